@@ -1,0 +1,16 @@
+//! The words that every other crate speaks: time, sizes, rates, packets and
+//! seeded randomness.
+//!
+//! Each quantity is a newtype with only its physical operators, so that a rate
+//! can't be added to a time. Arithmetic that overflows panics, in release too:
+//! a wrong result is worse than none.
+
+mod packet;
+mod quantity;
+mod random;
+mod time;
+
+pub use packet::{Ecn, FlowId, Packet};
+pub use quantity::{Bytes, Rate};
+pub use random::Stream;
+pub use time::{Duration, Time};

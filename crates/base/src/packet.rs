@@ -1,0 +1,61 @@
+//! A packet: what the network may look at, around what it may not.
+
+use crate::Bytes;
+
+/// Which flow a packet belongs to; an index into the run's list of flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// The flow's place in the run's list of flows.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The two ECN bits of the IP header (RFC 3168 section 5, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The transport can't read marks.
+    #[default]
+    NotEct,
+    /// ECN-capable, scalable control (L4S).
+    Ect1,
+    /// ECN-capable, classic control.
+    Ect0,
+    /// Congestion experienced: a queue marked the packet.
+    Ce,
+}
+
+impl Ecn {
+    /// Whether a queue may mark this packet instead of dropping it.
+    #[must_use]
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
+/// A packet with a visible header and an opaque body.
+///
+/// Queues and links are written for every `B`, so none can peek inside: the
+/// simulator carries TCP segments, the router carries frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<B> {
+    /// The flow that sent it or whose acknowledgement it is.
+    pub flow: FlowId,
+    /// Length in bytes with the IP header, without link-layer framing.
+    pub size: u32,
+    /// ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// What only the end points understand.
+    pub body: B,
+}
+
+impl<B> Packet<B> {
+    /// Length with the IP header.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(u64::from(self.size))
+    }
+}

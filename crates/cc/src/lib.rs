@@ -1,0 +1,289 @@
+//! Congestion controls: samples in, a window and a pacing rate out.
+//!
+//! The sender owns everything that Linux's TCP core owns: what is in flight, the
+//! RTT, delivery-rate samples, loss detection, recovery episodes, PRR and
+//! pacing. A control owns its model of the path and nothing else; it sees no
+//! queue, no link and no sequence number.
+//!
+//! For each ACK the sender calls, in the order of Linux's `tcp_ack`:
+//!
+//! 1. [`CongestionControl::on_delivered`] for the RTT sample (`pkts_acked`),
+//!    before the state machine and also while recovering;
+//! 2. [`CongestionControl::on_congestion`], if the ACK starts an episode, or
+//!    [`CongestionControl::on_undo`], if it shows that one was spurious;
+//! 3. [`CongestionControl::on_ack`] (`cong_avoid` or `cong_control`);
+//! 4. [`CongestionControl::control`], to learn the new window and rate.
+//!
+//! Windows and volumes are in packets, as in Linux.
+
+use narrows_base::{Duration, Rate, Time};
+
+/// An infinite slow-start threshold (Linux `TCP_INFINITE_SSTHRESH`).
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The sender's recovery state (Linux `enum tcp_ca_state`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecoveryState {
+    /// Nothing suspicious.
+    #[default]
+    Open,
+    /// SACKs or duplicates came, no loss is known.
+    Disorder,
+    /// The window is being reduced for a reason other than loss: ECN.
+    Cwr,
+    /// Lost packets are being repaired.
+    Recovery,
+    /// The retransmission timer fired.
+    Loss,
+}
+
+impl RecoveryState {
+    /// Whether PRR governs the window (Linux `tcp_in_cwnd_reduction`).
+    #[must_use]
+    pub const fn is_reducing(self) -> bool {
+        matches!(self, Self::Cwr | Self::Recovery)
+    }
+}
+
+/// What one ACK tells about round-trip time; Linux's `pkts_acked` hook.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveredSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Packets newly acknowledged cumulatively.
+    pub acked: u32,
+    /// RTT of the most recently sent packet that the ACK covers and that was
+    /// never retransmitted.
+    pub rtt: Option<Duration>,
+    /// Packets in flight after the ACK was taken in.
+    pub in_flight: u32,
+    /// Packets acknowledged cumulatively since the flow began (`snd_una`).
+    pub acked_total: u64,
+    /// New packets sent since the flow began (`snd_nxt`).
+    pub sent_total: u64,
+    /// Whether the sender really spaces its packets at the pacing rate.
+    pub paced: bool,
+    /// The rate that pacing and TSO sizing use now (`sk_pacing_rate`).
+    pub pacing_rate: Rate,
+    /// Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Whether the ACK echoes congestion experienced (ECE).
+    pub ece: bool,
+    /// Packets newly delivered by ACKs that carry ECE, since the flow began.
+    pub delivered_ce: u64,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+}
+
+/// A delivery-rate sample (Linux `struct rate_sample`, tcp_rate.c).
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// Packets delivered over `interval`.
+    pub delivered: u64,
+    /// The longer of the send and the ACK interval; never zero.
+    pub interval: Duration,
+    /// The flow's `delivered` when the sampled packet was sent.
+    pub prior_delivered: u64,
+    /// Whether the sender had too little to send when the packet left.
+    pub app_limited: bool,
+}
+
+/// What one ACK tells, after loss detection and the recovery state machine.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Packets newly delivered: acknowledged or SACKed (`rs.acked_sacked`).
+    pub acked: u32,
+    /// Packets newly marked lost by this ACK (`rs.losses`).
+    pub lost: u32,
+    /// Packets in flight now (`tcp_packets_in_flight`).
+    pub in_flight: u32,
+    /// Packets in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// Packets delivered since the flow began (`tp->delivered`).
+    pub delivered: u64,
+    /// When `delivered` last grew (`tp->delivered_mstamp`).
+    pub delivered_at: Time,
+    /// Packets marked lost since the flow began (`tp->lost`).
+    pub lost_total: u64,
+    /// The delivery-rate sample, when the ACK gives a valid one.
+    pub rate: Option<RateSample>,
+    /// RTT sample of this ACK (`rs.rtt_us`).
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest RTT over the last 300 s; `Duration::MAX` before the first sample.
+    pub min_rtt: Duration,
+    /// Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`).
+    pub ack_delayed: bool,
+    /// The recovery state after this ACK.
+    pub state: RecoveryState,
+    /// Whether a loss-based control may grow on this ACK: not reducing, and
+    /// `tcp_may_raise_cwnd`.
+    pub may_grow: bool,
+    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves.
+    pub departure: Time,
+}
+
+/// Why the window must shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Losses were found and Recovery begins (`tcp_enter_recovery`).
+    Loss,
+    /// An ACK echoed a CE mark and CWR begins.
+    Ecn,
+    /// A tail loss was repaired by its probe (`tcp_process_tlp_ack`).
+    TailLoss,
+    /// The retransmission timer fired. `reduce` tells whether `ssthresh` is
+    /// computed afresh, which repeated timeouts and timeouts within an episode
+    /// don't do; the window collapses either way (`tcp_enter_loss`).
+    Timeout {
+        /// Whether this timeout begins a new reduction.
+        reduce: bool,
+    },
+}
+
+/// The start of a congestion episode.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// When it was noticed.
+    pub now: Time,
+    /// Why.
+    pub kind: Congestion,
+    /// The state that the sender was in just before.
+    pub state: RecoveryState,
+    /// The window in force just before; within an episode PRR's, not the control's.
+    pub cwnd: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+    /// Packets marked lost since the flow began.
+    pub lost_total: u64,
+    /// Packets acknowledged cumulatively since the flow began (`snd_una`).
+    pub acked_total: u64,
+    /// New packets sent since the flow began (`snd_nxt`).
+    pub sent_total: u64,
+}
+
+/// The last reduction was spurious (`tcp_undo_cwnd_reduction`).
+#[derive(Clone, Copy, Debug)]
+pub struct UndoEvent {
+    /// When it was noticed.
+    pub now: Time,
+    /// The window in force just before.
+    pub cwnd: u32,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+    /// Packets marked lost since the flow began.
+    pub lost_total: u64,
+}
+
+/// The flow starts to send with nothing in flight (`CA_EVENT_TX_START`).
+#[derive(Clone, Copy, Debug)]
+pub struct StartEvent {
+    /// When the packet leaves.
+    pub now: Time,
+    /// When the one before it left; `None` for the first packet of the flow.
+    pub last_sent: Option<Time>,
+    /// Whether the flow had too little to send (`tp->app_limited != 0`).
+    pub app_limited: bool,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+}
+
+/// The window wasn't used; a loss-based control forgets part of it (RFC 7661's
+/// question, Linux's answer).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unused {
+    /// Nothing was sent for `timeouts` whole RTOs (`tcp_cwnd_restart`).
+    Idle {
+        /// Whole retransmission timeouts that passed.
+        timeouts: u32,
+        /// The initial window.
+        restart_window: u32,
+    },
+    /// For an RTO at most `used` packets were in flight (`tcp_cwnd_application_limited`).
+    Underused {
+        /// Most packets in flight over that time, at least the initial window.
+        used: u32,
+    },
+}
+
+/// What a control asks of the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Congestion window in packets, at least 1. During CWR and Recovery of a
+    /// control without [`CongestionControl::owns_recovery`] this is where PRR
+    /// glides to.
+    pub cwnd: u32,
+    /// Slow-start threshold in packets.
+    pub ssthresh: u32,
+    /// Pacing rate in payload bits per second; `None` leaves it to the sender
+    /// (200 % of cwnd/srtt in slow start, 120 % after), who enforces it only
+    /// where the host does.
+    pub pacing_rate: Option<Rate>,
+    /// Samples of what is sent now don't measure the path (BBR's PROBE_RTT).
+    pub app_limited: bool,
+}
+
+/// A congestion control algorithm.
+pub trait CongestionControl: Send {
+    /// The name that Linux or the algorithm's paper gives it.
+    fn name(&self) -> &'static str;
+
+    /// Takes the RTT sample of an ACK, before the recovery state machine.
+    fn on_delivered(&mut self, _sample: &DeliveredSample) {}
+
+    /// Takes an ACK, after loss detection and the recovery state machine.
+    fn on_ack(&mut self, sample: &AckSample);
+
+    /// Begins a congestion episode. Called at most once per episode, except that
+    /// a timeout may come in the middle of another.
+    fn on_congestion(&mut self, event: &CongestionEvent);
+
+    /// Takes the last reduction back.
+    fn on_undo(&mut self, event: &UndoEvent);
+
+    /// The flow begins to send after nothing was in flight.
+    fn on_start(&mut self, _event: &StartEvent) {}
+
+    /// The window wasn't used.
+    fn on_unused(&mut self, _unused: Unused) {}
+
+    /// The window and rate in force now.
+    fn control(&self) -> Control;
+
+    /// Whether the control sets the window itself while recovering (Linux
+    /// `cong_control`), so that PRR and cwnd validation stay out of its way.
+    fn owns_recovery(&self) -> bool {
+        false
+    }
+
+    /// Fewest packets in a burst at this pacing rate (Linux `min_tso_segs`).
+    fn min_tso_segs(&self, _pacing_rate: Rate) -> u32 {
+        2
+    }
+
+    /// Send buffer as a multiple of the window (Linux `sndbuf_expand`).
+    fn sndbuf_expand(&self) -> u32 {
+        2
+    }
+
+    /// Shows the named internals to `visit`, for the recorder.
+    fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// The name of the state that the control is in, for the recorder.
+    fn state(&self) -> &'static str {
+        ""
+    }
+}

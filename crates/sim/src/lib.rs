@@ -1,0 +1,3 @@
+//! The simulator: a scenario in, events out.
+
+pub mod scenario;

@@ -1,0 +1,139 @@
+//! One run, as plain data: the whole input of the simulator.
+//!
+//! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing
+//! here has a default, so that what ran is always what is written down.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that decides the outcome of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the person calls it.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// The bottleneck.
+    pub path: Path,
+    /// The flows that share it, in the order of their ids.
+    pub flows: Vec<Flow>,
+    /// The end hosts.
+    pub host: Host,
+    /// How long, and what to keep.
+    pub run: Run,
+}
+
+/// A bottleneck and the propagation delay around it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// Rate in bit/s, counting IP bytes.
+    pub rate_bps: u64,
+    /// Two-way delay in ns without queueing, for flows that name none of their own.
+    pub rtt_ns: u64,
+    /// How much may wait, not counting the packet being sent.
+    pub buffer: Limit,
+    /// The queue discipline.
+    pub queue: Queue,
+    /// Probability that a data packet is lost after the queue.
+    pub loss: f64,
+}
+
+/// The size of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Limit {
+    /// Bytes, counting IP bytes.
+    Bytes(u64),
+    /// Packets of any size.
+    Packets(u64),
+}
+
+/// The queue discipline of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Queue {
+    /// First in, first out; what doesn't fit is dropped.
+    Droptail {},
+}
+
+/// One flow, or a chain of successive ones.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Unique name.
+    pub name: String,
+    /// Name of its congestion control.
+    pub cca: String,
+    /// Options of the control; their names and ranges belong to the control.
+    pub options: BTreeMap<String, f64>,
+    /// When it connects, in ns.
+    pub start_ns: u64,
+    /// When the application stops writing, in ns.
+    pub stop_ns: Option<u64>,
+    /// How much it sends, in payload bytes; endless if none.
+    pub size_bytes: Option<u64>,
+    /// Its own two-way delay in ns, instead of the path's.
+    pub rtt_ns: Option<u64>,
+    /// Repeat: the next flow connects this many ns after the last one completed.
+    pub repeat_gap_ns: Option<u64>,
+    /// Repeat only while the flow of this name isn't done.
+    #[serde(rename = "while")]
+    pub while_flow: Option<String>,
+}
+
+/// Settings of the end hosts' TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Which kernel's TCP: "linux-6.12" and so on.
+    pub profile: String,
+    /// Whether the sending host's egress queue is `fq`, which paces every control.
+    pub fq: bool,
+    /// Processing noise: each packet of the sender waits up to this long, in order, in ns.
+    pub jitter_ns: u64,
+    /// Socket buffers.
+    pub socket_buffers: SocketBuffers,
+}
+
+/// Limits of the send buffer and the receive window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketBuffers {
+    /// The profile's `tcp_rmem` and `tcp_wmem`.
+    Stock,
+    /// Maxima of 64 MiB, as testbeds set them.
+    Raised,
+    /// No limit at all.
+    Unlimited,
+}
+
+/// How long to run and what to keep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// The end, in ns; at the latest, where `stop_when` is given.
+    pub duration_ns: u64,
+    /// Start of the span that summaries cover, in ns.
+    pub warmup_ns: u64,
+    /// End early: when the flow of this name is done, or "all" sized flows are.
+    pub stop_when: Option<String>,
+    /// Distance of the rows in the sample tables, in ns.
+    pub sample_interval_ns: u64,
+    /// How much to record.
+    pub record: Level,
+}
+
+/// How much a run records; each level holds the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Counters at the warm-up and the end, distributions, completions.
+    Summary,
+    /// Rows at every sample interval.
+    Samples,
+    /// A row for every packet event.
+    Packets,
+}
