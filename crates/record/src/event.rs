@@ -1,0 +1,220 @@
+//! What a run can tell.
+
+use narrows_base::{Bytes, Duration, FlowId, Rate, Time};
+
+/// Something that happened, or that was measured, at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// The state of a flow.
+    Flow(FlowSample),
+    /// One named internal of a flow's congestion control.
+    Internal(Internal),
+    /// The state of a link's queue.
+    Queue(QueueSample),
+    /// A sized flow is done; the instant is that of its last acknowledgement.
+    Completion(Completion),
+    /// Something happened to a packet.
+    Packet(PacketEvent),
+    /// One round-trip time sample.
+    Rtt(RttSample),
+    /// A queue held so much for a span that ends now.
+    QueueDepth(QueueDepth),
+}
+
+/// The kinds of [`Event`], to ask an observer which ones it wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// [`Event::Flow`].
+    Flow,
+    /// [`Event::Internal`].
+    Internal,
+    /// [`Event::Queue`].
+    Queue,
+    /// [`Event::Completion`].
+    Completion,
+    /// [`Event::Packet`].
+    Packet,
+    /// [`Event::Rtt`].
+    Rtt,
+    /// [`Event::QueueDepth`].
+    QueueDepth,
+}
+
+/// The state of a flow. Counters run over the whole chain of a repeated flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Congestion window in packets.
+    pub cwnd: u32,
+    /// Slow-start threshold in packets; none while it is infinite.
+    pub ssthresh: Option<u32>,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// The latest round-trip time sample.
+    pub rtt: Option<Duration>,
+    /// The smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// The lowest round-trip time that the sender remembers.
+    pub min_rtt: Option<Duration>,
+    /// The pacing rate, if the flow is paced.
+    pub pacing_rate: Option<Rate>,
+    /// The latest delivery-rate sample.
+    pub delivery_rate: Option<Rate>,
+    /// Data packets sent, retransmissions included.
+    pub sent: u64,
+    /// Packets delivered, as the sender knows.
+    pub delivered: u64,
+    /// Packets that the sender marked lost.
+    pub lost: u64,
+    /// Packets retransmitted.
+    pub retransmitted: u64,
+    /// Payload that reached the receiver, each byte once.
+    pub received: Bytes,
+    /// IP bytes of its data that left the bottleneck.
+    pub wire: Bytes,
+    /// Its packets dropped by a queue or lost on the path.
+    pub dropped: u64,
+    /// The sender's recovery state: "open", "disorder", "cwr", "recovery", "loss".
+    pub state: &'static str,
+    /// The state that the congestion control names.
+    pub cca_state: &'static str,
+}
+
+/// One named internal of a flow's congestion control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Internal {
+    /// Which flow.
+    pub flow: FlowId,
+    /// The internal's name, with its unit.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+/// The state of a link's queue. Counters run from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSample {
+    /// Which link.
+    pub link: u32,
+    /// IP bytes that wait.
+    pub backlog: Bytes,
+    /// Packets that wait.
+    pub backlog_packets: u64,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that the queue dropped.
+    pub dropped: u64,
+    /// Packets that the queue marked.
+    pub marked: u64,
+    /// Packets that left.
+    pub forwarded: u64,
+    /// IP bytes that left.
+    pub forwarded_bytes: Bytes,
+}
+
+/// A sized flow is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Which one of a chain, from 0.
+    pub instance: u32,
+    /// When it connected.
+    pub start: Time,
+    /// Its payload.
+    pub size: Bytes,
+    /// Packets retransmitted.
+    pub retransmitted: u64,
+}
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketEvent {
+    /// What happened.
+    pub kind: PacketKind,
+    /// Whose packet, or whose acknowledgement.
+    pub flow: FlowId,
+    /// Which one of a chain, from 0.
+    pub instance: u32,
+    /// Number of the packet in its flow; of an ACK, the next one expected.
+    pub seq: u64,
+    /// Length in bytes with the IP header.
+    pub size: u32,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+}
+
+/// What can happen to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketKind {
+    /// The sender let it go.
+    Sent,
+    /// A queue dropped it.
+    Dropped,
+    /// The path lost it, by its own loss rate.
+    Lost,
+    /// A queue marked it.
+    Marked,
+    /// It left the bottleneck.
+    Forwarded,
+    /// It reached the receiver.
+    Received,
+    /// The receiver let an acknowledgement go.
+    AckSent,
+    /// An acknowledgement reached the sender.
+    AckReceived,
+}
+
+/// One round-trip time sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttSample {
+    /// Which flow.
+    pub flow: FlowId,
+    /// The sample.
+    pub rtt: Duration,
+}
+
+/// A queue held `backlog` for the `span` that ends at the event's instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueDepth {
+    /// Which link.
+    pub link: u32,
+    /// IP bytes that waited.
+    pub backlog: Bytes,
+    /// How long.
+    pub span: Duration,
+}
+
+impl PacketKind {
+    /// The name in the table of packets.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Dropped => "dropped",
+            Self::Lost => "lost",
+            Self::Marked => "marked",
+            Self::Forwarded => "forwarded",
+            Self::Received => "received",
+            Self::AckSent => "ack_sent",
+            Self::AckReceived => "ack_received",
+        }
+    }
+}
+
+impl Event {
+    /// The event's kind.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Flow(_) => Kind::Flow,
+            Self::Internal(_) => Kind::Internal,
+            Self::Queue(_) => Kind::Queue,
+            Self::Completion(_) => Kind::Completion,
+            Self::Packet(_) => Kind::Packet,
+            Self::Rtt(_) => Kind::Rtt,
+            Self::QueueDepth(_) => Kind::QueueDepth,
+        }
+    }
+}
