@@ -3,11 +3,19 @@
 //! Every back end emits the same [`Event`]s and so writes the same tables; this
 //! crate doesn't know who emits.
 
+mod digest;
 mod event;
+mod histogram;
 mod observer;
+mod recorder;
+mod tables;
 
+pub use digest::Digest;
 pub use event::{
     Completion, Event, FlowSample, Internal, Kind, PacketEvent, PacketKind, QueueDepth,
     QueueSample, RttSample,
 };
+pub use histogram::Histogram;
 pub use observer::{NullObserver, Observer};
+pub use recorder::{Level, Recorder};
+pub use tables::Table;

@@ -1,0 +1,307 @@
+//! Events in, tables and digests out.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use narrows_base::{Bytes, Duration, FlowId, Rate, Time};
+use narrows_record::{
+    Completion, Digest, Event, FlowSample, Internal, Kind, Level, NullObserver, Observer,
+    PacketEvent, PacketKind, QueueDepth, QueueSample, Recorder, RttSample,
+};
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+fn flow_sample() -> FlowSample {
+    FlowSample {
+        flow: FlowId(1),
+        cwnd: 10,
+        ssthresh: None,
+        in_flight: 8,
+        rtt: Some(Duration::from_micros(25_500)),
+        srtt: Some(Duration::from_millis(26)),
+        min_rtt: None,
+        pacing_rate: Some(Rate::from_bps(80_000_000)),
+        delivery_rate: None,
+        sent: 100,
+        delivered: 90,
+        lost: 2,
+        retransmitted: 3,
+        received: Bytes::new(130_000),
+        wire: Bytes::new(150_000),
+        dropped: 4,
+        state: "recovery",
+        cca_state: "a name of more than twelve letters",
+    }
+}
+
+fn queue_sample() -> QueueSample {
+    QueueSample {
+        link: 0,
+        backlog: Bytes::new(3_000),
+        backlog_packets: 2,
+        arrived: 10,
+        dropped: 1,
+        marked: 5,
+        forwarded: 7,
+        forwarded_bytes: Bytes::new(10_500),
+    }
+}
+
+/// One event of every kind.
+fn events() -> Vec<(Time, Event)> {
+    let packet = PacketEvent {
+        kind: PacketKind::AckReceived,
+        flow: FlowId(1),
+        instance: 2,
+        seq: 77,
+        size: 52,
+        retransmission: true,
+    };
+    let completion = Completion {
+        flow: FlowId(1),
+        instance: 2,
+        start: at(500),
+        size: Bytes::new(1_000_000),
+        retransmitted: 6,
+    };
+    let internal = Internal { flow: FlowId(1), name: "bw_mbps", value: 79.5 };
+    let rtt = RttSample { flow: FlowId(1), rtt: Duration::from_millis(25) };
+    let depth = QueueDepth { link: 0, backlog: Bytes::new(100), span: Duration::from_millis(500) };
+    vec![
+        (at(1_000), Event::Flow(flow_sample())),
+        (at(1_000), Event::Internal(internal)),
+        (at(1_000), Event::Queue(queue_sample())),
+        (at(1_250), Event::Completion(completion)),
+        (at(1_300), Event::Packet(packet)),
+        (at(1_400), Event::Rtt(rtt)),
+        (at(1_500), Event::QueueDepth(depth)),
+    ]
+}
+
+fn record(level: Level, warmup: Time, events: &[(Time, Event)]) -> Recorder {
+    let mut recorder = Recorder::new(level, warmup);
+    events.iter().for_each(|(at, event)| recorder.offer(*at, event.kind(), || *event));
+    recorder
+}
+
+fn table(recorder: Recorder, name: &str) -> RecordBatch {
+    let found = recorder.into_tables().into_iter().find(|table| table.name == name);
+    found.expect("the table").batch
+}
+
+fn float(batch: &RecordBatch, name: &str) -> Option<f64> {
+    let column = batch.column_by_name(name).expect(name).as_primitive::<Float64Type>();
+    column.is_valid(0).then(|| column.value(0))
+}
+
+fn small(batch: &RecordBatch, name: &str) -> Option<u32> {
+    let column = batch.column_by_name(name).expect(name).as_primitive::<UInt32Type>();
+    column.is_valid(0).then(|| column.value(0))
+}
+
+fn large(batch: &RecordBatch, name: &str) -> u64 {
+    batch.column_by_name(name).expect(name).as_primitive::<UInt64Type>().value(0)
+}
+
+fn text<'a>(batch: &'a RecordBatch, name: &str) -> &'a str {
+    batch.column_by_name(name).expect(name).as_string_view().value(0)
+}
+
+#[test]
+fn a_flow_sample_comes_back() {
+    let batch = table(record(Level::Summary, Time::ZERO, &events()), "flow_samples");
+    assert_eq!(batch.num_rows(), 1);
+    let small = |name| small(&batch, name);
+    let smalls = [small("flow"), small("cwnd"), small("ssthresh"), small("in_flight")];
+    assert_eq!(smalls, [Some(1), Some(10), None, Some(8)]);
+    let floats = ["time_s", "rtt_ms", "srtt_ms", "min_rtt_ms", "pacing_mbps", "delivery_mbps"];
+    let floats = floats.map(|name| float(&batch, name));
+    assert_eq!(floats, [Some(1.0), Some(25.5), Some(26.0), None, Some(80.0), None]);
+    let counters = ["sent", "delivered", "lost", "retransmitted", "dropped"];
+    assert_eq!(counters.map(|name| large(&batch, name)), [100, 90, 2, 3, 4]);
+    assert_eq!(["received_bytes", "wire_bytes"].map(|n| large(&batch, n)), [130_000, 150_000]);
+    assert_eq!(text(&batch, "state"), "recovery");
+    assert_eq!(text(&batch, "cca_state"), "a name of more than twelve letters");
+}
+
+#[test]
+fn a_queue_sample_comes_back() {
+    let batch = table(record(Level::Summary, Time::ZERO, &events()), "queue_samples");
+    assert_eq!((float(&batch, "time_s"), small(&batch, "link")), (Some(1.0), Some(0)));
+    let backlog = ["backlog_bytes", "backlog_packets"].map(|name| large(&batch, name));
+    assert_eq!(backlog, [3_000, 2]);
+    let counters = ["arrived", "dropped", "marked", "forwarded"];
+    let counters = counters.map(|name| large(&batch, &format!("{name}_packets")));
+    assert_eq!(counters, [10, 1, 5, 7]);
+    assert_eq!(large(&batch, "forwarded_bytes"), 10_500);
+}
+
+#[test]
+fn an_internal_and_a_completion_come_back() {
+    let recorder = record(Level::Samples, Time::ZERO, &events());
+    let batch = table(recorder.clone(), "internals");
+    assert_eq!((small(&batch, "flow"), text(&batch, "name")), (Some(1), "bw_mbps"));
+    assert_eq!(["time_s", "value"].map(|n| float(&batch, n)), [Some(1.0), Some(79.5)]);
+    let batch = table(recorder, "completions");
+    assert_eq!(["flow", "instance"].map(|n| small(&batch, n)), [Some(1), Some(2)]);
+    assert_eq!(["start_s", "end_s"].map(|n| float(&batch, n)), [Some(0.5), Some(1.25)]);
+    assert_eq!(["size_bytes", "retransmitted"].map(|n| large(&batch, n)), [1_000_000, 6]);
+}
+
+#[test]
+fn a_packet_comes_back() {
+    let batch = table(record(Level::Packets, Time::ZERO, &events()), "packets");
+    assert_eq!((float(&batch, "time_s"), text(&batch, "event")), (Some(1.3), "ack_received"));
+    let smalls = ["flow", "instance", "size"].map(|name| small(&batch, name));
+    assert_eq!(smalls, [Some(1), Some(2), Some(52)]);
+    assert_eq!(large(&batch, "seq"), 77);
+    assert!(batch.column_by_name("retransmission").unwrap().as_boolean().value(0));
+}
+
+#[test]
+fn distributions_begin_at_the_warm_up() {
+    let mut events = events();
+    let early = RttSample { flow: FlowId(0), rtt: Duration::from_millis(1) };
+    events.push((at(1_199), Event::Rtt(early)));
+    let batch = table(record(Level::Summary, at(1_200), &events), "distributions");
+    let ids = batch.column_by_name("id").unwrap().as_primitive::<UInt32Type>();
+    assert_eq!(ids.values().to_vec(), [1, 0]);
+    let kinds = batch.column_by_name("kind").unwrap().as_string_view();
+    assert_eq!(kinds.iter().collect::<Vec<_>>(), [Some("rtt_ms"), Some("queue_bytes")]);
+    let values = batch.column_by_name("value").unwrap().as_primitive::<Float64Type>();
+    assert!((values.value(0) - 25.0).abs() < 0.1 && values.value(1) == 100.0, "{values:?}");
+    let weights = batch.column_by_name("weight").unwrap().as_primitive::<Float64Type>();
+    assert_eq!(weights.values().to_vec(), [1.0, 0.3]);
+}
+
+#[test]
+fn levels_hold_what_they_promise() {
+    let names = |level| -> Vec<&str> {
+        let tables = record(level, Time::ZERO, &events()).into_tables();
+        tables.iter().filter(|t| t.batch.num_rows() > 0).map(|t| t.name).collect()
+    };
+    let summary = ["flow_samples", "queue_samples", "completions", "distributions"];
+    assert_eq!(names(Level::Summary), summary);
+    assert_eq!(names(Level::Samples).len(), summary.len() + 1);
+    assert_eq!(names(Level::Packets).len(), summary.len() + 2);
+}
+
+#[test]
+fn an_empty_recording_has_every_column() {
+    let tables = Recorder::new(Level::Packets, Time::ZERO).into_tables();
+    let columns: Vec<_> = tables.iter().map(|t| (t.name, t.batch.num_columns())).collect();
+    let expected = [
+        ("flow_samples", 19),
+        ("internals", 4),
+        ("queue_samples", 9),
+        ("completions", 6),
+        ("distributions", 4),
+        ("packets", 7),
+    ];
+    assert_eq!(columns, expected);
+    let schema = tables[0].batch.schema();
+    assert_eq!(schema.field_with_name("ssthresh").unwrap().data_type(), &DataType::UInt32);
+    assert!(schema.field_with_name("ssthresh").unwrap().is_nullable());
+}
+
+#[test]
+fn the_null_observer_wants_nothing() {
+    let mut observer = NullObserver;
+    observer.offer(Time::ZERO, Kind::Flow, || panic!("an event was made for nobody"));
+}
+
+#[test]
+fn two_observers_each_get_what_they_want() {
+    let mut both = (Recorder::new(Level::Summary, Time::ZERO), Digest::default());
+    events().iter().for_each(|(at, event)| both.offer(*at, event.kind(), || *event));
+    assert_eq!(both.0.digest(), record(Level::Summary, Time::ZERO, &events()).digest());
+    assert_eq!(both.1, digest_of(&events()));
+}
+
+fn digest_of(events: &[(Time, Event)]) -> Digest {
+    let mut digest = Digest::default();
+    events.iter().for_each(|(at, event)| digest.on(*at, event));
+    digest
+}
+
+#[test]
+fn the_digest_is_frozen() {
+    // Stored results are compared by it: the same in every build, for ever.
+    assert_eq!(digest_of(&events()).to_string(), "8b7e65fe0d88d709339cf71d8294238a");
+    let recorder = record(Level::Packets, Time::ZERO, &events());
+    assert_eq!(recorder.digest().to_string(), "61750e5e72fc177a92553ae3e0b69266");
+}
+
+/// Every event that differs from one of [`events`] in a single field.
+fn variants() -> Vec<(usize, Event)> {
+    let mut all = Vec::new();
+    let mut flow = |change: fn(&mut FlowSample)| {
+        let mut sample = flow_sample();
+        change(&mut sample);
+        all.push((0, Event::Flow(sample)));
+    };
+    flow(|s| s.flow.0 = 0);
+    flow(|s| s.cwnd = 11);
+    flow(|s| s.ssthresh = Some(0));
+    flow(|s| s.in_flight = 9);
+    flow(|s| s.rtt = None);
+    flow(|s| s.srtt = None);
+    flow(|s| s.min_rtt = Some(Duration::ZERO));
+    flow(|s| s.pacing_rate = None);
+    flow(|s| s.delivery_rate = Some(Rate::from_bps(0)));
+    flow(|s| s.sent += 1);
+    flow(|s| s.delivered += 1);
+    flow(|s| s.lost += 1);
+    flow(|s| s.retransmitted += 1);
+    flow(|s| s.received += Bytes::new(1));
+    flow(|s| s.wire += Bytes::new(1));
+    flow(|s| s.dropped += 1);
+    flow(|s| s.state = "open");
+    flow(|s| s.cca_state = "");
+    let mut queue = |change: fn(&mut QueueSample)| {
+        let mut sample = queue_sample();
+        change(&mut sample);
+        all.push((2, Event::Queue(sample)));
+    };
+    queue(|s| s.link = 1);
+    queue(|s| s.backlog += Bytes::new(1));
+    queue(|s| s.backlog_packets += 1);
+    queue(|s| s.arrived += 1);
+    queue(|s| s.dropped += 1);
+    queue(|s| s.marked += 1);
+    queue(|s| s.forwarded += 1);
+    queue(|s| s.forwarded_bytes += Bytes::new(1));
+    all
+}
+
+#[test]
+fn the_digest_sees_every_field_of_a_sample() {
+    for (index, variant) in variants() {
+        let mut changed = events();
+        changed[index].1 = variant;
+        assert_ne!(digest_of(&changed), digest_of(&events()), "{variant:?}");
+        let digest = |events| record(Level::Packets, Time::ZERO, events).digest();
+        assert_ne!(digest(&changed), digest(&events()), "{variant:?}");
+    }
+}
+
+#[test]
+fn the_digest_sees_instants_order_and_absence() {
+    let all = events();
+    for index in 0..all.len() {
+        let mut later = all.clone();
+        later[index].0 += Duration::from_nanos(1);
+        assert_ne!(digest_of(&later), digest_of(&all));
+        let mut fewer = all.clone();
+        fewer.remove(index);
+        assert_ne!(digest_of(&fewer), digest_of(&all));
+        let digest = |events| record(Level::Packets, Time::ZERO, events).digest();
+        assert_ne!(digest(&fewer), digest(&all));
+    }
+    let mut swapped = all.clone();
+    swapped.swap(0, 1);
+    assert_ne!(digest_of(&swapped), digest_of(&all));
+}
