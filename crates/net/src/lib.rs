@@ -1,1 +1,57 @@
-//! placeholder
+//! Whatever holds packets on their way: queue disciplines, rate processes,
+//! links and impairments. No TCP, no clock, no file, no thread.
+//!
+//! # The calling contract
+//!
+//! An [`Element`] offers three verbs. `receive(packet, now)` hands it a packet,
+//! `poll(now)` takes back one that is due, and `next_deadline()` says when the
+//! next `poll` can have something to give. Time is always an argument.
+//!
+//! 1. **Arrivals come in order.** The `now` of a `receive` is never before that
+//!    of an earlier `receive` or `poll` of the same element; an element whose
+//!    results would suffer panics. Equal instants are fine: their order is the
+//!    order of the calls.
+//! 2. **Polling late changes nothing.** An element catches up at the instants
+//!    that its model dictates, and a departure carries the time that it was due,
+//!    not the time of the `poll`. From the same arrivals it computes the same
+//!    departures, drops and marks, whether it is polled on time, late, at every
+//!    arrival or only at the end.
+//! 3. **At one instant, departures come before arrivals.** What is due at or
+//!    before `now` is settled before a packet that arrives at `now` is looked
+//!    at: a packet whose transmission ends at `now` has already made room. At
+//!    one instant a link first ends a transmission and starts the next one, then
+//!    runs its queue's timer, then takes arrivals.
+//! 4. **`poll` is called until it returns `None`.** Several departures may be
+//!    due. They come in the order of their times, and those of equal time in
+//!    the order in which the element let them go.
+//! 5. **`next_deadline` is never too late.** Nothing leaves before it. A `poll`
+//!    at the deadline may still return `None` (a queue that held its packets
+//!    back may have dropped them); the deadline has then moved on. `None` means
+//!    that nothing happens until the next arrival.
+//! 6. **Drops are handed back.** What an element dropped waits in
+//!    [`Element::take_dropped`] with its reason and the instant of the drop.
+//!    An element that is polled late finds out late, so that these instants may
+//!    lie before those of departures already taken.
+//!
+//! Elements in a row follow the same contract: each departure is received by the
+//! next element at the departure's own time, however late it was polled.
+//!
+//! # Cost
+//!
+//! A packet moves through `VecDeque`s that grow to their working size and stay
+//! there: no allocation per packet, and no dynamic call with a built-in queue.
+
+mod departures;
+mod element;
+mod impairment;
+mod line;
+mod link;
+mod queue;
+mod rate;
+
+pub use element::{Departure, DropReason, Dropped, Element};
+pub use impairment::{Jitter, RandomLoss};
+pub use line::Line;
+pub use link::{Counters, Link};
+pub use queue::{DropTail, Limit, Queue, QueueDiscipline, Verdicts};
+pub use rate::{ConstantRate, RateProcess};

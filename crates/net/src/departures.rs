@@ -1,0 +1,57 @@
+//! The line in which packets wait for the instant that they are due.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Packet, Time};
+
+use crate::Departure;
+
+/// Packets with the instants at which they leave, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Departures<B> {
+    line: VecDeque<Departure<B>>,
+    last_due: Time,
+}
+
+impl<B> Departures<B> {
+    pub(crate) const fn new() -> Self {
+        Self { line: VecDeque::new(), last_due: Time::ZERO }
+    }
+
+    /// Appends a packet that leaves at `at`.
+    ///
+    /// # Panics
+    /// If the packet before it leaves later.
+    #[inline]
+    pub(crate) fn push(&mut self, at: Time, packet: Packet<B>) {
+        assert!(at >= self.last_due, "a packet arrived out of order: due {at:?}");
+        self.last_due = at;
+        self.line.push_back(Departure { at, packet });
+    }
+
+    /// The head, if it is due at `now`.
+    #[inline]
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
+        if self.line.front()?.at > now {
+            return None;
+        }
+        self.line.pop_front()
+    }
+
+    /// When the head is due.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.line.front().map(|head| head.at)
+    }
+
+    /// When the latest packet so far was or is due.
+    #[inline]
+    pub(crate) const fn last_due(&self) -> Time {
+        self.last_due
+    }
+
+    /// How many packets wait.
+    pub(crate) fn len(&self) -> usize {
+        self.line.len()
+    }
+}

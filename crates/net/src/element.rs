@@ -1,0 +1,58 @@
+//! The three verbs and what comes out of them.
+
+use narrows_base::{Packet, Time};
+
+/// A packet on its way out of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure<B> {
+    /// When it was due to leave, however late the element was polled.
+    pub at: Time,
+    /// The packet.
+    pub packet: Packet<B>,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The queue had no room.
+    Overflow,
+    /// The queue discipline chose to, before it had to: active queue management.
+    Early,
+    /// Chance, after the queue: a lossy medium.
+    RandomLoss,
+}
+
+/// A packet that an element dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped<B> {
+    /// The packet.
+    pub packet: Packet<B>,
+    /// When it was dropped, however late the element was polled.
+    pub at: Time,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// Whatever holds packets for some time. The crate's documentation states the
+/// calling contract.
+pub trait Element<B> {
+    /// Takes a packet that arrives at `now`.
+    ///
+    /// # Panics
+    /// If `now` is before an instant that the element has already reached and
+    /// its results would suffer.
+    fn receive(&mut self, packet: Packet<B>, now: Time);
+
+    /// The next packet that was due to leave at or before `now`.
+    fn poll(&mut self, now: Time) -> Option<Departure<B>>;
+
+    /// When `poll` should be called next; nothing leaves earlier. `None` if
+    /// nothing happens before the next arrival.
+    fn next_deadline(&self) -> Option<Time>;
+
+    /// The next packet of those dropped so far, in the order of their drops.
+    /// They are kept until they are taken.
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        None
+    }
+}

@@ -1,0 +1,106 @@
+//! Losses that have nothing to do with congestion.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Packet, Stream, Time};
+
+use crate::departures::Departures;
+use crate::{Departure, DropReason, Dropped, Element};
+
+/// Loses each packet with the same probability, independently of the others.
+///
+/// It treats all packets alike: to lose data and spare acknowledgements, send
+/// only the data through it.
+#[derive(Clone, Debug)]
+pub struct RandomLoss<B> {
+    probability: f64,
+    random: Stream,
+    departures: Departures<B>,
+    dropped: VecDeque<Dropped<B>>,
+}
+
+impl<B> RandomLoss<B> {
+    /// Loses packets with `probability`. With zero, nothing is drawn.
+    ///
+    /// # Panics
+    /// If `probability` isn't in 0 to 1.
+    #[must_use]
+    pub fn new(probability: f64, random: Stream) -> Self {
+        assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
+        Self { probability, random, departures: Departures::new(), dropped: VecDeque::new() }
+    }
+
+    /// Decides the fate of one packet without taking it: true if it is lost.
+    ///
+    /// For a caller that passes survivors on at once and needs no hop here; it
+    /// uses up the same random number as a [`receive`](Element::receive) would.
+    #[inline]
+    pub fn strikes(&mut self) -> bool {
+        self.random.chance(self.probability)
+    }
+
+    /// How many packets wait to be polled.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.departures.len()
+    }
+}
+
+impl<B> Element<B> for RandomLoss<B> {
+    #[inline]
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        if self.strikes() {
+            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::RandomLoss });
+        } else {
+            self.departures.push(now, packet);
+        }
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.departures.pop_due(now)
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Time> {
+        self.departures.next_deadline()
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.dropped.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    const NOW: Time = Time::from_nanos(7);
+
+    fn survivors(probability: f64) -> usize {
+        let mut loss = RandomLoss::new(probability, Stream::new(1, "loss"));
+        for body in 0..100_000 {
+            loss.receive(Packet { flow: FlowId(0), size: 1500, ecn: Ecn::NotEct, body }, NOW);
+        }
+        let survivors = loss.held();
+        let lost: Vec<_> = std::iter::from_fn(|| loss.take_dropped()).collect();
+        assert!(lost.iter().all(|d| d.at == NOW && d.reason == DropReason::RandomLoss));
+        assert_eq!(survivors + lost.len(), 100_000);
+        survivors
+    }
+
+    #[test]
+    fn the_loss_rate_is_the_probability() {
+        assert_eq!(survivors(0.0), 100_000);
+        assert!((98_850..99_150).contains(&survivors(0.01)));
+        assert_eq!(survivors(1.0), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a probability of 1.5")]
+    fn an_impossible_probability_panics() {
+        let _ = RandomLoss::<()>::new(1.5, Stream::new(1, "loss"));
+    }
+}

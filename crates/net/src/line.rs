@@ -1,0 +1,80 @@
+//! Pure delay.
+
+use narrows_base::{Duration, Packet, Time};
+
+use crate::departures::Departures;
+use crate::{Departure, Element};
+
+/// A line in which every packet spends the same time, as in a cable.
+#[derive(Clone, Debug)]
+pub struct Line<B> {
+    delay: Duration,
+    departures: Departures<B>,
+}
+
+impl<B> Line<B> {
+    /// A line that is `delay` long.
+    #[must_use]
+    pub const fn new(delay: Duration) -> Self {
+        Self { delay, departures: Departures::new() }
+    }
+
+    /// How long a packet is on its way.
+    #[must_use]
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// How many packets are on their way.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.departures.len()
+    }
+}
+
+impl<B> Element<B> for Line<B> {
+    #[inline]
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        self.departures.push(now + self.delay, packet);
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.departures.pop_due(now)
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Time> {
+        self.departures.next_deadline()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    fn packet(body: u32) -> Packet<u32> {
+        Packet { flow: FlowId(0), size: 1500, ecn: Ecn::NotEct, body }
+    }
+
+    #[test]
+    fn a_packet_leaves_a_delay_later_and_not_before() {
+        let mut line = Line::new(Duration::from_nanos(10));
+        line.receive(packet(1), Time::from_nanos(5));
+        assert_eq!(line.next_deadline(), Some(Time::from_nanos(15)));
+        assert_eq!(line.poll(Time::from_nanos(14)), None);
+        let departure = line.poll(Time::from_nanos(99)).unwrap();
+        assert_eq!((departure.at, departure.packet.body), (Time::from_nanos(15), 1));
+        assert_eq!((line.poll(Time::from_nanos(99)), line.held()), (None, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "out of order")]
+    fn an_arrival_from_the_past_panics() {
+        let mut line = Line::new(Duration::from_nanos(10));
+        line.receive(packet(1), Time::from_nanos(5));
+        line.receive(packet(2), Time::from_nanos(4));
+    }
+}

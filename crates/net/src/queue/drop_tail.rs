@@ -1,0 +1,135 @@
+//! First in, first out; what doesn't fit is dropped.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Bytes, Packet, Time};
+
+use super::{QueueDiscipline, Verdicts};
+use crate::DropReason;
+
+/// How much may wait in a queue, the packet in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So many bytes, as `tc`'s bfifo: a packet is admitted if the backlog with
+    /// it stays within the limit.
+    Bytes(Bytes),
+    /// So many packets of any size, as `tc`'s pfifo.
+    Packets(u64),
+}
+
+/// A drop-tail queue (Linux `sch_fifo.c`: `bfifo_enqueue`, `pfifo_enqueue`).
+///
+/// A packet that finds the link idle is transmitted whatever the limit: it
+/// doesn't wait.
+#[derive(Clone, Debug)]
+pub struct DropTail<B> {
+    packets: VecDeque<Packet<B>>,
+    backlog: u64,
+    max_bytes: u64,
+    max_packets: usize,
+}
+
+impl<B> DropTail<B> {
+    /// A queue that holds up to `limit`.
+    #[must_use]
+    pub fn new(limit: Limit) -> Self {
+        let (max_bytes, max_packets) = match limit {
+            Limit::Bytes(max) => (max.get(), usize::MAX),
+            Limit::Packets(max) => (u64::MAX, usize::try_from(max).unwrap_or(usize::MAX)),
+        };
+        Self { packets: VecDeque::new(), backlog: 0, max_bytes, max_packets }
+    }
+}
+
+impl<B> QueueDiscipline<B> for DropTail<B> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        let backlog = self.backlog + u64::from(packet.size);
+        if backlog > self.max_bytes || self.packets.len() >= self.max_packets {
+            verdicts.drop(packet, now, DropReason::Overflow);
+            return;
+        }
+        self.backlog = backlog;
+        self.packets.push_back(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Time, _verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let packet = self.packets.pop_front()?;
+        self.backlog -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Bytes {
+        Bytes::new(self.backlog)
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    #[inline]
+    fn pass(
+        &mut self,
+        packet: Packet<B>,
+        _now: Time,
+        _verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        debug_assert!(self.is_empty(), "the link was idle though a packet waited");
+        Some(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    /// Which of packets with these sizes a queue with this limit admits.
+    fn admitted(limit: Limit, sizes: &[u32]) -> Vec<bool> {
+        let mut queue = DropTail::new(limit);
+        let mut verdicts = Verdicts::new();
+        let admitted = sizes
+            .iter()
+            .map(|&size| {
+                let before = queue.len();
+                let packet = Packet { flow: FlowId(0), size, ecn: Ecn::Ect0, body: () };
+                queue.enqueue(packet, Time::ZERO, &mut verdicts);
+                queue.len() > before
+            })
+            .collect();
+        let dropped = usize::try_from(verdicts.dropped_packets()).unwrap();
+        assert_eq!(dropped + queue.len(), sizes.len());
+        admitted
+    }
+
+    #[test]
+    fn bytes_fill_up_to_the_limit_and_not_beyond() {
+        let limit = |bytes| Limit::Bytes(Bytes::new(bytes));
+        assert_eq!(admitted(limit(3_000), &[1_500, 1_500, 1]), [true, true, false]);
+        assert_eq!(admitted(limit(2_999), &[1_500, 1_500, 1_499]), [true, false, true]);
+        assert_eq!(admitted(limit(0), &[1]), [false]);
+    }
+
+    #[test]
+    fn packets_fill_up_to_the_limit_whatever_their_size() {
+        assert_eq!(admitted(Limit::Packets(2), &[1_500, 9_000, 1]), [true, true, false]);
+        assert_eq!(admitted(Limit::Packets(0), &[1]), [false]);
+    }
+
+    #[test]
+    fn a_dequeue_makes_room() {
+        let mut queue = DropTail::new(Limit::Bytes(Bytes::new(1_500)));
+        let mut verdicts = Verdicts::new();
+        for body in 0..3 {
+            let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::Ect0, body };
+            queue.enqueue(packet, Time::ZERO, &mut verdicts);
+            let packet = queue.dequeue(Time::ZERO, &mut verdicts).unwrap();
+            assert_eq!((packet.body, queue.backlog(), queue.len()), (body, Bytes::ZERO, 0));
+        }
+        assert_eq!(verdicts.dropped_packets(), 0);
+    }
+}

@@ -1,0 +1,86 @@
+//! What a queue discipline decides against packets.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Ecn, Packet, Time};
+
+use crate::{DropReason, Dropped};
+
+/// The drops and marks of a queue discipline: drops are handed back, marks are
+/// counted. Costs nothing while there are none.
+#[derive(Clone, Debug)]
+pub struct Verdicts<B> {
+    dropped: VecDeque<Dropped<B>>,
+    dropped_packets: u64,
+    marked_packets: u64,
+}
+
+impl<B> Verdicts<B> {
+    /// No verdict yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { dropped: VecDeque::new(), dropped_packets: 0, marked_packets: 0 }
+    }
+
+    /// Drops `packet` at the instant `at`.
+    pub fn drop(&mut self, packet: Packet<B>, at: Time, reason: DropReason) {
+        self.dropped_packets += 1;
+        self.dropped.push_back(Dropped { packet, at, reason });
+    }
+
+    /// Marks `packet` as having met congestion (RFC 3168 section 5). False, and
+    /// nothing done, if its transport can't read marks.
+    #[must_use]
+    pub fn mark(&mut self, packet: &mut Packet<B>) -> bool {
+        if !packet.ecn.is_capable() {
+            return false;
+        }
+        packet.ecn = Ecn::Ce;
+        self.marked_packets += 1;
+        true
+    }
+
+    /// The next drop that nobody has taken yet.
+    #[inline]
+    pub fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.dropped.pop_front()
+    }
+
+    /// Drops so far, taken or not.
+    #[must_use]
+    pub const fn dropped_packets(&self) -> u64 {
+        self.dropped_packets
+    }
+
+    /// Marks so far. As in Linux, a packet that came with a mark counts when the
+    /// queue marks it again.
+    #[must_use]
+    pub const fn marked_packets(&self) -> u64 {
+        self.marked_packets
+    }
+}
+
+impl<B> Default for Verdicts<B> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::FlowId;
+
+    use super::*;
+
+    #[test]
+    fn only_capable_packets_are_marked() {
+        let mut verdicts = Verdicts::new();
+        let marked = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce].map(|ecn| {
+            let mut packet = Packet { flow: FlowId(0), size: 1500, ecn, body: () };
+            (verdicts.mark(&mut packet), packet.ecn)
+        });
+        assert_eq!(marked[0], (false, Ecn::NotEct));
+        assert!(marked[1..].iter().all(|&m| m == (true, Ecn::Ce)));
+        assert_eq!(verdicts.marked_packets(), 3);
+    }
+}
