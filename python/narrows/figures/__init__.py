@@ -1,0 +1,53 @@
+"""Figures: pure functions from a scenario and its tables to a description.
+
+Describing needs polars and numpy. Drawing needs matplotlib for paper
+(`narrows.figures.static`) and nothing more for a page
+(`narrows.figures.interactive`); neither is loaded before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from narrows.figures.frames import Scenario, Tables
+    from narrows.figures.model import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A figure that can be drawn of any run that kept samples."""
+
+    name: str
+    summary: str
+    home: str
+
+    def function(self) -> Callable[[Scenario, Tables], Figure]:
+        """The function that describes it; this loads polars."""
+        found: Callable[[Scenario, Tables], Figure] = getattr(import_module(self.home), self.name)
+        return found
+
+
+CATALOGUE = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "timeline",
+            "throughput and RTT per congestion control, queue and loss of the bottleneck",
+            "narrows.figures.timeline",
+        ),
+        Entry("cwnd", "window, packets in flight and state of each flow", "narrows.figures.flows"),
+        Entry("internals", "the named internals of each control", "narrows.figures.flows"),
+    )
+}
+
+
+def describe(name: str, scenario: Scenario, tables: Tables) -> Figure:
+    """The figure of that name, described.
+
+    Raises KeyError for a name that isn't in `CATALOGUE`.
+    """
+    return CATALOGUE[name].function()(scenario, tables)

@@ -1,0 +1,134 @@
+"""What single flows do: their windows, their states, their control's own model."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.frames import Scenario, Tables
+from narrows.figures.model import Figure, Panel, Series, Span
+from narrows.figures.palette import name
+
+MOST_FLOWS = 8
+"""More flows than this make panels that nobody can read."""
+
+
+def cwnd(scenario: Scenario, tables: Tables, most: int = MOST_FLOWS) -> Figure:
+    """Window, packets in flight and states of each flow, a panel for every flow.
+
+    The strip along the top of a panel shows the control's own state, or the
+    sender's (recovery, loss) where the control has none to tell. Dots mark
+    samples by which new packets were declared lost. Of more than `most` flows,
+    the first of each congestion control are shown, as evenly as possible.
+    """
+    flow_samples = tables["flow_samples"]
+    classes = frames.flow_classes(scenario)
+    chosen = choose(classes, most)
+    rest = f"; {len(chosen)} of {len(classes)} flows" if len(chosen) < len(classes) else ""
+    return Figure(
+        name="cwnd",
+        title=f"{scenario['name']}: windows",
+        subtitle=frames.conditions(scenario) + rest,
+        x_label="Time (s)",
+        x_range=(0.0, frames.end_s(tables)),
+        panels=tuple(_window(scenario, flow_samples, flow) for flow in chosen),
+        alt="For every flow: congestion window and packets in flight in packets over time.",
+    )
+
+
+def internals(scenario: Scenario, tables: Tables, most: int = MOST_FLOWS) -> Figure:
+    """The controls' named internals over time, a panel for every name.
+
+    Names and units are the control's own (`bw_mbps`, `min_rtt_ms`, ...). Flows
+    are chosen as in `cwnd`.
+    """
+    table = tables["internals"].sort("time_s")
+    classes = frames.flow_classes(scenario)
+    chosen = choose(classes, most)
+    panels = []
+    for label in table.get_column("name").unique(maintain_order=True).sort().to_list():
+        rows = table.filter(pl.col("name") == label)
+        series = [_internal(scenario, rows.filter(pl.col("flow") == f), f) for f in chosen]
+        drawn = tuple(s for s in series if frames.has_values([s]))
+        if drawn:
+            panels.append(Panel(label, unit_of(label), drawn))
+    return Figure(
+        name="internals",
+        title=f"{scenario['name']}: internals",
+        subtitle=frames.conditions(scenario),
+        x_label="Time (s)",
+        x_range=(0.0, frames.end_s(tables)),
+        panels=tuple(panels),
+        alt="The congestion controls' named internals over time, one panel for each name.",
+    )
+
+
+def choose(classes: dict[int, str], most: int) -> list[int]:
+    """At most `most` flows, taking turns between the classes, ascending."""
+    queues = [
+        [f for f, c in classes.items() if c == label] for label in dict.fromkeys(classes.values())
+    ]
+    turns: list[int] = []
+    for place in range(max((len(queue) for queue in queues), default=0)):
+        turns += [queue[place] for queue in queues if place < len(queue)]
+    return sorted(turns[:most])
+
+
+def unit_of(label: str) -> str:
+    """The unit that the name of an internal ends in, for the axis."""
+    units = {
+        "mbps": "Mbit/s",
+        "ms": "ms",
+        "s": "s",
+        "bytes": "bytes",
+        "gain": "gain",
+        "rtts": "RTTs",
+    }
+    return units.get(label.rsplit("_", 1)[-1], "packets" if "cwnd" in label else "value")
+
+
+def _flow_name(scenario: Scenario, flow: int) -> str:
+    spec = scenario["flows"][flow]
+    return f"{spec['name']} ({name(str(spec['cca']))})"
+
+
+def _window(scenario: Scenario, flow_samples: pl.DataFrame, flow: int) -> Panel:
+    rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+    cca = str(scenario["flows"][flow]["cca"])
+    x, window = frames.column(rows, "time_s"), frames.column(rows, "cwnd")
+    flight = frames.column(rows, "in_flight")
+    group = f"cwnd {name(cca)}"
+    series = [
+        Series("in flight", x, flight, "neutral", width=0.9, opacity=0.9, group="in flight"),
+        Series("cwnd", x, window, cca, "step", group=group),
+    ]
+    lost = np.diff(frames.column(rows, "lost"), prepend=0.0) > 0
+    if lost.any():
+        series.append(Series("loss", x[lost], window[lost], "loss", "points", group="loss"))
+    return Panel(_flow_name(scenario, flow), "packets", tuple(series), low=0.0, spans=_states(rows))
+
+
+def _states(rows: pl.DataFrame) -> tuple[Span, ...]:
+    """The control's states, or the sender's if the control names none."""
+    own = frames.stays(rows, "cca_state")
+    if own:
+        return tuple(Span(a, b, f"state:{state}", state.upper()) for a, b, state in own)
+    senders = frames.stays(rows, "state")
+    return tuple(Span(a, b, f"state:{s}", s) for a, b, s in senders if s != "open")
+
+
+def _internal(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Series:
+    cca = str(scenario["flows"][flow]["cca"])
+    twins = [f for f, c in frames.flow_classes(scenario).items() if c == cca]
+    opacity = max(1.0 - 0.22 * twins.index(flow), 0.3)
+    return Series(
+        str(scenario["flows"][flow]["name"]),
+        frames.column(rows, "time_s"),
+        frames.column(rows, "value"),
+        cca,
+        "step",
+        width=1.2,
+        opacity=opacity,
+        group=name(cca),
+    )

@@ -1,0 +1,134 @@
+"""What every figure asks of a scenario and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from narrows.figures.model import Floats, Series, Span
+from narrows.figures.palette import name
+
+Tables: TypeAlias = Mapping[str, pl.DataFrame]
+Scenario: TypeAlias = Mapping[str, Any]
+
+MTU_BYTES = 1500
+"""Size of the packets that a buffer counted in packets is taken to hold."""
+
+
+def flow_classes(scenario: Scenario) -> dict[int, str]:
+    """The congestion control of every flow by its id, in the order of the ids."""
+    return {index: str(flow["cca"]) for index, flow in enumerate(scenario["flows"])}
+
+
+def rate_mbps(scenario: Scenario) -> float:
+    """The bottleneck's rate in Mbit/s."""
+    return float(scenario["path"]["rate_bps"]) / 1e6
+
+
+def bdp_bytes(scenario: Scenario) -> float:
+    """Rate times two-way delay of the path, in bytes."""
+    path = scenario["path"]
+    return float(path["rate_bps"]) * float(path["rtt_ns"]) / 8e9
+
+
+def buffer_bytes(scenario: Scenario) -> float:
+    """The buffer in bytes; one counted in packets is taken as full-sized packets."""
+    limit: Mapping[str, int] = scenario["path"]["buffer"]
+    return float(limit["bytes"]) if "bytes" in limit else float(limit["packets"] * MTU_BYTES)
+
+
+def conditions(scenario: Scenario) -> str:
+    """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"."""
+    ccas = list(flow_classes(scenario).values())
+    flows = " + ".join(f"{ccas.count(cca)} {name(cca)}" for cca in dict.fromkeys(ccas))
+    rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
+    room = buffer_bytes(scenario) / bdp_bytes(scenario) if bdp_bytes(scenario) else 0.0
+    return f"{flows}, {rate_mbps(scenario):g} Mbit/s, {rtt_ms:g} ms, buffer {room:.3g} BDP"
+
+
+def column(rows: pl.DataFrame, title: str) -> Floats:
+    """A column as floats, with NaN for what the back end couldn't know."""
+    values: Floats = rows.get_column(title).cast(pl.Float64).to_numpy()
+    return values
+
+
+def end_s(tables: Tables) -> float:
+    """The time of the last sample in seconds, or 1 if there is none."""
+    last = tables["flow_samples"].get_column("time_s").max()
+    return float(last) if isinstance(last, (int, float)) and last > 0 else 1.0
+
+
+def stays(
+    rows: pl.DataFrame, title: str, wanted: str | None = None
+) -> list[tuple[float, float, str]]:
+    """The stretches of time that one flow spent in each value of a text column.
+
+    A stay lasts from the first sample that shows it to the first that shows
+    something else, so its ends are known to one sample interval. With `wanted`,
+    only the stays in that value. Rows belong to one flow and ascend in time.
+    """
+    values = rows.get_column(title).fill_null("").to_list()
+    times = column(rows, "time_s")
+    if not values:
+        return []
+    starts = [0, *(i for i in range(1, len(values)) if values[i] != values[i - 1])]
+    ends = [*starts[1:], len(values) - 1]
+    found = [
+        (float(times[a]), float(times[b]), values[a]) for a, b in zip(starts, ends, strict=True)
+    ]
+    return [stay for stay in found if stay[2] and (wanted is None or stay[2] == wanted)]
+
+
+def union(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The stretches joined where they overlap or touch, ascending."""
+    joined: list[tuple[float, float]] = []
+    for start, end in sorted(stretches):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def probe_rtt_stays(flow_samples: pl.DataFrame) -> list[tuple[float, float]]:
+    """When any flow was in PROBE_RTT, in seconds, to one sample interval."""
+    wanted = flow_samples.filter(pl.col("cca_state") == "probe_rtt").get_column("flow").unique()
+    stretches: list[tuple[float, float]] = []
+    for flow in sorted(wanted.to_list()):
+        rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+        stretches += [(a, b) for a, b, _ in stays(rows, "cca_state", "probe_rtt")]
+    return union(stretches)
+
+
+def probe_rtt_spans(flow_samples: pl.DataFrame) -> tuple[Span, ...]:
+    """The stays in PROBE_RTT as spans to shade."""
+    return tuple(Span(a, b, "span", "PROBE_RTT") for a, b in probe_rtt_stays(flow_samples))
+
+
+def class_means(
+    flow_samples: pl.DataFrame, classes: Mapping[int, str], title: str
+) -> dict[str, tuple[Floats, Floats]]:
+    """The mean of a column over the flows of each class at every sample time.
+
+    Flows without a value at that time are left out of its mean; where no flow
+    has one, the mean is NaN.
+    """
+    means: dict[str, tuple[Floats, Floats]] = {}
+    for label in dict.fromkeys(classes.values()):
+        members = [flow for flow, cca in classes.items() if cca == label]
+        rows = (
+            flow_samples.filter(pl.col("flow").is_in(members))
+            .group_by("time_s")
+            .agg(pl.col(title).cast(pl.Float64).mean())
+            .sort("time_s")
+        )
+        means[label] = (column(rows, "time_s"), column(rows, title))
+    return means
+
+
+def has_values(series: Sequence[Series]) -> bool:
+    """Whether anything at all would be drawn."""
+    return any(bool(np.isfinite(s.y).any()) for s in series)

@@ -1,0 +1,75 @@
+"""Colours and names, the same in every figure.
+
+The hues are Okabe and Ito's, which people with any of the common colour
+deficiencies tell apart. Each has a second, lighter value for dark pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Colour:
+    """One colour on a light and on a dark ground, as `#rrggbb`."""
+
+    light: str
+    dark: str
+
+
+VERMILION = Colour("#d55e00", "#ff8a3d")
+BLUE = Colour("#0072b2", "#4db5f0")
+GREEN = Colour("#009e73", "#2fcc9f")
+PURPLE = Colour("#b0578d", "#e79ac6")
+SKY = Colour("#3a9bd9", "#8ccdf5")
+OCHRE = Colour("#b07d00", "#f0c243")
+GREY = Colour("#6b7280", "#9ca3af")
+INK = Colour("#374151", "#d1d5db")
+
+COLOURS: dict[str, Colour] = {
+    "bbr": VERMILION,
+    "bbr2": OCHRE,
+    "bbr3": OCHRE,
+    "cubic": BLUE,
+    "reno": GREEN,
+    "dctcp": PURPLE,
+    "prague": PURPLE,
+    "vegas": SKY,
+    "queue": INK,
+    "loss": INK,
+    "neutral": GREY,
+    "span": Colour("#c9a227", "#c9a227"),
+    "state:startup": GREEN,
+    "state:slow_start": GREEN,
+    "state:drain": SKY,
+    "state:probe_bw": Colour("#d9dce1", "#3a3f4a"),
+    "state:congestion_avoidance": Colour("#d9dce1", "#3a3f4a"),
+    "state:probe_rtt": Colour("#c9a227", "#e3bd45"),
+    "state:recovery": PURPLE,
+    "state:loss": Colour("#1f2937", "#e5e7eb"),
+    "state:cwr": SKY,
+}
+
+OTHERS = (PURPLE, OCHRE, SKY, GREEN, GREY)
+
+NAMES = {
+    "bbr": "BBR",
+    "bbr2": "BBRv2",
+    "bbr3": "BBRv3",
+    "cubic": "CUBIC",
+    "reno": "Reno",
+    "dctcp": "DCTCP",
+    "prague": "Prague",
+    "vegas": "Vegas",
+}
+
+
+def colour(key: str) -> Colour:
+    """The colour of a key; a key without one always gets the same stand-in."""
+    found = COLOURS.get(key)
+    return found if found is not None else OTHERS[sum(key.encode()) % len(OTHERS)]
+
+
+def name(cca: str) -> str:
+    """How people write the name of a congestion control."""
+    return NAMES.get(cca, cca)
