@@ -40,11 +40,7 @@ fn bench<E: Element<Body>>(c: &mut Criterion, name: &str, gap: Duration, make: i
     let mut group = c.benchmark_group("net");
     group.throughput(Throughput::Elements(PACKETS));
     group.bench_function(name, |b| {
-        b.iter_batched_ref(
-            &make,
-            |element| black_box(carry(element, gap)),
-            BatchSize::LargeInput,
-        );
+        b.iter_batched_ref(&make, |element| black_box(carry(element, gap)), BatchSize::LargeInput);
     });
     group.finish();
 }

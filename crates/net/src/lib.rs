@@ -7,9 +7,9 @@
 //! `poll(now)` takes back one that is due, and `next_deadline()` says when the
 //! next `poll` can have something to give. Time is always an argument.
 //!
-//! 1. **Arrivals come in order.** The `now` of a `receive` is never before that
-//!    of an earlier `receive` or `poll` of the same element; an element whose
-//!    results would suffer panics. Equal instants are fine: their order is the
+//! 1. **Time goes forward.** The `now` of a `receive` or `poll` is never before
+//!    that of an earlier call of the same element; an element whose results would
+//!    suffer panics. Equal instants are fine: their order is the
 //!    order of the calls.
 //! 2. **Polling late changes nothing.** An element catches up at the instants
 //!    that its model dictates, and a departure carries the time that it was due,

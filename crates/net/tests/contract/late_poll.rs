@@ -1,0 +1,103 @@
+//! Polling late changes nothing; packets are conserved and keep their order.
+
+use narrows_net::{Departure, DropReason};
+
+use crate::drive::{OTHERS, Polling, run};
+use crate::elements::{KINDS, Kind, element};
+use crate::traffic::arrivals;
+use crate::wrong::{self, Mistake};
+use crate::{Body, Holds, Outcome, seeds};
+
+/// Feeds the arrivals of `seed` to the element that `make` makes, polled in all
+/// ways: what came out, or how the contract was broken.
+fn violation(make: impl Fn() -> Box<dyn Holds>, seed: u64) -> Result<Outcome, String> {
+    let arrivals = arrivals(seed);
+    let expected = run(&mut *make(), &arrivals, Polling::OnTime, seed)
+        .map_err(|broken| format!("polled on time: {broken}"))?;
+    for polling in OTHERS {
+        let found = run(&mut *make(), &arrivals, polling, seed)
+            .map_err(|broken| format!("polled {polling:?}: {broken}"))?;
+        compare("departures", &expected.departures, &found.departures, polling)?;
+        compare("drops", &expected.dropped, &found.dropped, polling)?;
+    }
+    Ok(expected)
+}
+
+fn compare<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    expected: &[T],
+    found: &[T],
+    polling: Polling,
+) -> Result<(), String> {
+    if expected == found {
+        return Ok(());
+    }
+    let n = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
+    let (on_time, late) = (expected.get(n), found.get(n));
+    Err(format!("{what} differ at {n}: {on_time:?} on time, {late:?} polled {polling:?}"))
+}
+
+fn hold_the_contract(kind: Kind, count: u64) {
+    for seed in seeds(count) {
+        let outcome = violation(|| element(kind, seed), seed)
+            .unwrap_or_else(|broken| panic!("{kind:?}, seed {seed}: {broken}"));
+        for pair in outcome.departures.windows(2) {
+            let kept = pair[0].at <= pair[1].at && pair[0].packet.body < pair[1].packet.body;
+            assert!(kept, "{kind:?}, seed {seed}: {pair:?} left out of order");
+        }
+    }
+}
+
+#[test]
+fn every_element_holds_the_contract() {
+    for kind in KINDS {
+        hold_the_contract(kind, 150);
+    }
+}
+
+#[test]
+fn random_stacks_hold_the_contract() {
+    hold_the_contract(Kind::Stack, 1_000);
+}
+
+/// The check of the check: mistakes that a link can make are found.
+#[test]
+fn mistakes_are_found() {
+    for mistake in [Mistake::StartsWhenPolled, Mistake::StampsThePoll, Mistake::AdmitsStale] {
+        let tried = seeds(50);
+        let found =
+            tried.iter().filter(|&&seed| violation(|| wrong::link(mistake, seed), seed).is_err());
+        let found = found.count();
+        assert!(found * 10 >= tried.len() * 9, "{mistake:?}: {found} of {}", tried.len());
+    }
+}
+
+/// And the model that the mistakes are built into is right without them.
+#[test]
+fn no_mistake_is_found_where_there_is_none() {
+    for seed in seeds(50) {
+        violation(|| wrong::link(Mistake::None, seed), seed)
+            .unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+    }
+}
+
+/// Random tests are worth what they reach: early drops and marks, overflow, and
+/// packets that arrive as others leave.
+#[test]
+fn the_random_tests_reach_what_they_are_for() {
+    let (mut early, mut marked, mut overflow, mut ties) = (0, 0, 0, 0);
+    for seed in 0..100 {
+        let arrivals = arrivals(seed);
+        let outcome =
+            |kind| run(&mut *element(kind, seed), &arrivals, Polling::OnTime, seed).unwrap();
+        let (managed, drop_tail) = (outcome(Kind::ManagedLink), outcome(Kind::DropTailLink));
+        let unmarked = |d: &&Departure<Body>| arrivals.iter().any(|a| a.1 == d.packet);
+        early += managed.dropped.iter().filter(|d| d.reason == DropReason::Early).count();
+        marked += managed.departures.len() - managed.departures.iter().filter(unmarked).count();
+        overflow += drop_tail.dropped.len();
+        let tied = |d: &&Departure<Body>| arrivals.iter().any(|a| a.0 == d.at);
+        ties += drop_tail.departures.iter().filter(tied).count();
+    }
+    let reached = [early, marked, overflow, ties];
+    assert!(reached.iter().all(|&n| n > 500), "{reached:?}");
+}

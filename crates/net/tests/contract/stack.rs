@@ -1,0 +1,45 @@
+//! Elements in a row.
+
+use narrows_base::{Packet, Time};
+use narrows_net::{Departure, Dropped, Element};
+
+use crate::{Body, Holds};
+
+/// Elements in a row: each departure is received by the next element at the
+/// departure's own time.
+pub struct Stack(pub Vec<Box<dyn Holds>>);
+
+impl Stack {
+    fn pass_on(&mut self, now: Time) {
+        for next in 1..self.0.len() {
+            while let Some(departure) = self.0[next - 1].poll(now) {
+                self.0[next].receive(departure.packet, departure.at);
+            }
+        }
+    }
+}
+
+impl Element<Body> for Stack {
+    fn receive(&mut self, packet: Packet<Body>, now: Time) {
+        self.0[0].receive(packet, now);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<Body>> {
+        self.pass_on(now);
+        self.0.last_mut()?.poll(now)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.0.iter().filter_map(|e| e.next_deadline()).min()
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<Body>> {
+        self.0.iter_mut().find_map(|e| e.take_dropped())
+    }
+}
+
+impl Holds for Stack {
+    fn held(&self) -> usize {
+        self.0.iter().map(|e| e.held()).sum()
+    }
+}
