@@ -1,0 +1,74 @@
+"""The errors that a person can cause, each with its place, what was found and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with an input.
+
+    `place` is a dotted path such as `flows[1].cca`, a line of a file or an
+    option; `file` the file it stands in, if any; `found` what is there;
+    `remedy` what would be right.
+    """
+
+    place: str
+    found: str
+    remedy: str
+    file: str | None = None
+
+    def __str__(self) -> str:
+        where = ": ".join(part for part in (self.file, self.place) if part)
+        return f"{where}: found {self.found}; {self.remedy} would be right"
+
+
+class NarrowsError(Exception):
+    """Anything that narrows tells a person in words instead of with a traceback."""
+
+
+class InputError(NarrowsError):
+    """Bad input: one or more problems (exit status 2)."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @classmethod
+    def at(cls, place: str, found: str, remedy: str, file: str | None = None) -> InputError:
+        """The error of a single problem."""
+        return cls([Problem(place, found, remedy, file)])
+
+    @property
+    def place(self) -> str:
+        """Where the first problem is."""
+        return self.problems[0].place
+
+    @property
+    def file(self) -> str | None:
+        """The file of the first problem."""
+        return self.problems[0].file
+
+    @property
+    def found(self) -> str:
+        """What the first problem found."""
+        return self.problems[0].found
+
+    @property
+    def remedy(self) -> str:
+        """What would be right instead."""
+        return self.problems[0].remedy
+
+
+class SpecError(InputError):
+    """A specification that can't be run."""
+
+
+class StoreError(InputError):
+    """A results directory that can't be read or written."""
+
+
+class Interrupted(NarrowsError):
+    """The person asked to stop (exit status 130)."""

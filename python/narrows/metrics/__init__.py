@@ -1,0 +1,31 @@
+"""Pure functions from the tables of a run to numbers; every back end's tables alike."""
+
+from __future__ import annotations
+
+from narrows.metrics.bottleneck import bottleneck_summary, queue_bdp
+from narrows.metrics.counters import growth
+from narrows.metrics.distributions import (
+    distribution,
+    statistics,
+    weighted_mean,
+    weighted_quantile,
+)
+from narrows.metrics.fairness import jain, shares
+from narrows.metrics.flows import completion_times, flow_summaries, mbps
+from narrows.metrics.summary import summarise
+
+__all__ = [
+    "bottleneck_summary",
+    "completion_times",
+    "distribution",
+    "flow_summaries",
+    "growth",
+    "jain",
+    "mbps",
+    "queue_bdp",
+    "shares",
+    "statistics",
+    "summarise",
+    "weighted_mean",
+    "weighted_quantile",
+]

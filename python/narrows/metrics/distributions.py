@@ -1,0 +1,61 @@
+"""Means and quantiles of weighted values: round-trip times, queue lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+
+def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
+    """The `value` and `weight` rows of one distribution, ascending by value.
+
+    `table` is the `distributions` table; `kind` is "rtt_ms" with a flow's id or
+    "queue_bytes" with a link's.
+    """
+    rows = table.filter((pl.col("kind") == kind) & (pl.col("id") == ident))
+    return rows.select("value", "weight").sort("value")
+
+
+def weighted_mean(rows: pl.DataFrame) -> float | None:
+    """The mean of `value` weighted by `weight`; None without any weight."""
+    total = rows["weight"].sum()
+    if not total:
+        return None
+    return float((rows["value"] * rows["weight"]).sum() / total)
+
+
+def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
+    """The least value that at least `share` (0 to 1) of the weight doesn't exceed.
+
+    `rows` ascend by value. None without any weight.
+    """
+    total = rows["weight"].sum()
+    if not total:
+        return None
+    reached = rows.filter(pl.col("weight").cum_sum() >= share * total * (1 - 1e-12))
+    return float(reached["value"][0])
+
+
+def statistics(rows: pl.DataFrame, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:
+    """The named statistics of a distribution, times `scale`; None where it is empty.
+
+    A name is "min", "mean", "max", or "p" with a percentile: "p95".
+    """
+    rows = rows.filter(pl.col("weight") > 0)
+    return {name: _scaled(_statistic(rows, name), scale) for name in names}
+
+
+def _statistic(rows: pl.DataFrame, name: str) -> float | None:
+    if rows.is_empty():
+        return None
+    if name == "mean":
+        return weighted_mean(rows)
+    if name in ("min", "max"):
+        return float(rows["value"][0 if name == "min" else -1])
+    return weighted_quantile(rows, int(name.removeprefix("p")) / 100)
+
+
+def _scaled(value: float | None, scale: float) -> float | None:
+    return None if value is None else value * scale

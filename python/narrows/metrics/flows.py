@@ -1,0 +1,174 @@
+"""What each flow got: goodput, throughput, share, round-trip times, completion times.
+
+Goodput is payload that reached the receiver, each byte once; throughput is IP
+bytes that left the bottleneck; both in 10^6 bit/s. The span they are measured
+over is the flow's own:
+
+- an endless flow: from the warm-up, or its start if that is later, to the end
+  of the run, or its stop if that is earlier (what was in flight then and still
+  arrives counts);
+- a finished flow, alone or in a chain: its whole life, from connecting to the
+  arrival of the last byte's acknowledgement.
+
+A share is always of the payload that arrived between the warm-up and the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from narrows.metrics.counters import growth
+from narrows.metrics.distributions import distribution, statistics
+from narrows.metrics.fairness import shares
+
+RTT_STATISTICS = ("min", "mean", "p50", "p95", "p99")
+_COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
+
+
+def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
+    """The `completions` table with `fct_s` (seconds), by flow and start."""
+    fct = (pl.col("end_s") - pl.col("start_s")).alias("fct_s")
+    return completions.with_columns(fct).sort("flow", "start_s")
+
+
+def mbps(amount_bytes: float | None, span_s: float) -> float | None:
+    """Bytes in a span of seconds as 10^6 bit/s; None if either means nothing."""
+    return None if amount_bytes is None or span_s <= 0 else amount_bytes * 8 / span_s / 1e6
+
+
+def flow_summaries(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+) -> list[dict[str, Any]]:
+    """One entry for every flow, and for every flow of a chain, in the order of ids and starts.
+
+    `end_s` is the end of the run in seconds. The flows of a chain carry the
+    chain's name and their number in it (`instance`); `throughput_mbps` isn't
+    known for them one by one, and `rtt_ms` is that of the whole chain. A flow
+    that isn't done has the `fct_s` None.
+    """
+    run = _Run(scenario, tables, end_s)
+    summaries = []
+    for ident, flow in enumerate(scenario["flows"]):
+        lives = run.lives(ident)
+        chain = flow["repeat_gap_ns"] is not None
+        entries = run.chain(ident, lives) if chain else [run.single(ident, lives)]
+        summaries.extend(entries)
+    return summaries
+
+
+@dataclass
+class _Run:
+    """The tables of a run with what all flows need of them."""
+
+    scenario: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+    end_s: float
+
+    def __post_init__(self) -> None:
+        samples = self.tables["flow_samples"]
+        self.warmup_s = self.scenario["run"]["warmup_ns"] / 1e9
+        self.counted = _by_flow(growth(samples, "flow", _COUNTERS, self.warmup_s, self.end_s))
+        self.whole = _by_flow(growth(samples, "flow", _COUNTERS, -1.0, self.end_s))
+        flows = range(len(self.scenario["flows"]))
+        received = [self.counted.get(flow, _NOTHING)["received_bytes"] for flow in flows]
+        self.shares = shares(received)
+        self.total_bytes = sum(amount for amount in received if amount is not None)
+
+    def lives(self, ident: int) -> list[dict[str, Any]]:
+        """The finished flows of an entry, by start."""
+        rows = self.tables["completions"].filter(pl.col("flow") == ident)
+        return completion_times(rows).to_dicts()
+
+    def rtt(self, ident: int) -> dict[str, Any]:
+        rows = distribution(self.tables["distributions"], "rtt_ms", ident)
+        return statistics(rows, RTT_STATISTICS)
+
+    def single(self, ident: int, lives: list[dict[str, Any]]) -> dict[str, Any]:
+        """A flow that isn't a chain."""
+        flow = self.scenario["flows"][ident]
+        if lives:
+            life, counters = lives[0], self.whole.get(ident, _NOTHING)
+            fct_s, span_s, payload = life["fct_s"], life["fct_s"], life["size_bytes"]
+        else:
+            fct_s, counters = None, self.counted.get(ident, _NOTHING)
+            span_s, payload = self._active_s(flow), counters["received_bytes"]
+        return {
+            "name": flow["name"],
+            "cca": flow["cca"],
+            "start_s": flow["start_ns"] / 1e9,
+            "goodput_mbps": mbps(payload, span_s),
+            "throughput_mbps": mbps(counters["wire_bytes"], span_s),
+            "retransmits": counters["retransmitted"],
+            "rtt_ms": self.rtt(ident),
+            "fct_s": fct_s,
+            "share": self.shares[ident],
+        }
+
+    def _active_s(self, flow: Mapping[str, Any]) -> float:
+        """How long an endless flow was active in the counted part of the run."""
+        stop_s = self.end_s if flow["stop_ns"] is None else flow["stop_ns"] / 1e9
+        return float(min(self.end_s, stop_s) - max(self.warmup_s, flow["start_ns"] / 1e9))
+
+    def chain(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The flows of a chain; the last may be unfinished."""
+        flow, rtt = self.scenario["flows"][ident], self.rtt(ident)
+        last = self._unfinished(ident, lives)
+        return [
+            {
+                "name": flow["name"],
+                "cca": flow["cca"],
+                "instance": life["instance"],
+                "start_s": life["start_s"],
+                "goodput_mbps": mbps(life["size_bytes"], life["end_s"] - life["start_s"]),
+                "throughput_mbps": None,
+                "retransmits": life["retransmitted"],
+                "rtt_ms": rtt,
+                "fct_s": life["fct_s"],
+                "share": self._share(life),
+            }
+            for life in [*lives, *last]
+        ]
+
+    def _unfinished(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What arrived after the last finished flow of a chain belongs to one more."""
+        flow, counters = self.scenario["flows"][ident], self.whole.get(ident, _NOTHING)
+        if counters["received_bytes"] is None:
+            return []
+        received = counters["received_bytes"] - sum(life["size_bytes"] for life in lives)
+        if lives and received <= 0:
+            return []
+        start_s = flow["start_ns"] / 1e9
+        if lives:
+            start_s = lives[-1]["end_s"] + flow["repeat_gap_ns"] / 1e9
+        again = sum(life["retransmitted"] for life in lives)
+        known = counters["retransmitted"] is not None
+        return [
+            {
+                "instance": lives[-1]["instance"] + 1 if lives else 0,
+                "start_s": start_s,
+                "end_s": self.end_s,
+                "size_bytes": received,
+                "retransmitted": counters["retransmitted"] - again if known else None,
+                "fct_s": None,
+            }
+        ]
+
+    def _share(self, life: Mapping[str, Any]) -> float | None:
+        """Of a flow that is partly in the warm-up, as if its bytes arrived evenly."""
+        span_s = life["end_s"] - life["start_s"]
+        counted_s = life["end_s"] - max(life["start_s"], self.warmup_s)
+        if not self.total_bytes or span_s <= 0:
+            return None
+        return float(life["size_bytes"] * max(counted_s / span_s, 0.0) / self.total_bytes)
+
+
+_NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
+"""A flow that never came to be has no rows."""
+
+
+def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
+    return {row["flow"]: row for row in frame.to_dicts()}

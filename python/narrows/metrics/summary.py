@@ -1,0 +1,32 @@
+"""The summary of a run: what `--json` prints for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from narrows.metrics.bottleneck import bottleneck_summary
+from narrows.metrics.flows import flow_summaries
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import RunInfo
+
+
+def summarise(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], info: RunInfo
+) -> dict[str, Any]:
+    """A run in numbers, from the warm-up on; None is a value that can't be known.
+
+    `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
+    `narrows.metrics.bottleneck`; `perf` covers the whole run.
+    """
+    return {
+        "scenario": dict(scenario),
+        "backend": info.backend,
+        "seed": scenario["seed"],
+        "flows": flow_summaries(scenario, tables, info.end_s),
+        "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
+        "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
+    }

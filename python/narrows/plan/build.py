@@ -1,0 +1,112 @@
+"""A specification as scenarios: one for every trial, with nothing left to fill in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from narrows.plan.canonical import canonical_json, content_hash
+from narrows.spec import NamedFlow, Spec, named_flows
+from narrows.spec.units import bdp_bytes
+
+Scenario = dict[str, Any]
+"""One run as plain data; the fields are those of the engine's `Scenario`."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: its number from 1 on, its scenario, and the hash of what decides it."""
+
+    number: int
+    scenario: Scenario
+    hash: str
+
+    @property
+    def seed(self) -> int:
+        """The seed of its random streams."""
+        return int(self.scenario["seed"])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of an experiment.
+
+    `groups` holds the class of each flow by id; `hash` covers every trial, the
+    engine's version and the back end.
+    """
+
+    name: str
+    trials: tuple[Trial, ...]
+    groups: tuple[str, ...]
+    hash: str
+
+
+def plan(spec: Spec, engine: str, backend: str = "sim") -> Plan:
+    """The runs of `spec` on `backend`, whose engine has the version `engine`."""
+    flows = named_flows(spec)
+    trials = []
+    for number in range(1, spec.run.trials + 1):
+        scenario = _scenario(spec, flows, spec.run.seed + number - 1)
+        key = content_hash([canonical_json(scenario), engine, backend])
+        trials.append(Trial(number, scenario, key))
+    groups = tuple(flow.group for flow in flows)
+    whole = content_hash([*(trial.hash for trial in trials), *groups])
+    return Plan(spec.name, tuple(trials), groups, whole)
+
+
+def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
+    host = spec.host
+    return {
+        "name": spec.name,
+        "seed": seed,
+        "path": _path(spec),
+        "flows": [_flow(flow) for flow in flows],
+        "host": {
+            "profile": host.profile,
+            "fq": host.fq,
+            "jitter_ns": host.jitter,
+            "socket_buffers": host.socket_buffers,
+        },
+        "run": _run(spec),
+    }
+
+
+def _path(spec: Spec) -> Scenario:
+    path = spec.path
+    if path.buffer.unit == "pkt":
+        buffer = {"packets": int(path.buffer.amount)}
+    else:
+        buffer = {"bytes": path.buffer.in_bytes(bdp_bytes(path.rate, path.rtt))}
+    return {
+        "rate_bps": path.rate,
+        "rtt_ns": path.rtt,
+        "buffer": buffer,
+        "queue": {"kind": path.queue},
+        "loss": path.loss,
+    }
+
+
+def _flow(flow: NamedFlow) -> Scenario:
+    entry = flow.entry
+    return {
+        "name": flow.name,
+        "cca": entry.cca,
+        "options": dict(sorted(entry.options.items())),
+        "start_ns": entry.start,
+        "stop_ns": entry.stop,
+        "size_bytes": entry.size,
+        "rtt_ns": entry.rtt,
+        "repeat_gap_ns": entry.repeat_gap,
+        "while": entry.while_,
+    }
+
+
+def _run(spec: Spec) -> Scenario:
+    run = spec.run
+    return {
+        "duration_ns": run.duration,
+        "warmup_ns": run.warmup,
+        "stop_when": run.stop_when,
+        "sample_interval_ns": run.sample_interval,
+        "record": run.record,
+    }

@@ -1,0 +1,145 @@
+"""What single fields can't show: relations between the parts of a specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from narrows.errors import Problem
+from narrows.spec import registry
+from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED
+from narrows.spec.models import Flow, Spec
+from narrows.spec.naming import NamedFlow, named_flows
+from narrows.spec.suggest import one_of
+from narrows.spec.units import bdp_bytes, format_duration, format_size, quote
+
+PACKET_BYTES = 1500
+"""IP bytes of a full packet."""
+MAX_ROWS = 10_000_000
+"""Instants of sampling in a run; more is a slip of a unit."""
+ALL = "all"
+"""The value of `stop_when` that names no flow."""
+
+
+def relations(spec: Spec) -> list[Problem]:
+    """Every problem between fields, in the order of the specification."""
+    count = sum(entry.count for entry in spec.flows)
+    if count > MAX_FLOWS:
+        return [Problem("flows", f"{count} flows in all", f"at most {MAX_FLOWS}")]
+    flows = named_flows(spec)
+    return [*_path(spec), *_flows(spec), *_names(flows), *_chains(spec, flows), *_run(spec, flows)]
+
+
+def _path(spec: Spec) -> Iterator[Problem]:
+    buffer = spec.path.buffer
+    if buffer.unit == "pkt":
+        return
+    size = buffer.in_bytes(bdp_bytes(spec.path.rate, spec.path.rtt))
+    found = f'"{format_size(buffer)}"' + (f" ({size} bytes)" if buffer.unit == "bdp" else "")
+    if size < PACKET_BYTES:
+        yield Problem("path.buffer", found, f'room for a packet ("{PACKET_BYTES}b") or more')
+    elif size > MAX_BYTES:
+        yield Problem("path.buffer", found, "at most 1000gb")
+
+
+def _flows(spec: Spec) -> Iterator[Problem]:
+    for index, flow in enumerate(spec.flows):
+        place = f"flows[{index}]"
+        yield from _times(flow, place, spec.run.duration)
+        yield from _size(flow, place)
+        yield from _options(flow, place)
+
+
+def _times(flow: Flow, place: str, duration: int) -> Iterator[Problem]:
+    start = format_duration(flow.start)
+    if flow.start >= duration:
+        end = format_duration(duration)
+        yield Problem(
+            f"{place}.start", f'"{start}"', f'a start before the end of the run ("{end}")'
+        )
+    if flow.stop is not None and flow.stop <= flow.start:
+        stop = format_duration(flow.stop)
+        yield Problem(f"{place}.stop", f'"{stop}"', f'a stop after the start ("{start}")')
+
+
+def _size(flow: Flow, place: str) -> Iterator[Problem]:
+    if flow.size is None and flow.repeat_gap is not None:
+        yield Problem(f"{place}.repeat_gap", "a gap without a size", "a size for each flow, too,")
+    if flow.size is not None and flow.stop is not None:
+        yield Problem(f"{place}.stop", "both a size and a stop", "one of the two")
+    if flow.repeat_gap is None and flow.while_ is not None:
+        yield Problem(f"{place}.while", "`while` without a gap", "a `repeat_gap`, too,")
+
+
+def _options(flow: Flow, place: str) -> Iterator[Problem]:
+    known = options_of(registry.ccas()[flow.cca])
+    for name, value in flow.options.items():
+        if name not in known:
+            found = f"{quote(name)}, which is no option of {flow.cca}"
+            yield Problem(f"{place}.options.{name}", found, one_of(name, known))
+            continue
+        low, high = known[name].get("min"), known[name].get("max")
+        if (low is not None and value < low) or (high is not None and value > high):
+            span = f"a number from {low} to {high}"
+            yield Problem(f"{place}.options.{name}", f"{value:g}", span)
+
+
+def options_of(control: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The options of a control by name, with `default`, `min` and `max`."""
+    return {option["name"]: option for option in control["options"]}
+
+
+def _names(flows: list[NamedFlow]) -> Iterator[Problem]:
+    owners: dict[str, int] = {}
+    for flow in flows:
+        place = f"flows[{flow.index}].name"
+        if flow.name == ALL:
+            yield Problem(place, f'"{ALL}"', "another name (`stop_when` gives this one a meaning)")
+        owner = owners.setdefault(flow.name, flow.index)
+        if owner != flow.index:
+            found = f"{quote(flow.name)}, also the name of a flow of flows[{owner}]"
+            yield Problem(place, found, "a name of its own")
+
+
+def _chains(spec: Spec, flows: list[NamedFlow]) -> Iterator[Problem]:
+    for index, entry in enumerate(spec.flows):
+        if entry.while_ is None:
+            continue
+        place = f"flows[{index}].while"
+        own = [flow.name for flow in flows if flow.index == index]
+        if entry.while_ in own:
+            yield Problem(place, f"{quote(entry.while_)}, the chain itself", "another flow")
+        else:
+            others = [flow for flow in flows if flow.index != index]
+            yield from _ends(place, entry.while_, others, ())
+
+
+def _ends(
+    place: str, name: str, flows: list[NamedFlow], also: tuple[str, ...]
+) -> Iterator[Problem]:
+    """Whether `name` is a flow that can be done."""
+    entry = next((flow.entry for flow in flows if flow.name == name), None)
+    if entry is None:
+        remedy = one_of(name, [*also, *(flow.name for flow in flows)][:20])
+        yield Problem(place, f"{quote(name)}, which is no flow", remedy)
+    elif entry.size is None or (entry.repeat_gap is not None and entry.while_ is None):
+        found = f"{quote(name)}, which never ends"
+        yield Problem(place, found, "a flow with a size, repeated only `while` another lasts,")
+
+
+def _run(spec: Spec, flows: list[NamedFlow]) -> Iterator[Problem]:
+    run = spec.run
+    if run.warmup >= run.duration:
+        found, end = format_duration(run.warmup), format_duration(run.duration)
+        yield Problem("run.warmup", f'"{found}"', f'a warm-up shorter than the run ("{end}")')
+    if run.duration // run.sample_interval > MAX_ROWS:
+        found = f'"{format_duration(run.sample_interval)}"'
+        least = format_duration(-(-run.duration // MAX_ROWS))
+        yield Problem("run.sample_interval", found, f'at least "{least}" for so long a run')
+    if run.seed + run.trials - 1 > MAX_SEED:
+        yield Problem("run.seed", str(run.seed), f"a seed of at most {MAX_SEED - run.trials + 1}")
+    if run.stop_when == ALL:
+        if not any(flow.entry.size is not None for flow in flows):
+            yield Problem("run.stop_when", '"all" without a flow that ends', "a flow with a size")
+    elif run.stop_when is not None:
+        yield from _ends("run.stop_when", run.stop_when, flows, (ALL,))

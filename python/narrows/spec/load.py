@@ -1,0 +1,200 @@
+"""From a file to a checked specification; every error says where and what would be right."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from narrows.errors import Problem, SpecError
+from narrows.spec import models
+from narrows.spec.checks import relations
+from narrows.spec.fields import Kind, describe
+from narrows.spec.overrides import Key, Override, apply_overrides, dotted, parse_override
+from narrows.spec.suggest import nearest, one_of
+from narrows.spec.toml import to_toml
+from narrows.spec.units import quote
+
+MAX_FILE_BYTES = 10_000_000
+"""A larger file is no specification."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A checked specification, and the TOML text that gives it again."""
+
+    spec: models.Spec
+    text: str
+
+
+def load(path: str | Path, overrides: Iterable[str] = ()) -> Loaded:
+    """Reads and checks the file at `path` with `PLACE=VALUE` overrides.
+
+    Raises SpecError with every problem found.
+    """
+    file = Path(path)
+    text = _read(file)
+    return parse(text, file.stem, overrides, file=str(path))
+
+
+def parse(text: str, name: str, overrides: Iterable[str] = (), file: str | None = None) -> Loaded:
+    """Checks a specification given as TOML text; `name` stands in for a missing `name`.
+
+    Raises SpecError with every problem found.
+    """
+    original = _toml(text, file)
+    changes = [parse_override(override) for override in overrides]
+    raw = apply_overrides(original, changes)
+    raw = raw if "name" in raw else {"name": name, **raw}
+    spec = _validate(raw, file, changes)
+    return Loaded(spec, text if raw == original else to_toml(raw))
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise SpecError.at(str(path), "a file of more than 10 MB", "a specification in TOML")
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        remedy = _neighbour(path) or "the path of a specification, such as fig9.toml,"
+        raise SpecError.at(str(path), "no such file", remedy) from None
+    except (IsADirectoryError, NotADirectoryError):
+        remedy = "a file, such as fig9.toml,"
+        raise SpecError.at(str(path), "a directory", remedy) from None
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start}, which is not UTF-8"
+        raise SpecError.at(str(path), found, "TOML text in UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise SpecError.at(str(path), f"a file that can't be read ({reason})", "another") from None
+
+
+def _neighbour(path: Path) -> str | None:
+    """The file next to a missing one that may have been meant."""
+    try:
+        names = [other.name for other in path.parent.iterdir() if other.suffix == ".toml"]
+    except OSError:
+        return None
+    close = nearest(path.name, names)
+    return quote(str(path.parent / close)) if close else None
+
+
+def _toml(text: str, file: str | None) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, line = str(error), ""
+        position = re.fullmatch(r"(.*) \(at (.*)\)", what, re.DOTALL)
+        if position:
+            what, line = position.groups()
+        found = what[:1].lower() + what[1:]
+        raise SpecError.at(line, f"no TOML ({found})", _toml_hint(text, line), file) from None
+    except (RecursionError, ValueError) as error:
+        raise SpecError.at("", f"no TOML ({error})", 'lines like rate = "80mbit"', file) from None
+
+
+def _toml_hint(text: str, place: str) -> str:
+    """The commonest slip: a quantity without quotes."""
+    number = re.search(r"line (\d+)", place)
+    lines = text.splitlines()
+    line = lines[int(number[1]) - 1] if number and int(number[1]) <= len(lines) else ""
+    pair = re.fullmatch(r"\s*([\w-]+)\s*=\s*([\w.+-]+)\s*(?:#.*)?", line)
+    return f'{pair[1]} = "{pair[2]}"' if pair else 'a line like rate = "80mbit"'
+
+
+def _validate(raw: dict[str, Any], file: str | None, changes: list[Override]) -> models.Spec:
+    try:
+        spec = models.Spec.model_validate(raw)
+    except ValidationError as error:
+        problems = [_translate(detail) for detail in error.errors(include_url=False)]
+        raise SpecError(_locate(problems, file, changes)) from None
+    problems = relations(spec)
+    if problems:
+        raise SpecError(_locate(problems, file, changes))
+    return spec
+
+
+def _locate(
+    problems: list[Problem], file: str | None, changes: list[Override]
+) -> Iterable[Problem]:
+    """Names the file, or `--set` where the value came from there."""
+    for problem in problems:
+        places = [dotted(change.key) for change in changes]
+        overridden = any(
+            problem.place == place or problem.place.startswith((f"{place}.", f"{place}["))
+            for place in places
+        )
+        origin = "--set" if overridden else file
+        yield Problem(problem.place, problem.found, problem.remedy, origin)
+
+
+def _translate(detail: ErrorDetails) -> Problem:
+    """A validation error of pydantic in our own words."""
+    key: Key = detail["loc"]
+    found = describe(detail.get("input"))
+    match detail["type"]:
+        case "narrows":
+            context = detail["ctx"]
+            return Problem(dotted(key), context["found"], context["remedy"])
+        case "missing":
+            return Problem(dotted(key), "nothing", _expectation(key))
+        case "extra_forbidden":
+            return Problem(dotted(key), "an unknown key", _known_key(key))
+        case "too_short":
+            return Problem(dotted(key), "no flow", "at least one [[flows]] table")
+        case _:
+            return Problem(dotted(key), found, _expectation(key))
+
+
+def _expectation(key: Key) -> str:
+    """What the field at `key` should hold, in words."""
+    *way, last = key
+    model = _model(way)
+    if isinstance(last, int) or last == "flows":
+        return "a list of tables, [[flows]],"
+    field = _fields(model).get(last) if model else None
+    for kind in field.metadata if field else ():
+        if isinstance(kind, Kind):
+            return kind.expects
+    return f"a table, [{last}],"
+
+
+def _known_key(key: Key) -> str:
+    """The key that may have been meant, or all that there are."""
+    *way, last = key
+    model = _model(way)
+    known = list(_fields(model)) if model else []
+    if model and nearest(str(last), known) is None:
+        for name, section in _fields(models.Spec).items():
+            inner = _table(section.annotation)
+            if inner and inner is not model and last in _fields(inner):
+                return f"`{name}.{last}`"
+    return one_of(str(last), known)
+
+
+def _model(way: Iterable[str | int]) -> type[BaseModel] | None:
+    """The table at the end of `way`."""
+    model: type[BaseModel] | None = models.Spec
+    for step in way:
+        if isinstance(step, str) and model is not None:
+            field = _fields(model).get(step)
+            model = _table(field.annotation) if field else None
+    return model
+
+
+def _fields(model: type[BaseModel]) -> Mapping[str, Any]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _table(annotation: Any) -> type[BaseModel] | None:
+    """The model in `Path` or `list[Flow]`."""
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None

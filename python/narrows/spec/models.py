@@ -1,0 +1,107 @@
+"""A specification as pydantic models: the TOML that a person writes.
+
+Every field is kept in exact form (ns, bit/s, bytes). Nothing is filled in here
+that a back end would decide; the defaults below are the whole list.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from narrows.spec.fields import (
+    Boolean,
+    Buffer,
+    Buffers,
+    Cca,
+    Count,
+    Duration,
+    Level,
+    Name,
+    Number,
+    Probability,
+    Profile,
+    Queue,
+    Rate,
+    Seed,
+    Span,
+    Trials,
+    Volume,
+)
+
+
+class _Table(BaseModel):
+    """A TOML table: unknown keys are errors, and nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Path(_Table):
+    """The bottleneck and the delay around it."""
+
+    rate: Rate
+    """Bit/s, counting IP bytes."""
+    rtt: Span
+    """Two-way delay in ns, without queueing."""
+    buffer: Buffer
+    """What may wait, not counting the packet being sent."""
+    queue: Queue = "droptail"
+    loss: Probability = 0.0
+    """Of data packets, after the queue."""
+
+
+class Flow(_Table):
+    """A flow, `count` alike ones, or a chain of successive ones."""
+
+    cca: Cca
+    name: Name | None = None
+    count: Count = 1
+    start: Duration = 0
+    stop: Span | None = None
+    """When the application stops writing, in ns."""
+    size: Volume | None = None
+    """Payload bytes; endless if none."""
+    rtt: Span | None = None
+    """Its own two-way delay in ns instead of the path's."""
+    repeat_gap: Duration | None = None
+    """From the end of one flow of the chain to the start of the next, in ns."""
+    while_: Name | None = Field(default=None, alias="while")
+    """The chain goes on until the flow of this name is done."""
+    options: dict[str, Number] = {}
+    """Options of the control."""
+
+
+class Host(_Table):
+    """TCP of the end hosts."""
+
+    profile: Profile = "linux-6.12"
+    fq: Boolean = False
+    """Whether the sending host's egress queue is `fq`, which paces every control."""
+    jitter: Duration = 0
+    """Each packet of a sender waits up to this long, in order; ns."""
+    socket_buffers: Buffers = "raised"
+
+
+class Run(_Table):
+    """How long, how often, and what to keep."""
+
+    duration: Span
+    """The end in ns; the latest one where `stop_when` is given."""
+    warmup: Duration = 0
+    """Left out of summaries, not of the series; ns."""
+    trials: Trials = 1
+    seed: Seed = 1
+    stop_when: Name | None = None
+    """End once the flow of this name is done, or "all" sized flows are."""
+    sample_interval: Span = 100_000_000
+    """Between the rows of the sample tables; ns."""
+    record: Level = "samples"
+
+
+class Spec(_Table):
+    """One experiment: a path, the flows that share it, the hosts, the run."""
+
+    name: Name
+    path: Path
+    flows: list[Flow] = Field(min_length=1)
+    host: Host = Host()
+    run: Run

@@ -1,0 +1,75 @@
+"""All or nothing: directories that appear at once, and moments without Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Holds Ctrl-C back until the end of the block, then delivers it.
+
+    Only the main thread receives signals; elsewhere this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pending: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pending.append(number)
+
+    previous = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if pending:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def partial_directory(final: Path) -> Iterator[Path]:
+    """An empty hidden directory next to `final`, removed at the end if it still stands."""
+    partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
+    try:
+        partial.mkdir(parents=True)
+        yield partial
+    finally:
+        with uninterrupted():
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def publish(partial: Path, final: Path) -> None:
+    """Gives the finished directory its name, in place of an older one if there is one.
+
+    Ctrl-C waits until it is done. A crash of the machine in between leaves the
+    old directory, the new one, or (under its hidden name) both.
+    """
+    for file in partial.rglob("*"):
+        if file.is_file():
+            _flush(file)
+    with uninterrupted():
+        replaced = final.with_name(f".{final.name}.{secrets.token_hex(4)}.replaced")
+        if final.exists():
+            final.rename(replaced)
+        partial.rename(final)
+        _flush(final.parent)
+        shutil.rmtree(replaced, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    """Waits until the disk holds a file's content or a directory's names."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,145 @@
+"""Reads results directories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.errors import StoreError
+from narrows.store.records import RunInfo
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MANIFEST = "manifest.json"
+SPEC = "spec.toml"
+SUMMARY = "summary.json"
+SUMMARY_TABLE = "summary.csv"
+SCENARIO = "scenario.json"
+FORMAT = 1
+"""Of the directory; a reader refuses another."""
+
+
+class StoredTables(Mapping[str, "pl.DataFrame"]):
+    """The tables of a trial by name, each read when it is first asked for."""
+
+    def __init__(self, directory: Path) -> None:
+        self._files = {file.stem: file for file in sorted(directory.glob("*.parquet"))}
+        self._read: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Raises KeyError for a table that the run didn't record."""
+        if name not in self._read:
+            import polars as pl
+
+            self._read[name] = pl.read_parquet(self._files[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+@dataclass(frozen=True)
+class StoredTrial:
+    """One run of a result: its number from 1 on, its scenario, its tables."""
+
+    number: int
+    path: Path
+    info: RunInfo
+
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """What ran, complete."""
+        return dict(_json(self.path / SCENARIO))
+
+    @cached_property
+    def tables(self) -> StoredTables:
+        """`flow_samples`, `queue_samples` and the others that were recorded."""
+        return StoredTables(self.path)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A results directory."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What the person calls the experiment."""
+        return str(self.manifest["name"])
+
+    @property
+    def hash(self) -> str:
+        """Of everything that decides the result."""
+        return str(self.manifest["hash"])
+
+    @property
+    def groups(self) -> list[str]:
+        """The class of every flow by id: the name of its entry, or its control."""
+        return list(self.manifest["groups"])
+
+    @property
+    def spec(self) -> str:
+        """The specification as run, as TOML."""
+        return (self.path / SPEC).read_text(encoding="utf-8")
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What `--json` prints: `runs`, one for every trial."""
+        return dict(_json(self.path / SUMMARY))
+
+    @cached_property
+    def trials(self) -> list[StoredTrial]:
+        """The runs, in the order of their numbers."""
+        return [
+            StoredTrial(trial["number"], self.path / f"trial-{trial['number']}", self._info(trial))
+            for trial in self.manifest["trials"]
+        ]
+
+    def _info(self, trial: Mapping[str, Any]) -> RunInfo:
+        return RunInfo(
+            backend=self.manifest["backend"],
+            engine=self.manifest["engine"],
+            **{name: trial[name] for name in ("digest", "end_s", "packets", "cpu_s", "wall_s")},
+        )
+
+
+def open_result(path: str | Path) -> Result:
+    """The result in the directory at `path`; raises StoreError if there is none."""
+    directory = Path(path)
+    remedy = "a results directory, such as narrows-results/NAME-HASH,"
+    if not directory.is_dir():
+        found = "a file" if directory.exists() else "no such directory"
+        raise StoreError.at(str(path), found, remedy)
+    if not (directory / MANIFEST).is_file():
+        raise StoreError.at(str(path), f"a directory without {MANIFEST}", remedy)
+    manifest = _json(directory / MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StoreError.at(str(path), "a result of another version of narrows", "a fresh run")
+    return Result(directory, manifest)
+
+
+def find_result(path: Path, key: str, version: str) -> Result | None:
+    """The complete result at `path` if it has the hash `key` and came from this `version`."""
+    try:
+        result = open_result(path)
+    except StoreError:
+        return None
+    same = result.manifest.get("hash") == key and result.manifest.get("version") == version
+    return result if same else None
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError.at(str(path), f"an unreadable file ({error})", "a fresh run") from None

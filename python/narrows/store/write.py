@@ -1,0 +1,148 @@
+"""Writes results directories, each complete or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from narrows.errors import StoreError
+from narrows.plan import Plan, Trial, canonical_json
+from narrows.store.atomic import partial_directory, publish
+from narrows.store.read import (
+    FORMAT,
+    MANIFEST,
+    SCENARIO,
+    SPEC,
+    SUMMARY,
+    SUMMARY_TABLE,
+    Result,
+    find_result,
+    open_result,
+)
+from narrows.store.records import RunResult
+
+RESULTS = "narrows-results"
+"""Where results go if no directory is given."""
+_MAX_SLUG = 40
+
+
+def default_directory(plan: Plan) -> Path:
+    """`narrows-results/NAME-HASH8` in the current directory."""
+    slug = re.sub(r"[^\w.-]+", "-", plan.name).strip("-.")[:_MAX_SLUG] or "run"
+    return Path(RESULTS) / f"{slug}-{plan.hash[:8]}"
+
+
+@dataclass
+class Draft:
+    """A result that is being written, at `path` until it is published."""
+
+    path: Path
+    final: Path
+    plan: Plan
+    version: str
+    command: Sequence[str]
+    _runs: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def add_trial(self, trial: Trial, result: RunResult) -> None:
+        """Writes the scenario and tables of one run."""
+        directory = self.path / f"trial-{trial.number}"
+        directory.mkdir()
+        _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
+        for name, table in result.tables.items():
+            table.write_parquet(directory / f"{name}.parquet", compression="zstd")
+        info = asdict(result.info)
+        entry = {"number": trial.number, "seed": trial.seed, "scenario_hash": trial.hash, **info}
+        self._runs[trial.number] = entry
+
+    def finish(self, spec: str, summary: Mapping[str, Any]) -> Result:
+        """Writes what goes over all trials; from now on `path` can be read as a result."""
+        _write(self.path / SPEC, spec)
+        _write(self.path / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
+        _write_table(self.path / SUMMARY_TABLE, summary["runs"])
+        _write(self.path / MANIFEST, json.dumps(self._manifest(), indent=1) + "\n")
+        return open_result(self.path)
+
+    def _manifest(self) -> dict[str, Any]:
+        runs = [self._runs[number] for number in sorted(self._runs)]
+        common = {name: runs[0][name] for name in ("backend", "engine")}
+        return {
+            "format": FORMAT,
+            "name": self.plan.name,
+            "hash": self.plan.hash,
+            "version": self.version,
+            **common,
+            "groups": list(self.plan.groups),
+            "trials": [
+                {name: value for name, value in run.items() if name not in common} for run in runs
+            ],
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "command": list(self.command),
+        }
+
+    def publish(self) -> Result:
+        """Makes the directory the result; raises StoreError if another process was first."""
+        publish(self.path, self.final)
+        return open_result(self.final)
+
+
+@contextmanager
+def new_result(
+    final: Path, plan: Plan, version: str, command: Sequence[str], force: bool = False
+) -> Iterator[Draft]:
+    """A draft of the result at `final`; without `publish` nothing of it stays.
+
+    Raises StoreError if `final` holds something else than a result of the same
+    experiment, or any result and not `force`.
+    """
+    _check_place(final, plan, version, force)
+    try:
+        with partial_directory(final) as partial:
+            yield Draft(partial, final, plan, version, command)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        remedy = "a directory that can be written (--out DIR)"
+        raise StoreError.at(str(error.filename or final), reason, remedy) from error
+
+
+def _check_place(final: Path, plan: Plan, version: str, force: bool) -> None:
+    if not final.exists() or (final.is_dir() and not any(final.iterdir())):
+        return
+    if not (final / MANIFEST).is_file():
+        remedy = "a new or empty directory, or an older result with --force,"
+        raise StoreError.at(str(final), "something that is no result", remedy)
+    if not force and find_result(final, plan.hash, version) is None:
+        remedy = "another directory, or --force to replace it,"
+        raise StoreError.at(str(final), "the result of another experiment", remedy)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
+    """Every flow of every run as a row, with `rtt_ms` spread over columns."""
+    rows = [
+        {"trial": trial, "seed": run["seed"], **_flat(flow)}
+        for trial, run in enumerate(runs, start=1)
+        for flow in run["flows"]
+    ]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:
+    rtt = {f"rtt_{name}_ms": value for name, value in flow["rtt_ms"].items()}
+    return {name: value for name, value in flow.items() if name != "rtt_ms"} | rtt
