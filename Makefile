@@ -1,0 +1,80 @@
+# Everything that a person types here. `make` lists it.
+#
+# The command lives in a virtual environment, .venv, built from pinned versions.
+# Nothing is installed twice: a target's stamp says what it was made from.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+CARGO := nice -n 5 cargo
+
+# One setting for every build, so that cargo doesn't build pyo3 anew in between.
+export PYO3_BUILD_EXTENSION_MODULE := 1
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench locks clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+setup: $(VENV)/.built ## set up the command at .venv/bin/narrows
+
+demo: setup ## set everything up, run the first figure and name its page
+	$(BIN)/narrows reproduce panaderia/fig9
+
+test: lint rust-test python-test ## every check and every test
+
+lint: rust-lint python-lint ## formatting, clippy, ruff, mypy, the layers
+
+rust-lint: $(VENV)/.installed
+	@{ cargo clippy --version && cargo fmt --version; } > /dev/null 2>&1 || { \
+	    echo "narrows: clippy or rustfmt wasn't found; rustup component add clippy rustfmt." >&2; exit 1; }
+	cargo fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+rust-test: $(VENV)/.installed
+	$(CARGO) test --locked --workspace
+
+python-lint: setup
+	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+python-test: setup
+	$(BIN)/python -m pytest
+
+bench: setup ## packets per CPU second, and the engine alone
+	$(BIN)/narrows bench
+	$(CARGO) bench --locked --workspace
+
+locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows
+	$(BIN)/python -m pip install --quiet uv
+	for lock in "requirements.lock" "requirements-dev.lock --extra dev"; do \
+	    $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \
+	        --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet \
+	        -o $$lock > /dev/null || exit 1; \
+	done
+
+clean: ## remove what was built, not the results
+	rm -rf target $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -f python/narrows/*.so
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment, from the lock.
+$(VENV)/.installed: requirements-dev.lock
+	@sh .ci/need.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	touch $@
+
+# The package, in place: Python sources are used where they are, the native
+# module is built in release and linked beside them.
+$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
+	nice -n 5 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
