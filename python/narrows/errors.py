@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class InputError(NarrowsError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
     @classmethod
-    def at(cls, place: str, found: str, remedy: str, file: str | None = None) -> InputError:
+    def at(cls, place: str, found: str, remedy: str, file: str | None = None) -> Self:
         """The error of a single problem."""
         return cls([Problem(place, found, remedy, file)])
 
@@ -70,5 +71,5 @@ class StoreError(InputError):
     """A results directory that can't be read or written."""
 
 
-class Interrupted(NarrowsError):
+class InterruptedRunError(NarrowsError):
     """The person asked to stop (exit status 130)."""

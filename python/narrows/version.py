@@ -1,3 +1,3 @@
 """The version of the package; the build takes it from Cargo.toml and a test compares."""
 
-VERSION = "0.1.0"
+__version__ = "0.1.0"

@@ -20,10 +20,8 @@ def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
 
 def weighted_mean(rows: pl.DataFrame) -> float | None:
     """The mean of `value` weighted by `weight`; None without any weight."""
-    total = rows["weight"].sum()
-    if not total:
-        return None
-    return float((rows["value"] * rows["weight"]).sum() / total)
+    total = _total(rows["weight"])
+    return _total(rows["value"] * rows["weight"]) / total if total else None
 
 
 def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
@@ -31,7 +29,7 @@ def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
 
     `rows` ascend by value. None without any weight.
     """
-    total = rows["weight"].sum()
+    total = _total(rows["weight"])
     if not total:
         return None
     reached = rows.filter(pl.col("weight").cum_sum() >= share * total * (1 - 1e-12))
@@ -55,6 +53,10 @@ def _statistic(rows: pl.DataFrame, name: str) -> float | None:
     if name in ("min", "max"):
         return float(rows["value"][0 if name == "min" else -1])
     return weighted_quantile(rows, int(name.removeprefix("p")) / 100)
+
+
+def _total(values: pl.Series) -> float:
+    return float(values.cast(pl.Float64).sum())
 
 
 def _scaled(value: float | None, scale: float) -> float | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from narrows.errors import Problem
 from narrows.spec import registry
@@ -72,21 +71,17 @@ def _size(flow: Flow, place: str) -> Iterator[Problem]:
 
 
 def _options(flow: Flow, place: str) -> Iterator[Problem]:
-    known = options_of(registry.ccas()[flow.cca])
+    known = {option["name"]: option for option in registry.ccas()[flow.cca]["options"]}
     for name, value in flow.options.items():
         if name not in known:
             found = f"{quote(name)}, which is no option of {flow.cca}"
             yield Problem(f"{place}.options.{name}", found, one_of(name, known))
             continue
-        low, high = known[name].get("min"), known[name].get("max")
-        if (low is not None and value < low) or (high is not None and value > high):
-            span = f"a number from {low} to {high}"
+        low, high, whole = (known[name][key] for key in ("min", "max", "whole"))
+        if not low <= value <= high or (whole and not value.is_integer()):
+            number = "whole number" if whole else "number"
+            span = f"a {number} from {low:g} to {high:g}"
             yield Problem(f"{place}.options.{name}", f"{value:g}", span)
-
-
-def options_of(control: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The options of a control by name, with `default`, `min` and `max`."""
-    return {option["name"]: option for option in control["options"]}
 
 
 def _names(flows: list[NamedFlow]) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
 """The kinds of value that a specification holds: how each is read, and what it should be.
 
 A kind turns a TOML value into its exact form or raises a validation error that
-carries what was found and what would be right; `load` adds the place.
+carries what was found and what would be right; `reading` adds the place.
 """
 
 from __future__ import annotations

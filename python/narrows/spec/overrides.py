@@ -20,26 +20,26 @@ _EXAMPLE = "PLACE=VALUE, such as path.buffer=4bdp,"
 
 @dataclass(frozen=True)
 class Override:
-    """One value and the place that it goes to; `text` as the person typed it."""
+    """One value, the place that it goes to, and the option that it came from."""
 
     key: Key
-    value: Any
-    text: str
+    value: object
+    origin: str
 
 
-def parse_override(text: str) -> Override:
+def parse_override(text: str, origin: str = "--set") -> Override:
     """Reads `flows.0.cca=reno`; a value that isn't TOML is a text. Raises SpecError."""
     place, equals, value = text.partition("=")
     if not equals:
-        raise SpecError.at("--set", quote(text), _EXAMPLE)
+        raise SpecError.at(origin, quote(text), _EXAMPLE)
     parts = re.sub(r"\[(\d{1,9})\]", r".\1", place.strip()).split(".")
     if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,80}", part, re.ASCII) for part in parts):
-        raise SpecError.at("--set", f"the place {quote(place)}", _EXAMPLE)
+        raise SpecError.at(origin, f"the place {quote(place)}", _EXAMPLE)
     key = tuple(int(part) if part.isdecimal() else part for part in parts)
-    return Override(key, _value(value.strip()), text)
+    return Override(key, _value(value.strip()), origin)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     """Numbers, booleans, quoted texts, lists and tables as in TOML; all else is a text."""
     try:
         document = tomllib.loads(f"value = {text}")
@@ -60,15 +60,16 @@ def apply_overrides(raw: dict[str, Any], overrides: Iterable[Override]) -> dict[
 
 def _put(raw: dict[str, Any], override: Override) -> None:
     here: Any = raw
-    place = f"--set {dotted(override.key)}"
+    place = f"{override.origin} {dotted(override.key)}"
     *way, last = override.key
     for step, following in zip(way, override.key[1:], strict=True):
         here = _enter(here, step, [] if isinstance(following, int) else {}, place)
     _enter(here, last, override.value, place)
-    here[last] = override.value
+    if isinstance(here, dict | list):
+        here[last] = override.value  # type: ignore[index]
 
 
-def _enter(here: Any, step: str | int, absent: Any, place: str) -> Any:
+def _enter(here: object, step: str | int, absent: object, place: str) -> object:
     """What stands at `step`, where tables grow on demand and lists don't."""
     if isinstance(here, list):
         if not isinstance(step, int):

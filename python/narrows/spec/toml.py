@@ -22,7 +22,7 @@ def to_toml(document: dict[str, Any]) -> str:
     return "\n".join(blocks)
 
 
-def _is_section(value: Any) -> bool:
+def _is_section(value: object) -> bool:
     return isinstance(value, dict) or (
         isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
     )
@@ -37,7 +37,7 @@ def _key(key: str) -> str:
     return key if bare else json.dumps(key)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

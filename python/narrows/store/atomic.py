@@ -24,7 +24,7 @@ def uninterrupted() -> Iterator[None]:
         return
     pending: list[int] = []
 
-    def note(number: int, frame: FrameType | None) -> None:
+    def note(number: int, _frame: FrameType | None) -> None:
         pending.append(number)
 
     previous = signal.signal(signal.SIGINT, note)

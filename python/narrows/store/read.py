@@ -57,7 +57,7 @@ class StoredTrial:
     @cached_property
     def scenario(self) -> dict[str, Any]:
         """What ran, complete."""
-        return dict(_json(self.path / SCENARIO))
+        return _json(self.path / SCENARIO)
 
     @cached_property
     def tables(self) -> StoredTables:
@@ -95,7 +95,7 @@ class Result:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What `--json` prints: `runs`, one for every trial."""
-        return dict(_json(self.path / SUMMARY))
+        return _json(self.path / SUMMARY)
 
     @cached_property
     def trials(self) -> list[StoredTrial]:
@@ -123,7 +123,7 @@ def open_result(path: str | Path) -> Result:
     if not (directory / MANIFEST).is_file():
         raise StoreError.at(str(path), f"a directory without {MANIFEST}", remedy)
     manifest = _json(directory / MANIFEST)
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if manifest.get("format") != FORMAT:
         raise StoreError.at(str(path), "a result of another version of narrows", "a fresh run")
     return Result(directory, manifest)
 
@@ -138,8 +138,9 @@ def find_result(path: Path, key: str, version: str) -> Result | None:
     return result if same else None
 
 
-def _json(path: Path) -> Any:
+def _json(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StoreError.at(str(path), f"an unreadable file ({error})", "a fresh run") from None
+    return document if isinstance(document, dict) else {}

@@ -33,8 +33,8 @@ class Loaded:
     text: str
 
 
-def load(path: str | Path, overrides: Iterable[str] = ()) -> Loaded:
-    """Reads and checks the file at `path` with `PLACE=VALUE` overrides.
+def load(path: str | Path, overrides: Iterable[str | Override] = ()) -> Loaded:
+    """Reads and checks the file at `path` with overrides, as `PLACE=VALUE` or parsed.
 
     Raises SpecError with every problem found.
     """
@@ -43,13 +43,18 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Loaded:
     return parse(text, file.stem, overrides, file=str(path))
 
 
-def parse(text: str, name: str, overrides: Iterable[str] = (), file: str | None = None) -> Loaded:
+def parse(
+    text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
+) -> Loaded:
     """Checks a specification given as TOML text; `name` stands in for a missing `name`.
 
     Raises SpecError with every problem found.
     """
     original = _toml(text, file)
-    changes = [parse_override(override) for override in overrides]
+    changes = [
+        parse_override(override) if isinstance(override, str) else override
+        for override in overrides
+    ]
     raw = apply_overrides(original, changes)
     raw = raw if "name" in raw else {"name": name, **raw}
     spec = _validate(raw, file, changes)
@@ -123,14 +128,13 @@ def _validate(raw: dict[str, Any], file: str | None, changes: list[Override]) ->
 def _locate(
     problems: list[Problem], file: str | None, changes: list[Override]
 ) -> Iterable[Problem]:
-    """Names the file, or `--set` where the value came from there."""
+    """Names the file, or the option that the value came from."""
     for problem in problems:
-        places = [dotted(change.key) for change in changes]
-        overridden = any(
-            problem.place == place or problem.place.startswith((f"{place}.", f"{place}["))
-            for place in places
-        )
-        origin = "--set" if overridden else file
+        origin = file
+        for change in changes:
+            place = dotted(change.key)
+            if problem.place == place or problem.place.startswith((f"{place}.", f"{place}[")):
+                origin = change.origin
         yield Problem(problem.place, problem.found, problem.remedy, origin)
 
 
@@ -192,7 +196,7 @@ def _fields(model: type[BaseModel]) -> Mapping[str, Any]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _table(annotation: Any) -> type[BaseModel] | None:
+def _table(annotation: object) -> type[BaseModel] | None:
     """The model in `Path` or `list[Flow]`."""
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, BaseModel):

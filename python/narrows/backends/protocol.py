@@ -1,0 +1,48 @@
+"""The protocol that every back end follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from narrows.store import RunResult
+
+
+class Progress(Protocol):
+    """Hears how far a run is; may raise to stop it."""
+
+    def __call__(self, sim_s: float, packets: int, /) -> None:
+        """`sim_s` simulated seconds and `packets` out of the bottleneck so far."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a back end can do.
+
+    `parallel` says whether runs may share the machine, `real_time` whether a
+    simulated second takes a second.
+    """
+
+    ccas: tuple[str, ...]
+    queues: tuple[str, ...]
+    profiles: tuple[str, ...]
+    parallel: bool
+    real_time: bool
+
+
+class Backend(Protocol):
+    """Runs one scenario at a time, and may be asked from several threads at once."""
+
+    name: str
+    engine: str
+    """The version of what computes; a result counts for it alone."""
+
+    def capabilities(self) -> Capabilities:
+        """What it can run."""
+
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+        """Runs `scenario` to its end.
+
+        Raises SpecError if the scenario can't run, and whatever `progress` raises.
+        """

@@ -1,0 +1,69 @@
+"""The simulator, in this process; other threads run meanwhile."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.backends.protocol import Capabilities, Progress
+from narrows.errors import SpecError
+from narrows.store import RunInfo, RunResult
+
+
+class Simulator:
+    """The deterministic packet simulator of the native module."""
+
+    name = "sim"
+
+    def __init__(self) -> None:
+        from narrows import _native
+
+        self._native = _native
+        self.engine: str = _native.engine_version
+
+    def capabilities(self) -> Capabilities:
+        """Everything that the registries of the native module list."""
+        return Capabilities(
+            ccas=tuple(entry["name"] for entry in self._native.ccas()),
+            queues=tuple(entry["name"] for entry in self._native.queues()),
+            profiles=tuple(self._native.profiles()),
+            parallel=True,
+            real_time=False,
+        )
+
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+        """Runs `scenario` to its end; the same scenario always gives the same tables.
+
+        Raises SpecError if the engine refuses it, and whatever `progress` raises.
+        """
+        import polars as pl
+
+        from narrows.plan import canonical_json
+
+        began = time.perf_counter()
+        try:
+            output = self._native.run(canonical_json(dict(scenario)), progress)
+        except self._native.ScenarioError as error:
+            raise _refusal(str(error)) from None
+        tables = {name: pl.DataFrame(table) for name, table in output.tables.items()}
+        info = RunInfo(
+            backend=self.name,
+            engine=self.engine,
+            digest=output.digest,
+            end_s=output.end_s,
+            packets=output.packets,
+            cpu_s=output.cpu_s,
+            wall_s=time.perf_counter() - began,
+        )
+        return RunResult(tables, info)
+
+
+def _refusal(message: str) -> SpecError:
+    """The engine's "PLACE: found X; Y is needed" as a located error."""
+    parts = re.fullmatch(r"([^:]*): found (.*); (.*?)(?: is needed)?", message, re.DOTALL)
+    if parts is None:
+        return SpecError.at("", message, "a scenario that the engine takes")
+    place, found, remedy = parts.groups()
+    return SpecError.at(place, found, remedy)

@@ -1,0 +1,204 @@
+"""The command line: every command is a few lines that call the package.
+
+Exit status: 0 done, 1 an assertion failed, 2 bad input, 70 an error of narrows
+itself, 130 interrupted.
+
+Only typer is imported here; each command imports what it needs, because
+`narrows --help` has to answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from narrows.errors import InputError, InterruptedRunError, NarrowsError
+from narrows.version import __version__
+
+if TYPE_CHECKING:
+    from narrows.spec import Override
+
+DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
+
+# The base of all errors of usage. Typer may carry its own copy of click, so the
+# class is reached through what typer exports: BadParameter, UsageError, this.
+_ClickError = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="narrows",
+    help="A congestion-control laboratory: describe a bottleneck once, run it, see what happens.",
+    add_completion=False,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Kind(StrEnum):
+    """What `narrows list` can list."""
+
+    CCAS = "ccas"
+    QUEUES = "queues"
+    PROFILES = "profiles"
+    FIGURES = "figures"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"narrows {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 (its callback has done the work)
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def run(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The specification, a TOML file.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PLACE=VALUE",
+            help="Change a value: path.buffer=4bdp, flows.0.cca=reno.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    backend: Annotated[str, typer.Option(help="What runs it: sim.")] = "sim",
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
+    trials: Annotated[str | None, typer.Option(metavar="N", help="As run.trials.")] = None,
+    seed: Annotated[str | None, typer.Option(metavar="N", help="As run.seed.")] = None,
+) -> None:
+    """Run a specification and keep its results."""
+    from narrows.console import ProgressBar, note_cached, print_summary
+    from narrows.runner import execute, prepare
+
+    job = prepare(spec, _overrides(sets or [], trials, seed), backend)
+    with ProgressBar() as bar:
+        outcome = execute(job, out=out, force=force, watcher=bar, command=sys.argv)
+    if outcome.cached:
+        note_cached(outcome.result)
+    if as_json:
+        _print_json({**outcome.result.summary, "directory": str(outcome.result.path)})
+    else:
+        print_summary(outcome.result)
+
+
+def _overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
+    """`--trials` and `--seed` are short for `--set`, and come after it."""
+    from narrows.spec import parse_override
+
+    changes = [parse_override(text) for text in sets]
+    for name, value in (("trials", trials), ("seed", seed)):
+        if value is not None:
+            changes.append(parse_override(f"run.{name}={value}", origin=f"--{name}"))
+    return changes
+
+
+def _print_json(document: object) -> None:
+    import json
+
+    print(json.dumps(document, indent=1, allow_nan=False))
+
+
+@app.command("list")
+def list_(kind: Annotated[Kind, typer.Argument(help="What to list.")]) -> None:
+    """List what can be named in a specification."""
+    from narrows.console import print_list
+    from narrows.listing import listing
+
+    print_list(listing(kind.value))
+
+
+@app.command()
+def report(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="A results directory.")],
+) -> None:
+    """Make the page of a results directory again."""
+    from narrows.console import print_paths
+    from narrows.report import write_report
+
+    written = write_report(directory)
+    print_paths([written.page, *written.pictures])
+
+
+@app.command()
+def bench(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, rougher numbers.")] = False,
+) -> None:
+    """Measure packets per CPU second."""
+    from narrows.bench import measure, print_measurements
+
+    results = measure(quick)
+    if as_json:
+        _print_json({"quick": quick, "scenarios": results})
+    else:
+        print_measurements(results, quick)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; gives the exit status."""
+    try:
+        status = app(args=arguments, prog_name="narrows", standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        _complain(str(problem) for problem in error.problems)
+        return BAD_INPUT
+    except (InterruptedRunError, typer.Abort, KeyboardInterrupt):
+        print("narrows: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except NarrowsError as error:
+        _complain([str(error)])
+        return FAILED
+    except BrokenPipeError:
+        # Whoever read our output has enough of it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        if isinstance(error, _ClickError):
+            return _complain_of_usage(error)
+        return _apologise(error)
+    return status if isinstance(status, int) else DONE
+
+
+def _complain(problems: Iterable[str]) -> None:
+    for problem in problems:
+        print(f"narrows: error: {problem}", file=sys.stderr)
+
+
+def _complain_of_usage(error: Exception) -> int:
+    """An option or argument that typer refuses."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "narrows"
+    say = getattr(error, "format_message", error.__str__)
+    found = " ".join(str(say()).split()).rstrip(".")
+    _complain([f"command line: {found}; `{command} --help` shows what would be right"])
+    return BAD_INPUT
+
+
+def _apologise(error: Exception) -> int:
+    """A mistake of ours: everything that helps to find it."""
+    import traceback
+
+    traceback.print_exception(error)
+    print(
+        "narrows: this is a mistake in narrows, not in your input. "
+        f"Please report it with the lines above and the specification (version {__version__}).",
+        file=sys.stderr,
+    )
+    return BROKEN

@@ -1,0 +1,210 @@
+"""What a person sees: the progress bar, the summary table, the lists."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from narrows.store import Result
+
+PATIENCE_S = 1.0
+"""A run shorter than this shows no progress bar."""
+MOST_ROWS = 12
+"""More flows than this are summed up by congestion control."""
+PLAIN_WIDTH = 100
+"""Columns where the output is no terminal."""
+
+Entry = Mapping[str, Any]
+
+
+class ProgressBar:
+    """Simulated time and packets per second on standard error, if that is a terminal.
+
+    A context manager and a watcher of `narrows.runner.execute`; nothing appears
+    in the first second.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._bar: Progress | None = None
+        self._wanted = sys.stderr.isatty()
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, sim_s: float, total_s: float, packets: int) -> None:
+        """Shows `sim_s` of at most `total_s` simulated seconds, and the packets per second."""
+        elapsed = time.monotonic() - self._began
+        if not self._wanted or elapsed < PATIENCE_S:
+            return
+        if self._bar is None:
+            self._bar = _progress()
+            self._bar.add_task("", total=total_s)
+            self._bar.start()
+        speed = f"{packets / elapsed:,.0f} packets/s"
+        time_s = f"{sim_s:,.1f} of {total_s:,.0f} s simulated"
+        task = self._bar.task_ids[0]
+        self._bar.update(task, completed=sim_s, total=total_s, speed=speed, time=time_s)
+
+
+def _progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        BarColumn(),
+        TextColumn("{task.fields[time]}"),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def print_summary(result: Result) -> None:
+    """The flows, the bottleneck, and where everything is."""
+    console = _console()
+    runs = result.summary["runs"]
+    console.print(_title(result, runs), markup=False, highlight=False)
+    console.print(_flow_table(runs))
+    console.print(_bottleneck_line(runs), markup=False, highlight=False, soft_wrap=True)
+    print_paths([result.path, *_pages(result)])
+
+
+def note_cached(result: Result) -> None:
+    """Says on standard error that nothing ran."""
+    note = "was complete already, so nothing ran; --force runs it again"
+    print(f"narrows: {result.path} {note}", file=sys.stderr)
+
+
+def print_paths(paths: Iterable[object]) -> None:
+    """One path a line, whole even where the terminal is narrow."""
+    for path in paths:
+        print(path)
+
+
+def _pages(result: Result) -> list[object]:
+    names = ("report.html", "figure.png", "figure.svg")
+    return [result.path / name for name in names if (result.path / name).is_file()]
+
+
+def _title(result: Result, runs: Sequence[Entry]) -> str:
+    seeds = [run["seed"] for run in runs]
+    count = len(seeds)
+    if count == 1:
+        return f"{result.name}: {runs[0]['backend']}, seed {seeds[0]}"
+    span = f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"{result.name}: {runs[0]['backend']}, means of {count} trials, {span}"
+
+
+def _flow_table(runs: Sequence[Entry]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("flow", no_wrap=True)
+    table.add_column("cca", no_wrap=True)
+    heads = (
+        "goodput\nMbit/s",
+        "share\n%",
+        "retrans-\nmits",
+        "rtt mean\nms",
+        "rtt p95\nms",
+        "fct\ns",
+    )
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for label, cca, cells in flow_rows(runs):
+        table.add_row(Text(label), Text(cca), *cells)
+    return table
+
+
+def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
+    """A row for every flow: name, control and formatted cells, means over `runs`.
+
+    The flows of a chain share a row. Where there would be more than
+    `MOST_ROWS`, the flows of a control do.
+    """
+    flows = [flow for run in runs for flow in run["flows"]]
+    names = list(dict.fromkeys(flow["name"] for flow in flows))
+    if len(names) <= MOST_ROWS:
+        by_name = [[flow for flow in flows if flow["name"] == name] for name in names]
+        return [_row(group, len(runs), _name_label(group, len(runs))) for group in by_name]
+    ccas = list(dict.fromkeys(flow["cca"] for flow in flows))
+    by_cca = [[flow for flow in flows if flow["cca"] == cca] for cca in ccas]
+    return [_row(group, len(runs), f"{_per_run(group, runs)} flows") for group in by_cca]
+
+
+def _name_label(group: Sequence[Entry], runs: int) -> str:
+    name, count = str(group[0]["name"]), len(group)
+    return f"{name} ({count} flows)" if count > runs else name
+
+
+def _per_run(group: Sequence[Entry], runs: Sequence[Entry]) -> str:
+    return f"{len(group) / len(runs):.4g}"
+
+
+def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
+    """Shares and retransmissions add up within a run; the others are means over flows."""
+    cells = [
+        _cell(_mean(flow["goodput_mbps"] for flow in group), "{:.2f}"),
+        _cell(_sum(flow["share"] for flow in group), "{:.1f}", 100 / runs),
+        _cell(_sum(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
+        _cell(_mean(flow["rtt_ms"]["mean"] for flow in group), "{:.1f}"),
+        _cell(_mean(flow["rtt_ms"]["p95"] for flow in group), "{:.1f}"),
+        _cell(_mean(flow["fct_s"] for flow in group), "{:.3f}"),
+    ]
+    return label, str(group[0]["cca"]), cells
+
+
+def _bottleneck_line(runs: Sequence[Entry]) -> str:
+    def mean(get: Callable[[Entry], float | None]) -> float | None:
+        return _mean(get(run["bottleneck"]) for run in runs)
+
+    return (
+        f"bottleneck: utilization {_cell(mean(lambda b: b['utilization']), '{:.1f}', 100)} %"
+        f", loss {_cell(mean(lambda b: b['loss_rate']), '{:.3f}', 100)} %"
+        f", queue {_cell(mean(lambda b: b['queue_bdp']['mean']), '{:.2f}')} BDP (mean)"
+        f", {_cell(mean(lambda b: b['queue_bdp']['p95']), '{:.2f}')} BDP (p95)"
+        f", {_cell(mean(lambda b: b['forwarded']), '{:,.0f}')} packets forwarded"
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
+    return "-" if value is None else form.format(value * scale)
+
+
+def print_list(rows: Iterable[tuple[str, str]]) -> None:
+    """Names and what they mean, in two columns."""
+    rows = list(rows)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, meaning in rows:
+        print(f"{name:{width}}  {meaning}".rstrip())
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)

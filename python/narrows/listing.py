@@ -1,0 +1,51 @@
+"""What `narrows list` lists: everything that can be named, from the registries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from narrows.spec import registry
+
+Row = tuple[str, str]
+"""A name and what it means."""
+
+
+def listing(kind: str) -> list[Row]:
+    """The rows for "ccas", "queues", "profiles" or "figures"."""
+    return list(_LISTINGS[kind]())
+
+
+def _ccas() -> Iterator[Row]:
+    for name, entry in registry.ccas().items():
+        yield name, str(entry["summary"])
+        yield from _options(entry)
+
+
+def _queues() -> Iterator[Row]:
+    for name, entry in registry.queues().items():
+        yield name, str(entry["summary"])
+
+
+def _profiles() -> Iterator[Row]:
+    for name in registry.profiles():
+        yield name, f"TCP as in Linux {name.removeprefix('linux-')}"
+
+
+def _options(entry: Mapping[str, Any]) -> Iterator[Row]:
+    for option in entry["options"]:
+        yield f"  {option['name']}", f"{option['what']} (default {option['default']:g})"
+
+
+def _figures() -> Iterator[Row]:
+    from narrows import reproduce
+
+    yield from reproduce.listing()
+
+
+_LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
+    "ccas": _ccas,
+    "queues": _queues,
+    "profiles": _profiles,
+    "figures": _figures,
+}

@@ -1,0 +1,164 @@
+"""From a specification to a complete results directory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from narrows.backends import Backend, get_backend
+from narrows.errors import InterruptedRunError
+from narrows.plan import Plan, Trial, plan
+from narrows.spec import Loaded, Override, load
+from narrows.store import Draft, Result, default_directory, find_result, new_result
+from narrows.version import __version__
+
+if TYPE_CHECKING:
+    from narrows.backends import Progress
+
+TICK_S = 0.1
+"""How often a watcher hears of the progress, in seconds."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A checked specification with its plan and its back end: nothing can be misspelt any more."""
+
+    loaded: Loaded
+    plan: Plan
+    backend: Backend
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A complete result, and whether it was there before."""
+
+    result: Result
+    cached: bool
+
+
+class Watcher(Protocol):
+    """Is told about ten times a second how far all trials together are."""
+
+    def __call__(self, sim_s: float, total_s: float, packets: int) -> None:
+        """`sim_s` of at most `total_s` simulated seconds, `packets` out of the bottleneck."""
+
+
+def run(
+    spec: str | Path,
+    overrides: Iterable[str | Override] = (),
+    *,
+    backend: str = "sim",
+    out: str | Path | None = None,
+    force: bool = False,
+) -> Result:
+    """Runs the specification in the file `spec` and returns its results.
+
+    `overrides` are texts such as "path.buffer=4bdp". The same experiment isn't
+    run again unless `force` is given. Raises InputError for bad input.
+    """
+    return execute(prepare(spec, overrides, backend), out=out, force=force).result
+
+
+def prepare(
+    spec: str | Path, overrides: Iterable[str | Override] = (), backend: str = "sim"
+) -> Job:
+    """Reads and checks everything that a run needs; raises InputError."""
+    engine = get_backend(backend)
+    loaded = load(spec, overrides)
+    return Job(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
+
+
+def execute(
+    job: Job,
+    *,
+    out: str | Path | None = None,
+    force: bool = False,
+    watcher: Watcher | None = None,
+    command: Sequence[str] = (),
+) -> Outcome:
+    """Runs every trial of `job`, on all cores, into the results directory.
+
+    The directory appears complete or not at all, whatever interrupts. Raises
+    InputError if it can't be written or the engine refuses the scenario.
+    """
+    final = Path(out) if out is not None else default_directory(job.plan)
+    found = None if force else find_result(final, job.plan.hash, __version__)
+    if found is not None:
+        return Outcome(found, cached=True)
+    with new_result(final, job.plan, __version__, command, force) as draft:
+        runs = _Trials(job, draft).run(watcher)
+        written = draft.finish(job.loaded.text, {"runs": runs})
+        _report(written)
+        return Outcome(draft.publish(), cached=False)
+
+
+def _report(result: Result) -> None:
+    """The page and the pictures of a result, into its directory."""
+    from narrows.report import write_report
+
+    write_report(result.path)
+
+
+class _Trials:
+    """The trials of a job, on a thread each, as many at once as there are cores."""
+
+    def __init__(self, job: Job, draft: Draft) -> None:
+        self._job = job
+        self._draft = draft
+        self._stop = threading.Event()
+        self._progress = {trial.number: (0.0, 0) for trial in job.plan.trials}
+
+    def run(self, watcher: Watcher | None) -> list[dict[str, Any]]:
+        """Runs them all; gives their summaries in the order of their numbers."""
+        with ThreadPoolExecutor(self._width(), thread_name_prefix="trial") as pool:
+            try:
+                futures = [pool.submit(self._one, trial) for trial in self._job.plan.trials]
+                self._await(futures, watcher)
+                return [future.result() for future in futures]
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    def _width(self) -> int:
+        parallel = self._job.backend.capabilities().parallel
+        return min(len(self._job.plan.trials), os.cpu_count() or 1) if parallel else 1
+
+    def _await(self, futures: Sequence[Future[dict[str, Any]]], watcher: Watcher | None) -> None:
+        """Waits for all, or until one fails."""
+        total_s = sum(trial.scenario["run"]["duration_ns"] / 1e9 for trial in self._job.plan.trials)
+        pending: set[Future[dict[str, Any]]] = set(futures)
+        while pending:
+            done, pending = wait(pending, timeout=TICK_S)
+            for future in done:
+                future.result()
+            if watcher is not None:
+                states = list(self._progress.values())
+                watcher(sum(state[0] for state in states), total_s, sum(s[1] for s in states))
+
+    def _one(self, trial: Trial) -> dict[str, Any]:
+        """Runs and writes one trial; only its summary stays in memory."""
+        from narrows.metrics import summarise
+
+        progress: Progress = partial(self._note, trial.number)
+        result = self._job.backend.run(trial.scenario, progress)
+        self._check()
+        self._draft.add_trial(trial, result)
+        duration_s = trial.scenario["run"]["duration_ns"] / 1e9
+        self._progress[trial.number] = (duration_s, result.info.packets)
+        return summarise(trial.scenario, result.tables, result.info)
+
+    def _note(self, number: int, sim_s: float, packets: int) -> None:
+        """Takes the progress of a trial, and stops it if the whole was stopped."""
+        self._check()
+        self._progress[number] = (sim_s, packets)
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise InterruptedRunError("stopped")
