@@ -96,8 +96,10 @@ def tables(
         )
         for i, cca in enumerate(ccas)
     ]
+    flows = pl.concat(rows)
     return {
-        "flow_samples": pl.concat(rows).sort("time_s", "flow"),
+        "distributions": _distributions(flows, queue),
+        "flow_samples": flows.sort("time_s", "flow"),
         "queue_samples": _queue(t, queue, burst),
         "internals": _internals(t, ccas, bbr, inflated),
         "completions": pl.DataFrame(
@@ -113,7 +115,7 @@ def tables(
     }
 
 
-def _flow(t, flow, cca, share, twins, queue, probing, inflated, burst):  # type: ignore[no-untyped-def]
+def _flow(t, flow, cca, share, twins, queue, probing, inflated, burst):
     rate = RATE_BPS * share / twins
     wire = np.concatenate([[0.0], np.cumsum(rate[1:] * STEP_S / 8)])
     rtt = RTT_MS * (1 + queue) + flow * 0.4
@@ -151,7 +153,7 @@ def _flow(t, flow, cca, share, twins, queue, probing, inflated, burst):  # type:
     )
 
 
-def _queue(t, queue, burst):  # type: ignore[no-untyped-def]
+def _queue(t, queue, burst):
     per_step = RATE_BPS * STEP_S / 8 / 1500
     dropped = np.cumsum(burst * 24)
     forwarded = np.arange(len(t)) * per_step
@@ -171,7 +173,19 @@ def _queue(t, queue, burst):  # type: ignore[no-untyped-def]
     )
 
 
-def _internals(t, ccas, bbr, inflated):  # type: ignore[no-untyped-def]
+def _distributions(flows, queue):
+    values = [("rtt_ms", f, v) for f, v in flows.select("flow", "rtt_ms").iter_rows()]
+    values += [("queue_bytes", 0, v) for v in np.round(queue * BDP)]
+    frame = pl.DataFrame(
+        values,
+        schema={"kind": pl.String, "id": pl.UInt32, "value": pl.Float64},
+        orient="row",
+    )
+    grouped = frame.group_by("kind", "id", "value").agg(pl.len().cast(pl.Float64).alias("weight"))
+    return grouped.sort("kind", "id", "value")
+
+
+def _internals(t, ccas, bbr, inflated):
     frames = []
     for flow, cca in enumerate(ccas):
         named = (

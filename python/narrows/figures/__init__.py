@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from narrows.figures.frames import Scenario, Tables
+    from narrows.figures.frames import Groups, Scenario, Tables
     from narrows.figures.model import Figure
 
 
@@ -25,9 +25,11 @@ class Entry:
     summary: str
     home: str
 
-    def function(self) -> Callable[[Scenario, Tables], Figure]:
+    def function(self) -> Callable[[Scenario, Tables, Groups], Figure]:
         """The function that describes it; this loads polars."""
-        found: Callable[[Scenario, Tables], Figure] = getattr(import_module(self.home), self.name)
+        found: Callable[[Scenario, Tables, Groups], Figure] = getattr(
+            import_module(self.home), self.name
+        )
         return found
 
 
@@ -36,7 +38,7 @@ CATALOGUE = {
     for entry in (
         Entry(
             "timeline",
-            "throughput and RTT per congestion control, queue and loss of the bottleneck",
+            "throughput and RTT of each class of flows, queue and loss of the bottleneck",
             "narrows.figures.timeline",
         ),
         Entry("cwnd", "window, packets in flight and state of each flow", "narrows.figures.flows"),
@@ -45,9 +47,9 @@ CATALOGUE = {
 }
 
 
-def describe(name: str, scenario: Scenario, tables: Tables) -> Figure:
-    """The figure of that name, described.
+def describe(name: str, scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
+    """The figure of that name, described; `groups` names the class of every flow by id.
 
     Raises KeyError for a name that isn't in `CATALOGUE`.
     """
-    return CATALOGUE[name].function()(scenario, tables)
+    return CATALOGUE[name].function()(scenario, tables, groups)

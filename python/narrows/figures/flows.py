@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import Scenario, Tables
+from narrows.figures.frames import FlowClass, Groups, Scenario, Tables
 from narrows.figures.model import Figure, Panel, Series, Span
 from narrows.figures.palette import name
 
@@ -14,18 +14,20 @@ MOST_FLOWS = 8
 """More flows than this make panels that nobody can read."""
 
 
-def cwnd(scenario: Scenario, tables: Tables, most: int = MOST_FLOWS) -> Figure:
+def cwnd(
+    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_FLOWS
+) -> Figure:
     """Window, packets in flight and states of each flow, a panel for every flow.
 
     The strip along the top of a panel shows the control's own state, or the
     sender's (recovery, loss) where the control has none to tell. Dots mark
     samples by which new packets were declared lost. Of more than `most` flows,
-    the first of each congestion control are shown, as evenly as possible.
+    the first of each class are shown, as evenly as possible.
     """
     flow_samples = tables["flow_samples"]
-    classes = frames.flow_classes(scenario)
-    chosen = choose(classes, most)
-    rest = f"; {len(chosen)} of {len(classes)} flows" if len(chosen) < len(classes) else ""
+    chosen = choose(frames.flow_classes(scenario, groups), most)
+    count = len(scenario["flows"])
+    rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(
         name="cwnd",
         title=f"{scenario['name']}: windows",
@@ -37,15 +39,16 @@ def cwnd(scenario: Scenario, tables: Tables, most: int = MOST_FLOWS) -> Figure:
     )
 
 
-def internals(scenario: Scenario, tables: Tables, most: int = MOST_FLOWS) -> Figure:
+def internals(
+    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_FLOWS
+) -> Figure:
     """The controls' named internals over time, a panel for every name.
 
     Names and units are the control's own (`bw_mbps`, `min_rtt_ms`, ...). Flows
     are chosen as in `cwnd`.
     """
     table = tables["internals"].sort("time_s")
-    classes = frames.flow_classes(scenario)
-    chosen = choose(classes, most)
+    chosen = choose(frames.flow_classes(scenario, groups), most)
     panels = []
     for label in table.get_column("name").unique(maintain_order=True).sort().to_list():
         rows = table.filter(pl.col("name") == label)
@@ -64,14 +67,15 @@ def internals(scenario: Scenario, tables: Tables, most: int = MOST_FLOWS) -> Fig
     )
 
 
-def choose(classes: dict[int, str], most: int) -> list[int]:
+def choose(classes: list[FlowClass], most: int) -> list[int]:
     """At most `most` flows, taking turns between the classes, ascending."""
-    queues = [
-        [f for f, c in classes.items() if c == label] for label in dict.fromkeys(classes.values())
+    longest = max((len(members.flows) for members in classes), default=0)
+    turns = [
+        members.flows[place]
+        for place in range(longest)
+        for members in classes
+        if place < len(members.flows)
     ]
-    turns: list[int] = []
-    for place in range(max((len(queue) for queue in queues), default=0)):
-        turns += [queue[place] for queue in queues if place < len(queue)]
     return sorted(turns[:most])
 
 
@@ -120,7 +124,7 @@ def _states(rows: pl.DataFrame) -> tuple[Span, ...]:
 
 def _internal(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Series:
     cca = str(scenario["flows"][flow]["cca"])
-    twins = [f for f, c in frames.flow_classes(scenario).items() if c == cca]
+    twins = [f for f, spec in enumerate(scenario["flows"]) if spec["cca"] == cca]
     opacity = max(1.0 - 0.22 * twins.index(flow), 0.3)
     return Series(
         str(scenario["flows"][flow]["name"]),

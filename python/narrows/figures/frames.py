@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from narrows.figures.model import Floats, Series, Span
+from narrows.figures.model import Dash, Floats, Series, Span
 from narrows.figures.palette import name
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Scenario: TypeAlias = Mapping[str, Any]
+Groups: TypeAlias = Sequence[str] | None
+
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 
 MTU_BYTES = 1500
 """Size of the packets that a buffer counted in packets is taken to hold."""
 
 
-def flow_classes(scenario: Scenario) -> dict[int, str]:
-    """The congestion control of every flow by its id, in the order of the ids."""
-    return {index: str(flow["cca"]) for index, flow in enumerate(scenario["flows"])}
+@dataclass(frozen=True, slots=True)
+class FlowClass:
+    """Flows that are shown as one: a name, a congestion control, the ids.
+
+    Classes of the same control share its colour and differ in the dash.
+    """
+
+    label: str
+    cca: str
+    flows: tuple[int, ...]
+    dash: Dash
+
+
+def flow_classes(scenario: Scenario, groups: Groups = None) -> list[FlowClass]:
+    """The classes of a run in the order of their first flows.
+
+    `groups` names the class of every flow by id (as a plan and a result do);
+    without it, the flows of each congestion control are a class. Flows of one
+    group with different controls are different classes.
+    """
+    ccas = [str(flow["cca"]) for flow in scenario["flows"]]
+    named = list(groups) if groups is not None else ccas
+    members: dict[tuple[str, str], list[int]] = {}
+    for flow, key in enumerate(zip(named, ccas, strict=True)):
+        members.setdefault(key, []).append(flow)
+    seen: Counter[str] = Counter()
+    classes = []
+    for (group, cca), flows in members.items():
+        label = name(cca) if group == cca else f"{group} ({name(cca)})"
+        classes.append(FlowClass(label, cca, tuple(flows), DASHES[seen[cca] % len(DASHES)]))
+        seen[cca] += 1
+    return classes
 
 
 def rate_mbps(scenario: Scenario) -> float:
@@ -42,7 +76,7 @@ def buffer_bytes(scenario: Scenario) -> float:
 
 def conditions(scenario: Scenario) -> str:
     """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"."""
-    ccas = list(flow_classes(scenario).values())
+    ccas = [str(flow["cca"]) for flow in scenario["flows"]]
     flows = " + ".join(f"{ccas.count(cca)} {name(cca)}" for cca in dict.fromkeys(ccas))
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
     room = buffer_bytes(scenario) / bdp_bytes(scenario) if bdp_bytes(scenario) else 0.0
@@ -108,25 +142,19 @@ def probe_rtt_spans(flow_samples: pl.DataFrame) -> tuple[Span, ...]:
     return tuple(Span(a, b, "span", "PROBE_RTT") for a, b in probe_rtt_stays(flow_samples))
 
 
-def class_means(
-    flow_samples: pl.DataFrame, classes: Mapping[int, str], title: str
-) -> dict[str, tuple[Floats, Floats]]:
-    """The mean of a column over the flows of each class at every sample time.
+def class_mean(flow_samples: pl.DataFrame, members: FlowClass, title: str) -> tuple[Floats, Floats]:
+    """The times of the samples and the mean of a column over the flows of a class.
 
-    Flows without a value at that time are left out of its mean; where no flow
-    has one, the mean is NaN.
+    Flows without a value at a time are left out of its mean; where no flow has
+    one, the mean is NaN.
     """
-    means: dict[str, tuple[Floats, Floats]] = {}
-    for label in dict.fromkeys(classes.values()):
-        members = [flow for flow, cca in classes.items() if cca == label]
-        rows = (
-            flow_samples.filter(pl.col("flow").is_in(members))
-            .group_by("time_s")
-            .agg(pl.col(title).cast(pl.Float64).mean())
-            .sort("time_s")
-        )
-        means[label] = (column(rows, "time_s"), column(rows, title))
-    return means
+    rows = (
+        flow_samples.filter(pl.col("flow").is_in(members.flows))
+        .group_by("time_s")
+        .agg(pl.col(title).cast(pl.Float64).mean())
+        .sort("time_s")
+    )
+    return column(rows, "time_s"), column(rows, title)
 
 
 def has_values(series: Sequence[Series]) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,15 @@ import numpy as np
 from narrows.figures.model import Figure, Floats, Level, Panel, Series, Span
 from narrows.figures.palette import colour
 
-COLUMNS = 1200
+COLUMNS = 900
 """Width in pixels that long series are thinned for."""
 
 PANEL_PX = 150
 GAP_PX = 36
 STRIP_PX = 8
+
+STRIPS = 100
+"""Axes of the strips above the panels are numbered from here."""
 TOP_PX = 26
 BOTTOM_PX = 46
 
@@ -53,24 +57,35 @@ def plot(figure: Figure, columns: int = COLUMNS) -> Plot:
     and last value of every column, so no peak is lost.
     """
     count = max(len(figure.panels), 1)
-    inner = count * PANEL_PX + (count - 1) * GAP_PX
-    data: list[dict[str, Any]] = []
+    inner = STRIP_PX + count * PANEL_PX + (count - 1) * GAP_PX
     thinned = False
+    data: list[dict[str, Any]] = []
     for index, panel in enumerate(figure.panels, start=1):
+        axis = _axis(index)
+        data += _shades(figure.spans, axis, panel.limits(), 0.28)
+        data += _shades(panel.spans, _axis(STRIPS + index), (0.0, 1.0), 1.0)
         for series in panel.series:
             short = thin(series, columns)
             thinned = thinned or len(short.x) < len(series.x)
-            data.append(_trace(short, f"y{index}" if index > 1 else "y", panel.y_label))
-    keys = {s.colour for p in figure.panels for s in p.series}
-    keys |= {s.colour for s in (*figure.spans, *(s for p in figure.panels for s in p.spans))}
+            data.append(_trace(short, axis, panel.y_label))
     return Plot(
         name=figure.name,
         data=data,
         layout=_layout(figure, inner),
         height=inner + TOP_PX + BOTTOM_PX,
         thinned=thinned,
-        colours={key: (colour(key).light, colour(key).dark) for key in sorted(keys)},
+        colours={key: (colour(key).light, colour(key).dark) for key in sorted(_keys(figure))},
     )
+
+
+def _keys(figure: Figure) -> set[str]:
+    spans = (*figure.spans, *(span for panel in figure.panels for span in panel.spans))
+    series = (series for panel in figure.panels for series in panel.series)
+    return {span.colour for span in spans} | {line.colour for line in series}
+
+
+def _axis(index: int) -> str:
+    return "y" if index == 1 else f"y{index}"
 
 
 def thin(series: Series, columns: int = COLUMNS) -> Series:
@@ -82,7 +97,8 @@ def thin(series: Series, columns: int = COLUMNS) -> Series:
     if len(series.x) <= 2 * columns:
         return series
     start, end = float(series.x[0]), float(series.x[-1])
-    place = np.minimum(((series.x - start) / (end - start) * columns).astype(np.int64), columns - 1)
+    part = (series.x - start) / max(end - start, 1e-9)
+    place = np.minimum((part * columns).astype(np.int64), columns - 1)
     borders = np.flatnonzero(np.diff(place, prepend=-1))
     ends = np.append(borders[1:], len(place))
     keep = np.zeros(len(place), dtype=bool)
@@ -91,19 +107,9 @@ def thin(series: Series, columns: int = COLUMNS) -> Series:
         stretch = series.y[a:b]
         if np.isfinite(stretch).any():
             keep[[a + int(np.nanargmin(stretch)), a + int(np.nanargmax(stretch))]] = True
-    keep |= np.isnan(series.y)
-    return Series(
-        series.label,
-        series.x[keep],
-        series.y[keep],
-        series.colour,
-        series.kind,
-        series.dash,
-        series.width,
-        series.opacity,
-        series.fill,
-        series.group,
-    )
+    gaps = np.isnan(series.y)
+    keep |= gaps & ~np.roll(gaps, 1)
+    return replace(series, x=series.x[keep], y=series.y[keep])
 
 
 def numbers(values: Floats) -> list[float | None]:
@@ -141,6 +147,34 @@ def _trace(series: Series, axis: str, unit: str) -> dict[str, Any]:
     return trace
 
 
+def _shades(
+    spans: Iterable[Span], axis: str, height: tuple[float, float], opacity: float
+) -> list[dict[str, Any]]:
+    """One filled outline per colour: thousands of shapes would make zooming slow."""
+    low, high = height
+    by_colour: dict[str, tuple[list[float | None], list[float | None]]] = {}
+    for span in spans:
+        x, y = by_colour.setdefault(span.colour, ([], []))
+        start, end = round(span.start, 6), round(span.end, 6)
+        x += [start, start, end, end, start, None]
+        y += [low, high, high, low, low, None]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": x,
+            "y": y,
+            "xaxis": "x",
+            "yaxis": axis,
+            "line": {"width": 0},
+            "fill": "toself",
+            "fillcolor": f"@{key}/{opacity:g}",
+            "hoverinfo": "skip",
+        }
+        for key, (x, y) in by_colour.items()
+    ]
+
+
 def _times(x: Floats) -> list[float | None]:
     return [round(v, 6) if math.isfinite(v) else None for v in x.tolist()]
 
@@ -157,22 +191,27 @@ def _layout(figure: Figure, inner: int) -> dict[str, Any]:
         "dragmode": "zoom",
         "showlegend": False,
         "hoverlabel": {"bgcolor": "@card", "bordercolor": "@grid", "font": {"color": "@ink"}},
+        "modebar": {
+            "bgcolor": "rgba(0,0,0,0)",
+            "color": "@faint",
+            "activecolor": "@ink",
+            "orientation": "h",
+        },
         "xaxis": _x_axis(figure),
         "shapes": [],
         "annotations": [],
     }
     strip = STRIP_PX / inner
     for index, panel in enumerate(figure.panels, start=1):
-        foot = inner - index * PANEL_PX - (index - 1) * GAP_PX
-        domain = [round(foot / inner, 5), round((foot + PANEL_PX) / inner, 5)]
+        foot = inner - STRIP_PX - index * PANEL_PX - (index - 1) * GAP_PX
+        low, high = foot / inner, (foot + PANEL_PX) / inner
         suffix = str(index) if index > 1 else ""
-        layout[f"yaxis{suffix}"] = _y_axis(panel, domain)
-        layout["annotations"] += [_title(panel.title, domain[1] + (strip if panel.spans else 0))]
+        layout[f"yaxis{suffix}"] = _y_axis(panel, [round(low, 5), round(high, 5)])
+        if panel.spans:
+            layout[f"yaxis{STRIPS + index}"] = _strip_axis(high + 0.25 * strip, high + strip)
+        layout["annotations"] += [_title(panel.title, high + (strip if panel.spans else 0))]
         layout["annotations"] += [_level_label(level, f"y{suffix}") for level in panel.levels]
         layout["shapes"] += [_level_line(level, f"y{suffix}") for level in panel.levels]
-        over = (domain[1] + 0.3 * strip, domain[1] + strip)
-        layout["shapes"] += [_shade(span, over, 1.0) for span in panel.spans]
-        layout["shapes"] += [_shade(span, (domain[0], domain[1]), 0.28) for span in figure.spans]
     return layout
 
 
@@ -184,6 +223,9 @@ def _x_axis(figure: Figure) -> dict[str, Any]:
         "anchor": f"y{last}" if last > 1 else "y",
         "gridcolor": "@grid",
         "zeroline": False,
+        "ticks": "outside",
+        "ticklen": 5,
+        "tickcolor": "@grid",
         "showspikes": True,
         "spikemode": "across",
         "spikethickness": 1,
@@ -204,6 +246,11 @@ def _y_axis(panel: Panel, domain: list[float]) -> dict[str, Any]:
         "nticks": 6,
         "fixedrange": True,
     }
+
+
+def _strip_axis(low: float, high: float) -> dict[str, Any]:
+    domain = [round(low, 5), round(min(high, 1.0), 5)]
+    return {"domain": domain, "range": [0, 1], "visible": False, "fixedrange": True}
 
 
 def _title(text: str, top: float) -> dict[str, Any]:
@@ -245,20 +292,4 @@ def _level_label(level: Level, axis: str) -> dict[str, Any]:
         "yanchor": "top" if level.below else "bottom",
         "showarrow": False,
         "font": {"size": 11, "color": "@faint"},
-    }
-
-
-def _shade(span: Span, height: tuple[float, float], opacity: float) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "xref": "x",
-        "x0": round(span.start, 6),
-        "x1": round(span.end, 6),
-        "yref": "paper",
-        "y0": round(height[0], 5),
-        "y1": round(height[1], 5),
-        "fillcolor": f"@{span.colour}",
-        "opacity": opacity,
-        "line": {"width": 0},
-        "layer": "below",
     }

@@ -10,20 +10,22 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import Scenario, Tables
-from narrows.figures.model import Figure, Level, Panel, Series
-from narrows.figures.palette import name
+from narrows.figures.frames import FlowClass, Groups, Scenario, Tables
+from narrows.figures.model import Figure, Floats, Kind, Level, Panel, Series
 from narrows.metrics import windows
 
 WINDOW_S = 0.5
 
 
-def timeline(scenario: Scenario, tables: Tables, window_s: float = WINDOW_S) -> Figure:
-    """Throughput and RTT per congestion control, queue and loss of the bottleneck.
+def timeline(
+    scenario: Scenario, tables: Tables, groups: Groups = None, window_s: float = WINDOW_S
+) -> Figure:
+    """Throughput and RTT of each class of flows, queue and loss of the bottleneck.
 
     Throughput and loss are over windows of `window_s` seconds; queue and RTT
     are as sampled. Needs `flow_samples` and `queue_samples`.
     """
+    classes = frames.flow_classes(scenario, groups)
     flow_samples = tables["flow_samples"]
     queue = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
     spans = frames.probe_rtt_spans(flow_samples)
@@ -34,40 +36,44 @@ def timeline(scenario: Scenario, tables: Tables, window_s: float = WINDOW_S) -> 
         x_label="Time (s)",
         x_range=(0.0, frames.end_s(tables)),
         panels=(
-            _throughput(scenario, flow_samples, window_s),
+            _throughput(scenario, classes, flow_samples, window_s),
             _queue(scenario, queue),
             _loss(queue, window_s),
-            _rtt(scenario, flow_samples),
+            _rtt(scenario, classes, flow_samples),
         ),
         spans=spans,
         alt=(
-            "Four panels over time: throughput per congestion control in percent of the rate, "
+            "Four panels over time: throughput per kind of flow in percent of the rate, "
             "queue in bandwidth-delay products, loss at the queue in percent, and RTT in ms."
         ),
     )
 
 
-def _steps(borders_start: pl.DataFrame, values: str, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def _steps(rows: pl.DataFrame, values: str, scale: float) -> tuple[Floats, Floats]:
     """Windows as a step line that reaches the end of the last window."""
-    x = np.append(frames.column(borders_start, "start_s"), borders_start["end_s"][-1])
-    y = frames.column(borders_start, values) * scale
+    x: Floats = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
+    y = frames.column(rows, values) * scale
     return x, np.append(y, y[-1])
 
 
-def _throughput(scenario: Scenario, flow_samples: pl.DataFrame, window_s: float) -> Panel:
-    classes = frames.flow_classes(scenario)
-    shares = windows.throughput(flow_samples, classes, window_s)
+def _throughput(
+    scenario: Scenario, classes: list[FlowClass], flow_samples: pl.DataFrame, window_s: float
+) -> Panel:
+    labels = {flow: members.label for members in classes for flow in members.flows}
+    rates = windows.throughput(flow_samples, labels, window_s)
     series = []
-    for (label,), rows in shares.group_by(["class"], maintain_order=True):
-        x, y = _steps(rows, "throughput_mbps", 100 / frames.rate_mbps(scenario))
-        cca = str(label)
-        series.append(Series(name(cca), x, y, cca, kind="step", group=name(cca)))
-    return Panel(
-        f"Throughput per congestion control, {1000 * window_s:g} ms windows",
-        "% of the rate",
-        tuple(series),
-        low=0.0,
-    )
+    for members in classes:
+        rows = rates.filter(pl.col("class") == members.label)
+        if not rows.is_empty():
+            x, y = _steps(rows, "throughput_mbps", 100 / frames.rate_mbps(scenario))
+            series.append(_line(members, x, y, "step", 1.6))
+    title = f"Throughput of all flows of a kind, {1000 * window_s:g} ms windows"
+    return Panel(title, "% of the rate", tuple(series), low=0.0)
+
+
+def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Series:
+    label = members.label
+    return Series(label, x, y, members.cca, kind, members.dash, width, group=label)
 
 
 def _queue(scenario: Scenario, queue: pl.DataFrame) -> Panel:
@@ -88,23 +94,17 @@ def _loss(queue: pl.DataFrame, window_s: float) -> Panel:
     return Panel(title, "% of packets", (edge,), low=0.0, high=top)
 
 
-def _rtt(scenario: Scenario, flow_samples: pl.DataFrame) -> Panel:
-    classes = frames.flow_classes(scenario)
-    series = [
+def _rtt(scenario: Scenario, classes: list[FlowClass], flow_samples: pl.DataFrame) -> Panel:
+    series = []
+    for place, members in enumerate(classes):
+        x, y = frames.class_mean(flow_samples, members, "rtt_ms")
         # All flows wait in one queue: the later, thinner lines leave the first one visible.
-        Series(name(cca), x, y, cca, width=1.0 if place else 2.2, group=name(cca))
-        for place, (cca, (x, y)) in enumerate(
-            frames.class_means(flow_samples, classes, "rtt_ms").items()
-        )
-    ]
-    estimates = [
-        Series(
-            f"{name(cca)}'s RTprop", x, y, cca, "step", "dot", 1.8, group=f"{name(cca)}'s RTprop"
-        )
-        for cca, (x, y) in frames.class_means(flow_samples, classes, "min_rtt_ms").items()
-        if cca.startswith("bbr")
-    ]
-    shown = [s for s in (*series, *estimates) if frames.has_values([s])]
+        series.append(_line(members, x, y, "line", 1.0 if place else 2.2))
+    for members in (m for m in classes if m.cca.startswith("bbr")):
+        x, y = frames.class_mean(flow_samples, members, "min_rtt_ms")
+        label = f"{members.label}'s RTprop"
+        series.append(Series(label, x, y, members.cca, "step", "dot", 1.8, group=label))
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
     level = Level(rtt_ms, f"path {rtt_ms:g} ms", below=True)
-    return Panel("Round-trip time", "ms", tuple(shown), low=0.0, levels=(level,))
+    shown = tuple(s for s in series if frames.has_values([s]))
+    return Panel("Round-trip time", "ms", shown, low=0.0, levels=(level,))

@@ -1,0 +1,8 @@
+"""Reports: a results directory as pictures and one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+from narrows.report.page import Check
+from narrows.report.write import PAGE, Report, write_report
+
+__all__ = ["PAGE", "Check", "Report", "write_report"]

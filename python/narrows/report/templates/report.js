@@ -1,0 +1,67 @@
+"use strict";
+(() => {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const touch = window.matchMedia("(pointer: coarse)").matches;
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+  // "@key" or "@key/opacity" becomes a colour that suits the ground.
+  const resolve = (text, colours) => {
+    const [key, opacity] = text.slice(1).split("/");
+    const plain = key in colours ? colours[key][dark.matches ? 1 : 0] : style(key);
+    return opacity ? plain + Math.round(255 * opacity).toString(16).padStart(2, "0") : plain;
+  };
+  const load = (id) => {
+    const text = document.getElementById(`${id}-data`).textContent;
+    const { colours } = JSON.parse(text);
+    return JSON.parse(text, (_, value) =>
+      typeof value === "string" && value.startsWith("@") ? resolve(value, colours) : value);
+  };
+
+  const drawn = new Set();
+  const draw = (div) => {
+    const { data, layout } = load(div.id);
+    // A finger that moves over a figure scrolls the page; the buttons zoom.
+    layout.dragmode = touch ? false : "zoom";
+    if (window.innerWidth < 600) layout.font.size = 11;
+    const first = !drawn.has(div.id);
+    drawn.add(div.id);
+    const config = {
+      responsive: true,
+      displaylogo: false,
+      displayModeBar: touch ? true : "hover",
+      modeBarButtons: [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d", "autoScale2d", "toImage"]],
+      toImageButtonOptions: { format: "svg", filename: div.id },
+    };
+    return Plotly.react(div, data, layout, config).then(() => first && follow(div));
+  };
+
+  // All figures of a run keep the same stretch of time in view.
+  let leading = false;
+  const follow = (div) => div.on("plotly_relayout", (change) => {
+    const touched = Object.keys(change).some((key) => key.startsWith("xaxis."));
+    if (leading || !touched) return;
+    leading = true;
+    const range = div.layout.xaxis.range.slice();
+    const others = [...document.querySelectorAll(`.plot[data-run="${div.dataset.run}"]`)]
+      .filter((other) => other !== div && drawn.has(other.id));
+    Promise.all(others.map((other) => Plotly.relayout(other, { "xaxis.range": range.slice() })))
+      .finally(() => { leading = false; });
+  });
+
+  const toggle = (button) => {
+    const div = document.getElementById(button.dataset.plot);
+    const shown = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(shown));
+    const hit = div.data.flatMap((trace, i) => (trace.legendgroup === button.dataset.group ? [i] : []));
+    Plotly.restyle(div, { visible: shown }, hit);
+  };
+
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting && !drawn.has(entry.target.id)) draw(entry.target);
+    }
+  }, { rootMargin: "600px" });
+  document.querySelectorAll(".plot").forEach((div) => seen.observe(div));
+  document.querySelectorAll(".legend button").forEach((b) => b.addEventListener("click", () => toggle(b)));
+  dark.addEventListener("change", () => drawn.forEach((id) => draw(document.getElementById(id))));
+})();

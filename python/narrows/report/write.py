@@ -1,0 +1,131 @@
+"""Writes the pictures and the page of a results directory."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from narrows import figures
+from narrows.report.page import Check, Run, Study, render
+from narrows.store import Result, open_result
+
+PAGE = "report.html"
+PICTURE = "figure"
+VERDICTS = "checks.json"
+"""What the page says beyond the data itself, kept so that the page can be made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What a reproduction adds to its report.
+
+    `lead` is a sentence under the title, `show` the stretch of time in seconds
+    that the figures begin with (all of it if None).
+    """
+
+    lead: str = ""
+    show: tuple[float, float] | None = None
+    checks: tuple[Check, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The files of a report: the page, and the pictures (PNG first; none without samples)."""
+
+    page: Path
+    pictures: tuple[Path, ...]
+
+
+def write_report(directory: str | Path, verdicts: Verdicts | None = None) -> Report:
+    """Draws the first trial's timeline and writes the page, over older ones if there are any.
+
+    Verdicts given once are kept in the directory and appear again when the
+    report is written without any. Raises StoreError if `directory` holds no
+    result and OSError if it can't be written.
+    """
+    result = open_result(directory)
+    if verdicts is not None:
+        _replace(result.path / VERDICTS, json.dumps(asdict(verdicts), indent=1) + "\n")
+    known = _read_verdicts(result.path / VERDICTS)
+    pictures = _pictures(result, known.show) if has_samples(result) else []
+    study = _study(result, known, [picture.name for picture in pictures])
+    page = result.path / PAGE
+    _replace(page, render(study))
+    return Report(page, tuple(pictures))
+
+
+def has_samples(result: Result) -> bool:
+    """Whether the runs kept what figures are drawn from."""
+    return all(trial.scenario["run"]["record"] != "summary" for trial in result.trials)
+
+
+def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
+    from narrows.figures import static
+
+    first = result.trials[0]
+    figure = figures.describe("timeline", first.scenario, first.tables, result.groups)
+    return static.save(figure.between(*show) if show else figure, result.path / PICTURE)
+
+
+def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study:
+    manifest = result.manifest
+    summaries: list[dict[str, Any]] = result.summary["runs"]
+    runs = [
+        Run(f"trial {t.number}, seed {t.scenario['seed']}", t.scenario, t.tables, summary)
+        for t, summary in zip(result.trials, summaries, strict=True)
+    ]
+    return Study(
+        title=result.name,
+        version=str(manifest["version"]),
+        backend=f"{manifest['backend']} ({manifest['engine']})",
+        command=_command(manifest["command"], str(manifest["backend"])),
+        spec=result.spec.strip(),
+        groups=tuple(result.groups),
+        runs=runs,
+        drawable=has_samples(result),
+        links=_links(result, pictures),
+        checks=verdicts.checks,
+        lead=verdicts.lead,
+        show=verdicts.show,
+    )
+
+
+def _command(words: Sequence[str], backend: str) -> str:
+    """How to make the result again: from the specification here, and as it was typed."""
+    here = f"narrows run spec.toml --backend {backend}"
+    if not words:
+        return here
+    typed = shlex.join([Path(words[0]).name, *words[1:]])
+    return f"{typed}\n{here}    # the same, from the file beside this page"
+
+
+def _links(result: Result, pictures: Sequence[str]) -> list[str]:
+    """Everything beside the page, as addresses relative to it."""
+    tables = [
+        f"{trial.path.name}/{name}.parquet" for trial in result.trials for name in trial.tables
+    ]
+    files = ("spec.toml", "summary.json", "summary.csv", "manifest.json")
+    return [*pictures, *(file for file in files if (result.path / file).is_file()), *tables]
+
+
+def _read_verdicts(path: Path) -> Verdicts:
+    if not path.is_file():
+        return Verdicts()
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    show = tuple(stored["show"]) if stored["show"] else None
+    return Verdicts(stored["lead"], show, tuple(Check(**check) for check in stored["checks"]))
+
+
+def _replace(path: Path, text: str) -> None:
+    """A reader sees the old file or the new one, never half of one."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
