@@ -76,5 +76,6 @@ $(VENV)/.installed: requirements-dev.lock
 # The package, in place: Python sources are used where they are, the native
 # module is built in release and linked beside them.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
-	nice -n 5 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked nice -n 5 \
+	    $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@

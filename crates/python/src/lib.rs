@@ -1,0 +1,25 @@
+//! The native module of the Python package: `narrows._native`.
+//!
+//! It holds no logic: JSON in, Arrow tables out.
+
+mod registry;
+mod run;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The simulator of narrows.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::registry::{ccas, profiles, queues};
+    #[pymodule_export]
+    use super::run::{RunOutput, ScenarioError, run};
+    #[pymodule_export]
+    use super::table::ArrowTable;
+
+    /// The version of the engine; results are stored with it.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const engine_version: &str = env!("CARGO_PKG_VERSION");
+}

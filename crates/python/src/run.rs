@@ -1,0 +1,144 @@
+//! Runs a scenario for Python.
+
+use std::ops::ControlFlow;
+
+use narrows_base::Time;
+use narrows_record::{Level, Recorder};
+use narrows_sim::Outcome;
+use narrows_sim::scenario::{self, Scenario};
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::table::ArrowTable;
+
+create_exception!(
+    narrows._native,
+    ScenarioError,
+    PyValueError,
+    "A scenario that can't run; the message names the place and the remedy."
+);
+
+/// Wall time between two calls of a progress callback, in seconds.
+const PROGRESS_INTERVAL: f64 = 0.1;
+
+/// What a run gives.
+#[pyclass(frozen, get_all, module = "narrows._native")]
+pub struct RunOutput {
+    /// Name to table.
+    tables: Py<PyDict>,
+    /// Digest of everything recorded, in hexadecimal.
+    digest: String,
+    /// When the run ended, in simulated seconds.
+    end_s: f64,
+    /// Data packets that left the bottleneck.
+    packets: u64,
+    /// CPU time of the run in seconds, without the making of the tables.
+    cpu_s: f64,
+}
+
+/// Runs a scenario, given as JSON, and returns its tables.
+///
+/// `progress(sim_seconds, packets_forwarded)` is called at most ten times a
+/// second of wall time; an exception out of it stops the run. Ctrl-C does too.
+/// The interpreter is free to run other threads meanwhile.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, progress=None))]
+pub fn run(
+    py: Python<'_>,
+    scenario_json: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RunOutput> {
+    let scenario = parse(scenario_json)?;
+    let (recorder, outcome, cpu_s) = py.detach(|| simulate(&scenario, progress))?;
+    let digest = recorder.digest().to_string();
+    let tables = PyDict::new(py);
+    for table in recorder.into_tables() {
+        tables.set_item(table.name, Py::new(py, ArrowTable(table.batch))?)?;
+    }
+    Ok(RunOutput {
+        tables: tables.unbind(),
+        digest,
+        end_s: outcome.end.as_secs_f64(),
+        packets: outcome.packets,
+        cpu_s,
+    })
+}
+
+/// The scenario in a JSON text; the message of an error begins with the place.
+fn parse(json: &str) -> PyResult<Scenario> {
+    let mut text = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize(&mut text)
+        .map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
+fn simulate(
+    scenario: &Scenario,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Recorder, Outcome, f64)> {
+    let level = match scenario.run.record {
+        scenario::Level::Summary => Level::Summary,
+        scenario::Level::Samples => Level::Samples,
+        scenario::Level::Packets => Level::Packets,
+    };
+    let mut recorder = Recorder::new(level, Time::from_nanos(scenario.run.warmup_ns));
+    let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
+    let mut reporter = Reporter { progress, next, error: None };
+    let begin = seconds(ClockId::ThreadCPUTime);
+    let outcome = narrows_sim::run(scenario, &mut recorder, &mut |at, packets| {
+        reporter.report(at, packets)
+    });
+    let cpu_s = seconds(ClockId::ThreadCPUTime) - begin;
+    match reporter.error {
+        Some(error) => Err(error),
+        None => outcome
+            .map(|outcome| (recorder, outcome, cpu_s))
+            .map_err(|error| ScenarioError::new_err(error.to_string())),
+    }
+}
+
+/// Tells Python how far the run is, and hears what Python says.
+struct Reporter {
+    progress: Option<Py<PyAny>>,
+    /// When to report again, in seconds of the monotonic clock.
+    next: f64,
+    /// Why the run must stop.
+    error: Option<PyErr>,
+}
+
+impl Reporter {
+    fn report(&mut self, at: Time, packets: u64) -> ControlFlow<()> {
+        let now = seconds(ClockId::Monotonic);
+        if now < self.next {
+            return ControlFlow::Continue(());
+        }
+        self.next = now + PROGRESS_INTERVAL;
+        match self.call(at, packets) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn call(&self, at: Time, packets: u64) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(progress) = &self.progress {
+                progress.call1(py, (at.as_secs_f64(), packets))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A clock of the host. Only what is shown to a person depends on it: the
+/// simulator has no clock but its own.
+#[allow(clippy::cast_precision_loss)]
+fn seconds(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

@@ -1,0 +1,38 @@
+//! Tables for Python, by the Arrow C stream interface.
+
+use std::ffi::CStr;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// The name that the Arrow PyCapsule interface gives to a stream.
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// A table that any Arrow library reads without a copy.
+#[pyclass(frozen, module = "narrows._native")]
+pub struct ArrowTable(pub RecordBatch);
+
+#[pymethods]
+impl ArrowTable {
+    /// The table as a capsule of an `ArrowArrayStream`; it may be asked for again.
+    ///
+    /// A schema that the caller would like better is ignored, as the interface
+    /// allows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, STREAM)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+}
