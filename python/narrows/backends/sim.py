@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -40,11 +41,9 @@ class Simulator:
         """
         import polars as pl
 
-        from narrows.plan import canonical_json
-
         began = time.perf_counter()
         try:
-            output = self._native.run(canonical_json(dict(scenario)), progress)
+            output = self._native.run(json.dumps(dict(scenario), allow_nan=False), progress)
         except self._native.ScenarioError as error:
             raise _refusal(str(error)) from None
         tables = {name: pl.DataFrame(table) for name, table in output.tables.items()}

@@ -1,0 +1,276 @@
+"""The native module: scenarios in, tables out."""
+
+from __future__ import annotations
+
+import json
+import threading
+from copy import deepcopy
+from typing import Any
+
+import polars as pl
+import pytest
+
+from narrows import _native
+
+Scenario = dict[str, Any]
+
+TABLES = {
+    "flow_samples": {
+        "time_s": pl.Float64,
+        "flow": pl.UInt32,
+        "cwnd": pl.UInt32,
+        "ssthresh": pl.UInt32,
+        "in_flight": pl.UInt32,
+        "rtt_ms": pl.Float64,
+        "srtt_ms": pl.Float64,
+        "min_rtt_ms": pl.Float64,
+        "pacing_mbps": pl.Float64,
+        "delivery_mbps": pl.Float64,
+        "sent": pl.UInt64,
+        "delivered": pl.UInt64,
+        "lost": pl.UInt64,
+        "retransmitted": pl.UInt64,
+        "received_bytes": pl.UInt64,
+        "wire_bytes": pl.UInt64,
+        "dropped": pl.UInt64,
+        "state": pl.String,
+        "cca_state": pl.String,
+    },
+    "internals": {"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64},
+    "queue_samples": {
+        "time_s": pl.Float64,
+        "link": pl.UInt32,
+        "backlog_bytes": pl.UInt64,
+        "backlog_packets": pl.UInt64,
+        "arrived_packets": pl.UInt64,
+        "dropped_packets": pl.UInt64,
+        "marked_packets": pl.UInt64,
+        "forwarded_packets": pl.UInt64,
+        "forwarded_bytes": pl.UInt64,
+    },
+    "completions": {
+        "flow": pl.UInt32,
+        "instance": pl.UInt32,
+        "start_s": pl.Float64,
+        "end_s": pl.Float64,
+        "size_bytes": pl.UInt64,
+        "retransmitted": pl.UInt64,
+    },
+    "distributions": {
+        "kind": pl.String,
+        "id": pl.UInt32,
+        "value": pl.Float64,
+        "weight": pl.Float64,
+    },
+    "packets": {
+        "time_s": pl.Float64,
+        "event": pl.String,
+        "flow": pl.UInt32,
+        "instance": pl.UInt32,
+        "seq": pl.UInt64,
+        "size": pl.UInt32,
+        "retransmission": pl.Boolean,
+    },
+}
+
+
+def flow(name: str, **changes: object) -> dict[str, Any]:
+    entry = {
+        "name": name,
+        "cca": "cubic",
+        "options": {},
+        "start_ns": 0,
+        "stop_ns": None,
+        "size_bytes": None,
+        "rtt_ns": None,
+        "repeat_gap_ns": None,
+        "while": None,
+    }
+    return entry | changes
+
+
+def scenario(**run: object) -> Scenario:
+    """Two flows on 8 Mbit/s for two seconds, every packet recorded."""
+    return {
+        "name": "two flows",
+        "seed": 1,
+        "path": {
+            "rate_bps": 8_000_000,
+            "rtt_ns": 20_000_000,
+            "buffer": {"bytes": 20_000},
+            "queue": {"kind": "droptail"},
+            "loss": 0.001,
+        },
+        "flows": [flow("endless"), flow("sized", size_bytes=200_000, start_ns=100_000_000)],
+        "host": {
+            "profile": _native.profiles()[0],
+            "fq": False,
+            "jitter_ns": 1000,
+            "socket_buffers": "raised",
+        },
+        "run": {
+            "duration_ns": 2_000_000_000,
+            "warmup_ns": 500_000_000,
+            "stop_when": None,
+            "sample_interval_ns": 100_000_000,
+            "record": "packets",
+        }
+        | run,
+    }
+
+
+def run(scenario: Scenario) -> _native.RunOutput:
+    return _native.run(json.dumps(scenario))
+
+
+def frames(scenario: Scenario) -> dict[str, pl.DataFrame]:
+    return {name: pl.DataFrame(table) for name, table in run(scenario).tables.items()}
+
+
+def test_every_table_has_its_columns() -> None:
+    found = {name: dict(frame.schema) for name, frame in frames(scenario()).items()}
+    assert found == TABLES
+
+
+def test_the_tables_agree_with_each_other() -> None:
+    output = run(scenario())
+    tables = {name: pl.DataFrame(table) for name, table in output.tables.items()}
+    assert output.end_s == 2.0
+    forwarded = tables["queue_samples"]["forwarded_packets"].max()
+    assert output.packets == forwarded
+    events = tables["packets"]["event"].value_counts()
+    counts = dict(events.iter_rows())
+    assert counts["forwarded"] == forwarded
+    sent = tables["flow_samples"].group_by("flow").agg(pl.col("sent").max())["sent"].sum()
+    assert counts["sent"] == sent
+    (done,) = tables["completions"].iter_rows(named=True)
+    assert (done["flow"], done["size_bytes"], done["start_s"]) == (1, 200_000, 0.1)
+
+
+def test_samples_come_at_every_interval() -> None:
+    samples = frames(scenario())["flow_samples"]
+    times = samples.filter(flow=0)["time_s"].unique().sort().to_list()
+    assert times == pytest.approx([step / 10 for step in range(21)])
+
+
+def test_distributions_cover_the_time_after_the_warm_up() -> None:
+    kinds = frames(scenario())["distributions"].group_by("kind").agg(pl.col("weight").sum())
+    weights = dict(kinds.iter_rows())
+    assert weights["queue_bytes"] == pytest.approx(1.5)
+    assert weights["rtt_ms"] > 100
+
+
+def test_levels_hold_more_and_more() -> None:
+    rows = {
+        level: {name: frame.height for name, frame in frames(scenario(record=level)).items()}
+        for level in ("summary", "samples", "packets")
+    }
+    assert rows["summary"]["flow_samples"] < rows["samples"]["flow_samples"]
+    assert rows["summary"]["internals"] == 0 < rows["samples"]["internals"]
+    assert "packets" not in rows["samples"]
+    assert rows["packets"]["packets"] > 1000
+
+
+def test_the_same_scenario_gives_the_same_digest() -> None:
+    assert run(scenario()).digest == run(scenario()).digest
+    other = scenario() | {"seed": 2}
+    assert run(other).digest != run(scenario()).digest
+
+
+def test_a_table_can_be_read_twice() -> None:
+    output = run(scenario())
+    table = output.tables["flow_samples"]
+    first = pl.DataFrame(table)
+    assert len(table) == first.height > 0
+    del output
+    assert pl.DataFrame(table).equals(first)
+
+
+def refused(scenario: Scenario) -> str:
+    with pytest.raises(_native.ScenarioError) as caught:
+        run(scenario)
+    assert isinstance(caught.value, ValueError)
+    return str(caught.value)
+
+
+def test_a_bad_scenario_names_the_place() -> None:
+    bad = scenario()
+    bad["path"]["rate_bps"] = 0
+    assert refused(bad).startswith("path.rate_bps: found 0; ")
+    bad = scenario()
+    bad["path"]["rate_bps"] = -1
+    assert refused(bad).startswith("path.rate_bps: ")
+    bad = scenario()
+    bad["flows"][1]["speed"] = 1
+    assert refused(bad).startswith("flows[1].speed: ")
+    bad = scenario()
+    bad["flows"][1]["cca"] = "cubik"
+    assert "flows[1].cca" in refused(bad)
+
+
+def test_what_is_not_json_is_refused() -> None:
+    with pytest.raises(_native.ScenarioError, match="line 1 column 1"):
+        _native.run("{")
+
+
+def long() -> Scenario:
+    """Far more than a test has time for."""
+    return scenario(duration_ns=10**15, record="summary")
+
+
+def test_progress_goes_forward_and_can_stop_the_run() -> None:
+    calls: list[tuple[float, int]] = []
+
+    def progress(time_s: float, packets: int) -> None:
+        calls.append((time_s, packets))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _native.run(json.dumps(long()), progress)
+    assert len(calls) == 3
+    assert calls == sorted(calls)
+    assert calls[2] > calls[0]
+
+
+def test_other_threads_run_meanwhile() -> None:
+    turns = 0
+
+    def progress(_time_s: float, _packets: int) -> None:
+        nonlocal turns
+        turns += 1
+        if turns == 2:
+            raise TimeoutError
+
+    def simulate() -> None:
+        with pytest.raises(TimeoutError):
+            _native.run(json.dumps(long()), progress)
+
+    threads = [threading.Thread(target=simulate)]
+    threads[0].start()
+    alone = run(scenario()).digest
+    threads[0].join()
+    assert turns == 2
+    assert alone == run(scenario()).digest
+
+
+def test_the_registries_say_what_a_person_needs() -> None:
+    controls = {entry["name"]: entry for entry in _native.ccas()}
+    assert {"reno", "cubic", "bbr"} <= set(controls)
+    for entry in controls.values():
+        assert entry["summary"]
+        assert entry["source"]
+        for option in entry["options"]:
+            assert option["min"] <= option["default"] <= option["max"], option
+            assert option["what"]
+    assert [entry["name"] for entry in _native.queues()] == ["droptail"]
+    assert "linux-6.12" in _native.profiles()
+
+
+@pytest.mark.parametrize("name", [entry["name"] for entry in _native.ccas()])
+def test_every_control_and_every_profile_runs(name: str) -> None:
+    for profile in _native.profiles():
+        changed = deepcopy(scenario(record="summary"))
+        changed["flows"] = [flow("one", cca=name)]
+        changed["host"]["profile"] = profile
+        assert run(changed).packets > 1000
