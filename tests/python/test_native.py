@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from copy import deepcopy
 from typing import Any
 
@@ -234,24 +235,14 @@ def test_progress_goes_forward_and_can_stop_the_run() -> None:
 
 
 def test_other_threads_run_meanwhile() -> None:
+    work = scenario(duration_ns=300 * 10**9, record="summary")
+    simulation = threading.Thread(target=run, args=(work,))
+    simulation.start()
     turns = 0
-
-    def progress(_time_s: float, _packets: int) -> None:
-        nonlocal turns
+    while simulation.is_alive():
+        time.sleep(0.001)
         turns += 1
-        if turns == 2:
-            raise TimeoutError
-
-    def simulate() -> None:
-        with pytest.raises(TimeoutError):
-            _native.run(json.dumps(long()), progress)
-
-    threads = [threading.Thread(target=simulate)]
-    threads[0].start()
-    alone = run(scenario()).digest
-    threads[0].join()
-    assert turns == 2
-    assert alone == run(scenario()).digest
+    assert turns > 10
 
 
 def test_the_registries_say_what_a_person_needs() -> None:
