@@ -27,7 +27,7 @@ STRIP_PX = 8
 
 STRIPS = 100
 """Axes of the strips above the panels are numbered from here."""
-TOP_PX = 26
+TOP_PX = 42
 BOTTOM_PX = 46
 
 DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px"}

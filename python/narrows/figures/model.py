@@ -88,7 +88,7 @@ class Panel:
         pool = np.concatenate([*(s.y for s in self.series), [v.value for v in self.levels]])
         pool = pool[np.isfinite(pool)]
         least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 1.0)
-        if least == most:
+        if least == most and self.low is None:
             least, most = least - 0.5, most + 0.5
         low = self.low if self.low is not None else least - (HEADROOM - 1) * (most - least)
         high = self.high if self.high is not None else low + HEADROOM * (most - low)

@@ -42,14 +42,20 @@ class Check:
     """A statement held against the data of a run.
 
     `rule` says in words how the number is measured and what passes; it stands
-    beside the verdict so that nobody has to believe it.
+    beside the verdict so that nobody has to believe it. `passed` is None where
+    the run's data can't decide.
     """
 
     statement: str
     rule: str
     expected: str
     measured: str
-    passed: bool
+    passed: bool | None
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return {True: "confirmed", False: "not confirmed", None: "not measurable"}[self.passed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,16 @@
+"""Figures of published documents, made again and held against what they say.
+
+    narrows reproduce panaderia/fig9
+
+An entry names a specification, the stretch of time that its figure shows, and
+checks: each computes one number of a run and compares it by a rule that is
+printed beside it. Adding a figure takes a specification in `data` and a line in
+`narrows.reproduce.registry`.
+"""
+
+from __future__ import annotations
+
+from narrows.reproduce.registry import REGISTRY, Entry, find, listing
+from narrows.reproduce.run import Reproduction, describe, run
+
+__all__ = ["REGISTRY", "Entry", "Reproduction", "describe", "find", "listing", "run"]

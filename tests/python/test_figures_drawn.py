@@ -1,0 +1,151 @@
+"""The same description as PNG and SVG, and as data for plotly.js."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import synthetic_run
+
+from narrows import figures
+from narrows.figures import interactive, static
+from narrows.figures.model import Figure, Panel, Series
+
+
+@pytest.fixture(scope="module", params=list(figures.CATALOGUE))
+def figure(request):
+    return figures.describe(request.param, synthetic_run.scenario(), synthetic_run.tables())
+
+
+def test_pictures_are_the_same_bytes_every_time(figure, tmp_path):
+    first = static.save(figure, tmp_path / "a")
+    second = static.save(figure, tmp_path / "b")
+    assert [path.name for path in first] == ["a.png", "a.svg"]
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_png_is_wide_enough_to_print(figure, tmp_path):
+    (png,) = static.save(figure, tmp_path / "a", ["png"])
+    width, _ = struct.unpack(">II", png.read_bytes()[16:24])
+    assert width == static.WIDTH_IN * static.DPI == 1280
+
+
+def test_svg_keeps_its_words_as_text_and_no_date(figure, tmp_path):
+    (svg,) = static.save(figure, tmp_path / "a", ["svg"])
+    root = ElementTree.parse(svg).getroot()
+    words = {"".join(e.itertext()).strip() for e in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {figure.title, figure.subtitle, figure.x_label} <= words
+    assert {panel.title for panel in figure.panels} <= words
+    assert "dc:date" not in svg.read_text()
+
+
+def test_names_with_mathematics_in_them_are_words(tmp_path):
+    line = Series("$x^$ & <b>", np.arange(2.0), np.arange(2.0), "bbr", group="$_{")
+    odd = Figure("f", "$a$ <title> & $", "", "Time (s)", (0, 1), (Panel("$", "%", (line,)),))
+    static.save(odd, tmp_path / "a")
+    assert ElementTree.parse(tmp_path / "a.svg") is not None
+    assert "</script" not in interactive.plot(replace(odd, title="</script>")).json()
+
+
+def test_an_unknown_format_is_refused(figure, tmp_path):
+    with pytest.raises(ValueError, match="png or svg"):
+        static.save(figure, tmp_path / "a", ["pdf"])
+
+
+def test_drawing_loads_neither_pyplot_nor_plotly(tmp_path):
+    code = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import synthetic_run
+from pathlib import Path
+from narrows import figures
+assert "matplotlib" not in sys.modules
+from narrows.figures import interactive, static
+figure = figures.describe("timeline", synthetic_run.scenario(), synthetic_run.tables(2.0))
+static.save(figure, Path({str(tmp_path)!r}) / "a")
+interactive.plot(figure)
+print(sorted({{"matplotlib.pyplot", "plotly", "pandas", "scipy"}} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(figure):
+    plot = json.loads(interactive.plot(figure).json(), parse_constant=pytest.fail)
+    assert {trace["xaxis"] for trace in plot["data"]} == {"x"}
+    axes = {trace["yaxis"].replace("y", "yaxis") for trace in plot["data"]}
+    assert axes <= set(plot["layout"])
+    shown = [axis for axis in plot["layout"] if axis.startswith("yaxis")]
+    assert len([axis for axis in shown if "title" in plot["layout"][axis]]) == len(figure.panels)
+    assert all(plot["layout"][axis]["fixedrange"] for axis in shown)
+
+
+def test_panels_do_not_overlap(figure):
+    layout = interactive.plot(figure).layout
+    domains = sorted(layout[axis]["domain"] for axis in layout if axis.startswith("yaxis"))
+    assert domains[0][0] >= 0
+    assert domains[-1][1] <= 1
+    assert all(lower[1] <= upper[0] for lower, upper in pairwise(domains))
+
+
+def keys(thing):
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    if isinstance(thing, list):
+        return {key for inner in thing for key in keys(inner)}
+    return {thing[1:].split("/")[0]} if isinstance(thing, str) and thing.startswith("@") else set()
+
+
+def test_every_colour_of_a_plot_has_a_light_and_a_dark_value(figure):
+    plot = json.loads(interactive.plot(figure).json())
+    wanted = keys(plot["data"]) | keys(plot["layout"])
+    assert wanted - set(plot["colours"]) <= {"ink", "faint", "grid", "card"}
+    assert all(len(pair) == 2 for pair in plot["colours"].values())
+
+
+def wave(count):
+    x = np.linspace(0.0, 100.0, count)
+    return Series("wave", x, np.sin(x) + 0.001 * np.cos(900 * x), "bbr")
+
+
+def test_short_series_are_not_thinned():
+    series = wave(200)
+    assert interactive.thin(series, 100) is series
+
+
+def test_thinning_keeps_every_extreme_and_both_ends():
+    series = wave(100_000)
+    series.y[31_234] = 50.0
+    series.y[77_777] = -50.0
+    thin = interactive.thin(series, 100)
+    assert len(thin.x) <= 400
+    assert (thin.y.max(), thin.y.min()) == (50.0, -50.0)
+    assert (thin.x[0], thin.x[-1]) == (0.0, 100.0)
+    assert np.isin(thin.x, series.x).all()
+    place = (series.x // 1).clip(max=99)
+    thin_place = (thin.x // 1).clip(max=99)
+    for column in range(100):
+        assert thin.y[thin_place == column].max() == series.y[place == column].max()
+        assert thin.y[thin_place == column].min() == series.y[place == column].min()
+
+
+def test_thinning_keeps_gaps():
+    series = wave(10_000)
+    series.y[4_000:6_000] = np.nan
+    thin = interactive.thin(series, 50)
+    assert np.isnan(thin.y).any()
+    assert not ((thin.x > 41) & (thin.x < 59) & np.isfinite(thin.y)).any()
+    assert len(thin.x) < 250
+
+
+def test_numbers_are_short_and_unknown_ones_null():
+    assert interactive.numbers(np.array([1 / 3, np.nan, 1e7 + 1])) == [0.33333, None, 1e7]

@@ -1,0 +1,196 @@
+"""The page of a results directory."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+import synthetic_result
+from synthetic_result import CHECKS
+
+from narrows.errors import StoreError
+from narrows.report import Check, Verdicts, page, write_report
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    path = synthetic_result.write(tmp_path_factory.mktemp("results") / "run", trials=2)
+    write_report(path)
+    return path
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would fetch, the visible words, and the embedded data."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.addresses, self.words, self.data, self.policy, self._where = [], [], {}, "", []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        self.addresses += [
+            named[key] for key in ("src", "href", "data", "poster") if named.get(key)
+        ]
+        if named.get("http-equiv") == "Content-Security-Policy":
+            self.policy = named["content"]
+        if tag in ("script", "style"):
+            self._where = [tag, named.get("id", "")]
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style"):
+            self._where = []
+
+    def handle_data(self, data):
+        if not self._where:
+            self.words.append(data.strip())
+        elif self._where[1].endswith("-data"):
+            self.data[self._where[1]] = json.loads(data)
+
+    @property
+    def text(self):
+        return " ".join(word for word in self.words if word)
+
+
+@pytest.fixture(scope="module")
+def reader(directory):
+    return Reader((directory / "report.html").read_text())
+
+
+def test_the_page_needs_nothing_but_itself(reader, directory):
+    assert reader.policy.startswith("default-src 'none'")
+    assert "http" not in reader.policy
+    assert reader.addresses
+    assert all((directory / address).is_file() for address in reader.addresses)
+
+
+def test_the_page_brings_plotly_along(directory):
+    assert page.plotly_js() in (directory / "report.html").read_text()
+
+
+def test_the_page_stays_small(directory):
+    html = (directory / "report.html").read_text()
+    assert len(html) - len(page.plotly_js()) < 1_500_000
+
+
+def test_the_page_says_what_ran_and_how_to_run_it_again(reader):
+    for words in (
+        "bbr-and-cubic-take-turns",
+        "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP",
+        "437\N{THIN SPACE}500 bytes = 1.75 BDP",
+        "narrows 0.1.0",
+        "narrows run fig9.toml --set path.buffer=1.75bdp",
+        'rate = "80mbit"',
+        "trial 2, seed 2",
+    ):
+        assert words in reader.text
+
+
+def test_the_page_links_every_table(reader):
+    assert {"trial-1/flow_samples.parquet", "trial-2/queue_samples.parquet"} <= set(
+        reader.addresses
+    )
+    assert {"figure.png", "figure.svg", "spec.toml", "summary.json"} <= set(reader.addresses)
+
+
+def test_the_page_holds_the_figures_of_every_trial(reader):
+    names = {
+        f"{name}-{trial}-data" for name in ("timeline", "cwnd", "internals") for trial in (1, 2)
+    }
+    assert set(reader.data) == names
+    throughput = next(t for t in reader.data["timeline-1-data"]["data"] if t.get("name") == "BBR")
+    assert len(throughput["x"]) == len(throughput["y"]) == 121
+
+
+def test_the_summary_stands_in_the_page_as_in_the_file(reader, directory):
+    run = json.loads((directory / "summary.json").read_text())["runs"][0]
+    for flow in run["flows"]:
+        assert f"{flow['name']} " in reader.text
+        assert page.number(flow["goodput_mbps"]) in reader.words
+        assert page.percent(flow["share"]) in reader.words
+    assert page.percent(run["bottleneck"]["loss_rate"]) in reader.words
+
+
+def test_verdicts_are_shown_and_kept(tmp_path):
+    path = synthetic_result.write(tmp_path / "run", duration_s=20.0)
+    write_report(path, Verdicts("A lead.", (5.0, 15.0), CHECKS))
+    first = (path / "report.html").read_text()
+    reader = Reader(first)
+    for check in CHECKS:
+        assert f"{check.verdict} {check.statement}" in reader.text
+        assert check.rule in reader.text
+        assert check.measured in reader.text
+    assert "A lead." in reader.text
+    assert reader.data["timeline-1-data"]["layout"]["xaxis"]["range"] == [5.0, 15.0]
+    write_report(path)
+    assert (path / "report.html").read_text() == first
+
+
+@pytest.mark.parametrize(
+    ("passed", "verdict"),
+    [(True, "confirmed"), (False, "not confirmed"), (None, "not measurable")],
+)
+def test_a_verdict_in_words(passed, verdict):
+    assert Check("", "", "", "", passed).verdict == verdict
+
+
+def test_names_cannot_break_the_page(tmp_path):
+    name = "</script><script>alert(1)</script>"
+    path = synthetic_result.write(tmp_path / "run", duration_s=2.0, name=name)
+    write_report(path)
+    html = (path / "report.html").read_text()
+    assert "<script>alert" not in html
+    assert name in Reader(html).words
+
+
+def test_a_run_without_samples_has_a_page_without_figures(tmp_path):
+    path = synthetic_result.write(tmp_path / "run", duration_s=2.0, record="summary")
+    written = write_report(path)
+    assert written.pictures == ()
+    reader = Reader(written.page.read_text())
+    assert "No figures" in reader.text
+    assert reader.data == {}
+    assert written.page.stat().st_size < 50_000
+
+
+def test_a_long_chain_is_cut_and_says_so(tmp_path):
+    path = synthetic_result.write(tmp_path / "run", duration_s=2.0, record="summary")
+    summary = json.loads((path / "summary.json").read_text())
+    flow = summary["runs"][0]["flows"][0]
+    summary["runs"][0]["flows"] = [flow | {"name": f"chain-{i:03}"} for i in range(120)]
+    (path / "summary.json").write_text(json.dumps(summary))
+    text = Reader(write_report(path).page.read_text()).text
+    assert "chain-049" in text
+    assert "chain-050" not in text
+    assert "The first 50 of 120 flows; summary.csv holds them all." in text
+
+
+def test_a_directory_without_a_result_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="results directory"):
+        write_report(tmp_path)
+
+
+def test_writing_again_leaves_nothing_else_behind(directory):
+    before = sorted(directory.iterdir())
+    write_report(directory)
+    assert sorted(directory.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "\N{EN DASH}"),
+        (float("nan"), "\N{EN DASH}"),
+        (0, "0"),
+        (0.0, "0.00"),
+        (1.5, "1.50"),
+        (25.04, "25.0"),
+        (123.4, "123"),
+        (437500, "437\N{THIN SPACE}500"),
+        (1234.5, "1\N{THIN SPACE}234"),
+        (0.00123, "0.00123"),
+    ],
+)
+def test_numbers_in_tables(value, shown):
+    assert page.number(value) == shown
