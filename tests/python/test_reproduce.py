@@ -1,0 +1,156 @@
+"""Published figures made again, and the verdicts on them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+import synthetic_result
+import synthetic_run
+
+from narrows import reproduce, runner
+from narrows.errors import InputError
+from narrows.reproduce import measure, panaderia_fig9
+from narrows.store import open_result
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+DURATION_S = 300.0
+
+
+def trial(change=None, **how):
+    """A made-up trial of 300 s, its samples of the flows changed by `change`."""
+    tables = synthetic_run.tables(DURATION_S, **how)
+    if change is not None:
+        tables["flow_samples"] = tables["flow_samples"].with_columns(change)
+    scenario = synthetic_run.scenario(DURATION_S)
+    return SimpleNamespace(tables=tables, scenario=scenario, info=SimpleNamespace(end_s=DURATION_S))
+
+
+def verdicts(made_up):
+    return [check.passed for check in panaderia_fig9.checks(made_up)]
+
+
+def test_the_cycle_of_the_document_is_confirmed():
+    checks = panaderia_fig9.checks(trial())
+    assert [check.passed for check in checks] == [True] * 6
+    turns, swing, probing, inflation, bursts, quiet = (check.measured for check in checks)
+    assert turns.startswith("20.0 s")
+    assert swing == "26 to 74 %"
+    assert probing == "10.00 s over 56 intervals"
+    assert inflation.startswith("50 % of 5")
+    assert "60 ms" in inflation
+    assert bursts == "13 of 13 bursts, 14 inflations"
+    assert quiet.startswith("0.000 %")
+
+
+def test_a_cycle_of_40_s_is_not():
+    assert verdicts(trial(period_s=40.0))[0] is False
+
+
+def test_classes_that_never_change_places_are_not():
+    even = (pl.col("time_s") * 2.5e6).cast(pl.UInt64).alias("wire_bytes")
+    assert verdicts(trial(even))[:2] == [False, False]
+
+
+def test_probes_every_20_s_are_not():
+    late = ((pl.col("time_s") + 2.05) % 20 > 18).not_() & (pl.col("cca_state") == "probe_rtt")
+    state = pl.when(late).then(pl.lit("probe_bw")).otherwise("cca_state").alias("cca_state")
+    assert verdicts(trial(state))[2] is False
+
+
+@pytest.mark.parametrize("rtprop_ms", [25.0, 60.0])
+def test_an_rtprop_that_never_changes_is_not(rtprop_ms):
+    assert verdicts(trial(pl.lit(rtprop_ms).alias("min_rtt_ms")))[3] is False
+
+
+def test_a_run_without_loss_has_no_bursts():
+    assert verdicts(trial(bursts=False))[4:] == [False, True]
+
+
+def test_bursts_before_the_inflation_do_not_follow_it():
+    late = pl.col("min_rtt_ms").shift(4 * 50, fill_value=25.0)
+    assert verdicts(trial(late))[4:] == [False, False]
+
+
+def test_what_a_back_end_does_not_tell_is_not_measurable():
+    blind = trial(pl.lit("").alias("cca_state"))
+    assert verdicts(blind) == [True, True, None, None, True, True]
+
+
+def test_period_finds_the_first_of_equal_peaks_to_a_fraction_of_a_step():
+    time = np.arange(0, 300, 0.5)
+    found = measure.period(np.sin(2 * np.pi * time / 22.3), 0.5, 5.0, 60.0)
+    assert found.seconds == pytest.approx(22.3, abs=0.05)
+    assert found.correlation == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("values", [np.ones(600), np.arange(600.0), np.sin(np.arange(50.0))])
+def test_what_has_no_period_has_none(values):
+    assert measure.period(values, 0.5, 5.0, 60.0) is None
+
+
+def test_stretches_end_with_the_first_sample_outside():
+    times = np.arange(6.0)
+    assert measure.stretches(times, [True, False, False, True, True, True]) == [(0, 1), (3, 5)]
+    assert measure.stretches(times, [False] * 6) == []
+    assert measure.within(times, [(1, 3), (5, 9)]).tolist() == [0, 1, 1, 0, 0, 1]
+
+
+def test_smooth_keeps_the_level_at_both_ends():
+    assert measure.smooth(np.full(9, 3.0), 5).tolist() == [3.0] * 9
+    assert measure.smooth(np.array([0, 0, 6.0, 0, 0]), 3).tolist() == [0, 2, 2, 2, 0]
+
+
+def test_every_entry_has_its_specification_and_its_checks():
+    for identifier, entry in reproduce.REGISTRY.items():
+        spec = tomllib.loads(entry.path.read_text())
+        assert entry.identifier == identifier
+        assert entry.show[0] < entry.show[1] <= float(spec["run"]["duration"].rstrip("s"))
+        assert callable(entry.judge())
+        home = EXPERIMENTS / identifier.replace("/", "-")
+        assert (home / "experiment.toml").read_text() == entry.path.read_text()
+        assert (home / "README.md").is_file()
+
+
+def test_an_unknown_figure_is_bad_input_with_the_known_ones():
+    with pytest.raises(InputError, match='"panaderia/fig9" or "all"'):
+        reproduce.run("panaderia/fig99")
+
+
+def test_the_listing_says_what_each_figure_shows():
+    rows = dict(reproduce.listing())
+    assert "take turns" in rows["panaderia/fig9"]
+
+
+@pytest.fixture
+def canned(tmp_path, monkeypatch):
+    """`reproduce.run` with a made-up result instead of a simulation."""
+    path = synthetic_result.write(tmp_path / "run", DURATION_S)
+    outcome = runner.Outcome(open_result(path), cached=True)
+    monkeypatch.setattr(runner, "prepare", lambda *_: None)
+    monkeypatch.setattr(runner, "execute", lambda *_, **__: outcome)
+    return path
+
+
+def test_a_reproduction_ends_by_naming_the_page_and_the_picture(canned):
+    made = reproduce.run("panaderia/fig9")
+    lines = list(reproduce.describe(made))
+    assert lines[-2:] == [f"page:   {canned / 'report.html'}", f"figure: {canned / 'figure.png'}"]
+    assert made.passed
+    assert sum(line.startswith("confirmed: ") for line in lines) == 6
+    for check in made.checks:
+        assert f"    {check.rule}" in lines
+    assert "60 to 120 s of a run of 300 s" in lines[1]
+    page = (canned / "report.html").read_text()
+    assert made.checks[0].measured in page
+
+
+def test_one_failed_check_fails_the_reproduction_and_an_undecided_one_does_not():
+    entry = reproduce.find("panaderia/fig9")
+    yes, no, unknown = synthetic_result.CHECKS
+    assert reproduce.Reproduction(entry, None, None, (yes, unknown)).passed
+    assert not reproduce.Reproduction(entry, None, None, (yes, no)).passed
