@@ -1,0 +1,211 @@
+//! The state machine.
+
+use narrows_base::Time;
+
+use super::units::{CWND_FLOOR, CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
+use super::{Bbr, micros};
+use crate::AckSample;
+
+/// The pipe may still grow while the bandwidth rises by a quarter each round.
+const FULL_BW_GAIN: u64 = (UNIT * 5 / 4) as u64;
+/// Rounds without such growth that mean a full pipe.
+const FULL_BW_ROUNDS: u8 = 3;
+/// PROBE_BW starts at random in all phases but the draining one.
+const RANDOM_PHASES: u64 = 7;
+
+/// What BBR is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Doubling to find the bandwidth.
+    Startup,
+    /// Emptying the queue that STARTUP built.
+    Drain,
+    /// Cruising at the bandwidth, probing for more.
+    ProbeBw,
+    /// Emptying the pipe to see the lowest RTT.
+    ProbeRtt,
+}
+
+impl Mode {
+    /// The name in the recorder's tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::ProbeBw => "probe_bw",
+            Self::ProbeRtt => "probe_rtt",
+        }
+    }
+
+    /// Whether the state machine has an edge from here to `next`.
+    const fn leads_to(self, next: Self) -> bool {
+        use Mode::{Drain, ProbeBw, ProbeRtt, Startup};
+        matches!(
+            (self, next),
+            (Startup, Drain | ProbeRtt)
+                | (Drain | ProbeBw, ProbeBw | ProbeRtt)
+                | (ProbeRtt, Startup | ProbeBw)
+        )
+    }
+}
+
+impl Bbr {
+    fn enter(&mut self, next: Mode) {
+        debug_assert!(self.mode.leads_to(next), "no way from {:?} to {next:?}", self.mode);
+        self.mode = next;
+    }
+
+    /// `bbr_reset_probe_bw_mode`.
+    pub(super) fn enter_probe_bw(&mut self) {
+        self.enter(Mode::ProbeBw);
+        let back = usize::try_from(self.random.below(RANDOM_PHASES)).expect("below seven");
+        self.cycle = CYCLE.len() - 1 - back;
+        self.advance_cycle();
+    }
+
+    fn advance_cycle(&mut self) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_us = self.delivered_us;
+        if !self.profile.lt_unity_gain {
+            self.pacing_gain = CYCLE[self.cycle];
+        }
+    }
+
+    /// `bbr_update_cycle_phase`.
+    pub(super) fn update_cycle(&mut self, sample: &AckSample) {
+        let stands_still = !self.profile.lt_unity_gain && self.long_term.in_use().is_some();
+        if self.mode == Mode::ProbeBw && !stands_still && self.is_next_phase(sample) {
+            self.advance_cycle();
+        }
+    }
+
+    /// Whether the phase has lasted long enough or done its work
+    /// (`bbr_is_next_cycle_phase`).
+    fn is_next_phase(&self, sample: &AckSample) -> bool {
+        let elapsed = self.delivered_us.saturating_sub(self.cycle_us);
+        let full_length = elapsed > u64::from(self.min_rtt.us);
+        if self.pacing_gain == UNIT {
+            return full_length;
+        }
+        let in_network = self.in_network(sample.prior_in_flight, sample.now, sample.departure);
+        let bw = self.bandwidth.max.get();
+        if self.pacing_gain > UNIT {
+            // A short buffer may never hold the volume; a loss ends the attempt too.
+            return full_length
+                && (sample.lost > 0 || in_network >= self.inflight(bw, self.pacing_gain));
+        }
+        full_length || in_network <= self.inflight(bw, UNIT)
+    }
+
+    /// `bbr_check_full_bw_reached`.
+    pub(super) fn check_full_pipe(&mut self, sample: &AckSample) {
+        let app_limited = sample.rate.is_none_or(|rate| rate.app_limited);
+        if self.full_pipe.reached || !self.bandwidth.round_start || app_limited {
+            return;
+        }
+        let max = self.bandwidth.max.get();
+        let full = &mut self.full_pipe;
+        if u64::from(max) >= (u64::from(full.bw) * FULL_BW_GAIN) >> GAIN_SCALE {
+            full.bw = max;
+            full.rounds = 0;
+            return;
+        }
+        full.rounds += 1;
+        full.reached = full.rounds >= FULL_BW_ROUNDS;
+    }
+
+    /// `bbr_check_drain`.
+    pub(super) fn check_drain(&mut self, sample: &AckSample) {
+        let bw = self.bandwidth.max.get();
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.enter(Mode::Drain);
+            self.ssthresh = self.inflight(bw, UNIT);
+        }
+        if self.mode == Mode::Drain {
+            let in_network = self.in_network(sample.in_flight, sample.now, sample.departure);
+            if in_network <= self.inflight(bw, UNIT) {
+                self.enter_probe_bw();
+            }
+        }
+    }
+
+    /// `bbr_update_min_rtt`, PROBE_RTT included.
+    pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
+        let now = self.jiffies.at(sample.now);
+        let window = u64::from(self.settings.min_rtt_window_s) * self.jiffies.per_second();
+        let expired = now > self.min_rtt.stamp + window;
+        self.take_rtt(sample, now, expired);
+        let wanted = self.settings.probe_rtt_ms > 0 && !self.idle_restart;
+        if wanted && expired && self.mode != Mode::ProbeRtt {
+            self.save_cwnd();
+            self.enter(Mode::ProbeRtt);
+            self.probe_rtt.done = None;
+        }
+        self.probe_rtt.ignores_samples = self.mode == Mode::ProbeRtt;
+        if self.mode == Mode::ProbeRtt {
+            self.run_probe_rtt(sample, now);
+        }
+        if sample.acked > 0 || !self.profile.idle_restart_needs_delivery {
+            self.idle_restart = false;
+        }
+    }
+
+    fn take_rtt(&mut self, sample: &AckSample, now: u64, expired: bool) {
+        let Some(rtt) = sample.rtt.map(micros) else { return };
+        let lower = rtt < self.min_rtt.us;
+        let tie = rtt == self.min_rtt.us && self.profile.min_rtt_ties_refresh;
+        let delayed = sample.ack_delayed && self.profile.min_rtt_skips_delayed_acks;
+        if lower || tie || (expired && !delayed) {
+            self.min_rtt.us = rtt;
+            self.min_rtt.stamp = now;
+        }
+    }
+
+    /// Waits until little is in flight, then for 200 ms and a round.
+    fn run_probe_rtt(&mut self, sample: &AckSample, now: u64) {
+        if self.probe_rtt.done.is_some() {
+            self.probe_rtt.round_done |= self.bandwidth.round_start;
+            if self.probe_rtt.round_done {
+                self.check_probe_rtt_done(sample.now);
+            }
+        } else if sample.in_flight <= CWND_FLOOR {
+            let stay = self.jiffies.of_millis(u64::from(self.settings.probe_rtt_ms));
+            self.probe_rtt.done = Some(now + stay);
+            self.probe_rtt.round_done = false;
+            self.bandwidth.next_round = sample.delivered;
+        }
+    }
+
+    /// `bbr_check_probe_rtt_done`.
+    pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
+        let now = self.jiffies.at(now);
+        if self.probe_rtt.done.is_none_or(|done| now <= done) {
+            return;
+        }
+        self.min_rtt.stamp = now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.full_pipe.reached {
+            self.enter_probe_bw();
+        } else {
+            self.enter(Mode::Startup);
+        }
+    }
+
+    /// `bbr_update_gains`.
+    pub(super) fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw => (self.probe_bw_gain(), self.settings.cwnd_gain),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        };
+    }
+
+    fn probe_bw_gain(&self) -> u32 {
+        match (self.long_term.in_use(), self.profile.lt_unity_gain) {
+            (Some(_), true) => UNIT,
+            (Some(_), false) => self.pacing_gain,
+            (None, _) => CYCLE[self.cycle],
+        }
+    }
+}

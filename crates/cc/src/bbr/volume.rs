@@ -1,0 +1,109 @@
+//! What may be in flight.
+
+use narrows_base::Time;
+
+use super::units::{self, CWND_FLOOR, INITIAL_CWND, UNIT};
+use super::{Bbr, Mode};
+use crate::{AckSample, ProbeBudget, RecoveryState};
+
+impl Bbr {
+    /// `bbr_bdp`.
+    pub(super) fn bdp(&self, bw: u32, gain: u32) -> u32 {
+        match self.min_rtt.us {
+            u32::MAX => INITIAL_CWND,
+            us => units::bdp(bw, us, gain),
+        }
+    }
+
+    /// Room for whole bursts at both ends, for pairs, and for probing a tiny path
+    /// (`bbr_quantization_budget`).
+    fn with_budget(&self, volume: u32, gain: u32) -> u32 {
+        let volume = volume.saturating_add(3 * self.tso_segs_goal());
+        let even = volume.saturating_add(volume & 1);
+        let probes = self.mode == Mode::ProbeBw
+            && match self.profile.probe_budget {
+                ProbeBudget::Never => false,
+                ProbeBudget::GainAboveOne => gain > UNIT,
+                ProbeBudget::FirstPhase => self.cycle == 0,
+            };
+        even.saturating_add(if probes { 2 } else { 0 })
+    }
+
+    /// The volume in flight at a gain (`bbr_inflight`).
+    pub(super) fn inflight(&self, bw: u32, gain: u32) -> u32 {
+        self.with_budget(self.bdp(bw, gain), gain)
+    }
+
+    /// What will be in the network when the next burst leaves, given what is in
+    /// flight now (`bbr_packets_in_net_at_edt`).
+    pub(super) fn in_network(&self, in_flight: u32, now: Time, departure: Time) -> u32 {
+        if !self.profile.departure_times {
+            return in_flight;
+        }
+        let wait = departure.saturating_since(now).as_micros();
+        let burst = if self.pacing_gain > UNIT { self.tso_segs_goal() } else { 0 };
+        let delivered = units::packets_in(self.bw(), wait);
+        let delivered = u32::try_from(delivered).unwrap_or(u32::MAX);
+        (in_flight + burst).saturating_sub(delivered)
+    }
+
+    /// Remembers the last good window, to return to after recovery or PROBE_RTT.
+    pub(super) fn save_cwnd(&mut self) {
+        let good = self.prior_state < RecoveryState::Recovery && self.mode != Mode::ProbeRtt;
+        self.prior_cwnd = if good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    /// `bbr_set_cwnd`.
+    pub(super) fn set_cwnd(&mut self, sample: &AckSample, bw: u32) {
+        if sample.acked > 0 {
+            let conserving = self.recover_or_restore(sample);
+            if !conserving {
+                self.approach_target(sample, bw);
+            }
+        } else if !self.profile.caps_without_delivery {
+            return;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(CWND_FLOOR);
+        }
+    }
+
+    /// Grows by what was delivered; shrinks to the target once the pipe was full.
+    fn approach_target(&mut self, sample: &AckSample, bw: u32) {
+        let mut target = self.bdp(bw, self.cwnd_gain);
+        if self.profile.extra_acked && self.full_pipe.reached {
+            target = target.saturating_add(self.aggregation.allowance(bw));
+        }
+        let target = self.with_budget(target, self.cwnd_gain);
+        let grown = self.cwnd.saturating_add(sample.acked);
+        if self.full_pipe.reached {
+            self.cwnd = grown.min(target);
+        } else if self.cwnd < target || sample.delivered < u64::from(INITIAL_CWND) {
+            self.cwnd = grown;
+        }
+        self.cwnd = self.cwnd.max(CWND_FLOOR);
+    }
+
+    /// Packet conservation for the first round of recovery, and the way back out
+    /// of it (`bbr_set_cwnd_to_recover_or_restore`). Returns whether it conserves.
+    fn recover_or_restore(&mut self, sample: &AckSample) -> bool {
+        use RecoveryState::Recovery;
+        let conserved = sample.in_flight.saturating_add(sample.acked);
+        if sample.lost > 0 {
+            self.cwnd = self.cwnd.saturating_sub(sample.lost).max(1);
+        }
+        if sample.state == Recovery && self.prior_state != Recovery {
+            self.packet_conservation = true;
+            self.bandwidth.next_round = sample.delivered;
+            self.cwnd = conserved;
+        } else if self.prior_state >= Recovery && sample.state < Recovery {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.packet_conservation = false;
+        }
+        self.prior_state = sample.state;
+        if self.packet_conservation {
+            self.cwnd = self.cwnd.max(conserved);
+        }
+        self.packet_conservation
+    }
+}

@@ -1,0 +1,232 @@
+//! HyStart: leaves slow start before the queue overflows (Ha and Rhee 2011, as in
+//! Linux's `hystart_update`).
+
+use narrows_base::{Duration, Time};
+
+use crate::jiffies::Jiffies;
+use crate::{CubicProfile, DeliveredSample, HystartClock, RoundReset};
+
+/// Delay samples before a round's lowest counts.
+const MIN_SAMPLES: u8 = 8;
+/// Bytes in the largest TSO burst (`sk_gso_max_size`).
+const GSO_BYTES: u64 = 65_536;
+
+impl HystartClock {
+    /// An instant in this clock's unit.
+    const fn at(self, now: Time) -> u64 {
+        match self {
+            Self::Milliseconds => now.as_micros() / 1_000,
+            Self::Microseconds => now.as_micros(),
+        }
+    }
+
+    /// A delay: microseconds, or eighths of a millisecond; at least 1.
+    pub(super) fn delay(self, rtt: Duration) -> u64 {
+        let delay = match self {
+            Self::Milliseconds => (rtt.as_micros() << 3) / 1_000,
+            Self::Microseconds => rtt.as_micros(),
+        };
+        delay.max(1)
+    }
+
+    /// Half a delay, in the unit of instants.
+    const fn half(self, delay: u64) -> u64 {
+        match self {
+            Self::Milliseconds => delay >> 4,
+            Self::Microseconds => delay >> 1,
+        }
+    }
+
+    /// Half a delay or all of it, in the unit of instants.
+    const fn whole(self, delay: u64) -> u64 {
+        match self {
+            Self::Milliseconds => delay >> 3,
+            Self::Microseconds => delay,
+        }
+    }
+
+    /// How much the delay may rise: an eighth, from 4 to 16 ms.
+    fn tolerance(self, delay_min: u64) -> u64 {
+        let millisecond = match self {
+            Self::Milliseconds => 8,
+            Self::Microseconds => 1_000,
+        };
+        (delay_min >> 3).clamp(4 * millisecond, 16 * millisecond)
+    }
+
+    /// A delay in jiffies, rounded up.
+    pub(super) const fn jiffies(self, delay: u64, clock: Jiffies) -> u64 {
+        match self {
+            Self::Milliseconds => clock.of_millis(delay >> 3),
+            Self::Microseconds => clock.of_micros(delay),
+        }
+    }
+
+    /// A delay in milliseconds, for the recorder.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn millis(self, delay: u64) -> f64 {
+        match self {
+            Self::Milliseconds => delay as f64 / 8.0,
+            Self::Microseconds => delay as f64 / 1_000.0,
+        }
+    }
+
+    /// Microseconds in the unit of instants.
+    const fn span(self, micros: u64) -> u64 {
+        match self {
+            Self::Milliseconds => micros / 1_000,
+            Self::Microseconds => micros,
+        }
+    }
+}
+
+/// What can be set of the detectors, as Linux's module parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HystartParameters {
+    /// Detect by a train of ACKs as long as the RTT.
+    pub(super) by_train: bool,
+    /// Detect by a rise of the delay.
+    pub(super) by_delay: bool,
+    /// Smallest window in packets (`hystart_low_window`).
+    pub(super) low_window: u32,
+    /// Largest gap in a train in us (`hystart_ack_delta_us`).
+    pub(super) ack_delta_us: u32,
+}
+
+/// Both detectors and the round that they look at.
+#[derive(Clone, Debug)]
+pub(super) struct Hystart {
+    parameters: HystartParameters,
+    profile: CubicProfile,
+    found: bool,
+    round_start: u64,
+    last_ack: u64,
+    end_seq: u64,
+    round_rtt: u64,
+    samples: u8,
+    /// The ACK's cumulative point and the sending edge, from the RTT hook.
+    edges: (u64, u64),
+}
+
+impl Hystart {
+    pub(super) fn new(parameters: HystartParameters, profile: CubicProfile) -> Self {
+        Self {
+            parameters,
+            profile,
+            found: false,
+            round_start: 0,
+            last_ack: 0,
+            end_seq: 0,
+            round_rtt: u64::MAX,
+            samples: 0,
+            edges: (0, 0),
+        }
+    }
+
+    /// Looks for the exit again, after a timeout.
+    pub(super) fn rearm(&mut self, now: Time, sent_total: u64) {
+        self.found = false;
+        self.begin_round(now, sent_total);
+    }
+
+    /// Begins a round that ends when all that was sent so far is acknowledged
+    /// (`bictcp_hystart_reset`).
+    pub(super) fn begin_round(&mut self, now: Time, sent_total: u64) {
+        self.round_start = self.profile.clock.at(now);
+        self.last_ack = self.round_start;
+        self.end_seq = sent_total;
+        self.round_rtt = u64::MAX;
+        self.samples = 0;
+    }
+
+    /// Takes a delay sample in slow start with a window of `cwnd`; returns whether
+    /// slow start should end.
+    pub(super) fn on_sample(
+        &mut self,
+        sample: &DeliveredSample,
+        cwnd: u32,
+        delay: u64,
+        delay_min: u64,
+    ) -> bool {
+        self.edges = (sample.acked_total, sample.sent_total);
+        if self.found {
+            return false;
+        }
+        if self.profile.round_reset == RoundReset::RttHook {
+            self.end_round(sample.now);
+        }
+        if cwnd < self.parameters.low_window {
+            return false;
+        }
+        if self.profile.round_reset == RoundReset::RttHookFromLowWindow {
+            self.end_round(sample.now);
+        }
+        let train = self.parameters.by_train && self.is_train(sample, delay_min);
+        let rise = self.parameters.by_delay && self.is_rise(delay, delay_min);
+        self.found = train || rise;
+        self.found
+    }
+
+    /// The growth hook in slow start, where older kernels end a round.
+    pub(super) fn on_growth(&mut self, now: Time) {
+        if self.profile.round_reset == RoundReset::GrowthHook {
+            self.end_round(now);
+        }
+    }
+
+    fn end_round(&mut self, now: Time) {
+        let (acked, sent) = self.edges;
+        if acked > self.end_seq {
+            self.begin_round(now, sent);
+        }
+    }
+
+    /// Whether closely spaced ACKs have come for as long as the path is.
+    fn is_train(&mut self, sample: &DeliveredSample, delay_min: u64) -> bool {
+        let clock = self.profile.clock;
+        let now = clock.at(sample.now);
+        if now - self.last_ack > clock.span(u64::from(self.parameters.ack_delta_us)) {
+            return false;
+        }
+        self.last_ack = now;
+        now - self.round_start > self.train_threshold(sample, delay_min)
+    }
+
+    fn train_threshold(&self, sample: &DeliveredSample, delay_min: u64) -> u64 {
+        let profile = &self.profile;
+        let aggregation = if profile.ack_delay { ack_delay(sample) } else { 0 };
+        let length = delay_min + aggregation;
+        // Pacing spreads a round over the RTT; bursts of slow start take half of it.
+        if profile.pacing_aware && sample.paced {
+            profile.clock.whole(length)
+        } else {
+            profile.clock.half(length)
+        }
+    }
+
+    /// Whether the round's lowest delay is well above the lowest ever.
+    fn is_rise(&mut self, delay: u64, delay_min: u64) -> bool {
+        let sampling = self.samples < MIN_SAMPLES;
+        if sampling || !self.profile.frozen_round_rtt {
+            self.round_rtt = self.round_rtt.min(delay);
+        }
+        if sampling {
+            self.samples += 1;
+            return false;
+        }
+        self.round_rtt > delay_min + self.profile.clock.tolerance(delay_min)
+    }
+
+    /// Whether the exit was found.
+    pub(super) const fn found(&self) -> bool {
+        self.found
+    }
+}
+
+/// Time in us that bursts of the sending host add (`hystart_ack_delay`).
+fn ack_delay(sample: &DeliveredSample) -> u64 {
+    match sample.pacing_rate.as_bytes_per_sec() {
+        0 => 0,
+        rate => (GSO_BYTES * 4 * 1_000_000 / rate).min(1_000),
+    }
+}

@@ -1,0 +1,327 @@
+//! CUBIC: Linux's integer version by default, RFC 9438's and HyStart++ on demand.
+
+mod curve;
+mod hystart;
+mod hystart_pp;
+mod rfc9438;
+mod root;
+
+use narrows_base::{Duration, Time};
+
+use self::curve::{Curve, CurveParameters};
+use self::hystart::{Hystart, HystartParameters};
+use self::hystart_pp::HystartPlus;
+use self::rfc9438::Rfc9438;
+use crate::jiffies::Jiffies;
+use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::window::LossWindow;
+use crate::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
+    HystartClock, StartEvent, UndoEvent, Unused,
+};
+
+/// The registry's entry.
+pub(crate) const INFO: Info = Info {
+    name: "cubic",
+    summary: "a cubic function of the time since the last loss, Linux's default",
+    source: "RFC 9438; Linux tcp_cubic.c; HyStart (Ha and Rhee 2011); RFC 9406",
+    options: &[
+        OptionInfo {
+            name: "hystart",
+            default: 1.0,
+            range: 0.0..=2.0,
+            whole: true,
+            what: "early exit from slow start: 0 none, 1 HyStart, 2 HyStart++ (RFC 9406)",
+        },
+        OptionInfo {
+            name: "hystart_detect",
+            default: 3.0,
+            range: 1.0..=3.0,
+            whole: true,
+            what: "HyStart's detectors: 1 ACK train, 2 delay, 3 both",
+        },
+        OptionInfo {
+            name: "hystart_low_window",
+            default: 16.0,
+            range: 0.0..=1e6,
+            whole: true,
+            what: "smallest window in packets at which HyStart looks",
+        },
+        OptionInfo {
+            name: "hystart_ack_delta_us",
+            default: 2000.0,
+            range: 0.0..=1e6,
+            whole: true,
+            what: "largest gap in a train of ACKs, in us",
+        },
+        OptionInfo {
+            name: "beta",
+            default: 717.0,
+            range: 1.0..=1023.0,
+            whole: true,
+            what: "window kept on loss, in 1/1024",
+        },
+        OptionInfo {
+            name: "bic_scale",
+            default: 41.0,
+            range: 1.0..=1024.0,
+            whole: true,
+            what: "C in 1/102.4 packets per second cubed (not with rfc9438)",
+        },
+        OptionInfo::flag(
+            "fast_convergence",
+            1.0,
+            "give up more after a loss below the last maximum",
+        ),
+        OptionInfo::flag("tcp_friendliness", 1.0, "grow at least as fast as Reno"),
+        OptionInfo::flag("rfc9438", 0.0, "RFC 9438's real-valued growth instead of Linux's"),
+    ],
+    build: |config| Box::new(Cubic::new(&config)),
+};
+
+/// How the window grows after slow start.
+#[derive(Clone, Debug)]
+enum Growth {
+    Linux(Curve),
+    Rfc(Rfc9438),
+}
+
+/// How slow start ends before a loss.
+#[derive(Clone, Debug)]
+enum Exit {
+    AtLoss,
+    Hystart(Hystart),
+    Plus(HystartPlus),
+}
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+struct Cubic {
+    window: LossWindow,
+    growth: Growth,
+    exit: Exit,
+    jiffies: Jiffies,
+    clock: HystartClock,
+    /// Lowest delay in the clock's unit; it never expires.
+    delay_min: Option<u64>,
+    started: bool,
+}
+
+impl Cubic {
+    fn new(config: &CcConfig) -> Self {
+        let jiffies = Jiffies::new(config.profile.hz);
+        Self {
+            window: LossWindow::new(config.initial_cwnd),
+            growth: growth(config, jiffies),
+            exit: exit(config),
+            jiffies,
+            clock: config.profile.cubic.clock,
+            delay_min: None,
+            started: false,
+        }
+    }
+
+    /// Whether RTT samples are ignored: in the first second of an epoch they still
+    /// show the queue of the episode before.
+    fn discards_samples(&self, now: Time) -> bool {
+        match &self.growth {
+            Growth::Linux(curve) => curve.epoch().is_some_and(|epoch| {
+                self.jiffies.at(now).saturating_sub(epoch) < self.jiffies.per_second()
+            }),
+            Growth::Rfc(curve) => curve
+                .epoch()
+                .is_some_and(|epoch| now.saturating_since(epoch) < Duration::from_secs(1)),
+        }
+    }
+
+    fn congestion_avoidance(&mut self, sample: &AckSample, acked: u32) {
+        let cwnd = self.window.cwnd;
+        match &mut self.growth {
+            Growth::Linux(curve) => {
+                let delay = self.clock.jiffies(self.delay_min.unwrap_or(0), self.jiffies);
+                let per = curve.update(self.jiffies.at(sample.now), delay, cwnd, acked);
+                self.window.additive_increase(per, acked);
+            }
+            Growth::Rfc(curve) => {
+                self.window.cwnd += curve.growth(sample.now, sample.srtt, cwnd, acked);
+            }
+        }
+    }
+
+    /// Grows towards the threshold; returns what is left for congestion avoidance.
+    fn slow_start(&mut self, now: Time, acked: u32) -> u32 {
+        match &mut self.exit {
+            Exit::AtLoss => self.window.slow_start(acked),
+            Exit::Hystart(hystart) => {
+                hystart.on_growth(now);
+                self.window.slow_start(acked)
+            }
+            Exit::Plus(plus) => {
+                let allowed = plus.growth(acked);
+                self.window.slow_start(allowed)
+            }
+        }
+    }
+
+    /// A timeout forgets the path and looks for the exit of slow start anew
+    /// (`cubictcp_state`).
+    fn forget(&mut self, event: &CongestionEvent) {
+        self.delay_min = None;
+        match &mut self.growth {
+            Growth::Linux(curve) => curve.reset(),
+            Growth::Rfc(curve) => curve.forget(),
+        }
+        if let Exit::Hystart(hystart) = &mut self.exit {
+            hystart.rearm(event.now, event.sent_total);
+        }
+    }
+
+    /// Begins HyStart's first round with the flow's first packet.
+    fn start(&mut self, now: Time) {
+        if !self.started {
+            self.started = true;
+            if let Exit::Hystart(hystart) = &mut self.exit {
+                hystart.begin_round(now, 0);
+            }
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    /// `cubictcp_acked`.
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        let Some(rtt) = sample.rtt else { return };
+        self.start(sample.now);
+        if self.discards_samples(sample.now) {
+            return;
+        }
+        let delay = self.clock.delay(rtt);
+        let delay_min = self.delay_min.map_or(delay, |lowest| lowest.min(delay));
+        self.delay_min = Some(delay_min);
+        if !self.window.in_slow_start() {
+            return;
+        }
+        let cwnd = self.window.cwnd;
+        let exit = match &mut self.exit {
+            Exit::AtLoss => false,
+            Exit::Hystart(hystart) => hystart.on_sample(sample, cwnd, delay, delay_min),
+            Exit::Plus(plus) => plus.on_sample(sample, rtt.as_micros()),
+        };
+        if exit {
+            self.window.ssthresh = cwnd;
+        }
+    }
+
+    /// `cubictcp_cong_avoid`.
+    fn on_ack(&mut self, sample: &AckSample) {
+        if !sample.may_grow || !sample.cwnd_limited {
+            return;
+        }
+        let mut acked = sample.acked;
+        if self.window.in_slow_start() {
+            acked = self.slow_start(sample.now, acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        self.congestion_avoidance(sample, acked);
+    }
+
+    /// `cubictcp_recalc_ssthresh`, and `cubictcp_state` on a timeout.
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        let growth = &mut self.growth;
+        self.window.on_congestion(event, |cwnd| match growth {
+            Growth::Linux(curve) => curve.end_epoch(cwnd),
+            Growth::Rfc(curve) => curve.end_epoch(cwnd),
+        });
+        if let Exit::Plus(plus) = &mut self.exit {
+            plus.stop();
+        }
+        if matches!(event.kind, Congestion::Timeout { .. }) {
+            self.forget(event);
+        }
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        self.window.on_undo(event);
+        if let Growth::Rfc(curve) = &mut self.growth {
+            curve.undo();
+        }
+    }
+
+    /// `CA_EVENT_TX_START`.
+    fn on_start(&mut self, event: &StartEvent) {
+        self.start(event.now);
+        let Some(last) = event.last_sent else { return };
+        match &mut self.growth {
+            Growth::Linux(curve) => {
+                curve.skip_pause(self.jiffies.at(event.now), self.jiffies.at(last));
+            }
+            Growth::Rfc(curve) => curve.skip_pause(event.now, event.now.saturating_since(last)),
+        }
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        self.window.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        match &self.growth {
+            Growth::Linux(curve) => curve.inspect(visit),
+            Growth::Rfc(curve) => curve.inspect(visit),
+        }
+        if let Some(delay) = self.delay_min {
+            visit("delay_min_ms", self.clock.millis(delay));
+        }
+        if let Exit::Hystart(hystart) = &self.exit {
+            visit("hystart_found", f64::from(u8::from(hystart.found())));
+        }
+    }
+
+    fn state(&self) -> &'static str {
+        match &self.exit {
+            Exit::Plus(plus) if plus.is_conservative() && self.window.in_slow_start() => {
+                "conservative_slow_start"
+            }
+            _ => self.window.phase(),
+        }
+    }
+}
+
+fn growth(config: &CcConfig, jiffies: Jiffies) -> Growth {
+    let beta = config.whole(&INFO, "beta");
+    let fast_convergence = config.flag(&INFO, "fast_convergence");
+    let friendly = config.flag(&INFO, "tcp_friendliness");
+    if config.flag(&INFO, "rfc9438") {
+        // RFC 9438 says 0.7 where Linux has 717/1024.
+        let beta = if beta == 717 { 0.7 } else { f64::from(beta) / 1024.0 };
+        return Growth::Rfc(Rfc9438::new(beta, fast_convergence, friendly));
+    }
+    let scale = config.whole(&INFO, "bic_scale");
+    Growth::Linux(Curve::new(CurveParameters { beta, scale, fast_convergence, friendly }, jiffies))
+}
+
+fn exit(config: &CcConfig) -> Exit {
+    match config.whole(&INFO, "hystart") {
+        0 => Exit::AtLoss,
+        1 => {
+            let detect = config.whole(&INFO, "hystart_detect");
+            let parameters = HystartParameters {
+                by_train: detect & 1 != 0,
+                by_delay: detect & 2 != 0,
+                low_window: config.whole(&INFO, "hystart_low_window"),
+                ack_delta_us: config.whole(&INFO, "hystart_ack_delta_us"),
+            };
+            Exit::Hystart(Hystart::new(parameters, config.profile.cubic))
+        }
+        _ => Exit::Plus(HystartPlus::new()),
+    }
+}

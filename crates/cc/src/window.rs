@@ -1,0 +1,141 @@
+//! The window of a loss-based control: what Linux's TCP core keeps for it.
+//!
+//! Reno and CUBIC grow and shrink the same variables; they differ in how fast
+//! and how far. The window of a reduction is its destination: until the episode
+//! ends the sender's PRR decides what is in force.
+
+use crate::{Congestion, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent, Unused};
+
+/// Congestion window, threshold, and what undo needs to know.
+#[derive(Clone, Debug)]
+pub(crate) struct LossWindow {
+    /// Congestion window in packets (`snd_cwnd`).
+    pub(crate) cwnd: u32,
+    /// Slow-start threshold in packets (`snd_ssthresh`).
+    pub(crate) ssthresh: u32,
+    /// Packets acknowledged towards the next increase (`snd_cwnd_cnt`).
+    credit: u32,
+    prior_cwnd: u32,
+    /// What undo restores; `None` where congestion was certain (ECN).
+    prior_ssthresh: Option<u32>,
+}
+
+impl LossWindow {
+    /// A window of `cwnd` packets in slow start.
+    pub(crate) const fn new(cwnd: u32) -> Self {
+        Self { cwnd, ssthresh: INFINITE_SSTHRESH, credit: 0, prior_cwnd: 0, prior_ssthresh: None }
+    }
+
+    /// Whether the window is below its threshold (`tcp_in_slow_start`).
+    pub(crate) const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows by what was acknowledged up to the threshold; returns what is left
+    /// of it (`tcp_slow_start`, RFC 5681 section 3.1 without its per-ACK cap).
+    pub(crate) fn slow_start(&mut self, acked: u32) -> u32 {
+        let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked - (grown - self.cwnd);
+        self.cwnd = grown;
+        left
+    }
+
+    /// Grows by one packet for each `per` acknowledged (`tcp_cong_avoid_ai`).
+    pub(crate) fn additive_increase(&mut self, per: u32, acked: u32) {
+        // Credit that was earned at a larger window counts for one packet only.
+        if self.credit >= per {
+            self.credit = 0;
+            self.cwnd += 1;
+        }
+        self.credit += acked;
+        if self.credit >= per {
+            let steps = self.credit / per;
+            self.credit -= steps * per;
+            self.cwnd += steps;
+        }
+    }
+
+    /// Begins an episode; `ssthresh` turns the window in force into the new
+    /// threshold, and isn't asked for one that repeats a timeout.
+    pub(crate) fn on_congestion(
+        &mut self,
+        event: &CongestionEvent,
+        ssthresh: impl FnOnce(u32) -> u32,
+    ) {
+        self.credit = 0;
+        let reduce = event.kind != Congestion::Timeout { reduce: false };
+        if reduce {
+            self.prior_ssthresh = self.undo_ssthresh(event);
+            self.prior_cwnd = event.cwnd;
+            self.ssthresh = ssthresh(event.cwnd);
+        }
+        self.cwnd = match event.kind {
+            Congestion::Timeout { .. } => event.in_flight + 1,
+            Congestion::Loss | Congestion::Ecn | Congestion::TailLoss => self.ssthresh,
+        };
+    }
+
+    /// What the threshold returns to if this episode proves spurious.
+    fn undo_ssthresh(&self, event: &CongestionEvent) -> Option<u32> {
+        match event.kind {
+            Congestion::Ecn | Congestion::TailLoss => None,
+            _ if event.state.is_reducing() => Some(self.ssthresh),
+            _ => Some(self.remembered_ssthresh(event.cwnd)),
+        }
+    }
+
+    /// The threshold that keeps three quarters of a window (`tcp_current_ssthresh`
+    /// outside a reduction).
+    fn remembered_ssthresh(&self, cwnd: u32) -> u32 {
+        self.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
+    }
+
+    /// Takes the last reduction back (`tcp_undo_cwnd_reduction` with
+    /// `tcp_reno_undo_cwnd`). After ECN nothing grows back, and the window stays
+    /// where PRR left it.
+    pub(crate) fn on_undo(&mut self, event: &UndoEvent) {
+        match self.prior_ssthresh {
+            Some(prior) => {
+                self.cwnd = event.cwnd.max(self.prior_cwnd);
+                self.ssthresh = self.ssthresh.max(prior);
+            }
+            None => self.cwnd = event.cwnd,
+        }
+    }
+
+    /// Forgets a part of a window that wasn't used.
+    pub(crate) fn on_unused(&mut self, unused: Unused) {
+        match unused {
+            Unused::Idle { timeouts, restart_window } => self.restart(timeouts, restart_window),
+            Unused::Underused { used } if used < self.cwnd => {
+                self.ssthresh = self.remembered_ssthresh(self.cwnd);
+                self.cwnd = (self.cwnd + used) >> 1;
+            }
+            Unused::Underused { .. } => {}
+        }
+    }
+
+    /// Halves for each timeout spent idle, down to the restart window
+    /// (`tcp_cwnd_restart`, RFC 2861).
+    fn restart(&mut self, timeouts: u32, restart_window: u32) {
+        self.ssthresh = self.remembered_ssthresh(self.cwnd);
+        let floor = restart_window.min(self.cwnd);
+        for _ in 0..timeouts {
+            if self.cwnd <= floor {
+                break;
+            }
+            self.cwnd >>= 1;
+        }
+        self.cwnd = self.cwnd.max(floor);
+    }
+
+    /// What a loss-based control asks for: it leaves pacing to the sender.
+    pub(crate) const fn control(&self) -> Control {
+        Control { cwnd: self.cwnd, ssthresh: self.ssthresh, pacing_rate: None, app_limited: false }
+    }
+
+    /// The phase, for the recorder.
+    pub(crate) const fn phase(&self) -> &'static str {
+        if self.in_slow_start() { "slow_start" } else { "congestion_avoidance" }
+    }
+}
