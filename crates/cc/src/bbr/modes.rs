@@ -137,8 +137,9 @@ impl Bbr {
         self.take_rtt(sample, now, expired);
         let wanted = self.settings.probe_rtt_ms > 0 && !self.idle_restart;
         if wanted && expired && self.mode != Mode::ProbeRtt {
-            self.save_cwnd();
+            // In this order Linux keeps the larger of this window and the last saved one.
             self.enter(Mode::ProbeRtt);
+            self.save_cwnd();
             self.probe_rtt.done = None;
         }
         self.probe_rtt.ignores_samples = self.mode == Mode::ProbeRtt;

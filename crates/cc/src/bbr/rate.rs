@@ -39,7 +39,7 @@ impl Bbr {
         let header = self.profile.pacing.charged_header;
         let rate = match header {
             0 => self.pacing,
-            _ => self.pacing / u64::from(self.mss + header) * u64::from(self.mss),
+            _ => self.pacing.saturating_mul(u64::from(self.mss)) / u64::from(self.mss + header),
         };
         Rate::from_bytes_per_sec(rate.clamp(1, u64::MAX / 8))
     }

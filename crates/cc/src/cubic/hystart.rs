@@ -139,6 +139,11 @@ impl Hystart {
         self.samples = 0;
     }
 
+    /// Notes how far the flow has come; every ACK, before anything else.
+    pub(super) const fn on_ack(&mut self, sample: &DeliveredSample) {
+        self.edges = (sample.acked_total, sample.sent_total);
+    }
+
     /// Takes a delay sample in slow start with a window of `cwnd`; returns whether
     /// slow start should end.
     pub(super) fn on_sample(
@@ -148,7 +153,6 @@ impl Hystart {
         delay: u64,
         delay_min: u64,
     ) -> bool {
-        self.edges = (sample.acked_total, sample.sent_total);
         if self.found {
             return false;
         }

@@ -93,6 +93,9 @@ impl HystartPlus {
 
     /// How much of `acked` may count as growth in slow start.
     pub(super) fn growth(&mut self, acked: u32) -> u32 {
+        if self.done {
+            return acked;
+        }
         let allowed = if self.paced { acked } else { acked.min(UNPACED_LIMIT) };
         let Some(css) = &mut self.conservative else { return allowed };
         css.credit += allowed;

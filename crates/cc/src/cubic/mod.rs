@@ -194,8 +194,11 @@ impl CongestionControl for Cubic {
 
     /// `cubictcp_acked`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
-        let Some(rtt) = sample.rtt else { return };
         self.start(sample.now);
+        if let Exit::Hystart(hystart) = &mut self.exit {
+            hystart.on_ack(sample);
+        }
+        let Some(rtt) = sample.rtt else { return };
         if self.discards_samples(sample.now) {
             return;
         }
