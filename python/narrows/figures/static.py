@@ -63,10 +63,11 @@ STYLE: dict[Any, Any] = {
 }
 
 DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.4))}
-METADATA: dict[str, dict[str, None]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None, "Creator": None},
+FORMATS: dict[str, dict[str, Any]] = {
+    "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 4}},
+    "svg": {"metadata": {"Date": None, "Creator": None}},
 }
+"""What is saved with each: nothing that changes from run to run."""
 
 
 def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) -> list[Path]:
@@ -75,14 +76,14 @@ def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) ->
     Raises ValueError for another format and OSError if a file can't be written.
     """
     wanted = list(formats)
-    unknown = [kind for kind in wanted if kind not in METADATA]
+    unknown = [kind for kind in wanted if kind not in FORMATS]
     if unknown:
         raise ValueError(f"figure format {unknown[0]!r}: png or svg is needed")
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in wanted]
     with style():
         canvas = draw(figure)
         for kind, path in zip(wanted, paths, strict=True):
-            canvas.savefig(path, dpi=DPI, metadata=METADATA[kind])
+            canvas.savefig(path, dpi=DPI, **FORMATS[kind])
     return paths
 
 
@@ -159,7 +160,9 @@ def _span_key(span: Span) -> Artist:
 def _panel(axes: Axes, figure: Figure, panel: Panel, last: bool) -> None:
     axes.set_xlim(*figure.x_range)
     axes.set_ylim(*panel.limits())
-    axes.set_title(panel.title, loc="left", size=8.5, weight="bold", pad=9 if panel.spans else 4)
+    # A given y spares matplotlib the search for a free place, a third of the drawing time.
+    pad = 9 if panel.spans else 4
+    axes.set_title(panel.title, loc="left", size=8.5, weight="bold", y=1.0, pad=pad)
     axes.set_ylabel(panel.y_label)
     axes.yaxis.set_label_coords(-0.062, 0.5)
     axes.grid(axis="both", color=GRID, linewidth=0.7)
