@@ -1,3 +1,133 @@
 //! The simulator: a scenario in, events out.
+//!
+//! No operating system, no thread, no clock: the same scenario gives the same
+//! events, bit for bit, in any build and on any machine.
 
+mod account;
+mod agenda;
+mod check;
+mod engine;
+mod host;
+mod network;
+mod sampler;
 pub mod scenario;
+
+use std::ops::ControlFlow;
+
+use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
+use narrows_cc::CcConfig;
+use narrows_record::Observer;
+use narrows_tcp::{BufferLimits, MSS, MakeControl, ReceiverConfig, SenderConfig, TcpProfile};
+
+pub use check::ScenarioError;
+use engine::{Engine, StopWhen};
+use host::{ControlFactory, Plan, ReceivingHost, SendingHost};
+use network::Network;
+use sampler::Sampler;
+use scenario::{Flow, Level, Scenario, SocketBuffers};
+
+/// Initial window in packets (RFC 6928).
+const INITIAL_CWND: u32 = 10;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The end of the run.
+    pub end: Time,
+    /// Data packets that left the bottleneck.
+    pub packets: u64,
+}
+
+/// Runs a scenario and tells `observer` what happens.
+///
+/// `progress` hears the simulated time and the packets through the bottleneck from
+/// time to time, and may break the run off.
+///
+/// # Errors
+/// If the scenario can't be run: the place, what was found and what would be right.
+///
+/// # Panics
+/// If a packet goes missing, or a quantity overflows: the result would be wrong.
+pub fn run<O: Observer>(
+    scenario: &Scenario,
+    observer: &mut O,
+    progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
+) -> Result<Outcome, ScenarioError> {
+    let profile = check::check(scenario)?;
+    let hosts = hosts(scenario, profile);
+    let network = Network::dumbbell(scenario, hosts);
+    let stop_when = match scenario.run.stop_when.as_deref() {
+        None => StopWhen::Never,
+        Some("all") => StopWhen::AllSizedDone,
+        Some(name) => index_of(scenario, name).map_or(StopWhen::Never, StopWhen::Done),
+    };
+    let mut engine = Engine::new(network, sampler(scenario), stop_when, observer);
+    let end = engine.run(Time::from_nanos(scenario.run.duration_ns), progress);
+    Ok(Outcome { end, packets: engine.data_packets() })
+}
+
+fn sampler(scenario: &Scenario) -> Sampler {
+    let interval = (scenario.run.record > Level::Summary)
+        .then(|| Duration::from_nanos(scenario.run.sample_interval_ns));
+    let rate = Rate::from_bps(scenario.path.rate_bps);
+    let packet_time = rate.time_to_send(Bytes::new(1500));
+    Sampler::new(interval, Time::from_nanos(scenario.run.warmup_ns), packet_time)
+}
+
+fn index_of(scenario: &Scenario, name: &str) -> Option<usize> {
+    scenario.flows.iter().position(|flow| flow.name == name)
+}
+
+fn hosts(
+    scenario: &Scenario,
+    profile: &'static TcpProfile,
+) -> Vec<(SendingHost, ReceivingHost)> {
+    let limits = match scenario.host.socket_buffers {
+        SocketBuffers::Stock => BufferLimits::Stock,
+        SocketBuffers::Raised => BufferLimits::Raised,
+        SocketBuffers::Unlimited => BufferLimits::Unlimited,
+    };
+    let host = |(index, flow): (usize, &Flow)| {
+        let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
+        let plan = Plan {
+            start: Time::from_nanos(flow.start_ns),
+            stop: flow.stop_ns.map(Time::from_nanos),
+            repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
+            while_flow: flow.while_flow.as_deref().and_then(|name| index_of(scenario, name)),
+        };
+        let config = SenderConfig {
+            mss: MSS,
+            initial_cwnd: INITIAL_CWND,
+            profile,
+            fq: scenario.host.fq,
+            limits,
+            size: flow.size_bytes,
+            instance: 0,
+        };
+        let factory = control_factory(scenario.seed, flow, profile);
+        let sender = SendingHost::new(id, plan, config, factory);
+        let receiver = ReceivingHost::new(id, ReceiverConfig { profile, limits, instance: 0 });
+        (sender, receiver)
+    };
+    scenario.flows.iter().enumerate().map(host).collect()
+}
+
+/// Makes the flow's congestion controls, one for each connection of its chain.
+fn control_factory(seed: u64, flow: &Flow, profile: &'static TcpProfile) -> ControlFactory {
+    let (name, cca, options) = (flow.name.clone(), flow.cca.clone(), flow.options.clone());
+    Box::new(move |instance| -> MakeControl {
+        let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
+        let (cca, options) = (cca.clone(), options.clone());
+        Box::new(move |_now, rtt| {
+            let config = CcConfig {
+                mss: MSS,
+                initial_cwnd: INITIAL_CWND,
+                initial_rtt: Some(rtt),
+                profile: &profile.cc,
+                random,
+                options,
+            };
+            narrows_cc::build(&cca, config).expect("the scenario was checked")
+        })
+    })
+}

@@ -1,0 +1,64 @@
+//! What is known of each flow's packets in the network, and that none is lost
+//! sight of.
+
+use narrows_base::{Bytes, Packet};
+use narrows_tcp::Segment;
+
+/// One flow's packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowAccount {
+    /// IP bytes of data that left the bottleneck.
+    pub(crate) wire: Bytes,
+    /// Data packets that left the bottleneck.
+    pub(crate) forwarded: u64,
+    /// Packets dropped by a queue or lost on the path.
+    pub(crate) dropped: u64,
+}
+
+/// All packets of a run.
+#[derive(Debug)]
+pub(crate) struct Accounts {
+    pub(crate) flows: Vec<FlowAccount>,
+    /// Packets that hosts sent.
+    pub(crate) entered: u64,
+    /// Packets that reached a host.
+    pub(crate) left: u64,
+    dropped: u64,
+}
+
+impl Accounts {
+    pub(crate) fn new(flows: usize) -> Self {
+        Self { flows: vec![FlowAccount::default(); flows], entered: 0, left: 0, dropped: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn forwarded(&mut self, packet: &Packet<Segment>) {
+        let account = &mut self.flows[packet.flow.index()];
+        account.wire += packet.bytes();
+        account.forwarded += 1;
+    }
+
+    pub(crate) fn dropped(&mut self, packet: &Packet<Segment>) {
+        self.flows[packet.flow.index()].dropped += 1;
+        self.dropped += 1;
+    }
+
+    /// Data packets that left the bottleneck, of all flows.
+    pub(crate) fn data_packets(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.forwarded).sum()
+    }
+
+    /// Every packet that a host sent has arrived, was dropped or is still under way.
+    ///
+    /// # Panics
+    /// If not: the run's results can't be trusted.
+    pub(crate) fn assert_conserved(&self, held: u64) {
+        assert_eq!(
+            self.entered,
+            self.left + self.dropped + held,
+            "packets sent = arrived ({}) + dropped ({}) + in the network ({held})",
+            self.left,
+            self.dropped,
+        );
+    }
+}

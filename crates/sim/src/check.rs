@@ -1,0 +1,93 @@
+//! Whether a scenario can be run.
+
+use narrows_tcp::{PROFILES, TcpProfile, profile};
+use thiserror::Error;
+
+use crate::scenario::{Flow, Limit, Scenario};
+
+/// A scenario that can't be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: found {found}; {need}")]
+pub struct ScenarioError {
+    /// Where in the scenario.
+    pub place: String,
+    /// What stands there.
+    pub found: String,
+    /// What would be right.
+    pub need: String,
+}
+
+fn error(place: &str, found: impl ToString, need: &str) -> ScenarioError {
+    ScenarioError { place: place.into(), found: found.to_string(), need: need.into() }
+}
+
+fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> {
+    if value == 0 { Err(error(place, value, need)) } else { Ok(()) }
+}
+
+/// Checks a scenario and finds its profile.
+pub(crate) fn check(scenario: &Scenario) -> Result<&'static TcpProfile, ScenarioError> {
+    let path = &scenario.path;
+    above_zero("path.rate_bps", path.rate_bps, "a rate above zero is needed")?;
+    match path.buffer {
+        Limit::Bytes(bytes) => above_zero("path.buffer.bytes", bytes, "a buffer is needed")?,
+        Limit::Packets(n) => above_zero("path.buffer.packets", n, "a buffer is needed")?,
+    }
+    if !(0.0..=1.0).contains(&path.loss) {
+        return Err(error("path.loss", path.loss, "a probability from 0 to 1 is needed"));
+    }
+    check_run(scenario)?;
+    if scenario.flows.is_empty() {
+        return Err(error("flows", "none", "at least one flow is needed"));
+    }
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        check_flow(scenario, index, flow)?;
+    }
+    profile(&scenario.host.profile).ok_or_else(|| {
+        let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+        let need = format!("one of {} is needed", names.join(", "));
+        error("host.profile", &scenario.host.profile, &need)
+    })
+}
+
+fn check_run(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let run = &scenario.run;
+    above_zero("run.duration_ns", run.duration_ns, "a duration above zero is needed")?;
+    above_zero("run.sample_interval_ns", run.sample_interval_ns, "an interval is needed")?;
+    if run.warmup_ns >= run.duration_ns {
+        return Err(error("run.warmup_ns", run.warmup_ns, "it must end before the run does"));
+    }
+    let known = |name: &str| name == "all" || scenario.flows.iter().any(|flow| flow.name == name);
+    match &run.stop_when {
+        Some(name) if !known(name) => {
+            Err(error("run.stop_when", name, "\"all\" or the name of a flow is needed"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_flow(scenario: &Scenario, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
+    let place = |key: &str| format!("flows[{index}].{key}");
+    if let Err(reason) = narrows_cc::validate(&flow.cca, &flow.options) {
+        return Err(error(&place("cca"), &flow.cca, &reason.to_string()));
+    }
+    if flow.size_bytes == Some(0) {
+        return Err(error(&place("size_bytes"), 0, "a size above zero is needed"));
+    }
+    if flow.repeat_gap_ns.is_some() && flow.size_bytes.is_none() {
+        return Err(error(&place("repeat_gap_ns"), "no size", "only a sized flow can repeat"));
+    }
+    if flow.stop_ns.is_some_and(|stop| stop <= flow.start_ns) {
+        return Err(error(&place("stop_ns"), flow.start_ns, "it must come after the start"));
+    }
+    let twins = scenario.flows.iter().filter(|other| other.name == flow.name).count();
+    if twins > 1 {
+        return Err(error(&place("name"), &flow.name, "every flow needs its own name"));
+    }
+    match &flow.while_flow {
+        Some(name) if !scenario.flows.iter().any(|other| other.name == *name) => {
+            Err(error(&place("while"), name, "the name of another flow is needed"))
+        }
+        _ => Ok(()),
+    }
+}

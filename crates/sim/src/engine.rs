@@ -1,0 +1,263 @@
+//! The event loop: the element with the earliest deadline is polled, and what
+//! leaves it is handed on.
+
+use std::ops::ControlFlow;
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_net::DropReason;
+use narrows_record::{Completion, Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample};
+use narrows_tcp::{Kind, Segment};
+
+use crate::account::Accounts;
+use crate::agenda::Agenda;
+use crate::network::{Network, Node};
+use crate::sampler::Sampler;
+
+/// Agenda entries between two reports of progress.
+const PROGRESS_EVENTS: u32 = 1 << 14;
+
+/// A run under way.
+pub(crate) struct Engine<'a, O> {
+    pub(crate) network: Network,
+    agenda: Agenda,
+    pub(crate) accounts: Accounts,
+    pub(crate) sampler: Sampler,
+    pub(crate) observer: &'a mut O,
+    stop_when: StopWhen,
+    stopped: bool,
+}
+
+/// What ends a run before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopWhen {
+    Never,
+    AllSizedDone,
+    Done(usize),
+}
+
+impl<'a, O: Observer> Engine<'a, O> {
+    pub(crate) fn new(
+        network: Network,
+        sampler: Sampler,
+        stop_when: StopWhen,
+        observer: &'a mut O,
+    ) -> Self {
+        // The sampler comes last: it sees an instant when all else has happened.
+        let mut agenda = Agenda::new(network.nodes.len() + 1);
+        for (id, node) in network.nodes.iter().enumerate() {
+            agenda.set(id, node.next_deadline());
+        }
+        agenda.set(network.nodes.len(), Some(sampler.next()));
+        let accounts = Accounts::new(network.senders.len());
+        Self { network, agenda, accounts, sampler, observer, stop_when, stopped: false }
+    }
+
+    /// Runs until `end` or what stops it earlier; returns the instant.
+    pub(crate) fn run(
+        &mut self,
+        end: Time,
+        progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
+    ) -> Time {
+        let mut now = Time::ZERO;
+        let mut until_report = PROGRESS_EVENTS;
+        while let Some((at, id)) = self.agenda.earliest() {
+            if at > end || self.stopped {
+                break;
+            }
+            debug_assert!(at >= now, "time ran backwards at element {id}");
+            now = now.max(at);
+            if id == self.network.nodes.len() {
+                self.sample(now);
+            } else {
+                self.run_node(id, now);
+            }
+            until_report -= 1;
+            if until_report == 0 {
+                until_report = PROGRESS_EVENTS;
+                if progress(now, self.network.counters().forwarded_packets).is_break() {
+                    break;
+                }
+            }
+        }
+        let end = if self.stopped { now } else { end };
+        self.finish(end);
+        end
+    }
+
+    fn sample(&mut self, now: Time) {
+        self.network.link_mut().catch_up(now);
+        self.sampler.sample(now, &self.network, &self.accounts, self.observer);
+        self.agenda.set(self.network.nodes.len(), Some(self.sampler.next()));
+    }
+
+    fn finish(&mut self, end: Time) {
+        self.network.link_mut().catch_up(end);
+        self.take_drops();
+        self.sampler.finish(end, &self.network, &self.accounts, self.observer);
+        self.accounts.assert_conserved(self.network.held());
+    }
+
+    /// Takes everything out of an element that is due, and hands it on.
+    fn run_node(&mut self, id: usize, now: Time) {
+        while let Some((packet, at)) = self.network.nodes[id].poll(now) {
+            self.hand_on(id, packet, at);
+        }
+        if let Node::Sender(_) = self.network.nodes[id] {
+            self.check_completion(id);
+        }
+        self.agenda.set(id, self.network.nodes[id].next_deadline());
+    }
+
+    /// A packet leaves element `from` at `at`. Hosts react at once; other elements
+    /// wait for their turn.
+    #[inline]
+    fn hand_on(&mut self, from: usize, packet: Packet<Segment>, at: Time) {
+        let flow = packet.flow;
+        match &self.network.nodes[from] {
+            Node::Link(_) => {
+                if !self.leaves_bottleneck(&packet, at) {
+                    return;
+                }
+            }
+            Node::Sender(_) => self.tell_packet(PacketKind::Sent, &packet, at, true),
+            Node::Receiver(_) => self.tell_packet(PacketKind::AckSent, &packet, at, true),
+            _ => {}
+        }
+        let to = self.network.next_hop(from, flow);
+        self.network.nodes[to].receive(packet, at);
+        match &self.network.nodes[to] {
+            Node::Link(_) => {
+                self.take_drops();
+                self.agenda.set(to, self.network.nodes[to].next_deadline());
+            }
+            Node::Receiver(_) => {
+                self.tell_packet(PacketKind::Received, &packet, at, false);
+                self.run_node(to, at);
+            }
+            Node::Sender(_) => {
+                self.tell_packet(PacketKind::AckReceived, &packet, at, false);
+                self.tell_rtt(flow, at);
+                self.run_node(to, at);
+            }
+            _ => self.agenda.set(to, self.network.nodes[to].next_deadline()),
+        }
+    }
+
+    /// Accounts for a packet behind the link; false if the path loses it.
+    fn leaves_bottleneck(&mut self, packet: &Packet<Segment>, at: Time) -> bool {
+        let data = packet.body.is_data();
+        if data {
+            self.accounts.forwarded(packet);
+        }
+        self.tell_event(PacketKind::Forwarded, packet, at);
+        let lost = data && self.network.loss.strikes();
+        if lost {
+            self.accounts.dropped(packet);
+            self.tell_event(PacketKind::Lost, packet, at);
+        }
+        !lost
+    }
+
+    fn take_drops(&mut self) {
+        while let Some(dropped) = self.network.take_dropped() {
+            debug_assert_ne!(dropped.reason, DropReason::RandomLoss);
+            self.accounts.dropped(&dropped.packet);
+            self.tell_event(PacketKind::Dropped, &dropped.packet, dropped.at);
+        }
+    }
+
+    /// Counts a packet that a host sends or takes, and tells of it.
+    #[inline]
+    fn tell_packet(
+        &mut self,
+        kind: PacketKind,
+        packet: &Packet<Segment>,
+        at: Time,
+        into_network: bool,
+    ) {
+        if into_network {
+            self.accounts.entered += 1;
+        } else {
+            self.accounts.left += 1;
+        }
+        self.tell_event(kind, packet, at);
+    }
+
+    #[inline]
+    fn tell_event(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
+        self.observer.offer(at, EventKind::Packet, || Event::Packet(packet_event(kind, packet)));
+    }
+
+    #[inline]
+    fn tell_rtt(&mut self, flow: FlowId, at: Time) {
+        if !self.observer.wants(EventKind::Rtt) {
+            return;
+        }
+        let host = self.network.sender_mut(flow.index());
+        if let Some(rtt) = host.sender_mut().and_then(narrows_tcp::Sender::take_rtt) {
+            self.observer.on(at, &Event::Rtt(RttSample { flow, rtt }));
+        }
+    }
+
+    fn check_completion(&mut self, id: usize) {
+        let Node::Sender(host) = &mut self.network.nodes[id] else { return };
+        let Some(done) = host.take_completed() else { return };
+        let flow = id - self.network.senders[0];
+        let host = self.network.sender(flow);
+        if let Some(size) = host.size() {
+            let completion = Completion {
+                flow: FlowId(u32::try_from(flow).expect("flows fit 32 bits")),
+                instance: done.instance,
+                start: done.start,
+                size: narrows_base::Bytes::new(size),
+                retransmitted: done.retransmitted,
+            };
+            self.observer.offer(done.end, EventKind::Completion, || Event::Completion(completion));
+        }
+        if host.is_done() {
+            self.flow_done(flow);
+        }
+    }
+
+    /// Ends the chains that run beside a flow that is done, and perhaps the run.
+    fn flow_done(&mut self, flow: usize) {
+        for other in 0..self.network.senders.len() {
+            if self.network.sender(other).while_flow() == Some(flow) {
+                self.network.sender_mut(other).end_chain();
+                let id = self.network.senders[other];
+                self.agenda.set(id, self.network.nodes[id].next_deadline());
+            }
+        }
+        let flows = 0..self.network.senders.len();
+        self.stopped |= match self.stop_when {
+            StopWhen::Never => false,
+            StopWhen::Done(awaited) => self.network.sender(awaited).is_done(),
+            StopWhen::AllSizedDone => flows
+                .map(|flow| self.network.sender(flow))
+                .all(|host| host.is_done() || !host.is_sized()),
+        };
+    }
+
+    /// Data packets that left the bottleneck.
+    pub(crate) fn data_packets(&self) -> u64 {
+        self.accounts.data_packets()
+    }
+}
+
+#[allow(clippy::missing_const_for_fn)]
+fn packet_event(kind: PacketKind, packet: &Packet<Segment>) -> PacketEvent {
+    let (seq, retransmission) = match &packet.body.kind {
+        Kind::Data(data) => (u64::from(data.seq), data.retransmission),
+        Kind::Ack(ack) => (u64::from(ack.ack), false),
+        _ => (0, false),
+    };
+    PacketEvent {
+        kind,
+        flow: packet.flow,
+        instance: packet.body.instance,
+        seq,
+        size: packet.size,
+        retransmission,
+    }
+}
+

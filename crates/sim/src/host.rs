@@ -1,0 +1,217 @@
+//! The end hosts of a flow: a sender that connects, and connects again in a
+//! chain, and the receiver of each of its connections.
+
+use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
+use narrows_tcp::{
+    Kind, MakeControl, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats,
+};
+
+/// What a flow does over the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    /// The next connection starts this long after the last one completed.
+    pub(crate) repeat_gap: Option<Duration>,
+    /// No new connection once this flow is done.
+    pub(crate) while_flow: Option<usize>,
+}
+
+/// A transfer that is complete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completed {
+    pub(crate) instance: u32,
+    pub(crate) start: Time,
+    pub(crate) end: Time,
+    pub(crate) retransmitted: u64,
+}
+
+/// Makes the congestion control of a connection.
+pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
+
+/// The sending side of a flow.
+pub(crate) struct SendingHost {
+    flow: FlowId,
+    plan: Plan,
+    config: SenderConfig,
+    factory: ControlFactory,
+    next_start: Option<Time>,
+    stop: Option<Time>,
+    connected_at: Time,
+    sender: Option<Sender>,
+    /// Counters of the connections before this one.
+    past: SenderStats,
+    done: bool,
+}
+
+impl SendingHost {
+    pub(crate) fn new(
+        flow: FlowId,
+        plan: Plan,
+        config: SenderConfig,
+        factory: ControlFactory,
+    ) -> Self {
+        Self {
+            flow,
+            plan,
+            config,
+            factory,
+            next_start: Some(plan.start),
+            stop: plan.stop,
+            connected_at: plan.start,
+            sender: None,
+            past: SenderStats::default(),
+            done: false,
+        }
+    }
+
+    pub(crate) fn sender(&self) -> Option<&Sender> {
+        self.sender.as_ref()
+    }
+
+    pub(crate) fn sender_mut(&mut self) -> Option<&mut Sender> {
+        self.sender.as_mut()
+    }
+
+    /// Whether the flow has done all that it will ever do.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Whether the flow, or each one of its chain, has a size.
+    pub(crate) fn is_sized(&self) -> bool {
+        self.config.size.is_some()
+    }
+
+    /// Payload of one connection in bytes.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.config.size
+    }
+
+    /// The flow that this one accompanies.
+    pub(crate) fn while_flow(&self) -> Option<usize> {
+        self.plan.while_flow
+    }
+
+    /// Starts no further connection.
+    pub(crate) fn end_chain(&mut self) {
+        self.plan.repeat_gap = None;
+        if self.next_start.take().is_some() && self.sender.is_none() {
+            self.done = true;
+        }
+    }
+
+    /// Counters over the whole chain.
+    pub(crate) fn stats(&self) -> SenderStats {
+        let now = self.sender.as_ref().map(Sender::stats).unwrap_or_default();
+        add(self.past, now)
+    }
+
+    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        if let Some(sender) = &mut self.sender {
+            sender.receive(&packet.body, now);
+        }
+    }
+
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        if self.next_start.is_some_and(|start| start <= now) {
+            self.connect(now);
+        }
+        if self.stop.is_some_and(|stop| stop <= now) {
+            self.stop = None;
+            self.plan.repeat_gap = None;
+            self.next_start = None;
+            if let Some(sender) = &mut self.sender {
+                sender.stop(now);
+            }
+        }
+        let segment = self.sender.as_mut()?.poll(now)?;
+        Some(segment.into_packet(self.flow, Ecn::NotEct))
+    }
+
+    fn connect(&mut self, now: Time) {
+        self.next_start = None;
+        self.connected_at = now;
+        let make = (self.factory)(self.config.instance);
+        self.sender = Some(Sender::connect(self.config, make, now));
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        let sender = self.sender.as_ref().and_then(Sender::next_deadline);
+        [sender, self.next_start, self.stop].into_iter().flatten().min()
+    }
+
+    /// Takes the completion of the current connection, once, and plans the next.
+    pub(crate) fn take_completed(&mut self) -> Option<Completed> {
+        let sender = self.sender.as_ref()?;
+        if self.done || !sender.is_done() {
+            return None;
+        }
+        let end = sender.completed_at().unwrap_or(self.connected_at);
+        let stats = sender.stats();
+        let completed = Completed {
+            instance: self.config.instance,
+            start: self.connected_at,
+            end,
+            retransmitted: stats.retransmitted,
+        };
+        match self.plan.repeat_gap {
+            None => self.done = true,
+            Some(gap) => {
+                self.past = add(self.past, stats);
+                self.sender = None;
+                self.config.instance += 1;
+                self.next_start = Some(end + gap);
+            }
+        }
+        Some(completed)
+    }
+}
+
+fn add(a: SenderStats, b: SenderStats) -> SenderStats {
+    SenderStats {
+        sent: a.sent + b.sent,
+        delivered: a.delivered + b.delivered,
+        lost: a.lost + b.lost,
+        retransmitted: a.retransmitted + b.retransmitted,
+        timeouts: a.timeouts + b.timeouts,
+    }
+}
+
+/// The receiving side of a flow: a fresh receiver for every connection.
+pub(crate) struct ReceivingHost {
+    flow: FlowId,
+    config: ReceiverConfig,
+    receiver: Receiver,
+    past_bytes: u64,
+}
+
+impl ReceivingHost {
+    pub(crate) fn new(flow: FlowId, config: ReceiverConfig) -> Self {
+        Self { flow, config, receiver: Receiver::new(config), past_bytes: 0 }
+    }
+
+    /// Payload received over the whole chain, each byte once.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.past_bytes + self.receiver.stats().bytes
+    }
+
+    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let segment = &packet.body;
+        if segment.kind == Kind::Syn && segment.instance > self.config.instance {
+            self.past_bytes += self.receiver.stats().bytes;
+            self.config.instance = segment.instance;
+            self.receiver = Receiver::new(self.config);
+        }
+        self.receiver.receive(segment, now);
+    }
+
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        let segment = self.receiver.poll(now)?;
+        Some(segment.into_packet(self.flow, Ecn::NotEct))
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.receiver.next_deadline()
+    }
+}

@@ -1,0 +1,173 @@
+//! What differs between kernel versions, as data.
+//!
+//! Nothing else in this crate knows a version number. Dates and commits are in
+//! the documentation of profiles; where a row rests on commit dates rather than
+//! on the tree itself, it says so there.
+
+use narrows_cc::CcProfile;
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// RACK alone, with its built-in duplicate threshold (since 4.18).
+    Rack,
+    /// RFC 6675's count of SACKed packets, with RACK beside it (4.15 to 4.17).
+    Dupthresh,
+    /// Distance to the highest SACKed packet (FACK), with RACK beside it (until 4.14).
+    Fack,
+}
+
+/// How the receiver sizes its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveWindow {
+    /// Default receive buffer, `tcp_rmem[1]`, in bytes.
+    pub initial_buffer: u32,
+    /// Largest receive buffer, `tcp_rmem[2]`, in bytes.
+    pub max_buffer: u32,
+    /// The first window that is advertised, in bytes.
+    pub initial_window: u32,
+    /// Share of the buffer that becomes window at first, in 256ths.
+    pub initial_ratio: u32,
+    /// The same once a full packet was seen, in 256ths.
+    pub measured_ratio: u32,
+}
+
+/// One kernel version's TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpProfile {
+    /// Its name in a spec.
+    pub name: &'static str,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// Smallest reordering window of RACK in us (1000 before 4.18).
+    pub rack_floor_us: u64,
+    /// Whether RACK re-checks on a timer of its own (since 4.11).
+    pub rack_timer: bool,
+    /// TLP after two RTT plus 2 ms (since 4.14), or the older max(2 RTT, 10 ms).
+    pub tlp_two_rtt: bool,
+    /// PRR grows when `snd_una` advances without new loss (since 5.11), or when
+    /// retransmitted data is acknowledged.
+    pub prr_on_una: bool,
+    /// A timeout spares packets sent recently, so that the window becomes pipe + 1
+    /// (since 4.19); before, all were marked lost.
+    pub timeout_keeps_pipe: bool,
+    /// Receivers hold back SACKs for up to 1 ms (since 4.18).
+    pub sack_compression: bool,
+    /// A full packet with PSH is acknowledged when it is read (since late 2023).
+    pub ack_on_psh: bool,
+    /// Larger bursts below 3 ms of RTT (`tcp_tso_rtt_log`, since 5.18).
+    pub tso_rtt_bonus: bool,
+    /// The receive window.
+    pub receive: ReceiveWindow,
+    /// Largest send buffer, `tcp_wmem[2]`, in bytes.
+    pub send_buffer: u32,
+    /// The congestion controls of that version.
+    pub cc: CcProfile,
+}
+
+/// Limits of the socket buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferLimits {
+    /// The profile's own maxima.
+    Stock,
+    /// 64 MiB, as testbeds set them.
+    Raised,
+    /// None.
+    Unlimited,
+}
+
+const RAISED: u32 = 64 << 20;
+
+impl BufferLimits {
+    /// Largest receive buffer in bytes.
+    #[must_use]
+    pub const fn receive(self, profile: &TcpProfile) -> u32 {
+        match self {
+            Self::Stock => profile.receive.max_buffer,
+            Self::Raised => RAISED,
+            Self::Unlimited => u32::MAX / 4,
+        }
+    }
+
+    /// Largest send buffer in bytes.
+    #[must_use]
+    pub const fn send(self, profile: &TcpProfile) -> u32 {
+        match self {
+            Self::Stock => profile.send_buffer,
+            Self::Raised => RAISED,
+            Self::Unlimited => u32::MAX,
+        }
+    }
+}
+
+const LINUX_6_12: TcpProfile = TcpProfile {
+    name: "linux-6.12",
+    loss_detection: LossDetection::Rack,
+    rack_floor_us: 0,
+    rack_timer: true,
+    tlp_two_rtt: true,
+    prr_on_una: true,
+    timeout_keeps_pipe: true,
+    sack_compression: true,
+    ack_on_psh: true,
+    tso_rtt_bonus: true,
+    receive: ReceiveWindow {
+        initial_buffer: 131_072,
+        max_buffer: 6 << 20,
+        initial_window: 64_240,
+        initial_ratio: 128,
+        measured_ratio: 160,
+    },
+    send_buffer: 4 << 20,
+    cc: narrows_cc::LINUX_6_12,
+};
+
+const LINUX_5_15: TcpProfile = TcpProfile {
+    name: "linux-5.15",
+    ack_on_psh: false,
+    tso_rtt_bonus: false,
+    receive: ReceiveWindow { measured_ratio: 128, ..LINUX_6_12.receive },
+    cc: narrows_cc::LINUX_5_15,
+    ..LINUX_6_12
+};
+
+const LINUX_4_17: TcpProfile = TcpProfile {
+    name: "linux-4.17",
+    loss_detection: LossDetection::Dupthresh,
+    rack_floor_us: 1_000,
+    prr_on_una: false,
+    timeout_keeps_pipe: false,
+    sack_compression: false,
+    receive: ReceiveWindow {
+        initial_buffer: 87_380,
+        initial_window: 29_200,
+        ..LINUX_5_15.receive
+    },
+    cc: narrows_cc::LINUX_4_17,
+    ..LINUX_5_15
+};
+
+const LINUX_4_11: TcpProfile = TcpProfile {
+    name: "linux-4.11",
+    loss_detection: LossDetection::Fack,
+    tlp_two_rtt: false,
+    cc: narrows_cc::LINUX_4_11,
+    ..LINUX_4_17
+};
+
+const LINUX_4_9: TcpProfile = TcpProfile {
+    name: "linux-4.9",
+    rack_timer: false,
+    cc: narrows_cc::LINUX_4_9,
+    ..LINUX_4_11
+};
+
+/// The known profiles, newest first; the first is the default.
+pub static PROFILES: [TcpProfile; 5] =
+    [LINUX_6_12, LINUX_5_15, LINUX_4_17, LINUX_4_11, LINUX_4_9];
+
+/// The profile of that name.
+#[must_use]
+pub fn profile(name: &str) -> Option<&'static TcpProfile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}

@@ -1,0 +1,272 @@
+//! When to acknowledge: quick ACKs, every second packet, the delayed-ACK timer and
+//! compressed SACKs (tcp_input.c `__tcp_ack_snd_check`, tcp_timer.c).
+
+use narrows_base::{Duration, Time};
+
+use crate::segment::Data;
+use crate::timer::Jiffies;
+use crate::{MSS, Seq};
+
+/// `TCP_MAX_QUICKACKS`.
+const MAX_QUICK: u64 = 16;
+/// `TCP_ATO_MIN` and `TCP_DELACK_MIN`, in us.
+const ATO_MIN_US: u64 = 40_000;
+/// `TCP_DELACK_MAX`, in us.
+const ATO_MAX_US: u64 = 200_000;
+/// `TCP_MSS_DEFAULT`: what a receiver assumes before it saw a packet.
+const FIRST_MSS: u32 = 536;
+/// Duplicate ACKs that leave at once before compression begins.
+const IMMEDIATE_DUPLICATES: u32 = 3;
+/// `tcp_comp_sack_nr`.
+const MAX_COMPRESSED: u32 = 44;
+/// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`, in us. The timer may fire
+/// up to the slack later; with nothing else to wake the host it does.
+const COMPRESSION_US: u64 = 1_000;
+const COMPRESSION_SLACK_US: u64 = 100;
+
+/// Whether an ACK leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Now,
+    Wait,
+}
+
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)]
+pub(super) struct AckPolicy {
+    jiffies: Jiffies,
+    compress: bool,
+    ack_on_psh: bool,
+    /// Immediate ACKs left (`icsk_ack.quick`).
+    quick: u64,
+    /// Delayed-ACK time-out in us; 0 before the first data.
+    ato_us: u64,
+    last_data: Time,
+    rcv_mss: u32,
+    /// In-order bytes since the last ACK (`rcv_nxt - rcv_wup`).
+    unacked: u64,
+    scheduled: bool,
+    pushed: bool,
+    now: bool,
+    timer: Option<Time>,
+    handshake_rtt_us: u64,
+    /// Duplicates seen at `duplicate_next`.
+    duplicates: u32,
+    duplicate_next: Seq,
+    compressed: u32,
+    compression_timer: Option<Time>,
+}
+
+impl AckPolicy {
+    pub(super) fn new(jiffies: Jiffies, compress: bool, ack_on_psh: bool) -> Self {
+        Self {
+            jiffies,
+            compress,
+            ack_on_psh,
+            quick: 0,
+            ato_us: 0,
+            last_data: Time::ZERO,
+            rcv_mss: FIRST_MSS,
+            unacked: 0,
+            scheduled: false,
+            pushed: false,
+            now: false,
+            timer: None,
+            handshake_rtt_us: 0,
+            duplicates: 0,
+            duplicate_next: 0,
+            compressed: 0,
+            compression_timer: None,
+        }
+    }
+
+    pub(super) fn handshake_rtt(&mut self, rtt: Duration) {
+        self.handshake_rtt_us = rtt.as_micros();
+    }
+
+    /// In-order data came (`tcp_event_data_recv`): `fresh` bytes became readable.
+    pub(super) fn data_received(&mut self, data: &Data, fresh: u64, window: u64, now: Time) {
+        self.scheduled = true;
+        self.unacked += fresh;
+        self.measure(data);
+        let gap_us = now.saturating_since(self.last_data).as_micros();
+        if self.ato_us == 0 {
+            self.grant_quick(window);
+            self.ato_us = ATO_MIN_US;
+        } else if gap_us <= ATO_MIN_US / 2 {
+            self.ato_us = self.ato_us / 2 + ATO_MIN_US / 2;
+        } else if gap_us < self.ato_us {
+            self.ato_us = (self.ato_us / 2 + gap_us).min(ATO_MAX_US);
+        } else if gap_us > ATO_MAX_US + self.handshake_rtt_us {
+            // Longer than an RTO: the sender starts anew.
+            self.grant_quick(window);
+        }
+        self.last_data = now;
+    }
+
+    /// Learns the packet size and notes PSH (`tcp_measure_rcv_mss`).
+    fn measure(&mut self, data: &Data) {
+        let len = u32::from(data.len);
+        if len >= self.rcv_mss {
+            self.rcv_mss = len.min(MSS);
+            self.pushed |= data.psh && self.ack_on_psh;
+        } else {
+            self.pushed = true;
+        }
+    }
+
+    /// Out-of-order data came.
+    pub(super) fn out_of_order(&mut self, data: &Data) {
+        self.measure(data);
+        self.scheduled = true;
+    }
+
+    pub(super) fn schedule(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// `tcp_incr_quickack`.
+    fn grant_quick(&mut self, window: u64) {
+        let quick = (window / u64::from(2 * self.rcv_mss)).max(2).min(MAX_QUICK);
+        self.quick = self.quick.max(quick);
+    }
+
+    /// Old data came: the sender needs to know (`tcp_enter_quickack_mode`).
+    pub(super) fn enter_quick(&mut self, window: u64) {
+        self.grant_quick(window);
+        self.ato_us = ATO_MIN_US;
+    }
+
+    /// Buffer space is short (`__tcp_select_window`).
+    pub(super) fn leave_quick(&mut self) {
+        self.quick = 0;
+    }
+
+    /// The window was raised: tell the sender (`tcp_grow_window` sets `quick |= 1`).
+    pub(super) fn window_grew(&mut self) {
+        self.quick |= 1;
+    }
+
+    /// A gap was filled: acknowledge at once (`ICSK_ACK_NOW`).
+    pub(super) fn ack_now(&mut self) {
+        self.now = true;
+    }
+
+    pub(super) fn has_compressed(&self) -> bool {
+        self.compressed > 0
+    }
+
+    /// Decides after a segment (`__tcp_ack_snd_check`).
+    pub(super) fn decide(
+        &mut self,
+        holes: bool,
+        next: Seq,
+        rtt_us: Option<u64>,
+        now: Time,
+    ) -> Verdict {
+        if !self.scheduled {
+            return Verdict::Wait;
+        }
+        if self.unacked > u64::from(self.rcv_mss) || self.quick > 0 || self.now {
+            return Verdict::Now;
+        }
+        if !holes {
+            return self.delay(now);
+        }
+        if !self.compress || self.compressed >= MAX_COMPRESSED {
+            return Verdict::Now;
+        }
+        if self.duplicate_next != next {
+            self.duplicate_next = next;
+            self.duplicates = 0;
+        }
+        if self.duplicates < IMMEDIATE_DUPLICATES {
+            self.duplicates += 1;
+            return Verdict::Now;
+        }
+        self.compress(rtt_us, now);
+        Verdict::Wait
+    }
+
+    fn compress(&mut self, rtt_us: Option<u64>, now: Time) {
+        self.compressed += 1;
+        if self.compression_timer.is_some() {
+            return;
+        }
+        let known = rtt_us.unwrap_or(0);
+        let shortest = if self.handshake_rtt_us > 0 && self.handshake_rtt_us < known {
+            self.handshake_rtt_us
+        } else {
+            known
+        };
+        let delay_us = COMPRESSION_US.min(shortest / 20) + COMPRESSION_SLACK_US;
+        self.compression_timer = Some(now + Duration::from_micros(delay_us));
+    }
+
+    /// Starts the delayed-ACK timer (`tcp_send_delayed_ack`).
+    fn delay(&mut self, now: Time) -> Verdict {
+        let mut ato_us = self.ato_us.max(ATO_MIN_US);
+        if ato_us > ATO_MIN_US {
+            let mut most = if self.pushed { ATO_MAX_US } else { 500_000 };
+            if self.handshake_rtt_us > 0 {
+                most = most.min(self.handshake_rtt_us.max(ATO_MIN_US));
+            }
+            ato_us = ato_us.min(most);
+        }
+        let ticks = self.jiffies.from_us(ato_us.min(ATO_MAX_US));
+        let deadline = self.jiffies.deadline(now, ticks);
+        if let Some(pending) = self.timer {
+            if pending <= self.jiffies.deadline(now, ticks / 4) {
+                return Verdict::Now;
+            }
+            self.timer = Some(pending.min(deadline));
+        } else {
+            self.timer = Some(deadline);
+        }
+        Verdict::Wait
+    }
+
+    /// Whether reading the data sends an ACK that is still owed.
+    pub(super) fn ack_after_read(&self) -> bool {
+        self.scheduled && (self.unacked > u64::from(self.rcv_mss) || self.pushed)
+    }
+
+    /// An ACK leaves (`tcp_event_ack_sent`).
+    pub(super) fn ack_sent(&mut self) {
+        if self.scheduled && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ato_us = ATO_MIN_US;
+            }
+        }
+        self.scheduled = false;
+        self.pushed = false;
+        self.now = false;
+        self.unacked = 0;
+        self.timer = None;
+        self.compressed = 0;
+        self.compression_timer = None;
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        match (self.timer, self.compression_timer) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Handles due timers; returns whether an ACK must leave.
+    pub(super) fn fire_timers(&mut self, now: Time) -> bool {
+        if self.compression_timer.is_some_and(|at| at <= now) {
+            self.compression_timer = None;
+            return self.compressed > 0;
+        }
+        if self.timer.is_some_and(|at| at <= now) {
+            self.timer = None;
+            // The timer ran out: the sender's pace was overestimated.
+            self.ato_us = (self.ato_us * 2).min(ATO_MAX_US);
+            return self.scheduled;
+        }
+        false
+    }
+}

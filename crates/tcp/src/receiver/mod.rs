@@ -1,0 +1,229 @@
+//! The receiving end: when it acknowledges, and what the ACK says.
+
+mod ack_policy;
+mod sacks;
+mod window;
+
+use std::collections::VecDeque;
+
+use narrows_base::Time;
+
+use crate::profile::{BufferLimits, TcpProfile};
+use crate::ranges::RangeSet;
+use crate::segment::{Ack, Data, Kind, Segment};
+use crate::timer::{Jiffies, timestamp_ms};
+use crate::{MSS, Seq};
+use ack_policy::{AckPolicy, Verdict};
+use sacks::SackList;
+use window::ReceiveBuffer;
+
+/// Settings of a receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverConfig {
+    /// Kernel version.
+    pub profile: &'static TcpProfile,
+    /// Limit of the receive buffer.
+    pub limits: BufferLimits,
+    /// Number of this connection in its flow's chain.
+    pub instance: u32,
+}
+
+/// Counters of a receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Payload bytes received, each once.
+    pub bytes: u64,
+    /// Data packets that arrived, duplicates included.
+    pub packets: u64,
+    /// Of these, duplicates.
+    pub duplicates: u64,
+    /// ACKs sent.
+    pub acks: u64,
+}
+
+/// A receiving TCP whose application reads at once.
+#[derive(Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    /// `rcv_nxt`: the next packet in order.
+    next: Seq,
+    out_of_order: RangeSet,
+    sacks: SackList,
+    policy: AckPolicy,
+    buffer: ReceiveBuffer,
+    /// Packet number of the last ACK sent (`rcv_wup`).
+    last_ack: Seq,
+    /// Timestamp to echo, in ms (RFC 7323 section 4.3).
+    ts_recent: u32,
+    stats: ReceiverStats,
+    syn_at: Time,
+    out: VecDeque<Kind>,
+}
+
+impl Receiver {
+    /// A listening receiver.
+    #[must_use]
+    pub fn new(config: ReceiverConfig) -> Self {
+        let profile = config.profile;
+        let jiffies = Jiffies::new(profile.cc.hz);
+        Self {
+            config,
+            next: 0,
+            out_of_order: RangeSet::default(),
+            sacks: SackList::default(),
+            policy: AckPolicy::new(jiffies, profile.sack_compression, profile.ack_on_psh),
+            buffer: ReceiveBuffer::new(&profile.receive, config.limits.receive(profile)),
+            last_ack: 0,
+            ts_recent: 0,
+            stats: ReceiverStats::default(),
+            syn_at: Time::ZERO,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// Takes in a segment from the sender.
+    pub fn receive(&mut self, segment: &Segment, now: Time) {
+        if segment.instance != self.config.instance {
+            return;
+        }
+        match &segment.kind {
+            Kind::Syn => {
+                self.syn_at = now;
+                self.out.push_back(Kind::SynAck { window: self.buffer.first_window() });
+            }
+            Kind::HandshakeAck => {
+                self.policy.handshake_rtt(now.saturating_since(self.syn_at));
+                self.buffer.open(now);
+            }
+            Kind::Data(data) => self.receive_data(data, now),
+            Kind::SynAck { .. } | Kind::Ack(_) => {}
+        }
+    }
+
+    fn receive_data(&mut self, data: &Data, now: Time) {
+        self.stats.packets += 1;
+        if data.seq <= self.last_ack {
+            self.ts_recent = data.ts;
+        }
+        self.buffer.measure_rtt(data, now);
+        self.sacks.clear_duplicate();
+        let known = data.seq < self.next || self.out_of_order.contains(data.seq);
+        if known {
+            self.stats.duplicates += 1;
+            self.take_duplicate(data, now);
+            return;
+        }
+        self.stats.bytes += u64::from(data.len);
+        if data.seq == self.next {
+            self.take_in_order(data, now);
+        } else {
+            self.take_out_of_order(data, now);
+        }
+    }
+
+    fn take_in_order(&mut self, data: &Data, now: Time) {
+        self.next += 1;
+        let had_holes = !self.out_of_order.is_empty();
+        let mut fresh = u64::from(data.len);
+        while let Some(end) = self.out_of_order.pop_at(self.next) {
+            fresh += u64::from(end - self.next) * u64::from(MSS);
+            self.buffer.release(end - self.next);
+            self.next = end;
+        }
+        self.sacks.remove_below(self.next, self.out_of_order.is_empty());
+        self.policy.data_received(data, fresh, self.buffer.window(), now);
+        if had_holes && self.out_of_order.is_empty() {
+            self.policy.ack_now();
+        }
+        if self.buffer.grow(data) {
+            self.policy.window_grew();
+        }
+        self.buffer.received(fresh, now);
+        self.decide(had_holes, now);
+        self.read(fresh, now);
+    }
+
+    fn take_out_of_order(&mut self, data: &Data, now: Time) {
+        self.out_of_order.insert(data.seq, data.seq + 1, |_, _| {});
+        self.buffer.hold();
+        self.policy.out_of_order(data);
+        if self.sacks.add(data.seq, data.seq + 1) && self.policy.has_compressed() {
+            // The change touches a block that the next ACK might not hold: tell now.
+            self.send_ack(now);
+            self.policy.schedule();
+        }
+        if self.buffer.grow(data) {
+            self.policy.window_grew();
+        }
+        self.decide(true, now);
+    }
+
+    /// Old data: report it, and acknowledge at once for a while.
+    fn take_duplicate(&mut self, data: &Data, now: Time) {
+        self.sacks.set_duplicate(data.seq, data.seq + 1);
+        if data.seq < self.next {
+            self.policy.enter_quick(self.buffer.window());
+        } else {
+            self.policy.out_of_order(data);
+            self.sacks.add(data.seq, data.seq + 1);
+        }
+        self.policy.schedule();
+        self.decide(true, now);
+    }
+
+    fn decide(&mut self, maybe_holes: bool, now: Time) {
+        let holes = maybe_holes && !self.out_of_order.is_empty();
+        let rtt_us = self.buffer.rtt_us();
+        match self.policy.decide(holes, self.next, rtt_us, now) {
+            Verdict::Now => self.send_ack(now),
+            Verdict::Wait => {}
+        }
+    }
+
+    /// The application reads everything there is (`tcp_cleanup_rbuf`).
+    fn read(&mut self, bytes: u64, now: Time) {
+        self.buffer.read(bytes, now);
+        if self.policy.ack_after_read() {
+            self.send_ack(now);
+        }
+    }
+
+    fn send_ack(&mut self, now: Time) {
+        if self.buffer.is_short() {
+            self.policy.leave_quick();
+        }
+        let ack = Ack {
+            ack: self.next,
+            window: self.buffer.advertise(),
+            ts: timestamp_ms(now),
+            ts_echo: self.ts_recent,
+            sack: self.sacks.take_blocks(),
+            ece: false,
+        };
+        self.last_ack = self.next;
+        self.stats.acks += 1;
+        self.policy.ack_sent();
+        self.out.push_back(Kind::Ack(ack));
+    }
+
+    /// The next segment to send at `now`, after handling what timers are due.
+    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+        if self.out.is_empty() && self.policy.fire_timers(now) {
+            self.send_ack(now);
+        }
+        let kind = self.out.pop_front()?;
+        Some(Segment { instance: self.config.instance, kind })
+    }
+
+    /// When it must be polled next.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        if self.out.is_empty() { self.policy.next_deadline() } else { Some(Time::ZERO) }
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> ReceiverStats {
+        self.stats
+    }
+}

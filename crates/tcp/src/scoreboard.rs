@@ -1,0 +1,341 @@
+//! The retransmission queue: what was sent and isn't acknowledged yet.
+//!
+//! Counts as Linux's `tcp_packets_in_flight`:
+//! pipe = packets out - (SACKed + lost) + retransmitted.
+
+use crate::Seq;
+use crate::ranges::RangeSet;
+
+const NONE: Seq = Seq::MAX;
+
+/// Marks of one packet (Linux `TCPCB_*`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    pub(crate) const SACKED: Self = Self(1);
+    pub(crate) const LOST: Self = Self(2);
+    /// A retransmission of it is in flight.
+    pub(crate) const RETRANS: Self = Self(4);
+    pub(crate) const EVER_RETRANS: Self = Self(8);
+    /// Sent while the application had too little to send.
+    pub(crate) const APP_LIMITED: Self = Self(16);
+    /// First packet of a burst that left as one (an skb).
+    pub(crate) const BURST_HEAD: Self = Self(32);
+    /// A member of the list in order of transmission.
+    const IN_ORDER: Self = Self(64);
+
+    pub(crate) fn has(self, mark: Self) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    pub(crate) fn set(&mut self, mark: Self) {
+        self.0 |= mark.0;
+    }
+
+    pub(crate) fn clear(&mut self, mark: Self) {
+        self.0 &= !mark.0;
+    }
+}
+
+/// A packet that is out, with the state of the flow when it was last sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// When it leaves or left, in us (the departure time, `skb_mstamp`).
+    pub(crate) sent_us: u64,
+    /// Snapshots for the rate sample (tcp_rate.c).
+    pub(crate) first_sent_us: u64,
+    pub(crate) delivered_us: u64,
+    pub(crate) delivered: u64,
+    prev: Seq,
+    next: Seq,
+    pub(crate) len: u16,
+    pub(crate) marks: Marks,
+}
+
+const EMPTY: Sent = Sent {
+    sent_us: 0,
+    first_sent_us: 0,
+    delivered_us: 0,
+    delivered: 0,
+    prev: NONE,
+    next: NONE,
+    len: 0,
+    marks: Marks(0),
+};
+
+/// All packets from `una` to `next`, their marks and their order of transmission.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    ring: Vec<Sent>,
+    mask: u32,
+    /// Lowest packet not yet acknowledged cumulatively.
+    pub(crate) una: Seq,
+    /// The next new packet.
+    pub(crate) next: Seq,
+    pub(crate) sacked_out: u32,
+    pub(crate) lost_out: u32,
+    pub(crate) retrans_out: u32,
+    /// Packets ever marked lost (`tp->lost`).
+    pub(crate) lost_total: u64,
+    sacked: RangeSet,
+    /// No packet below it waits to be retransmitted.
+    lost_cursor: Seq,
+    order_head: Seq,
+    order_tail: Seq,
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Self {
+        Self {
+            ring: vec![EMPTY; 64],
+            mask: 63,
+            una: 0,
+            next: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            lost_total: 0,
+            sacked: RangeSet::default(),
+            lost_cursor: 0,
+            order_head: NONE,
+            order_tail: NONE,
+        }
+    }
+
+    pub(crate) fn packets_out(&self) -> u32 {
+        self.next - self.una
+    }
+
+    pub(crate) fn left_out(&self) -> u32 {
+        self.sacked_out + self.lost_out
+    }
+
+    /// Packets in flight (`tcp_packets_in_flight`).
+    pub(crate) fn pipe(&self) -> u32 {
+        self.packets_out() + self.retrans_out - self.left_out()
+    }
+
+    /// One past the highest SACKed packet, or `una` (`tcp_highest_sack_seq`).
+    pub(crate) fn highest_sacked(&self) -> Seq {
+        if self.sacked_out == 0 { self.una } else { self.sacked.end().unwrap_or(self.una) }
+    }
+
+    pub(crate) fn get(&self, seq: Seq) -> &Sent {
+        &self.ring[(seq & self.mask) as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, seq: Seq) -> &mut Sent {
+        &mut self.ring[(seq & self.mask) as usize]
+    }
+
+    /// Takes in a new packet, still without its snapshot, and returns its number.
+    pub(crate) fn push(&mut self, len: u16) -> Seq {
+        if self.packets_out() as usize == self.ring.len() {
+            self.grow();
+        }
+        let seq = self.next;
+        *self.get_mut(seq) = Sent { len, ..EMPTY };
+        self.next += 1;
+        seq
+    }
+
+    fn grow(&mut self) {
+        let mut ring = vec![EMPTY; self.ring.len() * 2];
+        let mask = self.mask * 2 + 1;
+        for seq in self.una..self.next {
+            ring[(seq & mask) as usize] = *self.get(seq);
+        }
+        self.ring = ring;
+        self.mask = mask;
+    }
+
+    /// Forgets the lowest packet, which is acknowledged, and returns it.
+    pub(crate) fn pop(&mut self) -> Sent {
+        let seq = self.una;
+        self.leave_order(seq);
+        let sent = *self.get(seq);
+        if sent.marks.has(Marks::RETRANS) {
+            self.retrans_out -= 1;
+        }
+        if sent.marks.has(Marks::SACKED) {
+            self.sacked_out -= 1;
+        }
+        if sent.marks.has(Marks::LOST) {
+            self.lost_out -= 1;
+        }
+        self.una += 1;
+        sent
+    }
+
+    /// Forgets SACK ranges below `una`, after a cumulative ACK.
+    pub(crate) fn prune(&mut self) {
+        if !self.sacked.is_empty() {
+            self.sacked.remove_below(self.una);
+        }
+        self.lost_cursor = self.lost_cursor.max(self.una);
+    }
+
+    /// Adds a SACK block and calls `fresh` with each packet that is new in it.
+    pub(crate) fn sack(&mut self, start: Seq, end: Seq, mut fresh: impl FnMut(&mut Self, Seq)) {
+        let (start, end) = (start.max(self.una), end.min(self.next));
+        if start >= end {
+            return;
+        }
+        // The set leaves the board for a moment so that `fresh` may change the rest.
+        let mut sacked = std::mem::take(&mut self.sacked);
+        sacked.insert(start, end, |from, to| {
+            for seq in from..to {
+                fresh(self, seq);
+            }
+        });
+        self.sacked = sacked;
+    }
+
+    /// Marks a packet SACKed: it is no longer lost or in flight again (`tcp_sacktag_one`).
+    pub(crate) fn mark_sacked(&mut self, seq: Seq) {
+        let mut marks = self.get(seq).marks;
+        if marks.has(Marks::LOST) {
+            if marks.has(Marks::RETRANS) {
+                marks.clear(Marks::RETRANS);
+                self.retrans_out -= 1;
+            }
+            marks.clear(Marks::LOST);
+            self.lost_out -= 1;
+        }
+        marks.set(Marks::SACKED);
+        self.sacked_out += 1;
+        self.get_mut(seq).marks = marks;
+        self.leave_order(seq);
+    }
+
+    /// Marks a packet lost, or its retransmission (`tcp_mark_skb_lost`).
+    pub(crate) fn mark_lost(&mut self, seq: Seq) {
+        let mut marks = self.get(seq).marks;
+        if marks.has(Marks::SACKED) {
+            return;
+        }
+        self.lost_cursor = self.lost_cursor.min(seq);
+        if marks.has(Marks::LOST) {
+            if marks.has(Marks::RETRANS) {
+                marks.clear(Marks::RETRANS);
+                self.retrans_out -= 1;
+                self.lost_total += 1;
+            }
+        } else {
+            marks.set(Marks::LOST);
+            self.lost_out += 1;
+            self.lost_total += 1;
+        }
+        self.get_mut(seq).marks = marks;
+    }
+
+    /// Takes every loss mark back (`tcp_undo_cwnd_reduction` with `unmark_loss`).
+    pub(crate) fn unmark_lost(&mut self) {
+        for seq in self.una..self.next {
+            self.get_mut(seq).marks.clear(Marks::LOST);
+        }
+        self.lost_out = 0;
+        self.lost_cursor = self.next;
+    }
+
+    /// Takes back the note that a retransmission is in flight, after a DSACK for it.
+    pub(crate) fn clear_retrans(&mut self, seq: Seq) {
+        if self.get(seq).marks.has(Marks::RETRANS) {
+            self.get_mut(seq).marks.clear(Marks::RETRANS);
+            self.retrans_out -= 1;
+        }
+    }
+
+    /// Notes that a retransmission is in flight.
+    pub(crate) fn mark_retransmitted(&mut self, seq: Seq) {
+        let marks = &mut self.get_mut(seq).marks;
+        marks.set(Marks::EVER_RETRANS);
+        if !marks.has(Marks::RETRANS) {
+            marks.set(Marks::RETRANS);
+            self.retrans_out += 1;
+        }
+    }
+
+    /// The lowest packet that is lost and not in flight again.
+    pub(crate) fn next_lost(&mut self) -> Option<Seq> {
+        let mut seq = self.lost_cursor.max(self.una);
+        while seq < self.next {
+            let marks = self.get(seq).marks;
+            if marks.has(Marks::LOST) && !marks.has(Marks::RETRANS) {
+                self.lost_cursor = seq;
+                return Some(seq);
+            }
+            seq += 1;
+        }
+        self.lost_cursor = seq;
+        None
+    }
+
+    /// How many packets from `seq` on, at most `limit`, can be retransmitted as
+    /// one burst: they left as one and all wait to be resent.
+    pub(crate) fn lost_burst(&mut self, seq: Seq, limit: u32) -> u32 {
+        let waits = |marks: Marks| marks.has(Marks::LOST) && !marks.has(Marks::RETRANS);
+        let mut count = 1;
+        while seq + count < self.next {
+            let marks = self.get(seq + count).marks;
+            if marks.has(Marks::BURST_HEAD) || !waits(marks) {
+                break;
+            }
+            if count == limit {
+                // What doesn't fit becomes a burst of its own (`tcp_fragment`).
+                self.get_mut(seq + count).marks.set(Marks::BURST_HEAD);
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// The packet sent longest ago that is neither SACKed nor taken out as lost.
+    pub(crate) fn oldest_sent(&self) -> Option<Seq> {
+        (self.order_head != NONE).then_some(self.order_head)
+    }
+
+    /// The one sent after `seq`.
+    pub(crate) fn sent_after(&self, seq: Seq) -> Option<Seq> {
+        let next = self.get(seq).next;
+        (next != NONE).then_some(next)
+    }
+
+    /// Puts a packet last in the order of transmission (`tsorted_sent_queue`).
+    pub(crate) fn sent_now(&mut self, seq: Seq) {
+        self.leave_order(seq);
+        let tail = self.order_tail;
+        let sent = self.get_mut(seq);
+        sent.prev = tail;
+        sent.next = NONE;
+        sent.marks.set(Marks::IN_ORDER);
+        if tail == NONE {
+            self.order_head = seq;
+        } else {
+            self.get_mut(tail).next = seq;
+        }
+        self.order_tail = seq;
+    }
+
+    /// Takes a packet out of the order of transmission.
+    pub(crate) fn leave_order(&mut self, seq: Seq) {
+        let sent = self.get_mut(seq);
+        if !sent.marks.has(Marks::IN_ORDER) {
+            return;
+        }
+        sent.marks.clear(Marks::IN_ORDER);
+        let (prev, next) = (sent.prev, sent.next);
+        if prev == NONE {
+            self.order_head = next;
+        } else {
+            self.get_mut(prev).next = next;
+        }
+        if next == NONE {
+            self.order_tail = prev;
+        } else {
+            self.get_mut(next).prev = prev;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What travels between sender and receiver.
+
+use narrows_base::{Ecn, FlowId, Packet};
+
+use crate::HEADER;
+
+/// A packet's number within its connection, from 0.
+pub type Seq = u32;
+
+/// A TCP segment, reduced to what Linux's control decisions depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Which connection of the flow's chain it belongs to.
+    pub instance: u32,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// The kinds of segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Connection request.
+    Syn,
+    /// Its answer, with the first receive window in bytes.
+    SynAck {
+        /// Receive window in bytes.
+        window: u32,
+    },
+    /// The handshake's third packet.
+    HandshakeAck,
+    /// Payload.
+    Data(Data),
+    /// A pure acknowledgement.
+    Ack(Ack),
+}
+
+/// A packet of payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Packet number.
+    pub seq: Seq,
+    /// Payload bytes.
+    pub len: u16,
+    /// PSH: the last packet of a burst that left as one (`tcp_transmit_skb`).
+    pub psh: bool,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+    /// TSval in ms.
+    pub ts: u32,
+    /// TSecr in ms: the newest timestamp that the sender had from the receiver.
+    pub ts_echo: u32,
+}
+
+/// A pure ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// The next packet that the receiver waits for.
+    pub ack: Seq,
+    /// Receive window in bytes, from `ack` on.
+    pub window: u32,
+    /// TSval in ms.
+    pub ts: u32,
+    /// TSecr in ms (RFC 7323 section 4.3: of the packet that moved the window).
+    pub ts_echo: u32,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+    /// ECN echo.
+    pub ece: bool,
+}
+
+/// Up to three SACK blocks (what fits beside timestamps), newest first (RFC 2018).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(Seq, Seq); 3],
+    len: u8,
+    /// Whether the first block reports a duplicate (RFC 2883).
+    pub dsack: bool,
+}
+
+impl SackBlocks {
+    /// Most blocks that fit.
+    pub const MAX: usize = 3;
+
+    /// Appends the half-open block `start..end` if there is room.
+    pub fn push(&mut self, start: Seq, end: Seq) {
+        if usize::from(self.len) < Self::MAX {
+            self.blocks[usize::from(self.len)] = (start, end);
+            self.len += 1;
+        }
+    }
+
+    /// The blocks as half-open ranges.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(Seq, Seq)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl FromIterator<(Seq, Seq)> for SackBlocks {
+    fn from_iter<I: IntoIterator<Item = (Seq, Seq)>>(iter: I) -> Self {
+        let mut blocks = Self::default();
+        for (start, end) in iter {
+            blocks.push(start, end);
+        }
+        blocks
+    }
+}
+
+/// IP bytes of a packet with `len` bytes of payload.
+#[must_use]
+pub fn data_size(len: u16) -> u32 {
+    HEADER + u32::from(len)
+}
+
+/// IP bytes of an ACK: 52, and 4 + 8n with n SACK blocks.
+#[must_use]
+pub fn ack_size(sack: &SackBlocks) -> u32 {
+    match u32::from(sack.len) {
+        0 => HEADER,
+        n => HEADER + 4 + 8 * n,
+    }
+}
+
+/// IP bytes of a SYN or SYN-ACK: options for MSS, SACK, timestamps and scaling.
+const SYN_SIZE: u32 = 60;
+
+impl Segment {
+    /// The packet that carries this segment.
+    #[must_use]
+    pub fn into_packet(self, flow: FlowId, ecn: Ecn) -> Packet<Self> {
+        let size = match &self.kind {
+            Kind::Syn | Kind::SynAck { .. } => SYN_SIZE,
+            Kind::HandshakeAck => HEADER,
+            Kind::Data(data) => data_size(data.len),
+            Kind::Ack(ack) => ack_size(&ack.sack),
+        };
+        Packet { flow, size, ecn, body: self }
+    }
+
+    /// Whether it carries payload.
+    #[must_use]
+    pub const fn is_data(&self) -> bool {
+        matches!(self.kind, Kind::Data(_))
+    }
+}

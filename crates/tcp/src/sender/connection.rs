@@ -1,0 +1,210 @@
+//! The state of an established sender.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Duration, Rate, Time};
+use narrows_cc::{CongestionControl, Control, RateSample, RecoveryState};
+
+use super::rack::Rack;
+use super::recovery::Episode;
+use super::supply::Supply;
+use super::timers::Timers;
+use super::transmit::WindowUse;
+use super::{SenderConfig, SenderStats, SenderView};
+use crate::pacer::Pacer;
+use crate::profile::TcpProfile;
+use crate::rate::RateSampler;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::segment::Kind;
+use crate::timer::Jiffies;
+
+/// An established sender: Linux's `struct tcp_sock`, taken apart.
+pub(crate) struct Connection {
+    pub(super) profile: &'static TcpProfile,
+    pub(super) mss: u32,
+    pub(super) initial_cwnd: u32,
+    pub(super) jiffies: Jiffies,
+    pub(super) cc: Box<dyn CongestionControl>,
+    /// What the control asked for last.
+    pub(super) control: Control,
+    /// Whether the control sets the window while recovering.
+    pub(super) cc_owns_recovery: bool,
+    /// The window in force (`tp->snd_cwnd`): the control's, or PRR's.
+    pub(super) cwnd: u32,
+    pub(super) state: RecoveryState,
+    pub(super) board: Scoreboard,
+    pub(super) rtt: RttEstimator,
+    pub(super) rate: RateSampler,
+    pub(super) rack: Rack,
+    pub(super) episode: Episode,
+    pub(super) pacer: Pacer,
+    pub(super) timers: Timers,
+    pub(super) supply: Supply,
+    pub(super) window: WindowUse,
+    pub(super) counters: Counters,
+    /// Echo for the receiver: its newest timestamp.
+    pub(super) ts_recent: u32,
+    pub(super) out: VecDeque<Kind>,
+    latest: Latest,
+    completed_at: Option<Time>,
+}
+
+/// Totals since the connection began.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) data_packets_sent: u64,
+    pub(super) retransmitted: u64,
+    pub(super) timeouts: u64,
+    pub(super) dsack_dups: u64,
+}
+
+/// What the recorder asks for.
+#[derive(Debug, Default)]
+struct Latest {
+    rtt: Option<Duration>,
+    rtt_untold: Option<Duration>,
+    rate: Option<RateSample>,
+}
+
+impl Connection {
+    pub(super) fn new(
+        config: &SenderConfig,
+        cc: Box<dyn CongestionControl>,
+        rtt: Duration,
+        window: u32,
+        now: Time,
+    ) -> Self {
+        let profile = config.profile;
+        let jiffies = Jiffies::new(profile.cc.hz);
+        let control = cc.control();
+        let enforced = config.fq || control.pacing_rate.is_some();
+        let mut connection = Self {
+            profile,
+            mss: config.mss,
+            initial_cwnd: config.initial_cwnd,
+            jiffies,
+            cc_owns_recovery: cc.owns_recovery(),
+            cc,
+            control,
+            cwnd: control.cwnd,
+            state: RecoveryState::Open,
+            board: Scoreboard::new(),
+            rtt: RttEstimator::new(jiffies),
+            rate: RateSampler::new(now.as_micros()),
+            rack: Rack::default(),
+            episode: Episode::default(),
+            pacer: Pacer::new(enforced, profile.tso_rtt_bonus),
+            timers: Timers::default(),
+            supply: Supply::new(config.size, config.mss),
+            window: WindowUse::new(window, config.limits.send(profile), jiffies.at(now)),
+            counters: Counters::default(),
+            ts_recent: crate::timer::timestamp_ms(now),
+            out: VecDeque::from([Kind::HandshakeAck]),
+            latest: Latest::default(),
+            completed_at: None,
+        };
+        connection.rtt.update_min(rtt.as_micros(), now.as_micros());
+        connection.rtt.update(rtt.as_micros(), 0, 0);
+        connection.update_pacing_rate();
+        connection.write(now);
+        connection
+    }
+
+    /// Learns the control's new wishes.
+    pub(super) fn refresh_control(&mut self) {
+        self.control = self.cc.control();
+    }
+
+    /// Sets the rate that sizes bursts and, where enforced, spaces them
+    /// (`tcp_update_pacing_rate`, or what the control says).
+    pub(super) fn update_pacing_rate(&mut self) {
+        if self.control.pacing_rate.is_some() {
+            self.pacer.rate = self.control.pacing_rate;
+            return;
+        }
+        let percent = if self.cwnd < self.control.ssthresh / 2 { 200 } else { 120 };
+        let packets = u64::from(self.cwnd.max(self.board.packets_out()));
+        let scaled = u64::from(self.mss) * 80_000 * percent * packets;
+        self.pacer.rate = Some(Rate::from_bytes_per_sec(scaled / self.rtt.srtt8().max(1)));
+    }
+
+    pub(super) fn poll(&mut self, now: Time) -> Option<Kind> {
+        if let Some(kind) = self.out.pop_front() {
+            return Some(kind);
+        }
+        self.fire_timers(now);
+        self.out.pop_front()
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        if self.out.is_empty() { self.timers.next() } else { Some(Time::ZERO) }
+    }
+
+    pub(super) fn stop(&mut self, now: Time) {
+        self.supply.close();
+        self.note_completion(now);
+    }
+
+    pub(super) fn note_rtt(&mut self, rtt: Duration) {
+        self.latest.rtt = Some(rtt);
+        self.latest.rtt_untold = Some(rtt);
+    }
+
+    pub(super) fn note_rate(&mut self, sample: RateSample) {
+        let faster = |old: RateSample| {
+            sample.delivered * old.interval.as_micros() >= old.delivered * sample.interval.as_micros()
+        };
+        if !sample.app_limited || self.latest.rate.is_none_or(faster) {
+            self.latest.rate = Some(sample);
+        }
+    }
+
+    pub(super) fn note_completion(&mut self, now: Time) {
+        if self.supply.is_empty() && self.board.packets_out() == 0 && self.completed_at.is_none() {
+            self.completed_at = Some(now);
+            self.timers.clear();
+        }
+    }
+
+    pub(super) fn completed_at(&self) -> Option<Time> {
+        self.completed_at
+    }
+
+    pub(super) fn take_rtt(&mut self) -> Option<Duration> {
+        self.latest.rtt_untold.take()
+    }
+
+    pub(super) fn control_ref(&self) -> &dyn CongestionControl {
+        self.cc.as_ref()
+    }
+
+    pub(super) fn stats(&self) -> SenderStats {
+        SenderStats {
+            sent: self.counters.data_packets_sent,
+            delivered: self.rate.delivered - 1,
+            lost: self.board.lost_total,
+            retransmitted: self.counters.retransmitted,
+            timeouts: self.counters.timeouts,
+        }
+    }
+
+    pub(super) fn view(&self) -> SenderView {
+        let micros = |us: u64| (us > 0 && us < u64::MAX).then(|| Duration::from_micros(us));
+        let mss_bits = u64::from(self.mss) * 8_000_000;
+        SenderView {
+            cwnd: self.cwnd,
+            ssthresh: self.control.ssthresh,
+            in_flight: self.board.pipe(),
+            rtt: self.latest.rtt,
+            srtt: micros(self.rtt.srtt_us()),
+            min_rtt: micros(self.rtt.min_us()),
+            pacing_rate: self.pacer.rate,
+            delivery_rate: self.latest.rate.map(|sample| {
+                Rate::from_bps(sample.delivered * mss_bits / sample.interval.as_micros().max(1))
+            }),
+            state: self.state,
+            cca_state: self.cc.state(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The sending end: a handshake, then a connection that carries the payload.
+
+mod ack;
+mod connection;
+mod dupthresh;
+mod rack;
+mod recovery;
+mod supply;
+mod timers;
+mod transmit;
+
+use narrows_base::{Duration, Rate, Time};
+use narrows_cc::{CongestionControl, RecoveryState};
+
+use crate::profile::{BufferLimits, TcpProfile};
+use crate::segment::{Kind, Segment};
+pub(crate) use connection::Connection;
+
+/// First retransmission timeout of a SYN (RFC 6298 section 2.1).
+const SYN_TIMEOUT: Duration = Duration::from_secs(1);
+/// SYN timeouts before the timeout starts to double (`tcp_syn_linear_timeouts`).
+const LINEAR_SYN_TIMEOUTS: u32 = 4;
+
+/// Makes the congestion control when the handshake ends, from its RTT.
+pub type MakeControl = Box<dyn FnOnce(Time, Duration) -> Box<dyn CongestionControl> + Send>;
+
+/// Settings of a sender.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderConfig {
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Initial window in packets (RFC 6928: 10).
+    pub initial_cwnd: u32,
+    /// Kernel version.
+    pub profile: &'static TcpProfile,
+    /// Whether the host's egress queue is `fq`, which enforces pacing for all.
+    pub fq: bool,
+    /// Limit of the send buffer.
+    pub limits: BufferLimits,
+    /// Payload bytes to send; endless if none.
+    pub size: Option<u64>,
+    /// Number of this connection in its flow's chain.
+    pub instance: u32,
+}
+
+/// Counters of a sender, in packets since it connected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Data packets sent, retransmissions included.
+    pub sent: u64,
+    /// Data packets delivered (`tp->delivered` less the SYN).
+    pub delivered: u64,
+    /// Packets marked lost.
+    pub lost: u64,
+    /// Retransmissions (`total_retrans`).
+    pub retransmitted: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// What can be seen of a sender at an instant (`struct tcp_info`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderView {
+    /// Congestion window in packets.
+    pub cwnd: u32,
+    /// Slow-start threshold in packets.
+    pub ssthresh: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Latest RTT sample.
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT.
+    pub srtt: Option<Duration>,
+    /// Lowest RTT.
+    pub min_rtt: Option<Duration>,
+    /// Pacing rate in payload bits.
+    pub pacing_rate: Option<Rate>,
+    /// Latest delivery rate that wasn't application-limited, in payload bits.
+    pub delivery_rate: Option<Rate>,
+    /// Recovery state.
+    pub state: RecoveryState,
+    /// State of the congestion control.
+    pub cca_state: &'static str,
+}
+
+/// A sending TCP, from connect to the last acknowledgement.
+pub struct Sender {
+    config: SenderConfig,
+    phase: Phase,
+}
+
+enum Phase {
+    Closed,
+    Connecting(Handshake),
+    Established(Box<Connection>),
+}
+
+struct Handshake {
+    make: MakeControl,
+    started: Time,
+    deadline: Time,
+    tries: u32,
+    to_send: bool,
+}
+
+impl Sender {
+    /// A sender that connects at `now`.
+    #[must_use]
+    pub fn connect(config: SenderConfig, make: MakeControl, now: Time) -> Self {
+        let handshake =
+            Handshake { make, started: now, deadline: now + SYN_TIMEOUT, tries: 0, to_send: true };
+        Self { config, phase: Phase::Connecting(handshake) }
+    }
+
+    /// Takes in a segment from the receiver.
+    pub fn receive(&mut self, segment: &Segment, now: Time) {
+        if segment.instance != self.config.instance {
+            return;
+        }
+        match (&mut self.phase, &segment.kind) {
+            (Phase::Connecting(_), Kind::SynAck { window }) => self.establish(*window, now),
+            (Phase::Established(connection), Kind::Ack(ack)) => connection.on_ack(ack, now),
+            _ => {}
+        }
+    }
+
+    fn establish(&mut self, window: u32, now: Time) {
+        let Phase::Connecting(handshake) = std::mem::replace(&mut self.phase, Phase::Closed) else {
+            unreachable!("only a connecting sender is established");
+        };
+        // After a repeated SYN it can't be told which one was answered (Karn).
+        let rtt = if handshake.tries == 0 { now - handshake.started } else { SYN_TIMEOUT };
+        let control = (handshake.make)(now, rtt);
+        let connection = Connection::new(&self.config, control, rtt, window, now);
+        self.phase = Phase::Established(Box::new(connection));
+    }
+
+    /// The next segment to send at `now`, after handling what timers are due.
+    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+        let kind = match &mut self.phase {
+            Phase::Closed => None,
+            Phase::Connecting(handshake) => handshake.poll(now),
+            Phase::Established(connection) => connection.poll(now),
+        }?;
+        Some(Segment { instance: self.config.instance, kind })
+    }
+
+    /// When it must be polled next.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        match &self.phase {
+            Phase::Closed => None,
+            Phase::Connecting(handshake) if handshake.to_send => Some(handshake.started),
+            Phase::Connecting(handshake) => Some(handshake.deadline),
+            Phase::Established(connection) => connection.next_deadline(),
+        }
+    }
+
+    /// The application stops writing; what was sent is still repaired.
+    pub fn stop(&mut self, now: Time) {
+        match &mut self.phase {
+            Phase::Established(connection) => connection.stop(now),
+            phase => *phase = Phase::Closed,
+        }
+    }
+
+    /// When the last byte was acknowledged, once it was.
+    #[must_use]
+    pub fn completed_at(&self) -> Option<Time> {
+        self.connection().and_then(Connection::completed_at)
+    }
+
+    /// Whether everything that was to be sent is acknowledged, or it was stopped
+    /// before it connected.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Closed) || self.completed_at().is_some()
+    }
+
+    /// Takes the RTT sample of the last segment, if it gave one.
+    pub fn take_rtt(&mut self) -> Option<Duration> {
+        match &mut self.phase {
+            Phase::Established(connection) => connection.take_rtt(),
+            _ => None,
+        }
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> SenderStats {
+        self.connection().map(Connection::stats).unwrap_or_default()
+    }
+
+    /// What can be seen now.
+    #[must_use]
+    pub fn view(&self) -> Option<SenderView> {
+        self.connection().map(Connection::view)
+    }
+
+    /// Shows the control's named internals.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(connection) = self.connection() {
+            connection.control_ref().inspect(visit);
+        }
+    }
+
+    fn connection(&self) -> Option<&Connection> {
+        match &self.phase {
+            Phase::Established(connection) => Some(connection),
+            _ => None,
+        }
+    }
+}
+
+impl Handshake {
+    fn poll(&mut self, now: Time) -> Option<Kind> {
+        if now >= self.deadline {
+            self.tries += 1;
+            let doublings = self.tries.saturating_sub(LINEAR_SYN_TIMEOUTS).min(6);
+            self.deadline += SYN_TIMEOUT * (1 << doublings);
+            self.to_send = true;
+        }
+        std::mem::take(&mut self.to_send).then_some(Kind::Syn)
+    }
+}

@@ -1,0 +1,46 @@
+//! What the application has for the sender.
+
+/// The payload that is still to be sent.
+#[derive(Debug)]
+pub(super) struct Supply {
+    mss: u32,
+    /// Bytes left; `None` without end.
+    left: Option<u64>,
+}
+
+impl Supply {
+    pub(super) fn new(size: Option<u64>, mss: u32) -> Self {
+        Self { mss, left: size }
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// Packets left, at most `limit`.
+    pub(super) fn packets(&self, limit: u32) -> u32 {
+        match self.left {
+            None => limit,
+            Some(left) => {
+                u32::try_from(left.div_ceil(u64::from(self.mss))).map_or(limit, |n| n.min(limit))
+            }
+        }
+    }
+
+    /// Takes the next packet and returns its length.
+    pub(super) fn take(&mut self) -> u16 {
+        let len = self.left.map_or(self.mss, |left| {
+            u32::try_from(left).map_or(self.mss, |left| left.min(self.mss))
+        });
+        if let Some(left) = &mut self.left {
+            *left -= u64::from(len);
+        }
+        u16::try_from(len).expect("a packet's payload fits 16 bits")
+    }
+
+    /// Nothing more comes.
+    pub(super) fn close(&mut self) {
+        self.left = Some(0);
+    }
+}

@@ -1,0 +1,187 @@
+//! The sender's timers: one slot for RTO, loss probe and reordering, as in Linux,
+//! and one for pacing.
+
+use narrows_base::Time;
+use narrows_cc::RecoveryState;
+
+use super::Connection;
+use super::rack::TIMEOUT_MIN_US;
+use super::recovery::Probe;
+use super::transmit::Push;
+use crate::rtt::RTO_MIN_US;
+
+/// What the retransmission timer waits for (`icsk_pending`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    Retransmission,
+    LossProbe,
+    Reordering,
+}
+
+/// All timers of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    retransmit: Option<(Pending, Time)>,
+    pub(super) pacing: Option<Time>,
+}
+
+impl Timers {
+    pub(super) fn next(&self) -> Option<Time> {
+        let retransmit = self.retransmit.map(|(_, at)| at);
+        match (retransmit, self.pacing) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Connection {
+    pub(super) fn fire_timers(&mut self, now: Time) {
+        if self.timers.pacing.is_some_and(|at| at <= now) {
+            self.timers.pacing = None;
+            // `tcp_tsq_handler`: lost packets first, then new ones.
+            if self.board.lost_out > self.board.retrans_out {
+                self.retransmit_lost(now);
+            }
+            self.write(now);
+        }
+        let Some((pending, at)) = self.timers.retransmit else { return };
+        if at > now {
+            return;
+        }
+        match pending {
+            Pending::Reordering => {
+                self.on_reordering_timeout(now);
+            }
+            Pending::LossProbe => self.send_loss_probe(now),
+            Pending::Retransmission => {
+                self.timers.retransmit = None;
+                self.on_retransmission_timeout(now);
+            }
+        }
+    }
+
+    fn arm(&mut self, pending: Pending, ticks: u64, now: Time) {
+        // Packets that wait for pacing haven't left yet (`tcp_reset_xmit_timer`).
+        let delay_us = self.pacer.delay(now).as_micros();
+        let ticks = ticks + if delay_us > 0 { self.jiffies.from_us(delay_us) } else { 0 };
+        self.timers.retransmit = Some((pending, self.jiffies.deadline(now, ticks.max(1))));
+    }
+
+    pub(super) fn arm_reordering_timer(&mut self, now: Time, ticks: u64) {
+        self.timers.retransmit =
+            Some((Pending::Reordering, self.jiffies.deadline(now, ticks.max(1))));
+    }
+
+    pub(super) fn rto_is_pending(&self) -> bool {
+        matches!(self.timers.retransmit, Some((Pending::Retransmission, _)))
+    }
+
+    pub(super) fn reordering_is_pending(&self) -> bool {
+        matches!(self.timers.retransmit, Some((Pending::Reordering, _)))
+    }
+
+    pub(super) fn probe_is_pending(&self) -> bool {
+        matches!(self.timers.retransmit, Some((Pending::LossProbe, _)))
+    }
+
+    /// Starts the timer after progress: a probe if one is due first, else the RTO
+    /// (`tcp_set_xmit_timer`).
+    pub(super) fn set_timer(&mut self, now: Time) {
+        if !self.schedule_loss_probe(true, now) {
+            self.rearm_rto(now);
+        }
+    }
+
+    /// Time until the head's RTO runs out, in us (`tcp_rto_delta_us`).
+    fn rto_delta_us(&self, now: Time) -> u64 {
+        let head_us = self.board.get(self.board.una).sent_us;
+        (head_us + self.rtt.rto_us()).saturating_sub(now.as_micros())
+    }
+
+    /// Starts the RTO (`tcp_rearm_rto`).
+    pub(super) fn rearm_rto(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            self.timers.retransmit = None;
+            return;
+        }
+        let ticks = match self.timers.retransmit {
+            Some((Pending::Reordering | Pending::LossProbe, _)) => {
+                self.jiffies.from_us(self.rto_delta_us(now).max(1))
+            }
+            _ => self.rtt.rto_ticks(),
+        };
+        self.arm(Pending::Retransmission, ticks, now);
+    }
+
+    /// Restarts the whole RTO from now, after the head was retransmitted.
+    pub(super) fn restart_rto(&mut self, now: Time) {
+        self.arm(Pending::Retransmission, self.rtt.rto_ticks(), now);
+    }
+
+    /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985
+    /// section 7).
+    pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool, now: Time) -> bool {
+        let calm = matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
+        if !calm || self.board.packets_out() == 0 {
+            return false;
+        }
+        let timeout = self.jiffies.from_us(self.probe_timeout_us());
+        let rto_us =
+            if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
+        let ticks = if rto_us > 0 { timeout.min(self.jiffies.from_us(rto_us)) } else { timeout };
+        self.arm(Pending::LossProbe, ticks, now);
+        true
+    }
+
+    fn probe_timeout_us(&self) -> u64 {
+        let two_rtt = self.rtt.srtt8() >> 2;
+        let single = self.board.packets_out() == 1;
+        match (self.profile.tlp_two_rtt, single) {
+            (true, true) => two_rtt + RTO_MIN_US,
+            (true, false) => two_rtt + TIMEOUT_MIN_US,
+            (false, true) => (self.rtt.srtt_us() * 3 / 2 + RTO_MIN_US).max(10_000),
+            (false, false) => two_rtt.max(10_000),
+        }
+    }
+
+    /// Sends new data, or the last packet again (`tcp_send_loss_probe`).
+    fn send_loss_probe(&mut self, now: Time) {
+        if self.episode.probe.is_none() && self.board.packets_out() > 0 {
+            let out = self.board.packets_out();
+            if self.has_sendable_data() {
+                self.write_some(Push::Probe, now);
+                if self.board.packets_out() > out {
+                    self.note_probe(false);
+                }
+            } else {
+                self.retransmit_burst(self.board.next - 1, 1, now);
+                self.note_probe(true);
+            }
+        }
+        self.rearm_rto(now);
+    }
+
+    fn note_probe(&mut self, retransmission: bool) {
+        self.episode.probe = Some(Probe { high_seq: self.board.next, retransmission });
+        // So that the RTO starts from now.
+        self.timers.retransmit = None;
+    }
+
+    /// The RTO ran out (`tcp_retransmit_timer`).
+    fn on_retransmission_timeout(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.enter_loss(now);
+        self.episode.retransmits += 1;
+        self.retransmit_burst(self.board.una, 1, now);
+        self.rtt.back_off();
+        self.arm(Pending::Retransmission, self.rtt.rto_ticks(), now);
+    }
+}
