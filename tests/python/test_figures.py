@@ -138,6 +138,20 @@ def test_internals_have_a_panel_for_every_name(scenario, tables):
     assert [len(panel.series) for panel in figure.panels] == [2, 2, 2, 2]
 
 
+def test_a_back_end_that_sees_no_internals_has_no_panels(scenario, tables):
+    seen = {name: table for name, table in tables.items() if name != "internals"}
+    assert flows.internals(scenario, seen).panels == ()
+    assert flows.internals(scenario, {**seen, "internals": flows.NO_INTERNALS}).panels == ()
+
+
+def test_loss_is_a_gap_where_nothing_arrives(scenario, tables):
+    counters = ("arrived_packets", "dropped_packets")
+    idle = tables["queue_samples"].with_columns(pl.lit(0).alias(name) for name in counters)
+    panel = timeline(scenario, {**tables, "queue_samples": idle}).panels[2]
+    assert np.isnan(panel.series[0].y).all()
+    assert panel.limits() == (0.0, 1.0)
+
+
 def test_every_figure_of_the_catalogue_can_be_described(scenario, tables):
     for name in figures.CATALOGUE:
         figure = figures.describe(name, scenario, tables)

@@ -10,6 +10,9 @@ from narrows.figures.frames import FlowClass, Groups, Scenario, Tables
 from narrows.figures.model import Figure, Panel, Series, Span
 from narrows.figures.palette import name
 
+NO_INTERNALS = pl.DataFrame(
+    schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
+)
 MOST_FLOWS = 8
 """More flows than this make panels that nobody can read."""
 
@@ -45,9 +48,9 @@ def internals(
     """The controls' named internals over time, a panel for every name.
 
     Names and units are the control's own (`bw_mbps`, `min_rtt_ms`, ...). Flows
-    are chosen as in `cwnd`.
+    are chosen as in `cwnd`. A back end that sees no internals has no panels.
     """
-    table = tables["internals"].sort("time_s")
+    table = tables["internals"].sort("time_s") if "internals" in tables else NO_INTERNALS
     chosen = choose(frames.flow_classes(scenario, groups), most)
     panels = []
     for label in table.get_column("name").unique(maintain_order=True).sort().to_list():
