@@ -1,0 +1,90 @@
+//! Helpers of the tests: controls, samples and a small bottleneck.
+
+#![allow(dead_code, reason = "each test program uses some of them")]
+
+pub mod link;
+
+use std::collections::BTreeMap;
+
+use narrows_base::{Duration, Rate, Stream, Time};
+use narrows_cc::{AckSample, CcConfig, CcProfile, CongestionControl, DeliveredSample};
+use narrows_cc::{LINUX_6_12, RecoveryState};
+
+pub const MSS: u32 = 1448;
+
+/// A control with an initial window of 10 packets.
+pub fn control(name: &str, options: &[(&str, f64)]) -> Box<dyn CongestionControl> {
+    control_of(name, options, &LINUX_6_12, None)
+}
+
+/// The same on another kernel, after a handshake of `initial_rtt`.
+pub fn control_of(
+    name: &str,
+    options: &[(&str, f64)],
+    profile: &CcProfile,
+    initial_rtt: Option<Duration>,
+) -> Box<dyn CongestionControl> {
+    let options: BTreeMap<String, f64> =
+        options.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
+    let random = Stream::new(1, name);
+    let config = CcConfig { mss: MSS, initial_cwnd: 10, initial_rtt, profile, random, options };
+    narrows_cc::build(name, config).expect("a control of the tests")
+}
+
+/// One of the control's internals.
+pub fn internal(control: &dyn CongestionControl, name: &str) -> f64 {
+    let mut found = None;
+    control.inspect(&mut |key, value| {
+        if key == name {
+            found = Some(value);
+        }
+    });
+    found.unwrap_or_else(|| panic!("{} has no internal called {name}", control.name()))
+}
+
+/// An ACK in Open of a window-limited flow.
+pub fn ack(now: Time, acked: u32) -> AckSample {
+    AckSample {
+        now,
+        mss: MSS,
+        acked,
+        lost: 0,
+        in_flight: 0,
+        prior_in_flight: acked,
+        delivered: 0,
+        delivered_at: now,
+        lost_total: 0,
+        rate: None,
+        rtt: None,
+        srtt: Duration::from_millis(100),
+        min_rtt: Duration::from_millis(100),
+        ack_delayed: false,
+        state: RecoveryState::Open,
+        may_grow: true,
+        cwnd_limited: true,
+        departure: now,
+    }
+}
+
+/// An RTT sample of an unpaced flow.
+pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> DeliveredSample {
+    DeliveredSample {
+        now,
+        acked,
+        rtt: Some(rtt),
+        in_flight: 0,
+        acked_total: edges.0,
+        sent_total: edges.1,
+        paced: false,
+        pacing_rate: Rate::from_bps(10_000_000_000),
+        cwnd_limited: true,
+        ece: false,
+        delivered_ce: 0,
+        delivered: edges.0,
+    }
+}
+
+/// The instant so many milliseconds into the run.
+pub fn at_ms(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
