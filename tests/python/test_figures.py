@@ -10,7 +10,7 @@ import synthetic_run
 from narrows import figures
 from narrows.figures import flows, frames, palette
 from narrows.figures.model import Figure, Level, Panel, Series
-from narrows.figures.timeline import timeline
+from narrows.figures.timeline import timeline, window_of
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,15 @@ def test_timeline_throughput_is_of_the_rate_and_adds_up(scenario, tables):
     assert bbr + cubic == pytest.approx(np.full(121, 100.0), abs=0.01)
     assert bbr[30] > 70
     assert bbr[50] < 30
+
+
+@pytest.mark.parametrize(
+    ("end_s", "interval_s", "window_s"),
+    [(60, 0.1, 0.5), (10, 0.1, 0.5), (9.9, 0.1, 0.2), (1, 0.01, 0.1), (60, 1, 1)],
+)
+def test_timeline_windows_suit_the_run(end_s, interval_s, window_s):
+    run = {"sample_interval_ns": interval_s * 1e9}
+    assert window_of({"run": run}, end_s) == window_s
 
 
 def test_timeline_queue_is_in_bdp_under_the_buffer(scenario, tables):

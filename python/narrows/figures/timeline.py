@@ -15,16 +15,21 @@ from narrows.figures.model import Figure, Floats, Kind, Level, Panel, Series
 from narrows.metrics import windows
 
 WINDOW_S = 0.5
+"""Windows of the document; runs under 20 windows long have shorter ones."""
+SHORT_WINDOWS_S = (0.2, 0.1)
 
 
 def timeline(
-    scenario: Scenario, tables: Tables, groups: Groups = None, window_s: float = WINDOW_S
+    scenario: Scenario, tables: Tables, groups: Groups = None, window_s: float | None = None
 ) -> Figure:
     """Throughput and RTT of each class of flows, queue and loss of the bottleneck.
 
-    Throughput and loss are over windows of `window_s` seconds; queue and RTT
-    are as sampled. Needs `flow_samples` and `queue_samples`.
+    Throughput and loss are over windows of `window_s` seconds, or of
+    `window_of` the run; queue and RTT are as sampled. Needs `flow_samples` and
+    `queue_samples`.
     """
+    if window_s is None:
+        window_s = window_of(scenario, frames.end_s(tables))
     classes = frames.flow_classes(scenario, groups)
     flow_samples = tables["flow_samples"]
     queue = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
@@ -47,6 +52,13 @@ def timeline(
             "queue in bandwidth-delay products, loss at the queue in percent, and RTT in ms."
         ),
     )
+
+
+def window_of(scenario: Scenario, end_s: float) -> float:
+    """Half a second, less for a run that is shorter than 10 s, at least a sample interval."""
+    sizes = [size for size in (WINDOW_S, *SHORT_WINDOWS_S) if end_s >= 20 * size]
+    interval_s = float(scenario["run"]["sample_interval_ns"]) / 1e9
+    return max(sizes[0] if sizes else SHORT_WINDOWS_S[-1], interval_s)
 
 
 def _steps(rows: pl.DataFrame, values: str, scale: float) -> tuple[Floats, Floats]:
