@@ -137,6 +137,28 @@ def report(
 
 
 @app.command()
+def reproduce(
+    figure: Annotated[
+        str, typer.Argument(metavar="ID", help='A figure of `narrows list figures`, or "all".')
+    ],
+    backend: Annotated[str, typer.Option(help="What runs it: sim.")] = "sim",
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
+) -> None:
+    """Make a published figure again and judge it."""
+    from narrows.console import ProgressBar
+    from narrows.reproduce import REGISTRY, describe, run
+
+    passed = True
+    for name in REGISTRY if figure == "all" else [figure]:
+        with ProgressBar() as bar:
+            made = run(name, backend=backend, out=out, force=force, watcher=bar, command=sys.argv)
+        print(*describe(made), sep="\n")
+        passed = passed and made.passed
+    raise typer.Exit(DONE if passed else FAILED)
+
+
+@app.command()
 def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, rougher numbers.")] = False,
@@ -154,8 +176,7 @@ def bench(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; gives the exit status."""
     try:
-        status = app(args=arguments, prog_name="narrows", standalone_mode=False)
-        sys.stdout.flush()
+        return _dispatch(sys.argv[1:] if arguments is None else arguments)
     except InputError as error:
         _complain(str(problem) for problem in error.problems)
         return BAD_INPUT
@@ -166,19 +187,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain([str(error)])
         return FAILED
     except BrokenPipeError:
-        # Whoever read our output has enough of it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         return DONE
     except Exception as error:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)
         return _apologise(error)
-    return status if isinstance(status, int) else DONE
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    """Typer's own main would turn some exceptions into statuses of its choice."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("narrows", list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    sys.stdout.flush()
+    return DONE
 
 
 def _complain(problems: Iterable[str]) -> None:
     for problem in problems:
         print(f"narrows: error: {problem}", file=sys.stderr)
+
+
+def _silence() -> None:
+    """Whoever read our output has enough of it; what is left in the buffer goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain_of_usage(error: Exception) -> int:

@@ -50,12 +50,14 @@ class ProgressBar:
             return
         if self._bar is None:
             self._bar = _progress()
-            self._bar.add_task("", total=total_s)
+            self._bar.add_task("", total=total_s, speed="", time="")
             self._bar.start()
-        speed = f"{packets / elapsed:,.0f} packets/s"
-        time_s = f"{sim_s:,.1f} of {total_s:,.0f} s simulated"
-        task = self._bar.task_ids[0]
-        self._bar.update(task, completed=sim_s, total=total_s, speed=speed, time=time_s)
+        self._bar.update(
+            self._bar.task_ids[0],
+            completed=sim_s,
+            speed=f"{packets / elapsed:,.0f} packets/s",
+            time=f"{sim_s:,.1f} of {total_s:,.0f} s simulated",
+        )
 
 
 def _progress() -> Progress:

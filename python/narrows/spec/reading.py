@@ -23,6 +23,7 @@ from narrows.spec.units import quote
 
 MAX_FILE_BYTES = 10_000_000
 """A larger file is no specification."""
+MAX_PATH = 4096
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _neighbour(path: Path) -> str | None:
     except OSError:
         return None
     close = nearest(path.name, names)
-    return quote(str(path.parent / close)) if close else None
+    return quote(str(path.parent / close), MAX_PATH) if close else None
 
 
 def _toml(text: str, file: str | None) -> dict[str, Any]:
@@ -132,10 +133,15 @@ def _locate(
     for problem in problems:
         origin = file
         for change in changes:
-            place = dotted(change.key)
-            if problem.place == place or problem.place.startswith((f"{place}.", f"{place}[")):
+            if _within(problem.place, dotted(change.key)):
                 origin = change.origin
         yield Problem(problem.place, problem.found, problem.remedy, origin)
+
+
+def _within(place: str, changed: str) -> bool:
+    """Whether a change at `changed` can cause a problem at `place`: one holds the other."""
+    outer, inner = sorted((place, changed), key=len)
+    return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
 def _translate(detail: ErrorDetails) -> Problem:

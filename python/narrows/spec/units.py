@@ -34,7 +34,7 @@ BYTE_UNITS = {
 RELATIVE_UNITS = ("pkt", "bdp")
 """Sizes that only mean something on a path."""
 
-_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) ?([^0-9.\s][^\s]*)", re.ASCII)
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) ?([^\W\d_]+(?:/s)?)")
 _MAX_TEXT = 64
 
 
@@ -117,10 +117,10 @@ def format_size(size: Size) -> str:
     return _format(int(size.amount), units, "b")
 
 
-def quote(text: str) -> str:
+def quote(text: str, limit: int = _MAX_TEXT) -> str:
     """`text` in double quotes, shortened and with control characters escaped."""
-    if len(text) > _MAX_TEXT:
-        text = text[: _MAX_TEXT - 3] + "..."
+    if len(text) > limit:
+        text = text[: limit - 3] + "..."
     safe = "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in text

@@ -1,0 +1,346 @@
+"""The command line from the outside: what it prints, its exit status, what it loads."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from specimens import TOGETHER, run_cli, write
+
+import narrows
+from narrows import cli, console, runner
+from narrows.errors import NarrowsError
+
+Capture = pytest.CaptureFixture[str]
+HEAVY = {"jinja2", "matplotlib", "numpy", "plotly", "polars", "pydantic", "rich"}
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The heavy packages that a command imports."""
+    code = (
+        "import sys\nfrom narrows.cli import main\nstatus = main(sys.argv[1:])\n"
+        "print(*sys.modules, file=sys.stderr)\nsys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    return HEAVY & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], []])
+def test_answers_at_once(arguments: list[str]) -> None:
+    # Newer versions of typer load pydantic themselves once there is a command.
+    allowed = set() if arguments in (["--help"], ["--version"]) else {"pydantic"}
+    assert loaded(*arguments) <= allowed
+
+
+def test_lists_need_nothing_heavy() -> None:
+    assert loaded("list", "figures") <= {"pydantic"}
+
+
+def test_help(capsys: Capture) -> None:
+    assert run_cli("--help") == 0
+    said = capsys.readouterr().out
+    for command in ("run", "list", "report", "reproduce", "bench"):
+        assert re.search(rf"^  {command} ", said, re.MULTILINE)
+
+
+def test_version(capsys: Capture) -> None:
+    assert run_cli("--version") == 0
+    assert capsys.readouterr().out == f"narrows {narrows.__version__}\n"
+
+
+def test_one_version_everywhere() -> None:
+    root = Path(__file__).parents[2]
+    cargo = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
+    assert cargo["workspace"]["package"]["version"] == narrows.__version__
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["version"] == narrows.__version__
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("ccas", {"reno", "cubic", "bbr"}),
+        ("queues", {"droptail"}),
+        ("profiles", {"linux-6.12"}),
+        ("figures", {"panaderia/fig9"}),
+    ],
+)
+def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
+    assert run_cli("list", kind) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert names <= {line.split()[0] for line in lines}
+    assert all(len(line.split()) > 1 for line in lines)
+
+
+def as_json(capsys: Capture, *arguments: str) -> dict[str, object]:
+    assert run_cli("run", *arguments, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert isinstance(document, dict)
+    return document
+
+
+def test_json_is_the_whole_output(tmp_path: Path, capsys: Capture) -> None:
+    out = str(tmp_path / "out")
+    document = as_json(capsys, write(tmp_path, TOGETHER), "--out", out)
+    assert list(document) == ["runs", "directory"]
+    assert document["directory"] == out
+    runs = document["runs"]
+    assert [run["seed"] for run in runs] == [7, 8]
+    for run in runs:
+        assert run["backend"] == "sim"
+        assert run["scenario"]["path"]["rate_bps"] == 8_000_000
+        flows = run["flows"]
+        assert sum(flow["share"] for flow in flows) == pytest.approx(1, abs=0.02)
+        [large] = [flow for flow in flows if flow["name"] == "large"]
+        assert 0.5 < large["fct_s"] < 5
+        chain = [flow for flow in flows if flow["name"] == "chain"]
+        assert len(chain) > 2
+        assert all(flow["fct_s"] > 0.02 for flow in chain[:-1])
+        starts = [flow["start_s"] for flow in chain]
+        assert starts == sorted(starts)
+        assert starts[1] == pytest.approx(0.1 + chain[0]["fct_s"] + 0.05)
+        bottleneck = run["bottleneck"]
+        assert 0.1 < bottleneck["utilization"] <= 1
+        assert bottleneck["queue_bdp"]["p5"] <= bottleneck["queue_bdp"]["max"] <= 2.01
+    saved = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert saved["runs"] == runs
+
+
+def test_a_single_flow_fills_the_path(tmp_path: Path, capsys: Capture) -> None:
+    file, out = write(tmp_path), str(tmp_path / "out")
+    [run] = as_json(capsys, file, "--out", out, "--set", "run.duration=20s")["runs"]
+    [flow] = run["flows"]
+    assert flow["share"] == 1.0
+    assert 8 * 0.9 < flow["throughput_mbps"] < 8.01
+    assert flow["goodput_mbps"] == pytest.approx(flow["throughput_mbps"] * 1448 / 1500, rel=0.01)
+    assert 20 < flow["rtt_ms"]["min"] < 23
+    assert flow["rtt_ms"]["p99"] < 20 + 20 + 5
+
+
+def test_overrides_reach_the_run_and_its_record(tmp_path: Path, capsys: Capture) -> None:
+    file, out = write(tmp_path), tmp_path / "out"
+    changes = ["--set", "path.buffer=4bdp", "--set", "flows.0.cca=reno", "--trials", "2"]
+    document = as_json(capsys, file, "--out", str(out), *changes, "--seed", "5")
+    assert [run["seed"] for run in document["runs"]] == [5, 6]
+    scenario = document["runs"][0]["scenario"]
+    assert scenario["path"]["buffer"] == {"bytes": 80_000}
+    assert scenario["flows"][0]["cca"] == "reno"
+    kept = tomllib.loads((out / "spec.toml").read_text())
+    assert kept["path"]["buffer"] == "4bdp"
+    assert kept["run"]["trials"] == 2
+    assert sorted(path.name for path in out.glob("trial-*")) == ["trial-1", "trial-2"]
+
+
+def test_the_summary_for_people(tmp_path: Path, capsys: Capture) -> None:
+    out = str(tmp_path / "out")
+    assert run_cli("run", write(tmp_path, TOGETHER), "--out", out) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    said = captured.out
+    assert "means of 2 trials, seeds 7 to 8" in said
+    for name in ("large", "chain (", "bbr-1", "bbr-2", "bottleneck: utilization"):
+        assert name in said
+    paths = said.splitlines()[-4:]
+    names = ["out", "report.html", "figure.png", "figure.svg"]
+    assert [Path(path).name for path in paths] == names
+    assert all(Path(path).exists() for path in paths)
+
+
+def test_a_result_is_not_computed_twice(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path)
+    assert run_cli("run", file) == 0
+    first = capsys.readouterr()
+    [directory] = (tmp_path / "narrows-results").iterdir()
+    stamp = (directory / "manifest.json").stat().st_mtime_ns
+    assert run_cli("run", file) == 0
+    second = capsys.readouterr()
+    assert second.out == first.out
+    assert "complete already" in second.err
+    assert "--force" in second.err
+    assert (directory / "manifest.json").stat().st_mtime_ns == stamp
+    assert run_cli("run", file, "--force") == 0
+    assert (directory / "manifest.json").stat().st_mtime_ns > stamp
+    assert [directory] == list((tmp_path / "narrows-results").iterdir())
+
+
+def test_a_directory_of_something_else_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    file = write(tmp_path)
+    assert run_cli("run", file, "--out", str(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"narrows: error: {tmp_path}: found something that is no result; ")
+
+
+def test_report_makes_the_page_again(tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out"
+    assert run_cli("run", write(tmp_path), "--out", str(out)) == 0
+    (out / "report.html").unlink()
+    capsys.readouterr()
+    assert run_cli("report", str(out)) == 0
+    assert capsys.readouterr().out.splitlines()[0] == str(out / "report.html")
+    assert (out / "report.html").is_file()
+
+
+def test_report_of_nothing(tmp_path: Path, capsys: Capture) -> None:
+    assert run_cli("report", str(tmp_path)) == 2
+    assert "manifest.json" in capsys.readouterr().err
+
+
+def test_an_unknown_figure(capsys: Capture) -> None:
+    assert run_cli("reproduce", "panaderia/fig99") == 2
+    assert "panaderia/fig9" in capsys.readouterr().err
+
+
+def test_bench(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    from narrows import bench
+
+    monkeypatch.setattr(bench, "QUICK", 100)
+    assert run_cli("bench", "--quick", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["quick"] is True
+    assert [entry["name"] for entry in document["scenarios"]] == ["S1", "S2", "S3", "S4"]
+    for entry in document["scenarios"]:
+        rate = entry["packets"] / entry["cpu_s"]
+        assert entry["packets_per_cpu_s"] == pytest.approx(rate)
+        assert entry["packets"] > 100
+    assert [entry["duration_s"] for entry in document["scenarios"]] == [0.6, 0.6, 0.2, 0.2]
+
+
+def test_bench_says_what_it_shortened(capsys: Capture) -> None:
+    from narrows import bench
+
+    result = {
+        "name": "S1",
+        "title": "1 CUBIC",
+        "buffer": "1bdp",
+        "packets": 1000,
+        "cpu_s": 0.5,
+        "packets_per_cpu_s": 2000.0,
+    }
+    bench.print_measurements([result], quick=True)
+    quick, line = capsys.readouterr().out.splitlines()
+    assert "a tenth" in quick
+    assert "2,000 packets per CPU second" in line
+
+
+def test_our_own_mistakes_keep_their_traceback(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(runner, "execute", broken)
+    assert run_cli("run", write(tmp_path)) == 70
+    said = capsys.readouterr().err
+    assert "Traceback" in said
+    assert "on purpose" in said
+    assert "mistake in narrows" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (NarrowsError("no verdict"), 1, "narrows: error: no verdict"),
+        (BrokenPipeError(), 0, ""),
+    ],
+)
+def test_exit_status(
+    error: BaseException,
+    status: int,
+    said: str,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(runner, "execute", fail)
+    monkeypatch.setattr(cli, "_silence", lambda: None)
+    assert run_cli("run", write(tmp_path)) == status
+    assert said in capsys.readouterr().err
+
+
+def test_whoever_reads_the_output_may_stop(tmp_path: Path) -> None:
+    file, out = write(tmp_path), str(tmp_path / "out")
+    code = "import sys; from narrows.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "run", file, "--json", "--out", out]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        said = child.stderr.read().decode()
+    assert child.returncode == 0, said
+    assert said == ""
+
+
+def flows(count: int, cca: str = "cubic") -> list[dict[str, object]]:
+    return [
+        {
+            "name": f"{cca}-{number}",
+            "cca": cca,
+            "goodput_mbps": 2.0,
+            "share": 0.5 / count,
+            "retransmits": 3,
+            "rtt_ms": {"mean": 25.0, "p95": None},
+            "fct_s": None,
+        }
+        for number in range(1, count + 1)
+    ]
+
+
+def test_a_row_for_every_flow() -> None:
+    run = {"flows": [*flows(1, "bbr"), *flows(1)]}
+    assert console.flow_rows([run, run]) == [
+        ("bbr-1", "bbr", ["2.00", "50.0", "3", "25.0", "-", "-"]),
+        ("cubic-1", "cubic", ["2.00", "50.0", "3", "25.0", "-", "-"]),
+    ]
+
+
+def test_many_flows_share_a_row() -> None:
+    run = {"flows": [*flows(50, "bbr"), *flows(50)]}
+    assert console.flow_rows([run]) == [
+        ("50 flows", "bbr", ["2.00", "50.0", "150", "25.0", "-", "-"]),
+        ("50 flows", "cubic", ["2.00", "50.0", "150", "25.0", "-", "-"]),
+    ]
+
+
+def test_the_flows_of_a_chain_share_a_row() -> None:
+    chain = [{**flows(1)[0], "fct_s": fct_s} for fct_s in (0.5, 1.0, None)]
+    assert console.flow_rows([{"flows": chain}]) == [
+        ("cubic-1 (3 flows)", "cubic", ["2.00", "150.0", "9", "25.0", "-", "0.750"]),
+    ]
+
+
+def test_no_bar_without_a_terminal(capsys: Capture) -> None:
+    with console.ProgressBar() as bar:
+        bar._began -= 10
+        bar(1.0, 2.0, 1000)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_after_a_second_on_a_terminal(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with console.ProgressBar() as bar:
+        bar(0.5, 60.0, 1000)
+        assert capsys.readouterr().err == ""
+        bar._began -= 10
+        bar(30.0, 60.0, 1_000_000)
+        bar(31.0, 60.0, 2_000_000)
+    said = capsys.readouterr().err
+    assert "of 60 s simulated" in said
+    assert "packets/s" in said

@@ -1,0 +1,289 @@
+"""Malformed specifications: each ends with status 2, its place, and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, run_cli, write
+
+
+def changed(old: str, new: str) -> str:
+    """The good specification with one piece replaced."""
+    assert GOOD.count(old) == 1
+    return GOOD.replace(old, new)
+
+
+def flow(extra: str) -> str:
+    """The good specification with lines added to its flow."""
+    return changed('cca = "cubic"\n', f'cca = "cubic"\n{extra}\n')
+
+
+def path(extra: str) -> str:
+    """The good specification with a line added to its path."""
+    return changed('buffer = "1bdp"', f'buffer = "1bdp"\n{extra}')
+
+
+def run(extra: str) -> str:
+    """The good specification with a line added to its run."""
+    return f"{GOOD}{extra}\n"
+
+
+def second(lines: str) -> str:
+    """The good specification with a second flow."""
+    return f"{GOOD}\n[[flows]]\n{lines}\n"
+
+
+FLOWLESS = changed('[[flows]]\ncca = "cubic"\n', "")
+RATE = 'rate = "8mbit"'
+BUFFER = 'buffer = "1bdp"'
+
+CASES = {
+    "a unit in capitals": (changed("8mbit", "8Mbit"), "path.rate", '"8mbit"'),
+    "a unit of something else": (changed("8mbit", "8ms"), "path.rate", "bit, kbit, mbit, gbit"),
+    "no unit": (changed("8mbit", "8"), "path.rate", '"80mbit"'),
+    "a bare number": (changed('"8mbit"', "8"), "path.rate", "a rate with its unit"),
+    "a zero rate": (changed("8mbit", "0mbit"), "path.rate", "above zero"),
+    "a negative rate": (changed("8mbit", "-8mbit"), "path.rate", "a positive one"),
+    "a huge rate": (changed("8mbit", "8000000000gbit"), "path.rate", "at most 1000gbit"),
+    "a huge number": (changed('"8mbit"', "9" * 200), "path.rate", "a rate with its unit"),
+    "a number beyond all": (changed('"8mbit"', "9" * 5000), "good.toml", "would be right"),
+    "a rate of nan": (changed('"8mbit"', "nan"), "path.rate", "a rate with its unit"),
+    "a part of a bit": (changed("8mbit", "0.5bit"), "path.rate", "a whole number of bit/s"),
+    "a list of rates": (changed('"8mbit"', '["8mbit", "9mbit"]'), "path.rate", "makes a sweep"),
+    "a table of a rate": (changed('"8mbit"', "{mbit = 8}"), "path.rate", "a rate with its unit"),
+    "no rate": (changed(RATE, ""), "path.rate", "a rate with its unit"),
+    "a zero delay": (changed("20ms", "0ms"), "path.rtt", "above zero"),
+    "an endless delay": (changed("20ms", "20000000min"), "path.rtt", "at most 1000000s"),
+    "no buffer": (changed(BUFFER, ""), "path.buffer", '"1.75bdp"'),
+    "a zero buffer": (changed("1bdp", "0bdp"), "path.buffer", "above zero"),
+    "a buffer in words": (changed("1bdp", "large"), "path.buffer", "250kb"),
+    "a buffer below a packet": (changed("1bdp", "0.01bdp"), "path.buffer", "1500b"),
+    "a buffer of everything": (changed("1bdp", "99999999bdp"), "path.buffer", "at most 1000gb"),
+    "half a packet": (changed("1bdp", "0.5pkt"), "path.buffer", "a whole number of packets"),
+    "an unknown queue": (path('queue = "dropttail"'), "path.queue", '"droptail"'),
+    "a probability as a text": (path('loss = "1%"'), "path.loss", "from 0 to"),
+    "a loss of nan": (path("loss = nan"), "path.loss", "from 0 to below 1"),
+    "a loss of everything": (path("loss = 1"), "path.loss", "below 1"),
+    "a negative loss": (path("loss = -0.1"), "path.loss", "from 0 to"),
+    "an unknown key": (changed(RATE, f'{RATE}\nbufer = "1bdp"'), "path.bufer", '"buffer"'),
+    "a key of another table": (run('rtt = "20ms"'), "run.rtt", "`path.rtt`"),
+    "a key outside its table": (f'rate = "1mbit"\n{GOOD}', "rate", "`path.rate`"),
+    "an unknown table": (run("[hosts]"), "hosts", '"host"'),
+    "a key in another alphabet": (run('"продолжение" = 1'), "run.продолжение", "duration"),
+    "a path that is no table": ("path = 3\n", "path", "a table, [path]"),
+    "a list of paths": (changed("[path]", "[[path]]"), "path", "a table, [path]"),
+    "no path": (GOOD[GOOD.index("[[flows]]") :], "path", "a table, [path]"),
+    "no run": (GOOD[: GOOD.index("[run]")], "run", "a table, [run]"),
+    "no flows": (FLOWLESS, "flows", "[[flows]]"),
+    "an empty list of flows": (f"flows = []\n{FLOWLESS}", "flows", "at least one"),
+    "flows as a table": (changed("[[flows]]", "[flows]"), "flows", "[[flows]]"),
+    "flows as a text": (f'flows = "cubic"\n{FLOWLESS}', "flows", "[[flows]]"),
+    "a flow that is a text": (f'flows = ["cubic"]\n{FLOWLESS}', "flows[0]", "[[flows]]"),
+    "an unknown control": (changed('cca = "cubic"', 'cca = "cubik"'), "flows[0].cca", '"cubic"'),
+    "no resemblance": (changed('cca = "cubic"', 'cca = "quantum"'), "flows[0].cca", "one of "),
+    "a control that is true": (changed('"cubic"', "true"), "flows[0].cca", "a congestion control"),
+    "no control": (changed('cca = "cubic"', 'name = "x"'), "flows[0].cca", "a congestion control"),
+    "controls as a list": (changed('"cubic"', '["cubic", "bbr"]'), "flows[0].cca", "makes a sweep"),
+    "an unknown option": (flow("options = {bta = 1}"), "flows[0].options.bta", '"beta"'),
+    "an option out of range": (flow("options = {beta = 0}"), "flows[0].options.beta", "from 1 to"),
+    "half an option": (flow("options = {beta = 1.5}"), "flows[0].options.beta", "a whole number"),
+    "an option that is a text": (flow('options = {beta = "x"}'), "flows[0].options.beta", "number"),
+    "options that are none": (flow("options = 3"), "flows[0].options", "a table"),
+    "no flow at all": (flow("count = 0"), "flows[0].count", "a whole number from 1"),
+    "half a flow": (flow("count = 1.5"), "flows[0].count", "a whole number"),
+    "a count that is true": (flow("count = true"), "flows[0].count", "a whole number"),
+    "a million flows": (flow("count = 1000000"), "flows[0].count", "from 1 to 10000"),
+    "an empty name": (flow('name = " "'), "flows[0].name", "printable"),
+    "a name that rings": (flow('name = "\\u0007"'), "flows[0].name", "printable"),
+    "a reserved name": (flow('name = "all"'), "flows[0].name", "another name"),
+    "the same name twice": (
+        flow('name = "a"') + '\n[[flows]]\ncca = "reno"\nname = "a"\n',
+        "flows[1].name",
+        "a name of its own",
+    ),
+    "a name that a count makes": (
+        second('cca = "reno"\nname = "cubic-1"'),
+        "flows[1].name",
+        "a name of its own",
+    ),
+    "a start after the end": (flow('start = "3s"'), "flows[0].start", "before the end"),
+    "a negative start": (flow('start = "-1s"'), "flows[0].start", "a positive one"),
+    "a bare zero": (flow("start = 0"), "flows[0].start", "a duration with its unit"),
+    "a stop before the start": (flow('start = "1s"\nstop = "0.5s"'), "flows[0].stop", "after the"),
+    "a size and a stop": (flow('size = "1mb"\nstop = "1s"'), "flows[0].stop", "one of the two"),
+    "no size": (flow('size = "0b"'), "flows[0].size", "above zero"),
+    "a size in packets": (flow('size = "10pkt"'), "flows[0].size", "a size in bytes"),
+    "a gap without a size": (flow('repeat_gap = "1s"'), "flows[0].repeat_gap", "a size"),
+    "while without a gap": (flow('while = "x"'), "flows[0].while", "repeat_gap"),
+    "while an unknown flow": (
+        second('cca = "reno"\nsize = "1kb"\nrepeat_gap = "0s"\nwhile = "cubic-2"'),
+        "flows[1].while",
+        '"cubic-1"',
+    ),
+    "while itself": (
+        flow('name = "a"\nsize = "1kb"\nrepeat_gap = "0s"\nwhile = "a"'),
+        "flows[0].while",
+        "another flow",
+    ),
+    "while an endless flow": (
+        second('cca = "reno"\nsize = "1kb"\nrepeat_gap = "0s"\nwhile = "cubic-1"'),
+        "flows[1].while",
+        "a flow with a size",
+    ),
+    "a warm-up without an end": (changed('"500ms"', '"2s"'), "run.warmup", "shorter than the run"),
+    "a zero duration": (changed('"2s"', '"0s"'), "run.duration", "above zero"),
+    "a date for a duration": (changed('"2s"', "2024-01-01"), "run.duration", "a duration"),
+    "zero trials": (run("trials = 0"), "run.trials", "a whole number from 1"),
+    "a negative seed": (run("seed = -1"), "run.seed", "a whole number from 0"),
+    "a seed too far": (run("seed = 18446744073709551616"), "run.seed", "to 18446744073709551615"),
+    "seeds too far": (
+        run("seed = 18446744073709551615\ntrials = 2"),
+        "run.seed",
+        "at most 18446744073709551614",
+    ),
+    "stop when nobody": (run('stop_when = "cubic"'), "run.stop_when", '"cubic-1"'),
+    "stop when all of none": (run('stop_when = "all"'), "run.stop_when", "a flow with a size"),
+    "stop when an endless one": (run('stop_when = "cubic-1"'), "run.stop_when", "with a size"),
+    "samples without end": (run('sample_interval = "1ns"'), "run.sample_interval", "at least"),
+    "samples at once": (run('sample_interval = "0s"'), "run.sample_interval", "above zero"),
+    "an unknown level": (run('record = "everything"'), "run.record", "summary, samples, packets"),
+    "an unknown profile": (run('[host]\nprofile = "linux-6.1"'), "host.profile", '"linux-6.12"'),
+    "a number for a switch": (run("[host]\nfq = 1"), "host.fq", "true or false"),
+    "unknown socket buffers": (run('[host]\nsocket_buffers = "rised"'), "host", '"raised"'),
+    "no quotes": ("[path]\nrate = 80mbit\n", "line 2", 'rate = "80mbit"'),
+    "no value": ("[path]\nrate =\n", "line 2", "a line like"),
+    "a key twice": (changed(RATE, f"{RATE}\n{RATE}"), "line", "a line like"),
+    "no TOML": ("<spec><rate>80</rate></spec>", "line 1", "a line like"),
+    "an open bracket": ("x = [[[", "good.toml", "would be right"),
+    "too many brackets": (f"x = {'[' * 5000}", "good.toml", "would be right"),
+    "nothing": ("", "path", "a table, [path]"),
+}
+
+
+OVERRIDES = {
+    "no value": ("path.buffer", "--set", "PLACE=VALUE"),
+    "no place": ("=1bdp", "--set", "PLACE=VALUE"),
+    "a place with spaces": ("path . buffer=1bdp", "--set", "PLACE=VALUE"),
+    "an unknown place": ("path.bufer=1bdp", "--set: path.bufer", '"buffer"'),
+    "an unknown table": ("paht.buffer=1bdp", "--set: paht", '"path"'),
+    "a flow too many": ("flows.1.cca=reno", "--set flows[1].cca", "from 0 to 0"),
+    "a flow with a huge number": ("flows[999999999].cca=reno", "flows[999999999]", "from 0 to 0"),
+    "no number of a flow": ("flows.first.cca=reno", "--set flows.first.cca", "flows.0.cca"),
+    "a step into a value": ("path.rate.mbit=3", "--set path.rate.mbit", "would be right"),
+    "an unknown control": ("flows.0.cca=cubik", "--set: flows[0].cca", '"cubic"'),
+    "a wrong unit": ("path.rate=3ms", "--set: path.rate", "bit, kbit, mbit, gbit"),
+    "a list": ('path.buffer=["1bdp", "2bdp"]', "--set: path.buffer", "makes a sweep"),
+    "a relation": ("run.warmup=2s", "--set: run.warmup", "shorter than the run"),
+    "a table for a value": ("path.rate={x = 1}", "--set: path.rate", "a rate with its unit"),
+    "brackets without end": (f"path.rate={'[' * 5000}", "--set: path.rate", "would be right"),
+    "two lines": ("run.trials=1\nx = 3", "--set: run.trials", "a whole number"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_malformed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, place, remedy = CASES[case]
+    file = write(tmp_path, text)
+    status = run_cli("run", file, "--out", str(tmp_path / "out"))
+    line = refused(status, capsys, place, remedy)
+    assert line.startswith(f"narrows: error: {file}: ")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("case", OVERRIDES)
+def test_malformed_overrides(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, place, remedy = OVERRIDES[case]
+    status = run_cli("run", write(tmp_path), "--set", text, "--out", str(tmp_path / "out"))
+    refused(status, capsys, place, remedy)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", ["--trials", "--seed"])
+@pytest.mark.parametrize("value", ["-1", "x", "1.5", "", "[1, 2]"])
+def test_malformed_numbers(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run_cli("run", write(tmp_path), f"{option}={value}")
+    refused(status, capsys, f"{option}: run.{option[2:]}", "a whole number")
+
+
+def test_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(run_cli("run", str(tmp_path / "x.toml")), capsys, "x.toml", "the path of a spec")
+
+
+def test_no_file_but_one_like_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path)
+    refused(run_cli("run", file.replace("good", "godo")), capsys, "godo.toml", file)
+
+
+def test_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(run_cli("run", str(tmp_path)), capsys, str(tmp_path), "a file")
+
+
+def test_a_file_used_as_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(run_cli("run", f"{write(tmp_path)}/x.toml"), capsys, "x.toml", "a file")
+
+
+def test_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bytes.toml"
+    file.write_bytes(b'name = "\xff\xfe"')
+    refused(run_cli("run", str(file)), capsys, "bytes.toml", "UTF-8")
+
+
+def test_no_name_for_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(run_cli("run", "a\0b"), capsys, "a", "would be right")
+
+
+def test_a_file_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "large.toml"
+    file.write_bytes(b"#" * 10_000_001)
+    refused(run_cli("run", str(file)), capsys, "large.toml", "a specification")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (["run"], "SPEC"),
+        (["run", "a", "b"], "unexpected extra argument"),
+        (["run", "a", "--speed", "3"], "--speed"),
+        (["runn"], "runn"),
+        (["list", "things"], "things"),
+        (["run", "a", "--out"], "--out"),
+    ],
+)
+def test_bad_command_lines(
+    arguments: list[str], place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(run_cli(*arguments), capsys, place, "--help` shows what would be right")
+
+
+@pytest.mark.parametrize(
+    ("backend", "remedy"), [("kernel", '"sim"'), ("uml", '"sim"'), ("simm", '"sim"')]
+)
+def test_other_back_ends(
+    backend: str, remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run_cli("run", write(tmp_path), "--backend", backend)
+    refused(status, capsys, f'--backend: found "{backend}"', remedy)
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = changed("8mbit", "8ms").replace('"cubic"', '"cubik"').replace('"2s"', '"2h"')
+    assert run_cli("run", write(tmp_path, text)) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[3] for line in lines] == ["path.rate", "flows[0].cca", "run.duration"]
+
+
+def refused(status: int, capsys: pytest.CaptureFixture[str], place: str, remedy: str) -> str:
+    """Checks an error message; gives its first line."""
+    captured = capsys.readouterr()
+    assert status == 2, captured.err
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    first = captured.err.splitlines()[0]
+    assert first.startswith("narrows: error: ")
+    assert place in first
+    assert remedy in first
+    assert len(first) < 500
+    return first

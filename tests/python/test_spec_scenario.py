@@ -1,0 +1,108 @@
+"""The scenario that Python writes and the one that the engine reads are the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from specimens import GOOD, TOGETHER, scenario_of
+
+from narrows import _native
+from narrows.backends import get_backend
+from narrows.errors import SpecError
+from narrows.spec import registry
+
+SOURCE = Path(__file__).parents[2] / "crates" / "sim" / "src" / "scenario.rs"
+
+Place = tuple[str | int, ...]
+
+
+def tables(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Where the tables of a scenario are; options are the control's own."""
+    if isinstance(value, dict) and place[-1:] != ("options",):
+        yield place
+        for key, inner in value.items():
+            yield from tables(inner, (*place, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value[:1]):
+            yield from tables(inner, (*place, index))
+
+
+def at(value: Any, place: Place) -> Any:
+    for step in place:
+        value = value[step]
+    return value
+
+
+SCENARIO = scenario_of(TOGETHER)
+TABLES = list(tables(SCENARIO))
+FIELDS = [(*place, key) for place in TABLES for key in at(SCENARIO, place)]
+
+
+def refusal(scenario: dict[str, Any]) -> str:
+    with pytest.raises(_native.ScenarioError) as caught:
+        _native.run(json.dumps(scenario))
+    return str(caught.value)
+
+
+def test_the_engine_takes_every_field() -> None:
+    assert _native.run(json.dumps(SCENARIO)).packets > 0
+
+
+@pytest.mark.parametrize("place", TABLES, ids=str)
+def test_the_engine_takes_no_other_field(place: Place) -> None:
+    scenario = deepcopy(SCENARIO)
+    at(scenario, place)["unheard_of"] = 1
+    assert "unheard_of" in refusal(scenario)
+
+
+@pytest.mark.parametrize("place", FIELDS, ids=str)
+def test_the_engine_looks_at_every_field(place: Place) -> None:
+    scenario = deepcopy(SCENARIO)
+    *way, last = place
+    at(scenario, tuple(way))[last] = [["neither a number nor a text"]]
+    assert refusal(scenario)
+
+
+def test_python_fills_every_field_of_the_engine() -> None:
+    source = SOURCE.read_text(encoding="utf-8")
+    expected = set()
+    for struct in re.findall(r"pub struct \w+ \{(.*?)\n\}", source, re.DOTALL):
+        renamed = re.sub(r'#\[serde\(rename = "(\w+)"\)\]\s+pub \w+:', r"pub \1:", struct)
+        expected |= set(re.findall(r"pub (\w+):", renamed))
+    written = {place[-1] for place in FIELDS} - {"kind", "bytes", "packets"}
+    assert written == expected
+
+
+@pytest.mark.parametrize("field", ["host.socket_buffers", "run.record"])
+def test_words_mean_the_same_on_both_sides(field: str) -> None:
+    known = {
+        "host.socket_buffers": ["raised", "stock", "unlimited"],
+        "run.record": ["summary", "samples", "packets"],
+    }[field]
+    for word in known:
+        assert _native.run(json.dumps(scenario_of(GOOD, [f"{field}={word}"]))).packets > 0
+    table, key = field.split(".")
+    message = refusal({**SCENARIO, table: {**SCENARIO[table], key: "unheard_of"}})
+    assert all(word in message for word in known)
+
+
+def test_every_name_of_the_registries_runs() -> None:
+    for name in registry.queues():
+        assert _native.run(json.dumps(scenario_of(GOOD, [f"path.queue={name}"]))).packets > 0
+    for name in registry.profiles():
+        assert _native.run(json.dumps(scenario_of(GOOD, [f"host.profile={name}"]))).packets > 0
+
+
+def test_what_the_engine_refuses_is_an_error_with_its_place() -> None:
+    scenario = {**SCENARIO, "path": {**SCENARIO["path"], "rate_bps": 0}}
+    with pytest.raises(SpecError) as caught:
+        get_backend("sim").run(scenario)
+    assert caught.value.place == "path.rate_bps"
+    assert caught.value.found == "0"
+    assert "above zero" in caught.value.remedy
