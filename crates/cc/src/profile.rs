@@ -62,7 +62,9 @@ pub struct CubicProfile {
     /// The train's threshold grows by the sending host's own aggregation
     /// (42f3a8aaae66).
     pub ack_delay: bool,
-    /// The round's lowest RTT comes from its first eight samples alone.
+    /// The round's lowest RTT comes from its first eight samples alone. Changed by
+    /// b344579ca847 of June 2020, hence in 5.8, and in later builds of the stable
+    /// trees, 4.9 to 4.19 among them.
     pub frozen_round_rtt: bool,
     /// Where rounds end.
     pub round_reset: RoundReset,
@@ -183,9 +185,6 @@ pub static LINUX_4_17: CcProfile = CcProfile {
 };
 
 /// Linux 5.15.
-///
-/// Doubtful: whether the round's lowest RTT was still frozen. The change is of
-/// June 2020 (b344579ca847), hence 5.8.
 pub static LINUX_5_15: CcProfile = CcProfile {
     hz: 250,
     cubic: CubicProfile {

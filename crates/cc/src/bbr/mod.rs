@@ -5,6 +5,8 @@ mod aggregation;
 mod long_term;
 mod modes;
 mod rate;
+#[cfg(test)]
+mod tests;
 mod units;
 mod volume;
 

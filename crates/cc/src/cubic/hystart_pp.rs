@@ -56,7 +56,8 @@ impl HystartPlus {
         if self.done {
             return false;
         }
-        if sample.acked_total >= self.window_end {
+        // The round's last byte is the one before windowEnd.
+        if sample.acked_total > self.window_end {
             self.end_round(sample.sent_total);
         }
         self.round_us = Some(self.round_us.map_or(rtt_us, |lowest| lowest.min(rtt_us)));

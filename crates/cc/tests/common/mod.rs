@@ -7,7 +7,9 @@ pub mod link;
 use std::collections::BTreeMap;
 
 use narrows_base::{Duration, Rate, Stream, Time};
-use narrows_cc::{AckSample, CcConfig, CcProfile, CongestionControl, DeliveredSample};
+use narrows_cc::{
+    AckSample, CcConfig, CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample,
+};
 use narrows_cc::{LINUX_6_12, RecoveryState};
 
 pub const MSS: u32 = 1448;
@@ -87,4 +89,20 @@ pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> Del
 /// The instant so many milliseconds into the run.
 pub fn at_ms(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
+}
+
+/// A loss found at a window of `cwnd`.
+pub fn loss(cwnd: u32) -> CongestionEvent {
+    CongestionEvent {
+        now: at_ms(1_000),
+        kind: Congestion::Loss,
+        state: RecoveryState::Disorder,
+        cwnd,
+        in_flight: cwnd,
+        mss: MSS,
+        delivered: 0,
+        lost_total: 1,
+        acked_total: 0,
+        sent_total: u64::from(cwnd),
+    }
 }

@@ -1,0 +1,291 @@
+//! Every control, under any plausible sequence of what a sender may tell it.
+
+mod common;
+
+use common::{MSS, internal};
+use narrows_base::{Duration, Rate, Time};
+use narrows_cc::{
+    AckSample, CONTROLS, Congestion, CongestionControl, CongestionEvent, DeliveredSample, PROFILES,
+    RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
+};
+use proptest::prelude::*;
+
+/// What may happen to a sender.
+#[derive(Clone, Debug)]
+enum Operation {
+    Ack { acked: u32, lost: u32, rtt_us: Option<u64>, app_limited: bool, limited: bool },
+    Enter(Congestion),
+    Leave,
+    Undo,
+    Start { app_limited: bool },
+    Unused(Unused),
+    Wait { micros: u64 },
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let rtt = prop_oneof![Just(None), (1_u64..2_000_000).prop_map(Some)];
+    let ack = (0_u32..200, 0_u32..50, rtt, any::<bool>(), any::<bool>()).prop_map(
+        |(acked, lost, rtt_us, app_limited, limited)| Operation::Ack {
+            acked,
+            lost,
+            rtt_us,
+            app_limited,
+            limited,
+        },
+    );
+    prop_oneof![
+        12 => ack,
+        2 => congestion().prop_map(Operation::Enter),
+        2 => Just(Operation::Leave),
+        1 => Just(Operation::Undo),
+        1 => any::<bool>().prop_map(|app_limited| Operation::Start { app_limited }),
+        1 => unused().prop_map(Operation::Unused),
+        6 => (1_u64..300_000).prop_map(|micros| Operation::Wait { micros }),
+        1 => (1_u64..600_000_000).prop_map(|micros| Operation::Wait { micros }),
+    ]
+}
+
+fn congestion() -> impl Strategy<Value = Congestion> {
+    prop_oneof![
+        Just(Congestion::Loss),
+        Just(Congestion::Ecn),
+        Just(Congestion::TailLoss),
+        any::<bool>().prop_map(|reduce| Congestion::Timeout { reduce }),
+    ]
+}
+
+fn unused() -> impl Strategy<Value = Unused> {
+    prop_oneof![
+        (0_u32..100).prop_map(|timeouts| Unused::Idle { timeouts, restart_window: 10 }),
+        (10_u32..1_000).prop_map(|used| Unused::Underused { used }),
+    ]
+}
+
+/// A sender's bookkeeping, consistent but otherwise at the mercy of the operations.
+struct Sender {
+    control: Box<dyn CongestionControl>,
+    now: Time,
+    state: RecoveryState,
+    in_flight: u32,
+    delivered: u64,
+    lost: u64,
+    delivered_at: Time,
+    last_sent: Option<Time>,
+}
+
+impl Sender {
+    fn new(control: Box<dyn CongestionControl>) -> Self {
+        Self {
+            control,
+            now: Time::ZERO,
+            state: RecoveryState::Open,
+            in_flight: 0,
+            delivered: 0,
+            lost: 0,
+            delivered_at: Time::ZERO,
+            last_sent: None,
+        }
+    }
+
+    fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Ack { acked, lost, rtt_us, app_limited, limited } => {
+                self.send();
+                self.ack(*acked, *lost, *rtt_us, [*app_limited, *limited]);
+            }
+            Operation::Enter(kind) => self.enter(*kind),
+            Operation::Leave => self.state = RecoveryState::Open,
+            Operation::Undo => self.undo(),
+            Operation::Start { app_limited } => self.start(*app_limited),
+            Operation::Unused(unused) => self.control.on_unused(*unused),
+            Operation::Wait { micros } => self.now += Duration::from_micros(*micros),
+        }
+    }
+
+    fn send(&mut self) {
+        self.in_flight = self.in_flight.max(self.control.control().cwnd.min(100_000));
+        self.last_sent = Some(self.now);
+    }
+
+    fn sent_total(&self) -> u64 {
+        self.delivered + u64::from(self.in_flight)
+    }
+
+    fn ack(&mut self, acked: u32, lost: u32, rtt_us: Option<u64>, flags: [bool; 2]) {
+        let prior_in_flight = self.in_flight;
+        let acked = acked.min(self.in_flight);
+        let lost = lost.min(self.in_flight - acked);
+        self.in_flight -= acked + lost;
+        let prior_delivered = self.delivered.saturating_sub(u64::from(prior_in_flight));
+        self.delivered += u64::from(acked);
+        self.lost += u64::from(lost);
+        if acked > 0 {
+            self.delivered_at = self.now;
+        }
+        let rtt = rtt_us.map(Duration::from_micros);
+        let pacing_rate = self.control.control().pacing_rate;
+        self.control.on_delivered(&DeliveredSample {
+            now: self.now,
+            acked,
+            rtt,
+            in_flight: self.in_flight,
+            acked_total: self.delivered,
+            sent_total: self.sent_total(),
+            paced: pacing_rate.is_some(),
+            pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(0)),
+            cwnd_limited: flags[1],
+            ece: false,
+            delivered_ce: 0,
+            delivered: self.delivered,
+        });
+        let interval = rtt.filter(|_| acked > 0);
+        let rate = interval.map(|interval| RateSample {
+            delivered: self.delivered - prior_delivered,
+            interval,
+            prior_delivered,
+            app_limited: flags[0],
+        });
+        let srtt = rtt.unwrap_or(Duration::ZERO);
+        let sample = AckSample {
+            now: self.now,
+            mss: MSS,
+            acked,
+            lost,
+            in_flight: self.in_flight,
+            prior_in_flight,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            lost_total: self.lost,
+            rate,
+            rtt,
+            srtt,
+            min_rtt: rtt.unwrap_or(Duration::MAX),
+            ack_delayed: flags[0] && acked == 1,
+            state: self.state,
+            may_grow: !self.state.is_reducing(),
+            cwnd_limited: flags[1],
+            departure: self.now + srtt,
+        };
+        self.control.on_ack(&sample);
+    }
+
+    fn enter(&mut self, kind: Congestion) {
+        let next = match kind {
+            Congestion::Loss => RecoveryState::Recovery,
+            Congestion::Ecn => RecoveryState::Cwr,
+            Congestion::TailLoss => RecoveryState::Open,
+            Congestion::Timeout { .. } => RecoveryState::Loss,
+        };
+        if next < RecoveryState::Loss && self.state >= RecoveryState::Cwr {
+            return;
+        }
+        let event = CongestionEvent {
+            now: self.now,
+            kind,
+            state: self.state,
+            cwnd: self.control.control().cwnd,
+            in_flight: self.in_flight,
+            mss: MSS,
+            delivered: self.delivered,
+            lost_total: self.lost,
+            acked_total: self.delivered,
+            sent_total: self.sent_total(),
+        };
+        self.control.on_congestion(&event);
+        self.state = next;
+    }
+
+    fn undo(&mut self) {
+        if self.state >= RecoveryState::Recovery {
+            let event = UndoEvent {
+                now: self.now,
+                cwnd: self.control.control().cwnd,
+                delivered: self.delivered,
+                lost_total: self.lost,
+            };
+            self.control.on_undo(&event);
+            self.state = RecoveryState::Open;
+        }
+    }
+
+    fn start(&mut self, app_limited: bool) {
+        self.in_flight = 0;
+        let event = StartEvent {
+            now: self.now,
+            last_sent: self.last_sent,
+            app_limited,
+            mss: MSS,
+            delivered: self.delivered,
+        };
+        self.control.on_start(&event);
+        self.last_sent = Some(self.now);
+    }
+
+    fn check(&self) {
+        let control = self.control.control();
+        assert!(control.cwnd >= 1, "{control:?}");
+        assert!(control.ssthresh >= 1, "{control:?}");
+        assert!(control.pacing_rate.is_none_or(|rate| rate > Rate::from_bps(0)), "{control:?}");
+        self.control.inspect(&mut |name, value| assert!(value.is_finite(), "{name} is {value}"));
+        let segs = self.control.min_tso_segs(control.pacing_rate.unwrap_or_default());
+        assert!((1..=2).contains(&segs));
+    }
+}
+
+/// Options that choose another algorithm within a control.
+const VARIANTS: [&[(&str, f64)]; 3] =
+    [&[("hystart", 0.0)], &[("hystart", 2.0)], &[("rfc9438", 1.0), ("hystart", 2.0)]];
+
+fn senders(profile: usize, initial_rtt_us: Option<u64>) -> Vec<Sender> {
+    let (_, profile) = PROFILES[profile % PROFILES.len()];
+    let rtt = initial_rtt_us.map(Duration::from_micros);
+    let plain = CONTROLS.iter().map(|info| common::control_of(info.name, &[], profile, rtt));
+    let variants =
+        VARIANTS.iter().map(|options| common::control_of("cubic", options, profile, rtt));
+    plain.chain(variants).map(Sender::new).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn any_sequence_keeps_a_window_and_a_rate(
+        profile in 0_usize..6,
+        initial_rtt_us in prop_oneof![Just(None), (1_u64..1_000_000).prop_map(Some)],
+        operations in proptest::collection::vec(operation(), 1..400),
+    ) {
+        for mut sender in senders(profile, initial_rtt_us) {
+            for operation in &operations {
+                sender.apply(operation);
+                sender.check();
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_sequence_gives_the_same_windows(
+        operations in proptest::collection::vec(operation(), 1..100),
+    ) {
+        let windows = || -> Vec<_> {
+            let mut all = senders(5, Some(40_000));
+            for sender in &mut all {
+                operations.iter().for_each(|operation| sender.apply(operation));
+            }
+            all.iter().map(|sender| sender.control.control()).collect()
+        };
+        prop_assert_eq!(windows(), windows());
+    }
+}
+
+#[test]
+fn bbr_never_leaves_its_gains() {
+    let mut sender = senders(5, Some(40_000)).swap_remove(0);
+    for i in 0..5_000_u64 {
+        let rtt_us = Some(40_000 + i % 7_000);
+        let ack = Operation::Ack { acked: 2, lost: 0, rtt_us, app_limited: false, limited: true };
+        sender.apply(&ack);
+        sender.apply(&Operation::Wait { micros: 5_000 });
+        let gain = internal(sender.control.as_ref(), "pacing_gain");
+        assert!((0.34..2.9).contains(&gain), "{gain}");
+    }
+}
