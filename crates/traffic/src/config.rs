@@ -1,0 +1,73 @@
+//! What a run of the tool does, as JSON.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// One run: the flows, where their ends are, and what to write.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The end, in ns after the start.
+    pub duration_ns: u64,
+    /// Instant of one additional sample, in ns.
+    pub warmup_ns: u64,
+    /// Distance of the samples, in ns.
+    pub sample_ns: u64,
+    /// End early: when the flow of this name is done, or "all" sized flows are.
+    pub stop_when: Option<String>,
+    /// Namespace files of the sending host, the router and the receiving host.
+    pub namespaces: Namespaces,
+    /// Address of the receiving host.
+    pub receiver: Ipv4Addr,
+    /// Flow i goes to this port plus i.
+    pub first_port: u16,
+    /// The router's device whose root queue discipline is the bottleneck.
+    pub bottleneck_device: String,
+    /// The sending host's device.
+    pub sender_device: String,
+    /// Capture packet headers there until this time, in ns; none if 0.
+    pub capture_ns: u64,
+    /// Settings of both hosts, by their path below `/proc/sys`, such as
+    /// `net/ipv4/tcp_no_metrics_save`.
+    pub sysctls: BTreeMap<String, String>,
+    /// The flows, in the order of their numbers.
+    pub flows: Vec<FlowConfig>,
+    /// Directory for the results.
+    pub out: PathBuf,
+}
+
+/// Files to enter namespaces by, such as `/run/netns/snd`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Namespaces {
+    /// Of the sending host.
+    pub sender: PathBuf,
+    /// Of the router that holds the bottleneck.
+    pub router: PathBuf,
+    /// Of the receiving host.
+    pub receiver: PathBuf,
+}
+
+/// One flow, or a chain of successive ones.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowConfig {
+    /// Unique name.
+    pub name: String,
+    /// The kernel's name of its congestion control.
+    pub cca: String,
+    /// When it connects, in ns.
+    pub start_ns: u64,
+    /// When it stops writing, in ns.
+    pub stop_ns: Option<u64>,
+    /// Payload bytes to send; endless if none.
+    pub size_bytes: Option<u64>,
+    /// The next flow connects this many ns after the last one completed.
+    pub repeat_gap_ns: Option<u64>,
+    /// Repeat only while the flow of this name isn't done.
+    #[serde(rename = "while")]
+    pub while_flow: Option<String>,
+}

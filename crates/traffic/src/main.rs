@@ -1,0 +1,41 @@
+//! Sends, receives and samples real TCP flows with as few system calls as possible.
+//!
+//! `narrows-traffic CONFIG.json` does one run between namespaces that exist already, in one
+//! process, and writes CSV files. `narrows-traffic power-off` ends a virtual machine.
+
+use std::process::ExitCode;
+
+mod capture;
+mod config;
+mod info;
+mod output;
+mod queue;
+mod receiver;
+mod run;
+mod sender;
+#[allow(unsafe_code)]
+mod sys;
+
+fn run_file(path: &str) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
+    let config = serde_json::from_str(&text).map_err(|e| format!("{path}: {e}"))?;
+    run::run(&config).map_err(|e| e.to_string())
+}
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    match args.next().as_deref() {
+        Some("power-off") => sys::power_off(),
+        Some(path) => {
+            if let Err(message) = run_file(path) {
+                eprintln!("narrows-traffic: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
+        None => {
+            eprintln!("usage: narrows-traffic CONFIG.json | power-off");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}

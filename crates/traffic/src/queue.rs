@@ -1,0 +1,146 @@
+//! Counters of a device's root queue discipline, by rtnetlink.
+
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::sys;
+
+const RTM_NEWQDISC: u16 = 36;
+const RTM_GETQDISC: u16 = 38;
+const NLM_F_REQUEST: u16 = 1;
+/// Linux 6.9 to 6.12 answers only with this flag or when someone listens (rtnl_notify_needed).
+const NLM_F_ECHO: u16 = 8;
+const TC_H_ROOT: u32 = 0xFFFF_FFFF;
+const TCA_STATS2: u16 = 7;
+const TCA_STATS_BASIC: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+
+/// What the queue discipline has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCounters {
+    /// Bytes forwarded, Ethernet headers included.
+    pub bytes: u64,
+    /// Packets forwarded.
+    pub packets: u32,
+    /// Packets waiting.
+    pub queued_packets: u32,
+    /// Bytes waiting, Ethernet headers included.
+    pub queued_bytes: u32,
+    /// Packets dropped.
+    pub drops: u32,
+}
+
+/// Reads one device's counters again and again.
+pub struct QueueReader {
+    socket: OwnedFd,
+    device: i32,
+}
+
+impl QueueReader {
+    /// Opens a reader in the current namespace.
+    ///
+    /// # Errors
+    /// If there is no such device.
+    pub fn open(device: &str) -> Result<Self> {
+        let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
+        // Connected to the kernel by default: port 0.
+        Ok(Self { socket, device: sys::device_index(device)? })
+    }
+
+    /// The counters now.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn read(&self) -> Result<QueueCounters> {
+        let request = request(self.device);
+        sys::send(self.socket.as_raw_fd(), &request)?;
+        let mut buffer = [0_u8; 4096];
+        let answer = sys::receive(self.socket.as_raw_fd(), &mut buffer)?;
+        parse(answer).ok_or_else(|| Error::new(ErrorKind::InvalidData, "no queue counters"))
+    }
+}
+
+/// A `nlmsghdr` (16 bytes) and a `tcmsg` (20 bytes) that ask for the root queue discipline.
+fn request(device: i32) -> [u8; 36] {
+    let mut m = [0; 36];
+    m[0..4].copy_from_slice(&36_u32.to_ne_bytes());
+    m[4..6].copy_from_slice(&RTM_GETQDISC.to_ne_bytes());
+    m[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_ECHO).to_ne_bytes());
+    m[20..24].copy_from_slice(&device.to_ne_bytes());
+    m[28..32].copy_from_slice(&TC_H_ROOT.to_ne_bytes());
+    m
+}
+
+fn u16_at(b: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(b.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(b: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// The payload of the first attribute of that type.
+fn attribute(mut list: &[u8], kind: u16) -> Option<&[u8]> {
+    loop {
+        let len = usize::from(u16_at(list, 0)?);
+        if len < 4 {
+            return None;
+        }
+        // The top two bits flag nesting and byte order.
+        if u16_at(list, 2)? & 0x3FFF == kind {
+            return list.get(4..len);
+        }
+        list = list.get(len.next_multiple_of(4)..)?;
+    }
+}
+
+fn parse(message: &[u8]) -> Option<QueueCounters> {
+    if u16_at(message, 4)? != RTM_NEWQDISC {
+        return None;
+    }
+    let stats = attribute(message.get(36..)?, TCA_STATS2)?;
+    let basic = attribute(stats, TCA_STATS_BASIC)?;
+    let queue = attribute(stats, TCA_STATS_QUEUE)?;
+    Some(QueueCounters {
+        bytes: u64::from_ne_bytes(basic.get(0..8)?.try_into().ok()?),
+        packets: u32_at(basic, 8)?,
+        queued_packets: u32_at(queue, 0)?,
+        queued_bytes: u32_at(queue, 4)?,
+        drops: u32_at(queue, 8)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attr(kind: u16, payload: &[u8]) -> Vec<u8> {
+        let mut out = ((payload.len() + 4) as u16).to_ne_bytes().to_vec();
+        out.extend(kind.to_ne_bytes());
+        out.extend(payload);
+        out.resize(out.len().next_multiple_of(4), 0);
+        out
+    }
+
+    #[test]
+    fn counters_are_found_among_other_attributes() {
+        let mut basic = 3028_u64.to_ne_bytes().to_vec();
+        basic.extend([2_u32, 0].map(u32::to_ne_bytes).concat());
+        let queue = [5_u32, 7570, 9, 0, 0].map(u32::to_ne_bytes).concat();
+        let stats = [attr(TCA_STATS_BASIC, &basic), attr(TCA_STATS_QUEUE, &queue)].concat();
+        let mut message = request(3).to_vec();
+        message[4..6].copy_from_slice(&RTM_NEWQDISC.to_ne_bytes());
+        message.extend(attr(1, b"tbf\0x"));
+        message.extend(attr(TCA_STATS2, &stats));
+        let counters = parse(&message).expect("well-formed");
+        let expected = QueueCounters {
+            bytes: 3028,
+            packets: 2,
+            queued_packets: 5,
+            queued_bytes: 7570,
+            drops: 9,
+        };
+        assert_eq!(counters, expected);
+        assert_eq!(parse(&message[..40]), None);
+    }
+}

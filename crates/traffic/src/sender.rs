@@ -1,0 +1,240 @@
+//! One flow, or chain of flows, at the sending host.
+
+use std::io::Result;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::config::FlowConfig;
+use crate::info::{self, TcpInfo};
+use crate::sys;
+
+/// Unsent data kept in the socket, bytes: enough that the sender is never short of data, little
+/// enough that a flow that stops doesn't go on for long.
+const NOT_SENT_LOW_WATER: i32 = 256 * 1024;
+
+/// What happens next, or is going on.
+enum Phase {
+    /// Connects at this time.
+    Waiting(u64),
+    /// Connecting or sending.
+    Sending(OwnedFd),
+    /// All is written; the receiver hasn't yet confirmed the end.
+    Draining(OwnedFd),
+    /// A link of a chain is done; whether there is another is to be decided.
+    Between(u64),
+    Done,
+}
+
+/// A sized flow that ended.
+pub struct Completion {
+    /// Its number in its chain, from 0.
+    pub instance: u32,
+    /// When it began to connect, ns.
+    pub start_ns: u64,
+    /// When the receiver's confirmation of its end arrived, ns.
+    pub end_ns: u64,
+    /// Payload bytes.
+    pub size_bytes: u64,
+    /// Retransmitted packets.
+    pub retransmitted: u64,
+}
+
+/// Counters over a whole chain.
+#[derive(Clone, Copy, Default)]
+pub struct Totals {
+    /// Data segments sent, retransmissions included.
+    pub sent: u64,
+    /// Data segments known to be delivered.
+    pub delivered: u64,
+    /// Retransmitted segments.
+    pub retransmitted: u64,
+    /// Payload bytes cumulatively acknowledged.
+    pub acked_bytes: u64,
+}
+
+/// A row of samples.
+pub struct Sample {
+    /// The link of the chain that is under way, from 0.
+    pub instance: u32,
+    /// Of the current connection; none before the first and between two.
+    pub info: Option<(TcpInfo, [u32; 5])>,
+    /// Over the chain.
+    pub totals: Totals,
+}
+
+/// A flow and its state.
+pub struct Sender {
+    config: FlowConfig,
+    to: SocketAddrV4,
+    phase: Phase,
+    instance: u32,
+    started_ns: u64,
+    left: Option<u64>,
+    closed: Totals,
+}
+
+impl Sender {
+    /// A flow that waits for its start.
+    #[must_use]
+    pub fn new(config: FlowConfig, to: SocketAddrV4) -> Self {
+        let phase = Phase::Waiting(config.start_ns);
+        let left = config.size_bytes;
+        let closed = Totals::default();
+        Self { config, to, phase, instance: 0, started_ns: 0, left, closed }
+    }
+
+    /// Its configuration.
+    #[must_use]
+    pub fn config(&self) -> &FlowConfig {
+        &self.config
+    }
+
+    /// Whether nothing more will happen.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Done)
+    }
+
+    /// When it wants `act` to be called, if ever.
+    #[must_use]
+    pub fn deadline(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Waiting(at) => Some(at),
+            Phase::Sending(_) => self.config.stop_ns,
+            _ => None,
+        }
+    }
+
+    /// Connects or stops, if it is time; `token` is its name in the epoll set.
+    ///
+    /// # Errors
+    /// If the kernel lacks the congestion control or refuses the connection.
+    pub fn act(&mut self, now: u64, epoll: &OwnedFd, token: u64) -> Result<()> {
+        match &self.phase {
+            Phase::Waiting(at) if *at <= now => self.connect(now, epoll, token),
+            Phase::Sending(_) if self.config.stop_ns.is_some_and(|at| at <= now) => {
+                self.finish_writing(epoll, token)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn connect(&mut self, now: u64, epoll: &OwnedFd, token: u64) -> Result<()> {
+        let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+        let raw = fd.as_raw_fd();
+        // Before connect: the pacing that BBR asks for would stay with the socket.
+        let cca = self.config.cca.as_bytes();
+        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
+        let low = NOT_SENT_LOW_WATER.to_ne_bytes();
+        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
+        sys::watch(epoll.as_raw_fd(), raw, libc::EPOLLOUT, token, false)?;
+        sys::connect(raw, self.to)?;
+        self.started_ns = now;
+        self.left = self.config.size_bytes;
+        self.phase = Phase::Sending(fd);
+        Ok(())
+    }
+
+    /// Writes what the socket takes, or notices the end.
+    ///
+    /// # Errors
+    /// If the connection is broken.
+    pub fn ready(
+        &mut self,
+        now: u64,
+        events: i32,
+        epoll: &OwnedFd,
+        token: u64,
+    ) -> Result<Option<Completion>> {
+        match &self.phase {
+            Phase::Sending(fd) => {
+                write_all(fd, &mut self.left)?;
+                if self.left == Some(0) {
+                    self.finish_writing(epoll, token)?;
+                }
+                Ok(None)
+            }
+            Phase::Draining(_) if events & (libc::EPOLLRDHUP | libc::EPOLLHUP) != 0 => {
+                Ok(self.complete(now))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Half-closes: the end travels with the last data, and the receiver answers it at once.
+    fn finish_writing(&mut self, epoll: &OwnedFd, token: u64) -> Result<()> {
+        if let Phase::Sending(fd) = std::mem::replace(&mut self.phase, Phase::Done) {
+            sys::shutdown_write(fd.as_raw_fd())?;
+            sys::watch(epoll.as_raw_fd(), fd.as_raw_fd(), libc::EPOLLRDHUP, token, true)?;
+            self.phase = Phase::Draining(fd);
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, now: u64) -> Option<Completion> {
+        let before = self.closed;
+        self.closed = self.totals(self.info().as_ref().map(|(info, _)| info));
+        let completion = self.config.size_bytes.map(|size_bytes| Completion {
+            instance: self.instance,
+            start_ns: self.started_ns,
+            end_ns: now,
+            size_bytes,
+            retransmitted: self.closed.retransmitted - before.retransmitted,
+        });
+        let repeats = self.config.repeat_gap_ns.is_some() && self.config.size_bytes.is_some();
+        self.phase = if repeats { Phase::Between(now) } else { Phase::Done };
+        completion
+    }
+
+    /// Decides, after a link of a chain, whether another follows.
+    pub fn repeat(&mut self, may: bool) {
+        if let (Phase::Between(at), Some(gap)) = (&self.phase, self.config.repeat_gap_ns) {
+            self.phase = if may { Phase::Waiting(at + gap) } else { Phase::Done };
+            self.instance += u32::from(may);
+        }
+    }
+
+    fn info(&self) -> Option<(TcpInfo, [u32; 5])> {
+        let (Phase::Sending(fd) | Phase::Draining(fd)) = &self.phase else { return None };
+        let (tcp, mut buffer) = (libc::IPPROTO_TCP, [0; 256]);
+        let raw = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_INFO, &mut buffer).ok()?;
+        let info = TcpInfo::decode(raw);
+        let cc = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_CC_INFO, &mut buffer);
+        Some((info, info::decode_cc(cc.unwrap_or(&[]))))
+    }
+
+    fn totals(&self, info: Option<&TcpInfo>) -> Totals {
+        let Some(info) = info else { return self.closed };
+        Totals {
+            sent: self.closed.sent + u64::from(info.data_segs_out),
+            // The SYN counts as one delivered segment.
+            delivered: self.closed.delivered + u64::from(info.delivered.saturating_sub(1)),
+            retransmitted: self.closed.retransmitted + u64::from(info.total_retrans),
+            acked_bytes: self.closed.acked_bytes + info.bytes_acked,
+        }
+    }
+
+    /// Its state now.
+    #[must_use]
+    pub fn sample(&self) -> Sample {
+        let info = self.info();
+        let totals = self.totals(info.as_ref().map(|(info, _)| info));
+        Sample { instance: self.instance, info, totals }
+    }
+}
+
+/// Writes zeros until the socket is full or nothing is left.
+fn write_all(fd: &OwnedFd, left: &mut Option<u64>) -> Result<()> {
+    static ZEROS: [u8; 256 * 1024] = [0; 256 * 1024];
+    while *left != Some(0) {
+        let most = left.map_or(ZEROS.len(), |n| ZEROS.len().min(usize::try_from(n).unwrap_or(0)));
+        let Some(written) = sys::send(fd.as_raw_fd(), &ZEROS[..most])? else { break };
+        if let Some(n) = left {
+            *n -= written as u64;
+        }
+        if written < most {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,312 @@
+//! The system calls, each a safe function.
+
+use std::fs::File;
+use std::io::{Error, Result};
+use std::mem::{size_of, zeroed};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+
+use libc::{c_int, c_void, socklen_t};
+
+fn check(result: c_int) -> Result<c_int> {
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
+}
+
+fn check_len(result: isize) -> Result<usize> {
+    usize::try_from(result).map_err(|_| Error::last_os_error())
+}
+
+fn clock(id: libc::clockid_t) -> u64 {
+    // SAFETY: the structure is plain data and ours.
+    let mut t: libc::timespec = unsafe { zeroed() };
+    // SAFETY: `t` outlives the call.
+    unsafe { libc::clock_gettime(id, &raw mut t) };
+    u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(t.tv_nsec).unwrap_or(0)
+}
+
+/// CLOCK_MONOTONIC in ns.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+/// CLOCK_REALTIME in ns, the clock of packet time stamps.
+#[must_use]
+pub fn realtime_ns() -> u64 {
+    clock(libc::CLOCK_REALTIME)
+}
+
+/// Moves this thread into the network namespace of a file such as `/run/netns/snd`.
+///
+/// # Errors
+/// If the file can't be opened or isn't a network namespace.
+pub fn enter_namespace(path: &Path) -> Result<()> {
+    let file = File::open(path)?;
+    // SAFETY: no memory involved; the descriptor is open.
+    check(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
+}
+
+/// A new socket, close-on-exec.
+///
+/// # Errors
+/// If the kernel lacks the family or refuses.
+pub fn socket(family: c_int, kind: c_int, protocol: c_int) -> Result<OwnedFd> {
+    // SAFETY: no memory involved; the result is a new descriptor that nobody else owns.
+    let fd = check(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) })?;
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Sets an option to these bytes.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn set_option(fd: RawFd, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
+    let len = socklen_t::try_from(value.len()).map_err(Error::other)?;
+    // SAFETY: pointer and length describe `value`.
+    check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast::<c_void>(), len) })
+        .map(drop)
+}
+
+/// Reads an option into the buffer; returns the filled part.
+///
+/// # Errors
+/// As `getsockopt(2)`.
+pub fn get_option(fd: RawFd, level: c_int, name: c_int, buffer: &mut [u8]) -> Result<&[u8]> {
+    let mut len = socklen_t::try_from(buffer.len()).map_err(Error::other)?;
+    let to = buffer.as_mut_ptr().cast::<c_void>();
+    // SAFETY: pointer and length describe `buffer`.
+    check(unsafe { libc::getsockopt(fd, level, name, to, &raw mut len) })?;
+    Ok(&buffer[..len as usize])
+}
+
+fn ipv4(address: SocketAddrV4) -> libc::sockaddr_in {
+    // SAFETY: plain data.
+    let mut raw: libc::sockaddr_in = unsafe { zeroed() };
+    raw.sin_family = libc::AF_INET as libc::sa_family_t;
+    raw.sin_port = address.port().to_be();
+    raw.sin_addr.s_addr = u32::from(*address.ip()).to_be();
+    raw
+}
+
+/// Listens on a port at every address.
+///
+/// # Errors
+/// If the port is taken.
+pub fn listen(port: u16) -> Result<OwnedFd> {
+    let fd = socket(libc::AF_INET, libc::SOCK_STREAM, 0)?;
+    let raw = ipv4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+    let len = size_of::<libc::sockaddr_in>() as socklen_t;
+    // SAFETY: `raw` is a sockaddr_in of that length.
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const raw).cast(), len) })?;
+    // SAFETY: no memory involved.
+    check(unsafe { libc::listen(fd.as_raw_fd(), 16) })?;
+    Ok(fd)
+}
+
+/// Waits for a connection.
+///
+/// # Errors
+/// As `accept(2)`.
+pub fn accept(listener: RawFd) -> Result<OwnedFd> {
+    let none = std::ptr::null_mut();
+    // SAFETY: null pointers ask for no address; the result is a new descriptor.
+    let fd = check(unsafe { libc::accept4(listener, none, none.cast(), libc::SOCK_CLOEXEC) })?;
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Begins to connect a non-blocking socket.
+///
+/// # Errors
+/// Any but "in progress".
+pub fn connect(fd: RawFd, to: SocketAddrV4) -> Result<()> {
+    let raw = ipv4(to);
+    let len = size_of::<libc::sockaddr_in>() as socklen_t;
+    // SAFETY: `raw` is a sockaddr_in of that length.
+    match check(unsafe { libc::connect(fd, (&raw const raw).cast(), len) }) {
+        Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Writes without blocking; `None` when the socket takes nothing now.
+///
+/// # Errors
+/// If the connection is broken.
+pub fn send(fd: RawFd, data: &[u8]) -> Result<Option<usize>> {
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+    // SAFETY: pointer and length describe `data`.
+    match check_len(unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags) }) {
+        Err(e) if e.raw_os_error() == Some(libc::EAGAIN) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Reads up to `limit` bytes of a TCP stream into nothing, inside the kernel; blocks until that
+/// many came or the stream ended (0).
+///
+/// # Errors
+/// If the connection is broken.
+pub fn discard(fd: RawFd, limit: usize) -> Result<usize> {
+    // MSG_TRUNC on TCP drops the data without copying (tcp(7)); WAITALL saves wake-ups.
+    let flags = libc::MSG_TRUNC | libc::MSG_WAITALL;
+    // SAFETY: with MSG_TRUNC nothing is written, so a null buffer is allowed.
+    check_len(unsafe { libc::recv(fd, std::ptr::null_mut(), limit, flags) })
+}
+
+/// Reads one message; returns its part that fitted.
+///
+/// # Errors
+/// As `recv(2)`.
+pub fn receive(fd: RawFd, buffer: &mut [u8]) -> Result<&[u8]> {
+    // SAFETY: pointer and length describe `buffer`.
+    let len = check_len(unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), 0) })?;
+    Ok(&buffer[..len])
+}
+
+/// Ends the writing side.
+///
+/// # Errors
+/// If it isn't connected.
+pub fn shutdown_write(fd: RawFd) -> Result<()> {
+    // SAFETY: no memory involved.
+    check(unsafe { libc::shutdown(fd, libc::SHUT_WR) }).map(drop)
+}
+
+/// A new epoll instance.
+///
+/// # Errors
+/// If the process has no descriptor left.
+pub fn epoll() -> Result<OwnedFd> {
+    // SAFETY: no memory involved; a new descriptor.
+    let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Adds (or, with `modify`, changes) the events that are waited for.
+///
+/// # Errors
+/// As `epoll_ctl(2)`.
+pub fn watch(epoll: RawFd, fd: RawFd, events: c_int, token: u64, modify: bool) -> Result<()> {
+    let op = if modify { libc::EPOLL_CTL_MOD } else { libc::EPOLL_CTL_ADD };
+    let mut event = libc::epoll_event { events: events.cast_unsigned(), u64: token };
+    // SAFETY: `event` outlives the call.
+    check(unsafe { libc::epoll_ctl(epoll, op, fd, &raw mut event) }).map(drop)
+}
+
+/// Waits up to `timeout_ns`; returns (token, events) pairs. Nanosecond time-outs need
+/// `epoll_pwait2`, Linux 5.11.
+///
+/// # Errors
+/// Any but an interruption by a signal.
+pub fn wait(epoll: RawFd, timeout_ns: u64) -> Result<Vec<(u64, c_int)>> {
+    const MOST: usize = 64;
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
+    let timeout = libc::timespec {
+        tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: the array has MOST entries, the time-out outlives the call, no signal mask.
+    let n = unsafe {
+        let to = events.as_mut_ptr();
+        let no_mask = std::ptr::null::<c_void>();
+        let t = &raw const timeout;
+        libc::syscall(libc::SYS_epoll_pwait2, epoll, to, MOST as c_int, t, no_mask, 0_usize)
+    };
+    match usize::try_from(n) {
+        Ok(n) => Ok(events[..n].iter().map(|e| (e.u64, e.events.cast_signed())).collect()),
+        Err(_) if Error::last_os_error().raw_os_error() == Some(libc::EINTR) => Ok(Vec::new()),
+        Err(_) => Err(Error::last_os_error()),
+    }
+}
+
+/// The index of a network device in the current namespace.
+///
+/// # Errors
+/// If there is no such device.
+pub fn device_index(name: &str) -> Result<c_int> {
+    let name = std::ffi::CString::new(name)?;
+    // SAFETY: a terminated string.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::last_os_error()),
+        index => c_int::try_from(index).map_err(Error::other),
+    }
+}
+
+/// Makes a device cut super-packets into single ones before it sends them (TSO off), so that
+/// routers and queues behind it see packets of the MTU at most.
+///
+/// # Errors
+/// If there is no such device or no right to change it.
+pub fn segmentation_offload_off(name: &str) -> Result<()> {
+    const ETHTOOL_STSO: u32 = 0x1f;
+    let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    let mut value = [ETHTOOL_STSO, 0];
+    // SAFETY: plain data.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *to = from.cast_signed();
+    }
+    request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
+    // SAFETY: the request points to a live `ethtool_value`.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) }).map(drop)
+}
+
+/// Binds a packet socket to a device, all protocols.
+///
+/// # Errors
+/// As `bind(2)`.
+pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
+    // SAFETY: plain data.
+    let mut raw: libc::sockaddr_ll = unsafe { zeroed() };
+    raw.sll_family = libc::AF_PACKET as u16;
+    raw.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    raw.sll_ifindex = device;
+    let len = size_of::<libc::sockaddr_ll>() as socklen_t;
+    // SAFETY: `raw` is a sockaddr_ll of that length.
+    check(unsafe { libc::bind(fd, (&raw const raw).cast(), len) }).map(drop)
+}
+
+/// One captured packet.
+pub struct Captured {
+    /// CLOCK_REALTIME of the capture, ns.
+    pub at_ns: u64,
+    /// Whether this host sent it.
+    pub outgoing: bool,
+    /// How much of the buffer is filled.
+    pub len: usize,
+}
+
+/// Reads one packet and its time stamp (SO_TIMESTAMPNS) from a packet socket.
+///
+/// # Errors
+/// As `recvmsg(2)`.
+pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
+    let mut control = [0_u64; 16];
+    let mut io = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: plain data.
+    let (mut from, mut msg): (libc::sockaddr_ll, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
+    msg.msg_name = (&raw mut from).cast();
+    msg.msg_namelen = size_of::<libc::sockaddr_ll>() as socklen_t;
+    msg.msg_iov = &raw mut io;
+    msg.msg_iovlen = 1;
+    msg.msg_control = control.as_mut_ptr().cast();
+    msg.msg_controllen = size_of_val(&control);
+    // SAFETY: every pointer in `msg` is to a live local of the stated size.
+    let len = check_len(unsafe { libc::recvmsg(fd, &raw mut msg, 0) })?;
+    // A header of 16 bytes (length, level, type), then the timespec.
+    let at_ns = control[2] * 1_000_000_000 + control[3];
+    Ok(Captured { at_ns, outgoing: from.sll_pkttype == libc::PACKET_OUTGOING, len })
+}
+
+/// Switches the machine off; for the tool as a guest's first process.
+pub fn power_off() {
+    // SAFETY: no memory involved.
+    unsafe {
+        libc::sync();
+        libc::reboot(libc::RB_POWER_OFF);
+    }
+}
