@@ -91,7 +91,6 @@ def tables(
             ccas.count(cca),
             queue,
             probing,
-            inflated,
             burst,
         )
         for i, cca in enumerate(ccas)
@@ -115,7 +114,7 @@ def tables(
     }
 
 
-def _flow(t, flow, cca, share, twins, queue, probing, inflated, burst):
+def _flow(t, flow, cca, share, twins, queue, probing, burst):
     rate = RATE_BPS * share / twins
     wire = np.concatenate([[0.0], np.cumsum(rate[1:] * STEP_S / 8)])
     rtt = RTT_MS * (1 + queue) + flow * 0.4
@@ -135,9 +134,7 @@ def _flow(t, flow, cca, share, twins, queue, probing, inflated, burst):
             "in_flight": window.astype(np.uint32) + 2,
             "rtt_ms": rtt,
             "srtt_ms": rtt,
-            "min_rtt_ms": np.where(inflated, INFLATED_MS, RTT_MS)
-            if cca == "bbr"
-            else np.full(len(t), RTT_MS),
+            "min_rtt_ms": np.full(len(t), RTT_MS),
             "pacing_mbps": rate / 1e6,
             "delivery_mbps": rate / 1e6,
             "sent": packets,

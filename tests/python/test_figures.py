@@ -104,11 +104,9 @@ def test_classes_need_a_group_for_every_flow(scenario):
 
 
 def test_a_run_without_a_sample_of_the_clock_still_has_a_figure(scenario, tables):
-    blind = tables["flow_samples"].with_columns(
-        pl.lit(None, dtype=pl.Float64).alias("rtt_ms"),
-        pl.lit(None, dtype=pl.Float64).alias("min_rtt_ms"),
-    )
-    panel = timeline(scenario, {**tables, "flow_samples": blind}).panels[3]
+    blind = tables["flow_samples"].with_columns(pl.lit(None, dtype=pl.Float64).alias("rtt_ms"))
+    seen = {**tables, "flow_samples": blind, "internals": frames.NO_INTERNALS}
+    panel = timeline(scenario, seen).panels[3]
     assert panel.series == ()
     assert panel.limits() == (0.0, pytest.approx(26.5))
 
@@ -150,7 +148,7 @@ def test_internals_have_a_panel_for_every_name(scenario, tables):
 def test_a_back_end_that_sees_no_internals_has_no_panels(scenario, tables):
     seen = {name: table for name, table in tables.items() if name != "internals"}
     assert flows.internals(scenario, seen).panels == ()
-    assert flows.internals(scenario, {**seen, "internals": flows.NO_INTERNALS}).panels == ()
+    assert flows.internals(scenario, {**seen, "internals": frames.NO_INTERNALS}).panels == ()
 
 
 def test_loss_is_a_gap_where_nothing_arrives(scenario, tables):
@@ -187,6 +185,12 @@ def test_limits_follow_the_data_and_the_reference_lines():
     )
     assert Panel("", "", (line,)).limits()[0] < 10 < Panel("", "", (line,)).limits()[1]
     assert Panel("", "", ()).limits()[1] > 0
+
+
+def test_limits_of_a_stretch_leave_out_the_rest():
+    line = Series("x", np.arange(5.0), np.array([90.0, 1, 2, 3, 70]), "queue")
+    assert Panel("", "", (line,), low=0.0).limits((1, 3)) == pytest.approx((0, 3.18))
+    assert Panel("", "", (line,), low=0.0, least_high=5.0).limits((1, 3)) == (0, 5)
 
 
 def test_series_refuse_vectors_that_do_not_match():

@@ -10,9 +10,6 @@ from narrows.figures.frames import FlowClass, Groups, Scenario, Tables
 from narrows.figures.model import Figure, Panel, Series, Span
 from narrows.figures.palette import name
 
-NO_INTERNALS = pl.DataFrame(
-    schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
-)
 MOST_FLOWS = 8
 """More flows than this make panels that nobody can read."""
 
@@ -22,8 +19,8 @@ def cwnd(
 ) -> Figure:
     """Window, packets in flight and states of each flow, a panel for every flow.
 
-    The strip along the top of a panel shows the control's own state, or the
-    sender's (recovery, loss) where the control has none to tell. Dots mark
+    The strip above a panel shows the states: BBR's own, or else the control's
+    phase and the sender's recovery from loss. Dots mark
     samples by which new packets were declared lost. Of more than `most` flows,
     the first of each class are shown, as evenly as possible.
     """
@@ -50,7 +47,7 @@ def internals(
     Names and units are the control's own (`bw_mbps`, `min_rtt_ms`, ...). Flows
     are chosen as in `cwnd`. A back end that sees no internals has no panels.
     """
-    table = tables["internals"].sort("time_s") if "internals" in tables else NO_INTERNALS
+    table = frames.internals_of(tables)
     chosen = choose(frames.flow_classes(scenario, groups), most)
     panels = []
     for label in table.get_column("name").unique(maintain_order=True).sort().to_list():
@@ -113,16 +110,24 @@ def _window(scenario: Scenario, flow_samples: pl.DataFrame, flow: int) -> Panel:
     lost = np.diff(frames.column(rows, "lost"), prepend=0.0) > 0
     if lost.any():
         series.append(Series("loss", x[lost], window[lost], "loss", "points", group="loss"))
-    return Panel(_flow_name(scenario, flow), "packets", tuple(series), low=0.0, spans=_states(rows))
+    return Panel(
+        _flow_name(scenario, flow), "packets", tuple(series), low=0.0, spans=_states(rows, cca)
+    )
 
 
-def _states(rows: pl.DataFrame) -> tuple[Span, ...]:
-    """The control's states, or the sender's if the control names none."""
-    own = frames.stays(rows, "cca_state")
-    if own:
+def _states(rows: pl.DataFrame, cca: str) -> tuple[Span, ...]:
+    """What the strip above a panel shows.
+
+    BBR's own states rule all it does. Other controls have two phases, and what
+    matters more is when the sender repairs losses.
+    """
+    if cca.startswith("bbr"):
+        own = frames.stays(rows, "cca_state")
         return tuple(Span(a, b, f"state:{state}", state.upper()) for a, b, state in own)
-    senders = frames.stays(rows, "state")
-    return tuple(Span(a, b, f"state:{s}", s) for a, b, s in senders if s != "open")
+    repairing = pl.col("state").is_in(["recovery", "loss", "cwr"])
+    shown = pl.when(repairing).then("state").otherwise("cca_state").alias("shown")
+    both = frames.stays(rows.with_columns(shown), "shown")
+    return tuple(Span(a, b, f"state:{state}", state.replace("_", " ")) for a, b, state in both)
 
 
 def _internal(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Series:

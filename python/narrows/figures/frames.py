@@ -19,6 +19,10 @@ Groups: TypeAlias = Sequence[str] | None
 
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 
+NO_INTERNALS = pl.DataFrame(
+    schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
+)
+
 MTU_BYTES = 1500
 """Size of the packets that a buffer counted in packets is taken to hold."""
 
@@ -155,6 +159,16 @@ def class_mean(flow_samples: pl.DataFrame, members: FlowClass, title: str) -> tu
         .sort("time_s")
     )
     return column(rows, "time_s"), column(rows, title)
+
+
+def internals_of(tables: Tables) -> pl.DataFrame:
+    """The controls' internals, ascending in time; empty if the back end sees none."""
+    return tables["internals"].sort("time_s") if "internals" in tables else NO_INTERNALS
+
+
+def internal(tables: Tables, title: str) -> pl.DataFrame:
+    """One named internal of all flows, ascending in time."""
+    return internals_of(tables).filter(pl.col("name") == title)
 
 
 def has_values(series: Sequence[Series]) -> bool:

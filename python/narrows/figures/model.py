@@ -71,27 +71,30 @@ class Level:
 class Panel:
     """One pair of axes.
 
-    `spans` are drawn as a strip along the top; spans over the whole height
-    belong to the figure. Limits that are None follow the data.
+    `spans` are drawn as a strip above; spans over the whole height
+    belong to the figure. A `low` of None follows the data; the upper limit does
+    so above `least_high`.
     """
 
     title: str
     y_label: str
     series: tuple[Series, ...]
     low: float | None = None
-    high: float | None = None
+    least_high: float = -np.inf
     levels: tuple[Level, ...] = ()
     spans: tuple[Span, ...] = ()
 
-    def limits(self) -> tuple[float, float]:
-        """The ends of the y axis, the same for everything that draws it."""
-        pool = np.concatenate([*(s.y for s in self.series), [v.value for v in self.levels]])
+    def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
+        """The ends of a y axis on which all that lies in a stretch of the x axis is seen."""
+        start, end = x_range
+        shown = [s.y[(s.x >= start) & (s.x <= end)] for s in self.series]
+        pool = np.concatenate([*shown, [v.value for v in self.levels]])
         pool = pool[np.isfinite(pool)]
-        least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 1.0)
+        least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 0.0)
         if least == most and self.low is None:
             least, most = least - 0.5, most + 0.5
         low = self.low if self.low is not None else least - (HEADROOM - 1) * (most - least)
-        high = self.high if self.high is not None else low + HEADROOM * (most - low)
+        high = max(low + HEADROOM * (most - low), self.least_high)
         return (low, high) if high > low else (low, low + 1.0)
 
 

@@ -159,7 +159,7 @@ def _span_key(span: Span) -> Artist:
 
 def _panel(axes: Axes, figure: Figure, panel: Panel, last: bool) -> None:
     axes.set_xlim(*figure.x_range)
-    axes.set_ylim(*panel.limits())
+    axes.set_ylim(*panel.limits(figure.x_range))
     # A given y spares matplotlib the search for a free place, a third of the drawing time.
     pad = 9 if panel.spans else 4
     axes.set_title(panel.title, loc="left", size=8.5, weight="bold", y=1.0, pad=pad)

@@ -25,8 +25,9 @@ def timeline(
     """Throughput and RTT of each class of flows, queue and loss of the bottleneck.
 
     Throughput and loss are over windows of `window_s` seconds, or of
-    `window_of` the run; queue and RTT are as sampled. Needs `flow_samples` and
-    `queue_samples`.
+    `window_of` the run; queue and RTT are as sampled. BBR's RTprop is the
+    `min_rtt_ms` of its internals, not TCP's own minimum over minutes. Needs
+    `flow_samples` and `queue_samples`.
     """
     if window_s is None:
         window_s = window_of(scenario, frames.end_s(tables))
@@ -44,7 +45,7 @@ def timeline(
             _throughput(scenario, classes, flow_samples, window_s),
             _queue(scenario, queue),
             _loss(queue, window_s),
-            _rtt(scenario, classes, flow_samples),
+            _rtt(scenario, classes, tables),
         ),
         spans=spans,
         alt=(
@@ -102,18 +103,18 @@ def _loss(queue: pl.DataFrame, window_s: float) -> Panel:
     x, y = _steps(lost, "loss_rate", 100.0)
     edge = Series("loss", x, y, "loss", kind="step", width=1.1, fill=True)
     title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
-    top = max(1.0, 1.06 * float(np.nanmax(y, initial=0.0)))
-    return Panel(title, "% of packets", (edge,), low=0.0, high=top)
+    return Panel(title, "% of packets", (edge,), low=0.0, least_high=1.0)
 
 
-def _rtt(scenario: Scenario, classes: list[FlowClass], flow_samples: pl.DataFrame) -> Panel:
+def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     series = []
     for place, members in enumerate(classes):
-        x, y = frames.class_mean(flow_samples, members, "rtt_ms")
+        x, y = frames.class_mean(tables["flow_samples"], members, "rtt_ms")
         # All flows wait in one queue: the later, thinner lines leave the first one visible.
         series.append(_line(members, x, y, "line", 1.0 if place else 2.2))
+    estimates = frames.internal(tables, "min_rtt_ms")
     for members in (m for m in classes if m.cca.startswith("bbr")):
-        x, y = frames.class_mean(flow_samples, members, "min_rtt_ms")
+        x, y = frames.class_mean(estimates, members, "value")
         label = f"{members.label}'s RTprop"
         series.append(Series(label, x, y, members.cca, "step", "dot", 1.8, group=label))
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
