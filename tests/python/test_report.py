@@ -112,6 +112,13 @@ def test_the_summary_stands_in_the_page_as_in_the_file(reader, directory):
     assert page.percent(run["bottleneck"]["loss_rate"]) in reader.words
 
 
+def test_a_figure_with_many_panels_is_folded(tmp_path, monkeypatch):
+    path = synthetic_result.write(tmp_path / "run", duration_s=2.0)
+    monkeypatch.setattr(page, "MOST_PANELS", 3)
+    html = write_report(path).page.read_text()
+    assert html.count('<details class="more">') == html.count("<figure>") == 3
+
+
 def test_verdicts_are_shown_and_kept(tmp_path):
     path = synthetic_result.write(tmp_path / "run", duration_s=20.0)
     write_report(path, Verdicts("A lead.", (5.0, 15.0), CHECKS))

@@ -23,6 +23,8 @@ from narrows.figures.palette import colour, name
 
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
+MOST_PANELS = 8
+"""A figure with more panels is folded until somebody opens it."""
 MOST_FLOWS = 50
 """More flows than this, such as those of a long chain, are left to summary.csv."""
 
@@ -153,7 +155,14 @@ def _drawings(run: Run, study: Study) -> dict[str, Any]:
     shown = [_shown(figure, study.show) for figure in described if figure.panels]
     return {
         "label": run.label,
-        "drawings": [{"figure": figure, "plot": interactive.plot(figure)} for figure in shown],
+        "drawings": [
+            {
+                "figure": figure,
+                "plot": interactive.plot(figure),
+                "folded": len(figure.panels) > MOST_PANELS,
+            }
+            for figure in shown
+        ],
     }
 
 
