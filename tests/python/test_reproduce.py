@@ -156,3 +156,16 @@ def test_one_failed_check_fails_the_reproduction_and_an_undecided_one_does_not()
     yes, no, unknown = synthetic_result.CHECKS
     assert reproduce.Reproduction(entry, None, None, (yes, unknown)).passed
     assert not reproduce.Reproduction(entry, None, None, (yes, no)).passed
+
+
+def test_the_simulator_shows_the_cycle(tmp_path):
+    made = reproduce.run("panaderia/fig9", out=tmp_path / "run")
+    failed = [
+        line
+        for check in made.checks
+        if not check.passed
+        for line in (check.statement, check.measured)
+    ]
+    assert failed == []
+    assert made.report.page.is_file()
+    assert [picture.suffix for picture in made.report.pictures] == [".png", ".svg"]

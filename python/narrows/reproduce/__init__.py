@@ -10,7 +10,7 @@ printed beside it. Adding a figure takes a specification in `data` and a line in
 
 from __future__ import annotations
 
+from narrows.reproduce.make import Reproduction, describe, run
 from narrows.reproduce.registry import REGISTRY, Entry, find, listing
-from narrows.reproduce.run import Reproduction, describe, run
 
 __all__ = ["REGISTRY", "Entry", "Reproduction", "describe", "find", "listing", "run"]
