@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses some of them")]
 
 pub mod link;
+pub mod script;
 
 use std::collections::BTreeMap;
 

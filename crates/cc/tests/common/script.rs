@@ -1,0 +1,271 @@
+//! A sender driven by chance: plausible ACKs, losses, timeouts, undos and pauses
+//! over paths that change. The same seed gives the same script.
+
+use narrows_base::{Duration, Rate, Stream, Time};
+use narrows_cc::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, RateSample,
+    RecoveryState, StartEvent, UndoEvent,
+};
+
+use super::MSS;
+
+/// What the sender told the control.
+pub enum Step {
+    Delivered(DeliveredSample),
+    Ack(AckSample),
+    Congestion(CongestionEvent),
+    Undo(UndoEvent),
+    Start(StartEvent),
+}
+
+/// The path of the moment.
+struct Path {
+    packets_per_s: f64,
+    rtt_us: u64,
+    loss: f64,
+    paced: bool,
+    pacing_bytes: u64,
+}
+
+/// The sender and its chance.
+pub struct Script {
+    pub control: Box<dyn CongestionControl>,
+    random: Stream,
+    path: Path,
+    now: Time,
+    state: RecoveryState,
+    in_flight: u32,
+    delivered: u64,
+    delivered_at: Time,
+    lost: u64,
+    high: u64,
+    srtt_us: u64,
+    last_sent: Option<Time>,
+}
+
+impl Script {
+    pub fn new(control: Box<dyn CongestionControl>, seed: u64, srtt: Option<Duration>) -> Self {
+        let mut random = Stream::new(seed, "script");
+        let path = Path::draw(&mut random);
+        Self {
+            control,
+            random,
+            path,
+            now: super::at_ms(5_000),
+            state: RecoveryState::Open,
+            in_flight: 0,
+            delivered: 0,
+            delivered_at: super::at_ms(5_000),
+            lost: 0,
+            high: 0,
+            srtt_us: srtt.map_or(0, Duration::as_micros),
+            last_sent: None,
+        }
+    }
+
+    /// Plays so many turns; `record` sees each step after the control took it.
+    pub fn play(&mut self, turns: u32, mut record: impl FnMut(&Step, &dyn CongestionControl)) {
+        self.start(false, &mut record);
+        for turn in 1..=turns {
+            if turn % 700 == 0 {
+                self.path = Path::draw(&mut self.random);
+            }
+            match self.random.below(1_000) {
+                0 => self.time_out(&mut record),
+                1..3 if self.state >= RecoveryState::Recovery => self.undo(&mut record),
+                3 => self.pause(&mut record),
+                _ => self.ack(&mut record),
+            }
+        }
+    }
+
+    fn ack(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
+        let acked = match self.random.below(100) {
+            0..3 => 0,
+            3..10 => self.random.below(40),
+            n => 1 + n % 2,
+        };
+        let gap_us = (acked.max(1) as f64 / self.path.packets_per_s * 1e6) as u64;
+        self.now += Duration::from_nanos(gap_us.min(400_000) * (500 + self.random.below(1_000)));
+        if self.random.chance(0.9) {
+            self.in_flight = self.control.control().cwnd;
+        }
+        let prior_in_flight = self.in_flight;
+        let acked = u32::try_from(acked).unwrap().min(prior_in_flight);
+        let lost = self.losses(prior_in_flight - acked);
+        self.in_flight -= acked + lost;
+        self.delivered += u64::from(acked);
+        self.lost += u64::from(lost);
+        if acked > 0 {
+            self.delivered_at = self.now;
+        }
+        let rtt = self.rtt();
+        let sample = self.ack_sample(acked, lost, prior_in_flight, rtt);
+        let mut seen = self.delivered_sample(acked, sample.rtt);
+        // Loss-based controls see no RTT of an episode: PRR's window isn't theirs.
+        if !self.control.owns_recovery() && self.state.is_reducing() {
+            seen.rtt = None;
+        }
+        self.control.on_delivered(&seen);
+        record(&Step::Delivered(seen), self.control.as_ref());
+        if self.state >= RecoveryState::Cwr && self.delivered >= self.high {
+            self.state = RecoveryState::Open;
+        }
+        if lost > 0 && self.state < RecoveryState::Cwr && self.random.chance(0.8) {
+            self.congestion(Congestion::Loss, record);
+        }
+        let may_grow = !self.state.is_reducing();
+        let sample = AckSample { state: self.state, may_grow, ..sample };
+        self.control.on_ack(&sample);
+        self.last_sent = Some(self.now);
+        record(&Step::Ack(sample), self.control.as_ref());
+    }
+
+    fn losses(&mut self, at_most: u32) -> u32 {
+        let lost = if self.random.chance(self.path.loss) { 1 + self.random.below(5) } else { 0 };
+        u32::try_from(lost).unwrap().min(at_most)
+    }
+
+    fn rtt(&mut self) -> Option<u64> {
+        if self.random.chance(0.05) {
+            return None;
+        }
+        let mut rtt = self.path.rtt_us + self.random.below(self.path.rtt_us / 8 + 1);
+        if self.random.chance(0.3) {
+            rtt += self.random.below(self.path.rtt_us);
+        }
+        self.srtt_us = if self.srtt_us == 0 { rtt } else { (self.srtt_us * 7 + rtt) / 8 };
+        Some(rtt)
+    }
+
+    fn ack_sample(&mut self, acked: u32, lost: u32, prior: u32, rtt: Option<u64>) -> AckSample {
+        let window = u64::from(prior).min(self.delivered);
+        let bottleneck_us = (window as f64 / self.path.packets_per_s * 1e6) as u64;
+        let app_limited = self.random.chance(0.05);
+        let rate = rtt.filter(|_| acked > 0).map(|rtt| RateSample {
+            delivered: window,
+            interval: Duration::from_micros(rtt.max(bottleneck_us)),
+            prior_delivered: self.delivered - window,
+            app_limited,
+        });
+        let wait = self.random.below(3_000_000) * self.random.below(2);
+        AckSample {
+            now: self.now,
+            mss: MSS,
+            acked,
+            lost,
+            in_flight: self.in_flight,
+            prior_in_flight: prior,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            lost_total: self.lost,
+            rate,
+            rtt: rtt.map(Duration::from_micros),
+            srtt: Duration::from_micros(self.srtt_us),
+            min_rtt: Duration::MAX,
+            ack_delayed: self.random.chance(0.05),
+            state: self.state,
+            may_grow: true,
+            cwnd_limited: self.random.chance(0.95),
+            departure: self.now + Duration::from_nanos(wait),
+        }
+    }
+
+    fn delivered_sample(&self, acked: u32, rtt: Option<Duration>) -> DeliveredSample {
+        DeliveredSample {
+            now: self.now,
+            acked,
+            rtt,
+            in_flight: self.in_flight,
+            acked_total: self.delivered,
+            sent_total: self.delivered + u64::from(self.in_flight),
+            paced: self.path.paced,
+            pacing_rate: Rate::from_bytes_per_sec(self.path.pacing_bytes),
+            cwnd_limited: true,
+            ece: false,
+            delivered_ce: 0,
+            delivered: self.delivered,
+        }
+    }
+
+    fn congestion(
+        &mut self,
+        kind: Congestion,
+        record: &mut impl FnMut(&Step, &dyn CongestionControl),
+    ) {
+        let event = CongestionEvent {
+            now: self.now,
+            kind,
+            state: self.state,
+            cwnd: self.control.control().cwnd,
+            in_flight: self.in_flight,
+            mss: MSS,
+            delivered: self.delivered,
+            lost_total: self.lost,
+            acked_total: self.delivered,
+            sent_total: self.delivered + u64::from(self.in_flight),
+        };
+        self.control.on_congestion(&event);
+        self.high = self.delivered + u64::from(self.in_flight);
+        self.state = match kind {
+            Congestion::Timeout { .. } => RecoveryState::Loss,
+            _ => RecoveryState::Recovery,
+        };
+        record(&Step::Congestion(event), self.control.as_ref());
+    }
+
+    fn time_out(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
+        self.now += Duration::from_millis(200);
+        self.in_flight = u32::try_from(self.random.below(3)).unwrap();
+        let reduce = self.state < RecoveryState::Recovery;
+        self.congestion(Congestion::Timeout { reduce }, record);
+    }
+
+    fn undo(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
+        let event = UndoEvent {
+            now: self.now,
+            cwnd: self.control.control().cwnd,
+            delivered: self.delivered,
+            lost_total: self.lost,
+        };
+        self.control.on_undo(&event);
+        self.state = RecoveryState::Open;
+        record(&Step::Undo(event), self.control.as_ref());
+    }
+
+    fn pause(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
+        self.now += Duration::from_micros(self.random.below(2_000_000));
+        let app_limited = self.random.chance(0.5);
+        self.start(app_limited, record);
+    }
+
+    fn start(&mut self, app_limited: bool, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
+        let event = StartEvent {
+            now: self.now,
+            last_sent: self.last_sent,
+            app_limited,
+            mss: MSS,
+            delivered: self.delivered,
+        };
+        self.control.on_start(&event);
+        self.last_sent = Some(self.now);
+        record(&Step::Start(event), self.control.as_ref());
+    }
+}
+
+impl Path {
+    fn draw(random: &mut Stream) -> Self {
+        let mut pick = |values: [u64; 4]| values[usize::try_from(random.below(4)).unwrap()];
+        let per_second = pick([30, 300, 3_000, 30_000]);
+        let longest_us = pick([5_000, 50_000, 50_000, 300_000]);
+        let loss_per_thousand = pick([0, 1, 10, 300]);
+        let pacing_bytes = pick([0, 1_000_000, 100_000_000, 5_000_000_000]);
+        Self {
+            packets_per_s: per_second as f64 * (1.0 + random.unit()),
+            rtt_us: 500 + random.below(longest_us),
+            loss: loss_per_thousand as f64 / 1_000.0,
+            paced: random.chance(0.5),
+            pacing_bytes,
+        }
+    }
+}
