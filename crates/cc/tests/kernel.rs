@@ -15,7 +15,7 @@ use narrows_cc::{CongestionControl, LINUX_6_12};
 const TURNS: u32 = 20_000;
 
 fn digest(name: &str, seed: u64) -> (u64, [u32; 5]) {
-    let initial_rtt = (seed % 3 > 0).then(|| Duration::from_micros(1_000 * seed));
+    let initial_rtt = (!seed.is_multiple_of(3)).then(|| Duration::from_micros(1_000 * seed));
     let control = control_of(name, &[], &LINUX_6_12, initial_rtt);
     let mut script = Script::new(control, seed, initial_rtt);
     let mut hash = 0xcbf2_9ce4_8422_2325;

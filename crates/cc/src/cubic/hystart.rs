@@ -37,7 +37,7 @@ impl HystartClock {
         }
     }
 
-    /// Half a delay or all of it, in the unit of instants.
+    /// All of a delay, in the unit of instants.
     const fn whole(self, delay: u64) -> u64 {
         match self {
             Self::Milliseconds => delay >> 3,
