@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use narrows_base::{FlowId, Packet, Time};
 use narrows_net::DropReason;
-use narrows_record::{Completion, Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample};
+use narrows_record::{
+    Completion, Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample,
+};
 use narrows_tcp::{Kind, Segment};
 
 use crate::account::Accounts;
@@ -260,4 +262,3 @@ fn packet_event(kind: PacketKind, packet: &Packet<Segment>) -> PacketEvent {
         retransmission,
     }
 }
-

@@ -78,10 +78,7 @@ fn index_of(scenario: &Scenario, name: &str) -> Option<usize> {
     scenario.flows.iter().position(|flow| flow.name == name)
 }
 
-fn hosts(
-    scenario: &Scenario,
-    profile: &'static TcpProfile,
-) -> Vec<(SendingHost, ReceivingHost)> {
+fn hosts(scenario: &Scenario, profile: &'static TcpProfile) -> Vec<(SendingHost, ReceivingHost)> {
     let limits = match scenario.host.socket_buffers {
         SocketBuffers::Stock => BufferLimits::Stock,
         SocketBuffers::Raised => BufferLimits::Raised,

@@ -94,10 +94,7 @@ pub(crate) const BOTTLENECK: usize = 0;
 
 impl Network {
     /// Connects `hosts`, one pair for each flow of the scenario.
-    pub(crate) fn dumbbell(
-        scenario: &Scenario,
-        hosts: Vec<(SendingHost, ReceivingHost)>,
-    ) -> Self {
+    pub(crate) fn dumbbell(scenario: &Scenario, hosts: Vec<(SendingHost, ReceivingHost)>) -> Self {
         let rtts = round_trips(scenario);
         let shared = rtts.iter().copied().min().unwrap_or(Duration::ZERO) / 2;
         let mut network = Self {
@@ -143,11 +140,7 @@ impl Network {
         chosen
     }
 
-    fn add_hosts(
-        &mut self,
-        hosts: Vec<(SendingHost, ReceivingHost)>,
-        backward: &[Option<usize>],
-    ) {
+    fn add_hosts(&mut self, hosts: Vec<(SendingHost, ReceivingHost)>, backward: &[Option<usize>]) {
         let (senders, receivers): (Vec<_>, Vec<_>) = hosts.into_iter().unzip();
         for sender in senders {
             let id = self.add(Node::Sender(sender), Hop::To(BOTTLENECK));
@@ -174,7 +167,8 @@ impl Network {
     }
 
     fn route(&mut self, forward: &[Option<usize>], backward: &[Option<usize>]) {
-        let after_link = forward.iter().zip(&self.receivers).map(|(line, &host)| line.unwrap_or(host));
+        let after_link =
+            forward.iter().zip(&self.receivers).map(|(line, &host)| line.unwrap_or(host));
         self.hops[BOTTLENECK] = Hop::ByFlow(after_link.collect());
         for (line, ends) in [(forward, &self.receivers), (backward, &self.senders)] {
             for id in line.iter().copied().flatten() {

@@ -104,8 +104,7 @@ impl Sampler {
         self.last_row = Some(now);
         for flow in 0..network.senders.len() {
             let id = FlowId(u32::try_from(flow).expect("flows fit 32 bits"));
-            observer
-                .offer(now, Kind::Flow, || Event::Flow(flow_sample(id, network, accounts)));
+            observer.offer(now, Kind::Flow, || Event::Flow(flow_sample(id, network, accounts)));
             if observer.wants(Kind::Internal)
                 && let Some(sender) = network.sender(flow).sender()
             {

@@ -138,11 +138,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     prr_on_una: false,
     timeout_keeps_pipe: false,
     sack_compression: false,
-    receive: ReceiveWindow {
-        initial_buffer: 87_380,
-        initial_window: 29_200,
-        ..LINUX_5_15.receive
-    },
+    receive: ReceiveWindow { initial_buffer: 87_380, initial_window: 29_200, ..LINUX_5_15.receive },
     cc: narrows_cc::LINUX_4_17,
     ..LINUX_5_15
 };
@@ -155,16 +151,11 @@ const LINUX_4_11: TcpProfile = TcpProfile {
     ..LINUX_4_17
 };
 
-const LINUX_4_9: TcpProfile = TcpProfile {
-    name: "linux-4.9",
-    rack_timer: false,
-    cc: narrows_cc::LINUX_4_9,
-    ..LINUX_4_11
-};
+const LINUX_4_9: TcpProfile =
+    TcpProfile { name: "linux-4.9", rack_timer: false, cc: narrows_cc::LINUX_4_9, ..LINUX_4_11 };
 
 /// The known profiles, newest first; the first is the default.
-pub static PROFILES: [TcpProfile; 5] =
-    [LINUX_6_12, LINUX_5_15, LINUX_4_17, LINUX_4_11, LINUX_4_9];
+pub static PROFILES: [TcpProfile; 5] = [LINUX_6_12, LINUX_5_15, LINUX_4_17, LINUX_4_11, LINUX_4_9];
 
 /// The profile of that name.
 #[must_use]

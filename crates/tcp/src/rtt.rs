@@ -40,7 +40,7 @@ impl RttEstimator {
             rttvar: 0,
             round_end: 0,
             backoff: 0,
-            rto_ticks: jiffies.from_us(RTO_INIT_US),
+            rto_ticks: jiffies.ticks(RTO_INIT_US),
             min: RunningMin::default(),
         }
     }
@@ -77,7 +77,7 @@ impl RttEstimator {
             self.smooth(rtt_us);
             self.vary(una, next);
         }
-        self.rto_ticks = self.jiffies.from_us((self.srtt8 >> 3) + self.rttvar);
+        self.rto_ticks = self.jiffies.ticks((self.srtt8 >> 3) + self.rttvar);
         self.backoff = 0;
     }
 
@@ -117,7 +117,7 @@ impl RttEstimator {
 
     /// RTO in ticks, with backoff.
     pub(crate) fn rto_ticks(&self) -> u64 {
-        let max = self.jiffies.from_us(RTO_MAX_US);
+        let max = self.jiffies.ticks(RTO_MAX_US);
         if self.backoff >= 20 { max } else { (self.rto_ticks << self.backoff).min(max) }
     }
 

@@ -20,7 +20,7 @@ impl Jiffies {
     }
 
     /// Ticks that cover `us` microseconds, rounded up (`usecs_to_jiffies`).
-    pub(crate) fn from_us(self, us: u64) -> u64 {
+    pub(crate) fn ticks(self, us: u64) -> u64 {
         us.div_ceil(self.tick_us)
     }
 
@@ -49,7 +49,7 @@ mod tests {
         let jiffies = Jiffies::new(250);
         let now = Time::from_nanos(5_900_000);
         assert_eq!(jiffies.at(now), 1);
-        assert_eq!(jiffies.from_us(8_001), 3);
+        assert_eq!(jiffies.ticks(8_001), 3);
         assert_eq!(jiffies.deadline(now, 3), Time::from_nanos(16_000_000));
     }
 }

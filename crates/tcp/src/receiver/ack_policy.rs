@@ -127,7 +127,7 @@ impl AckPolicy {
 
     /// `tcp_incr_quickack`.
     fn grant_quick(&mut self, window: u64) {
-        let quick = (window / u64::from(2 * self.rcv_mss)).max(2).min(MAX_QUICK);
+        let quick = (window / u64::from(2 * self.rcv_mss)).clamp(2, MAX_QUICK);
         self.quick = self.quick.max(quick);
     }
 
@@ -213,7 +213,7 @@ impl AckPolicy {
             }
             ato_us = ato_us.min(most);
         }
-        let ticks = self.jiffies.from_us(ato_us.min(ATO_MAX_US));
+        let ticks = self.jiffies.ticks(ato_us.min(ATO_MAX_US));
         let deadline = self.jiffies.deadline(now, ticks);
         if let Some(pending) = self.timer {
             if pending <= self.jiffies.deadline(now, ticks / 4) {

@@ -153,7 +153,8 @@ impl Connection {
 
     pub(super) fn note_rate(&mut self, sample: RateSample) {
         let faster = |old: RateSample| {
-            sample.delivered * old.interval.as_micros() >= old.delivered * sample.interval.as_micros()
+            sample.delivered * old.interval.as_micros()
+                >= old.delivered * sample.interval.as_micros()
         };
         if !sample.app_limited || self.latest.rate.is_none_or(faster) {
             self.latest.rate = Some(sample);

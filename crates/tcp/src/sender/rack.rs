@@ -167,7 +167,7 @@ impl Connection {
         if wait_us == 0 || !self.profile.rack_timer {
             return false;
         }
-        let ticks = self.jiffies.from_us(wait_us + TIMEOUT_MIN_US);
+        let ticks = self.jiffies.ticks(wait_us + TIMEOUT_MIN_US);
         self.arm_reordering_timer(now, ticks);
         true
     }

@@ -436,8 +436,7 @@ impl Connection {
         self.tell_congestion(Congestion::Timeout { reduce }, now);
         self.cwnd = self.control.cwnd;
         self.window.stamp(self.jiffies.at(now));
-        if self.state <= RecoveryState::Disorder
-            && self.board.sacked_out >= super::rack::DUPTHRESH
+        if self.state <= RecoveryState::Disorder && self.board.sacked_out >= super::rack::DUPTHRESH
         {
             self.rack.reordering = self.rack.reordering.min(super::rack::DUPTHRESH);
         }

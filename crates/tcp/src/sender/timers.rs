@@ -68,7 +68,7 @@ impl Connection {
     fn arm(&mut self, pending: Pending, ticks: u64, now: Time) {
         // Packets that wait for pacing haven't left yet (`tcp_reset_xmit_timer`).
         let delay_us = self.pacer.delay(now).as_micros();
-        let ticks = ticks + if delay_us > 0 { self.jiffies.from_us(delay_us) } else { 0 };
+        let ticks = ticks + if delay_us > 0 { self.jiffies.ticks(delay_us) } else { 0 };
         self.timers.retransmit = Some((pending, self.jiffies.deadline(now, ticks.max(1))));
     }
 
@@ -111,7 +111,7 @@ impl Connection {
         }
         let ticks = match self.timers.retransmit {
             Some((Pending::Reordering | Pending::LossProbe, _)) => {
-                self.jiffies.from_us(self.rto_delta_us(now).max(1))
+                self.jiffies.ticks(self.rto_delta_us(now).max(1))
             }
             _ => self.rtt.rto_ticks(),
         };
@@ -130,10 +130,9 @@ impl Connection {
         if !calm || self.board.packets_out() == 0 {
             return false;
         }
-        let timeout = self.jiffies.from_us(self.probe_timeout_us());
-        let rto_us =
-            if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
-        let ticks = if rto_us > 0 { timeout.min(self.jiffies.from_us(rto_us)) } else { timeout };
+        let timeout = self.jiffies.ticks(self.probe_timeout_us());
+        let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
+        let ticks = if rto_us > 0 { timeout.min(self.jiffies.ticks(rto_us)) } else { timeout };
         self.arm(Pending::LossProbe, ticks, now);
         true
     }
