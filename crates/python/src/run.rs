@@ -87,9 +87,8 @@ fn simulate(
     let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
     let mut reporter = Reporter { progress, next, error: None };
     let begin = seconds(ClockId::ThreadCPUTime);
-    let outcome = narrows_sim::run(scenario, &mut recorder, &mut |at, packets| {
-        reporter.report(at, packets)
-    });
+    let outcome =
+        narrows_sim::run(scenario, &mut recorder, &mut |at, packets| reporter.report(at, packets));
     let cpu_s = seconds(ClockId::ThreadCPUTime) - begin;
     match reporter.error {
         Some(error) => Err(error),
