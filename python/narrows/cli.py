@@ -10,9 +10,13 @@ Only typer is imported here; each command imports what it needs, because
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -175,14 +179,38 @@ def bench(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; gives the exit status."""
+    with _noted_interrupts() as interrupts:
+        return _status(sys.argv[1:] if arguments is None else arguments, interrupts)
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Every Ctrl-C so far: what it interrupts may turn it into an error of another kind."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
+    previous = signal.signal(signal.SIGINT, interrupt)
     try:
-        return _dispatch(sys.argv[1:] if arguments is None else arguments)
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _status(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
+    """Runs a command and turns whatever it raises into words and a status."""
+    try:
+        return _dispatch(arguments)
     except InputError as error:
         _complain(str(problem) for problem in error.problems)
         return BAD_INPUT
     except (InterruptedRunError, typer.Abort, KeyboardInterrupt):
-        print("narrows: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _stop()
     except NarrowsError as error:
         _complain([str(error)])
         return FAILED
@@ -192,7 +220,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)
-        return _apologise(error)
+        return _stop() if interrupts else _apologise(error)
+
+
+def _stop() -> int:
+    print("narrows: interrupted", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _dispatch(arguments: Sequence[str]) -> int:

