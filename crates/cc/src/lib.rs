@@ -89,6 +89,8 @@ pub struct DeliveredSample {
     pub delivered_ce: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
+    /// PRR's window, while it is in force instead of the control's.
+    pub prr_cwnd: Option<u32>,
 }
 
 /// A delivery-rate sample (Linux `struct rate_sample`, tcp_rate.c).

@@ -137,6 +137,7 @@ impl Sender {
             ece: false,
             delivered_ce: 0,
             delivered: self.delivered,
+            prr_cwnd: None,
         });
         let interval = rtt.filter(|_| acked > 0);
         let rate = interval.map(|interval| RateSample {

@@ -205,10 +205,12 @@ impl CongestionControl for Cubic {
         let delay = self.clock.delay(rtt);
         let delay_min = self.delay_min.map_or(delay, |lowest| lowest.min(delay));
         self.delay_min = Some(delay_min);
-        if !self.window.in_slow_start() {
+        // While PRR reduces, its window may lie below the threshold: Linux looks at
+        // that one (`tcp_in_slow_start`), and HyStart may still fire.
+        let cwnd = sample.prr_cwnd.unwrap_or(self.window.cwnd);
+        if cwnd >= self.window.ssthresh {
             return;
         }
-        let cwnd = self.window.cwnd;
         let exit = match &mut self.exit {
             Exit::AtLoss => false,
             Exit::Hystart(hystart) => hystart.on_sample(sample, cwnd, delay, delay_min),
@@ -216,6 +218,7 @@ impl CongestionControl for Cubic {
         };
         if exit {
             self.window.ssthresh = cwnd;
+            self.window.cwnd = cwnd;
         }
     }
 

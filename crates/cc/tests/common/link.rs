@@ -249,6 +249,7 @@ impl Flow {
             ece: false,
             delivered_ce: 0,
             delivered: self.delivered,
+            prr_cwnd: None,
         }
     }
 

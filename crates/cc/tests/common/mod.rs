@@ -84,6 +84,7 @@ pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> Del
         ece: false,
         delivered_ce: 0,
         delivered: edges.0,
+        prr_cwnd: None,
     }
 }
 

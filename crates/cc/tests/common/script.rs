@@ -185,6 +185,7 @@ impl Script {
             ece: false,
             delivered_ce: 0,
             delivered: self.delivered,
+            prr_cwnd: None,
         }
     }
 

@@ -332,6 +332,7 @@ impl Connection {
             ece: found.ece,
             delivered_ce: 0,
             delivered: self.rate.delivered,
+            prr_cwnd: self.is_reducing().then_some(self.cwnd),
         };
         self.cc.on_delivered(&sample);
         self.refresh_control();
@@ -345,7 +346,7 @@ impl Connection {
         if let Some(sample) = rate {
             self.note_rate(sample);
         }
-        let reducing = self.state.is_reducing() && !self.cc_owns_recovery;
+        let reducing = self.is_reducing();
         if reducing {
             let slow_start = self.prr_may_grow(lost > 0, found);
             self.reduce_cwnd(acked, slow_start);

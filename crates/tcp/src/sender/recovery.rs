@@ -245,6 +245,11 @@ impl Connection {
         self.refresh_control();
     }
 
+    /// Whether PRR's window is in force instead of the control's.
+    pub(super) fn is_reducing(&self) -> bool {
+        self.state.is_reducing() && !self.cc_owns_recovery
+    }
+
     /// Proportional rate reduction (`tcp_cwnd_reduction`, RFC 6937, RFC 9937).
     pub(super) fn reduce_cwnd(&mut self, delivered: u32, slow_start: bool) {
         if delivered == 0 || self.cc_owns_recovery {
