@@ -1,0 +1,132 @@
+//! Scenarios for tests, and what they come to.
+
+#![allow(dead_code)] // each test binary uses its part
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use narrows_base::Time;
+use narrows_record::{Event, FlowSample, Kind, Observer, QueueSample};
+use narrows_sim::scenario::{Flow, Host, Level, Limit, Path, Queue, Run, Scenario, SocketBuffers};
+
+pub const SECOND: u64 = 1_000_000_000;
+pub const MILLI: u64 = 1_000_000;
+
+/// A path with bulk flows that all start at once.
+pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario {
+    let flow = |(index, cca): (usize, &&str)| Flow {
+        name: format!("{cca}-{}", index + 1),
+        cca: (*cca).into(),
+        options: BTreeMap::new(),
+        start_ns: 0,
+        stop_ns: None,
+        size_bytes: None,
+        rtt_ns: None,
+        repeat_gap_ns: None,
+        while_flow: None,
+    };
+    Scenario {
+        name: "test".into(),
+        seed: 1,
+        path: Path {
+            rate_bps: mbps * 1_000_000,
+            rtt_ns: rtt_ms * MILLI,
+            buffer: Limit::Bytes(buffer),
+            queue: Queue::Droptail {},
+            loss: 0.0,
+        },
+        flows: ccas.iter().enumerate().map(flow).collect(),
+        host: Host {
+            profile: "linux-6.12".into(),
+            fq: false,
+            jitter_ns: 0,
+            socket_buffers: SocketBuffers::Raised,
+        },
+        run: Run {
+            duration_ns: 60 * SECOND,
+            warmup_ns: 10 * SECOND,
+            stop_when: None,
+            sample_interval_ns: 100 * MILLI,
+            record: Level::Samples,
+        },
+    }
+}
+
+/// Bytes of `percent` % of the path's bandwidth-delay product.
+pub fn bdp(mbps: u64, rtt_ms: u64, percent: u64) -> u64 {
+    mbps * rtt_ms * 125 * percent / 100
+}
+
+/// Everything that a run told about its flows and its queue.
+#[derive(Default)]
+pub struct Log {
+    pub flows: Vec<(Time, FlowSample)>,
+    pub queues: Vec<(Time, QueueSample)>,
+    pub internals: Vec<(Time, u32, &'static str, f64)>,
+}
+
+impl Observer for Log {
+    fn wants(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::Flow | Kind::Queue | Kind::Internal)
+    }
+
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Flow(sample) => self.flows.push((at, *sample)),
+            Event::Queue(sample) => self.queues.push((at, *sample)),
+            Event::Internal(i) => self.internals.push((at, i.flow.0, i.name, i.value)),
+            _ => {}
+        }
+    }
+}
+
+pub fn run(scenario: &Scenario) -> Log {
+    let mut log = Log::default();
+    narrows_sim::run(scenario, &mut log, &mut |_, _| ControlFlow::Continue(()))
+        .expect("the scenario runs");
+    log
+}
+
+impl Log {
+    /// The samples of one flow.
+    pub fn flow(&self, id: u32) -> Vec<(f64, FlowSample)> {
+        let own = self.flows.iter().filter(|(_, sample)| sample.flow.0 == id);
+        own.map(|(at, sample)| (at.as_secs_f64(), *sample)).collect()
+    }
+
+    /// A flow's payload received between two instants, in Mbit/s.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn goodput(&self, id: u32, from: f64, to: f64) -> f64 {
+        let at = |when: f64| {
+            let rows = self.flow(id);
+            let row = rows.iter().find(|(time, _)| (time - when).abs() < 1e-6);
+            row.expect("a row at that instant").1.received.get()
+        };
+        (at(to) - at(from)) as f64 * 8e-6 / (to - from)
+    }
+
+    /// Share of the packets that the queue dropped between two instants.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn drop_rate(&self, from: f64, to: f64) -> f64 {
+        let at = |when: f64| {
+            let row = self.queues.iter().find(|(time, _)| (time.as_secs_f64() - when).abs() < 1e-6);
+            row.expect("a row at that instant").1
+        };
+        let (a, b) = (at(from), at(to));
+        let dropped = (b.dropped - a.dropped) as f64;
+        dropped / (dropped + (b.forwarded - a.forwarded) as f64)
+    }
+
+    /// Mean backlog between two instants, in bytes.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn mean_queue(&self, from: f64, to: f64) -> f64 {
+        let within = |time: &Time| (from..=to).contains(&time.as_secs_f64());
+        let depths: Vec<f64> = self
+            .queues
+            .iter()
+            .filter(|(time, _)| within(time))
+            .map(|(_, sample)| sample.backlog.get() as f64)
+            .collect();
+        depths.iter().sum::<f64>() / depths.len() as f64
+    }
+}

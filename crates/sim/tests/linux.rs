@@ -1,0 +1,136 @@
+//! What a Linux 6.12 kernel measured on the same paths must come out here.
+//!
+//! The kernel ran in virtual time as User-Mode Linux, without noise, and so do
+//! these scenarios. Times and windows of single flows are compared closely,
+//! shares and loss rates of several flows within the kernel's own spread.
+
+mod common;
+
+use common::{MILLI, bdp, run, scenario};
+use narrows_sim::scenario::Scenario;
+
+fn near(what: &str, found: f64, kernel: f64, tolerance: f64) {
+    assert!(
+        (found - kernel).abs() <= tolerance,
+        "{what}: {found:.4} here, {kernel} +- {tolerance} in the kernel"
+    );
+}
+
+/// A single flow, sampled every 10 ms.
+fn single(mbps: u64, rtt_ms: u64, buffer: u64, cca: &str) -> Scenario {
+    let mut case = scenario(mbps, rtt_ms, buffer, &[cca]);
+    case.run.sample_interval_ns = 10 * MILLI;
+    case
+}
+
+#[test]
+fn cubic_saw_tooth() {
+    let log = run(&single(10, 40, 50_000, "cubic"));
+    let late: Vec<_> = log.flow(0).into_iter().filter(|(time, _)| *time > 10.0).collect();
+    let highest = late.iter().map(|(_, s)| s.cwnd).max().unwrap();
+    let thresholds: Vec<u32> = late.iter().filter_map(|(_, s)| s.ssthresh).collect();
+    assert!((67..=68).contains(&highest), "the window climbs to 67 or 68, not {highest}");
+    assert!(thresholds.iter().all(|t| (46..=47).contains(t)), "and falls to 46 or 47");
+    let cycles = late.windows(2).filter(|w| w[0].1.lost < w[1].1.lost).count();
+    let lost = late.last().unwrap().1.lost - late[0].1.lost;
+    assert_eq!(lost, cycles as u64, "one packet is lost a cycle");
+    near("period in s", 50.0 / f64::from(u32::try_from(cycles).unwrap()), 2.52, 0.13);
+    near("goodput", log.goodput(0, 10.0, 60.0), 9.653, 0.01);
+}
+
+#[test]
+fn cubic_follows_the_kernel_to_the_microsecond() {
+    let log = run(&single(10, 40, 50_000, "cubic"));
+    let rows = log.flow(0);
+    // Time in s, cwnd and smoothed RTT in us, from the kernel's tcp_probe tracepoint.
+    for (time, cwnd, srtt_us) in
+        [(0.20, 59, 55_236), (0.24, 61, 58_589), (0.28, 62, 70_454), (0.36, 66, 75_406)]
+    {
+        let row = rows.iter().find(|(at, _)| (at - time).abs() < 1e-6).unwrap().1;
+        assert_eq!(row.cwnd, cwnd, "cwnd at {time} s");
+        assert_eq!(row.srtt.unwrap().as_micros(), srtt_us, "smoothed RTT at {time} s");
+    }
+}
+
+#[test]
+fn hystart_exits() {
+    for (mbps, window) in [(10, 59.0), (20, 76.0), (40, 150.0), (100, 492.0)] {
+        let log = run(&single(mbps, 40, bdp(mbps, 40, 2_000), "cubic"));
+        let exit = log.flow(0).iter().find_map(|(_, s)| s.ssthresh);
+        let exit = f64::from(exit.expect("HyStart leaves slow start"));
+        near(&format!("exit at {mbps} Mbit/s x 40 ms"), exit, window, 1.0);
+    }
+}
+
+#[test]
+fn reno_halves() {
+    let log = run(&single(10, 40, 50_000, "reno"));
+    let late: Vec<_> = log.flow(0).into_iter().filter(|(time, _)| *time > 10.0).collect();
+    let highest = late.iter().map(|(_, s)| s.cwnd).max().unwrap();
+    assert!((67..=69).contains(&highest), "the window climbs to 68, not {highest}");
+    assert!(late.iter().filter_map(|(_, s)| s.ssthresh).all(|t| (33..=34).contains(&t)));
+}
+
+#[test]
+fn bbr_alone() {
+    let log = run(&single(10, 40, 400_000, "bbr"));
+    let rows = log.flow(0);
+    let startup = rows.iter().filter(|(_, s)| s.cca_state == "startup");
+    let most = startup.map(|(_, s)| s.cwnd).max().unwrap();
+    near("largest window in STARTUP", f64::from(most), 114.0, 10.0);
+    let drained =
+        rows.windows(2).find(|w| w[0].1.cca_state == "drain" && w[1].1.cca_state == "probe_bw");
+    near("end of DRAIN in s", drained.unwrap()[1].0, 0.64, 0.05);
+    let probes: Vec<f64> = rows
+        .windows(2)
+        .filter(|w| w[0].1.cca_state != "probe_rtt" && w[1].1.cca_state == "probe_rtt")
+        .map(|w| w[1].0)
+        .collect();
+    assert_eq!(probes.len(), 5, "PROBE_RTT in 60 s: {probes:?}");
+    for pair in probes.windows(2) {
+        near("period of PROBE_RTT in s", pair[1] - pair[0], 10.3, 0.15);
+    }
+    let probing = rows.iter().filter(|(time, s)| *time > 1.0 && s.cca_state == "probe_bw");
+    let windows: Vec<u32> = probing.map(|(_, s)| s.cwnd).filter(|&w| w > 40).collect();
+    near("window in PROBE_BW", f64::from(*windows.iter().max().unwrap()), 78.0, 8.0);
+    assert_eq!(rows.last().unwrap().1.lost, 0);
+    near("goodput", log.goodput(0, 10.0, 60.0), 9.449, 0.03);
+}
+
+/// Mean over seeds of what `measure` finds in seconds 10 to 60.
+fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&common::Log) -> f64) -> f64 {
+    let each = (1..=seeds).map(|seed| {
+        let mut case = case.clone();
+        case.seed = seed;
+        measure(&run(&case))
+    });
+    #[allow(clippy::cast_precision_loss)]
+    let mean = each.sum::<f64>() / seeds as f64;
+    mean
+}
+
+#[test]
+fn four_bbr_flows_lose_as_much_as_in_the_kernel() {
+    // Buffer in percent of the BDP, drop rate and its tolerance.
+    for (percent, kernel, tolerance) in
+        [(50, 0.1061, 0.012), (100, 0.0875, 0.010), (125, 0.0468, 0.006), (150, 0.0005, 0.001)]
+    {
+        let case = scenario(80, 25, bdp(80, 25, percent), &["bbr"; 4]);
+        let found = over_seeds(&case, 5, |log| log.drop_rate(10.0, 60.0));
+        near(&format!("drop rate at {percent} % of the BDP"), found, kernel, tolerance);
+    }
+}
+
+#[test]
+fn bbr_and_cubic_share_as_in_the_kernel() {
+    for (percent, kernel) in [(50, 0.972), (175, 0.762), (800, 0.392)] {
+        let case = scenario(80, 25, bdp(80, 25, percent), &["bbr", "bbr", "cubic", "cubic"]);
+        let share = |log: &common::Log| {
+            let flow = |id| log.goodput(id, 10.0, 60.0);
+            let bbr = flow(0) + flow(1);
+            bbr / (bbr + flow(2) + flow(3))
+        };
+        let found = over_seeds(&case, 5, share);
+        near(&format!("BBR's share at {percent} % of the BDP"), found, kernel, 0.05);
+    }
+}
