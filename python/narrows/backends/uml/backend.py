@@ -1,0 +1,207 @@
+"""The back end `uml`: a scenario on a guest of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.uml.kernels import get_kernel
+from narrows.backends.uml.machine import (
+    SCRIPT,
+    GuestError,
+    Program,
+    boot,
+    console,
+    guest_directory,
+    missing_programs,
+)
+from narrows.backends.uml.network import (
+    CONFIG,
+    FULL_PACKET,
+    LOG,
+    MAX_FLOWS,
+    NETWORK,
+    STATUS,
+    init_script,
+    network_script,
+    tool_config,
+)
+from narrows.backends.uml.tables import Tables, digest, read_tables
+from narrows.backends.uml.tool import traffic_tool
+from narrows.errors import InputError, SpecError
+from narrows.spec.suggest import one_of
+from narrows.store import RunInfo, RunResult
+
+_REVISION = 1
+"""Counts changes of the path and of the tables: older results aren't those of this version."""
+_FINE_NS = 10_000_000
+"""The queue and the RTT are sampled that often for their distributions, with few flows."""
+_FEW_FLOWS = 8
+
+
+class Uml:
+    """A Linux kernel as a User-Mode Linux program, in virtual time.
+
+    Without a `kernel` name the one built last is taken, and it must be the
+    kernel that the scenario's profile names.
+    """
+
+    name = "uml"
+
+    def __init__(self, kernel: str | None = None) -> None:
+        self._chosen = kernel is not None
+        self.kernel = get_kernel(kernel)
+        self._tool = traffic_tool()
+        missing = missing_programs()
+        if missing:
+            found = f'"uml", but no {", ".join(missing)} here'
+            raise InputError.at("--backend", found, "a machine with iproute2 and util-linux")
+        parts = f"{self.kernel.digest}:{hashlib.sha256(self._tool.read_bytes()).hexdigest()}"
+        mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
+        self.engine = f"{self.kernel.name} ({self.kernel.release}) {mark}.{_REVISION}"
+
+    def capabilities(self) -> Capabilities:
+        """What the kernel has."""
+        return Capabilities(
+            ccas=self.kernel.ccas,
+            queues=("droptail",),
+            profiles=(self.kernel.profile,),
+            parallel=True,
+            real_time=False,
+        )
+
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+        """Runs `scenario` to its end; the same scenario always gives the same tables.
+
+        Raises SpecError if the kernel can't run it, GuestError if the guest
+        fails, and whatever `progress` raises.
+        """
+        parameters = self._check(scenario)
+        began = time.perf_counter()
+        with guest_directory() as directory:
+            cpu_s = self._boot(directory, scenario, parameters, progress)
+            tables = read_tables(directory, scenario)
+        end_s, packets = _extent(tables)
+        info = RunInfo(
+            backend=self.name,
+            engine=self.engine,
+            digest=digest(tables),
+            end_s=end_s,
+            packets=packets,
+            cpu_s=cpu_s,
+            wall_s=time.perf_counter() - began,
+        )
+        return RunResult(tables, info)
+
+    def _boot(
+        self,
+        directory: Path,
+        scenario: Mapping[str, Any],
+        parameters: list[str],
+        progress: Progress | None,
+    ) -> float:
+        config = json.dumps(tool_config(scenario, _interval(scenario)))
+        _write(directory / CONFIG, config)
+        _write(directory / NETWORK, network_script(scenario))
+        _write(directory / SCRIPT, init_script(str(self._tool)))
+        program = Program(self.kernel.binary, self.kernel.seed_library)
+        watch = _Watch(directory, progress)
+        seed = int(scenario["seed"])
+        cpu_s = boot(program, directory, seed=seed, parameters=parameters, watch=watch)
+        _complain(directory)
+        return cpu_s
+
+    def _check(self, scenario: Mapping[str, Any]) -> list[str]:
+        """What is to be said on the kernel's command line; raises SpecError."""
+        host, flows = scenario["host"], scenario["flows"]
+        if not self._chosen and host["profile"] != self.kernel.profile:
+            remedy = f'"{self.kernel.profile}", or --backend uml:{self.kernel.name},'
+            raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
+        if host["jitter_ns"]:
+            remedy = '"0s", since hosts in virtual time take no time,'
+            raise SpecError.at("host.jitter", f"{host['jitter_ns']} ns", remedy)
+        if scenario["path"]["queue"]["kind"] != "droptail":
+            found = f'"{scenario["path"]["queue"]["kind"]}"'
+            raise SpecError.at("path.queue", found, '"droptail" on this back end')
+        if len(flows) > MAX_FLOWS:
+            raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+        for i, flow in enumerate(flows):
+            if flow["cca"] not in self.kernel.ccas:
+                found = f'"{flow["cca"]}", which {self.kernel.name} lacks'
+                raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], self.kernel.ccas))
+        return self._parameters(flows)
+
+    def _parameters(self, flows: list[Mapping[str, Any]]) -> list[str]:
+        """A control's options are parameters of its module, the same for all its flows."""
+        chosen: dict[str, dict[str, float]] = {}
+        for i, flow in enumerate(flows):
+            place, cca, options = f"flows[{i}].options", flow["cca"], dict(flow["options"])
+            if chosen.setdefault(cca, options) != options:
+                raise SpecError.at(place, f"{options}", f"those of the other {cca} flows")
+            for name, value in options.items():
+                if f"tcp_{cca}.{name}" not in self.kernel.parameters or value != int(value):
+                    known = [p.split(".")[1] for p in self.kernel.parameters if f"_{cca}." in p]
+                    remedy = f"whole numbers for {', '.join(known) or 'nothing'} on this back end"
+                    raise SpecError.at(f"{place}.{name}", f"{value:g}", remedy)
+        return [
+            f"tcp_{cca}.{name}={int(value)}"
+            for cca, options in sorted(chosen.items())
+            for name, value in sorted(options.items())
+        ]
+
+
+def _extent(tables: Tables) -> tuple[float, int]:
+    """The end, and the data packets out of the bottleneck; with loss behind it, all packets."""
+    queue = tables["queue_samples"].row(-1, named=True)
+    flows = tables["flow_samples"]
+    data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
+    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // FULL_PACKET
+    return queue["time_s"], packets
+
+
+class _Watch:
+    """Reads how far the guest is; what it returns changes as long as the guest works."""
+
+    def __init__(self, directory: Path, progress: Progress | None) -> None:
+        self._file = directory / "progress"
+        self._progress = progress
+
+    def __call__(self) -> object:
+        try:
+            now, packets = self._file.read_text(encoding="ascii").split()
+        except (OSError, ValueError):
+            now, packets = "0", "0"
+        if self._progress is not None:
+            self._progress(int(now) / 1e9, int(packets))
+        return now
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _interval(scenario: Mapping[str, Any]) -> int:
+    """The tool's sampling interval: fine, but it costs system calls for every flow."""
+    flows = len(scenario["flows"])
+    fine = _FINE_NS * -(-flows // _FEW_FLOWS)
+    wanted: int = scenario["run"]["sample_interval_ns"]
+    parts = max(1, wanted // fine)
+    while wanted % parts:
+        parts -= 1
+    return wanted // parts
+
+
+def _complain(directory: Path) -> None:
+    """Raises GuestError unless the tool says that all went well."""
+    try:
+        status = (directory / STATUS).read_text(encoding="ascii").strip()
+    except OSError:
+        raise GuestError(f"the guest didn't finish; it said: {console(directory)}") from None
+    if status != "0":
+        said = (directory / LOG).read_text(encoding="utf-8", errors="replace").strip()
+        raise GuestError(f"the guest failed: {said or console(directory)}")

@@ -1,0 +1,117 @@
+"""The kernels that were built, each in a directory of its own in the user's cache."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from narrows.errors import InputError
+from narrows.spec.suggest import one_of
+
+METADATA = "kernel.json"
+BINARY = "linux"
+SEED_LIBRARY = "seed.so"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be booted.
+
+    `release` is the kernel's own (`uname -r`), `digest` the SHA-256 of the
+    program, `ccas` what `tcp_available_congestion_control` lists, `parameters`
+    the module parameters of the controls ("tcp_cubic.hystart"), `source` where
+    it was built from and `built` when.
+    """
+
+    name: str
+    release: str
+    digest: str
+    ccas: tuple[str, ...]
+    parameters: tuple[str, ...]
+    source: str
+    built: str
+
+    @property
+    def path(self) -> Path:
+        """Its directory."""
+        return kernels_directory() / self.name
+
+    @property
+    def binary(self) -> Path:
+        """The program."""
+        return self.path / BINARY
+
+    @property
+    def seed_library(self) -> Path:
+        """The library that makes its random numbers repeatable."""
+        return self.path / SEED_LIBRARY
+
+    @property
+    def profile(self) -> str:
+        """The profile of the simulator that has the same TCP, such as "linux-6.12"."""
+        return "linux-" + ".".join(self.release.split(".")[:2])
+
+    def write(self, directory: Path) -> None:
+        """Writes what is known about it beside the program in `directory`."""
+        text = json.dumps(asdict(self), indent=1)
+        (directory / METADATA).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, directory: Path) -> Self:
+        """What is known about the kernel in `directory`; raises OSError or ValueError."""
+        known: dict[str, Any] = json.loads((directory / METADATA).read_text(encoding="utf-8"))
+        try:
+            return cls(
+                name=directory.name,
+                release=known["release"],
+                digest=known["digest"],
+                ccas=tuple(known["ccas"]),
+                parameters=tuple(known["parameters"]),
+                source=known["source"],
+                built=known["built"],
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{directory}: incomplete") from error
+
+
+def cache_directory() -> Path:
+    """`~/.cache/narrows`, or below XDG_CACHE_HOME."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if base.startswith("/") else Path.home() / ".cache"
+    return root / "narrows"
+
+
+def kernels_directory() -> Path:
+    """Where the kernels are."""
+    return cache_directory() / "kernels"
+
+
+def kernels() -> list[Kernel]:
+    """Every kernel that was built, by name."""
+    found = []
+    for metadata in sorted(kernels_directory().glob(f"*/{METADATA}")):
+        try:
+            found.append(Kernel.read(metadata.parent))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def get_kernel(name: str | None = None) -> Kernel:
+    """The kernel of that name; without one the only kernel, or else the one built last.
+
+    Raises InputError if there is none.
+    """
+    known = {kernel.name: kernel for kernel in kernels()}
+    if not known:
+        found = '"uml", for which no kernel is built yet'
+        remedy = '`narrows kernel build` first, or the back end "sim",'
+        raise InputError.at("--backend", found, remedy)
+    if name is None:
+        return max(known.values(), key=lambda kernel: kernel.built)
+    if name not in known:
+        raise InputError.at("--backend", f'the kernel "{name}", unknown', one_of(name, known))
+    return known[name]

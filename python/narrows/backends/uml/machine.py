@@ -1,0 +1,173 @@
+"""One guest: boots, runs its script, and is gone."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.errors import NarrowsError
+
+SCRIPT = "init"
+"""The guest's first program, a shell script in its directory."""
+CONSOLE = "console.log"
+SILENCE_S = 120.0
+"""A guest that shows no sign of life for so long has stopped its clock: it is ended."""
+POLL_S = 0.05
+_NEEDED_BYTES = 256 << 20
+"""What the pages of a guest with a few flows take, with room to spare."""
+
+# The same text in every run: the kernel mixes its command line into its random pool. The
+# guest's own files come by way of the process's working directory, whose path differs.
+_COMMAND_LINE = (
+    "mem=1G",
+    "time-travel=inf-cpu",
+    "time-travel-start=0",
+    "root=/dev/root",
+    "rootfstype=hostfs",
+    "rootflags=/",
+    "ro",
+    "quiet",
+    "con0=null,fd:1",
+    "con=null",
+    "init=/bin/sh",
+)
+_FIRST_STEPS = f'"mount -t hostfs -o /proc/self/cwd none /mnt && . /mnt/{SCRIPT}"'
+"""The host's `/proc/self` is the guest itself, so this is its working directory."""
+GUEST_DIRECTORY = "/mnt"
+"""Where the guest finds its directory."""
+
+
+class GuestError(NarrowsError):
+    """A guest that couldn't do its work."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel program, and the library that pins its random numbers."""
+
+    binary: Path
+    seed_library: Path
+
+
+@contextmanager
+def guest_directory() -> Iterator[Path]:
+    """An empty directory for a guest; it is removed again."""
+    with tempfile.TemporaryDirectory(prefix="narrows-uml-") as path:
+        yield Path(path)
+
+
+def boot(
+    program: Program,
+    directory: Path,
+    *,
+    seed: int,
+    parameters: Sequence[str] = (),
+    watch: Callable[[], object] = lambda: None,
+) -> float:
+    """Boots a guest that runs the script in `directory`; returns the CPU seconds that it took.
+
+    `parameters` are additional words of the kernel's command line. `watch` is
+    called some times a second: what it returns must change within SILENCE_S,
+    and what it raises ends the guest. Raises GuestError if the guest stops
+    responding or can't start.
+    """
+    command = [*_launcher(), str(program.binary), *_COMMAND_LINE, *parameters]
+    command += [f"narrows.seed={seed}", "--", "-c", _FIRST_STEPS]
+    with (directory / CONSOLE).open("wb") as console:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=directory,
+                env=_environment(program, directory, seed),
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise GuestError(f"the guest can't be started: {error}") from error
+        try:
+            return _wait(process, watch)
+        finally:
+            _end(process)
+
+
+def console(directory: Path) -> str:
+    """The last lines that a guest said."""
+    try:
+        text = (directory / CONSOLE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.strip().splitlines()[-5:])
+
+
+def missing_programs() -> list[str]:
+    """What the host lacks to boot a guest and to make its network."""
+    return [name for name in ("setarch", "ip", "tc") if which(name) is None]
+
+
+def which(name: str) -> str | None:
+    """A program, also from the directories that only an administrator's PATH has."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    return shutil.which(name, path=path)
+
+
+def _launcher() -> list[str]:
+    """Without random addresses, or the guest's memory size shifts; ends with its parent."""
+    setpriv = which("setpriv")
+    launcher = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+    return [*launcher, which("setarch") or "setarch", platform.machine(), "-R"]
+
+
+def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]:
+    """Nothing from the caller. HOME is where UML leaves its directory of guests."""
+    return {
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": str(directory),
+        "TMPDIR": _memory_directory(),
+        "LD_PRELOAD": str(program.seed_library),
+        "NARROWS_SEED": str(seed),
+    }
+
+
+def _memory_directory() -> str:
+    """Where the guest's memory lies: in memory if there is room and programs may be mapped."""
+    try:
+        state = os.statvfs("/dev/shm")  # noqa: S108 (UML itself makes an unlinked file)
+    except OSError:
+        return tempfile.gettempdir()
+    free = state.f_bavail * state.f_frsize
+    usable = not state.f_flag & os.ST_NOEXEC and free >= _NEEDED_BYTES
+    return "/dev/shm" if usable else tempfile.gettempdir()  # noqa: S108
+
+
+def _wait(process: subprocess.Popen[bytes], watch: Callable[[], object]) -> float:
+    last, changed = None, time.monotonic()
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage.ru_utime + usage.ru_stime
+        state = watch()
+        if state != last:
+            last, changed = state, time.monotonic()
+        if time.monotonic() - changed > SILENCE_S:
+            raise GuestError(f"the guest didn't respond for {SILENCE_S:g} s and was ended")
+        time.sleep(POLL_S)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends the guest with its processes: they are a session of their own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        process.wait()

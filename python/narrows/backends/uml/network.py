@@ -1,0 +1,214 @@
+"""A scenario as the guest's network and the traffic tool's configuration.
+
+The path is snd - rtr - dly - rcv, a namespace each. The bottleneck follows the
+simulator's link to the packet: a token bucket that holds one packet's tokens
+hands each packet on when its transmission would start, so that its queue holds
+what waits and nothing else; `netem rate` in the next namespace adds the time of
+the transmission, and half the two-way delay. tc counts Ethernet headers, so rate
+and limit are scaled by what they add to a full packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from narrows.backends.uml.machine import GUEST_DIRECTORY
+from narrows.errors import SpecError
+
+Scenario = Mapping[str, Any]
+
+NETWORK, CONFIG, LOG, STATUS = "network", "config.json", "log", "status"
+"""Files in the guest's directory: `network_script`, `tool_config`, what both said, how it ended."""
+FULL_PACKET = 1500
+"""IP bytes of a full packet."""
+ETHERNET = 14
+"""Bytes that tc counts beyond the IP packet."""
+FIRST_PORT = 5000
+"""Flow i goes to this port plus i."""
+MAX_FLOWS = 10_000
+_MAX_BANDS = 16
+"""As many classes as a `prio` queue discipline has."""
+_NETEM_PACKETS = 10_000_000
+"""More than any scenario holds on the cable."""
+_LATE_US = 3
+"""A timer of the guest is that late at most: a bucket without this slack would lose tokens."""
+_SMALL = 256
+"""Random loss spares shorter IP packets: those without data."""
+_BUFFERS = {
+    "stock": ("4096 131072 6291456", "4096 16384 4194304"),
+    "raised": ("4096 131072 67108864", "4096 16384 67108864"),
+    "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
+}
+"""tcp_rmem and tcp_wmem."""
+
+_HOSTS = """\
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs run /run
+echo {rmem} > /proc/sys/net/ipv4/tcp_rmem
+echo {wmem} > /proc/sys/net/ipv4/tcp_wmem
+echo 196608 262144 393216 > /proc/sys/net/ipv4/tcp_mem
+echo 1 > /proc/sys/net/ipv4/ip_forward
+ip -batch - <<EOF
+netns add snd
+netns add rtr
+netns add dly
+netns add rcv
+link add s0 netns snd address 02:00:00:00:01:01 type veth peer name r0 netns rtr address 02:00:00:00:01:02
+link add r1 netns rtr address 02:00:00:00:02:01 type veth peer name d0 netns dly address 02:00:00:00:02:02
+link add d1 netns dly address 02:00:00:00:03:01 type veth peer name v0 netns rcv address 02:00:00:00:03:02
+EOF
+ip -n snd -batch - <<EOF
+addr add 10.0.1.1/24 dev s0
+link set s0 up
+neigh add 10.0.1.2 lladdr 02:00:00:00:01:02 dev s0
+route add default via 10.0.1.2
+EOF
+ip -n rtr -batch - <<EOF
+addr add 10.0.1.2/24 dev r0
+addr add 10.0.2.1/24 dev r1
+link set r0 up
+link set r1 up
+neigh add 10.0.1.1 lladdr 02:00:00:00:01:01 dev r0
+neigh add 10.0.2.2 lladdr 02:00:00:00:02:02 dev r1
+route add default via 10.0.2.2
+EOF
+ip -n dly -batch - <<EOF
+addr add 10.0.2.2/24 dev d0
+addr add 10.0.3.1/24 dev d1
+link set d0 up
+link set d1 up
+neigh add 10.0.2.1 lladdr 02:00:00:00:02:01 dev d0
+neigh add 10.0.3.2 lladdr 02:00:00:00:03:02 dev d1
+route add 10.0.1.0/24 via 10.0.2.1
+EOF
+ip -n rcv -batch - <<EOF
+addr add 10.0.3.2/24 dev v0
+link set v0 up
+neigh add 10.0.3.1 lladdr 02:00:00:00:03:01 dev v0
+route add default via 10.0.3.1
+EOF
+"""  # noqa: E501 (a line each for ip)
+
+
+def network_script(scenario: Scenario) -> str:
+    """The shell commands that build the path in a guest, to be run with `sh -e`.
+
+    Raises SpecError if the guest can't have such a path.
+    """
+    rmem, wmem = _BUFFERS[scenario["host"]["socket_buffers"]]
+    fair = f"qdisc add dev s0 root fq flow_limit {_NETEM_PACKETS} limit {_NETEM_PACKETS}"
+    commands = [
+        *_batch("snd", [fair] if scenario["host"]["fq"] else []),
+        *_batch("rtr", _bottleneck(scenario["path"])),
+        *_batch("dly", [*_cable(scenario, "d1", data=True), *_cable(scenario, "d0", data=False)]),
+    ]
+    return _HOSTS.format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
+
+
+def init_script(tool: str) -> str:
+    """The guest's first program: builds the path, runs `tool`, switches off."""
+    path, config = f"{GUEST_DIRECTORY}/{NETWORK}", f"{GUEST_DIRECTORY}/{CONFIG}"
+    return (
+        "export PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
+        f"{{ sh -e {path} && {tool} {config}; }} > {GUEST_DIRECTORY}/{LOG} 2>&1\n"
+        f"echo $? > {GUEST_DIRECTORY}/{STATUS}\n"
+        f"{tool} power-off\n"
+    )
+
+
+def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
+    """The traffic tool's configuration, sampling every `interval_ns`."""
+    run = scenario["run"]
+    names = ("name", "cca", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
+    return {
+        "duration_ns": run["duration_ns"],
+        "warmup_ns": run["warmup_ns"],
+        "sample_ns": interval_ns,
+        "stop_when": run["stop_when"],
+        "namespaces": {
+            "sender": "/run/netns/snd",
+            "router": "/run/netns/rtr",
+            "receiver": "/run/netns/rcv",
+        },
+        "receiver": "10.0.3.2",
+        "first_port": FIRST_PORT,
+        "bottleneck_device": "r1",
+        "sender_device": "s0",
+        "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
+        "sysctls": {"net/ipv4/tcp_no_metrics_save": "1"},
+        "flows": [{name: flow[name] for name in names} for flow in scenario["flows"]],
+        "out": GUEST_DIRECTORY,
+    }
+
+
+def _batch(namespace: str, commands: Sequence[str]) -> list[str]:
+    return [f"tc -n {namespace} -batch - <<EOF", *commands, "EOF"]
+
+
+def _framed(count: int) -> int:
+    """IP bytes of full packets, as bytes or bit/s that tc counts."""
+    return -(-count * (FULL_PACKET + ETHERNET) // FULL_PACKET)
+
+
+def _bottleneck(path: Mapping[str, Any]) -> list[str]:
+    rate = _framed(path["rate_bps"])
+    burst = FULL_PACKET + ETHERNET + max(2, -(-rate * _LATE_US // 8_000_000))
+    bucket = f"qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {burst}"
+    if "packets" in path["buffer"]:
+        packets = path["buffer"]["packets"]
+        return [
+            f"{bucket} limit {_limit(_framed(packets * FULL_PACKET))}",
+            f"qdisc add dev r1 parent 1:1 handle 2: pfifo limit {_limit(packets)}",
+        ]
+    return [f"{bucket} limit {_limit(_framed(path['buffer']['bytes']))}"]
+
+
+def _limit(amount: int) -> int:
+    """As tc keeps limits in 32 bits; nothing here ever reaches as much."""
+    return min(amount, 2**32 - 1)
+
+
+def _cable(scenario: Scenario, device: str, *, data: bool) -> list[str]:
+    """The delay of one direction: a class for each two-way delay.
+
+    Where data may be lost there is a second one for packets without.
+    """
+    path = scenario["path"]
+    rtts = [path["rtt_ns"] if f["rtt_ns"] is None else f["rtt_ns"] for f in scenario["flows"]]
+    classes = sorted(set(rtts))
+    loss = path["loss"] if data else 0.0
+    bands = len(classes) * (2 if loss else 1)
+    if bands > _MAX_BANDS:
+        limit = _MAX_BANDS // (2 if loss else 1)
+        remedy = f"at most {limit} different ones on this back end"
+        raise SpecError.at("flows", f"{len(classes)} different delays", remedy)
+    netems = [_netem(path, rtt, loss, data=data) for rtt in classes]
+    if bands == 1:
+        return [f"qdisc add dev {device} root {netems[0]}"]
+    netems += [_netem(path, rtt, 0.0, data=data) for rtt in classes] if loss else []
+    zeros = " ".join(["0"] * 16)
+    commands = [f"qdisc add dev {device} root handle 1: prio bands {max(bands, 2)} priomap {zeros}"]
+    for band, netem in enumerate(netems, 1):
+        commands.append(f"qdisc add dev {device} parent 1:{band:x} {netem}")
+    port = "dport" if data else "sport"
+    for flow, rtt in enumerate(rtts):
+        band = classes.index(rtt) + 1
+        match = f"match ip {port} {FIRST_PORT + flow} 0xffff"
+        rule = f"filter add dev {device} parent 1: protocol ip"
+        if loss:
+            small = f"match u16 0 {0x10000 - _SMALL:#06x} at 2"
+            commands.append(f"{rule} prio 1 u32 {match} {small} flowid 1:{len(classes) + band:x}")
+        commands.append(f"{rule} prio 2 u32 {match} flowid 1:{band:x}")
+    return commands
+
+
+def _netem(path: Mapping[str, Any], rtt_ns: int, loss: float, *, data: bool) -> str:
+    one_way = rtt_ns // 2 if data else rtt_ns - rtt_ns // 2
+    parts = [f"netem limit {_NETEM_PACKETS} delay {one_way / 1000:.3f}us"]
+    if loss:
+        parts.append(f"loss {loss * 100:.10g}%")
+    if data:
+        parts.append(f"rate {_framed(path['rate_bps'])}bit")
+    return " ".join(parts)

@@ -1,0 +1,223 @@
+"""What the traffic tool wrote, as the tables that every back end writes.
+
+What the guest's TCP keeps to itself is null: the latest RTT sample, the packets
+marked lost, and each flow's own drops.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.backends.uml.internals import cca_states, internals
+from narrows.backends.uml.network import ETHERNET, FIRST_PORT, FULL_PACKET
+
+Tables = dict[str, pl.DataFrame]
+
+_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+_INFINITE = 0x7FFF_FFFF
+_UNPACED = str(2**64 - 1)
+"""The pacing rate before the first."""
+_FIN, _SYN = 1, 2
+_FLOAT, _SMALL, _LARGE, _TEXT = pl.Float64, pl.UInt32, pl.UInt64, pl.String
+
+
+def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
+    """The tables of a run from the files in `directory`; raises OSError if there are none."""
+    flows = pl.read_csv(
+        directory / "flows.csv",
+        schema_overrides=dict.fromkeys(_OPTIONAL, pl.Int64),
+        null_values={"pacing_rate": _UNPACED},
+    )
+    queue = pl.read_csv(directory / "queue.csv", infer_schema_length=None)
+    completions = pl.read_csv(directory / "completions.csv", infer_schema_length=None)
+    shown, queue_shown = _rows(flows, scenario), _rows(queue, scenario)
+    tables = {
+        "flow_samples": _flow_samples(shown, scenario),
+        "internals": internals(shown, scenario, seconds()),
+        "queue_samples": _queue_samples(queue_shown),
+        "completions": _completions(completions),
+        "distributions": _distributions(flows, queue, scenario),
+    }
+    if scenario["run"]["record"] == "packets":
+        tables["packets"] = packets(pl.read_csv(directory / "packets.csv"))
+    return tables
+
+
+def digest(tables: Tables) -> str:
+    """A hexadecimal hash of all results."""
+    whole = hashlib.sha256()
+    for name in sorted(tables):
+        whole.update(name.encode())
+        whole.update(tables[name].write_csv().encode())
+    return whole.hexdigest()[:32]
+
+
+_OPTIONAL = (
+    *("ca_state", "cwnd", "ssthresh", "unacked", "sacked", "lost", "retrans"),
+    *("srtt_us", "rttvar_us", "min_rtt_us", "pacing_rate", "delivery_rate", "mss", "dsack_dups"),
+    *("cc0", "cc1", "cc2", "cc3", "cc4"),
+)
+"""Columns that are empty while there is no connection."""
+
+
+def _rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
+    """The instants that the scenario asks for: its interval, the warm-up and the end."""
+    run = scenario["run"]
+    time, end = pl.col("time_ns"), pl.col("time_ns").max()
+    wanted = (time == run["warmup_ns"]) | (time == end)
+    if run["record"] != "summary":
+        wanted |= time % run["sample_interval_ns"] == 0
+    return frame.filter(wanted)
+
+
+def seconds(column: str = "time_ns") -> pl.Expr:
+    """Nanoseconds as the nearest float of seconds; polars itself multiplies by 1e-9."""
+    return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=_FLOAT)
+
+
+def _flow_samples(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
+    open_ = pl.col("cwnd").is_not_null()
+    in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
+    rated = flows.with_columns(_paced(scenario).alias("paced"))
+    return rated.select(
+        seconds().alias("time_s"),
+        pl.col("flow").cast(_SMALL),
+        pl.col("cwnd").fill_null(0).cast(_SMALL),
+        pl.col("ssthresh").replace(_INFINITE, None).cast(_SMALL),
+        in_flight.fill_null(0).cast(_SMALL).alias("in_flight"),
+        pl.lit(None, _FLOAT).alias("rtt_ms"),
+        (pl.col("srtt_us").replace(0, None) / 1e3).alias("srtt_ms"),
+        (pl.col("min_rtt_us").replace(0xFFFF_FFFF, None) / 1e3).alias("min_rtt_ms"),
+        pl.when("paced").then(pl.col("pacing_rate") * 8 / 1e6).alias("pacing_mbps"),
+        (pl.col("delivery_rate").replace(0, None) * 8 / 1e6).alias("delivery_mbps"),
+        pl.col("sent").cast(_LARGE),
+        pl.col("delivered").cast(_LARGE),
+        pl.lit(None, _LARGE).alias("lost"),
+        pl.col("retransmitted").cast(_LARGE),
+        received_bytes().cast(_LARGE).alias("received_bytes"),
+        _wire_bytes(scenario).cast(_LARGE).alias("wire_bytes"),
+        pl.lit(None, _LARGE).alias("dropped"),
+        pl.when(open_)
+        .then(pl.col("ca_state").replace_strict(dict(enumerate(_STATES)), return_dtype=_TEXT))
+        .otherwise(pl.lit("closed"))
+        .alias("state"),
+        cca_states(scenario).alias("cca_state"),
+    )
+
+
+def _paced(scenario: Mapping[str, Any]) -> pl.Expr:
+    """Whether a flow's pacing rate is kept to: by `fq`, or because its control is a BBR."""
+    bbr = [i for i, flow in enumerate(scenario["flows"]) if flow["cca"].startswith("bbr")]
+    return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(bbr)
+
+
+def received_bytes() -> pl.Expr:
+    """Payload at the receiver, each byte once, also beyond the holes that TCP_INFO stops at.
+
+    Of the open connection it is full packets less those that came twice; the
+    sender hears of these half a round trip later, hence the running maximum.
+    """
+    full = (pl.col("open_segments") - pl.col("dsack_dups").fill_null(0)) * pl.col("mss")
+    known = pl.max_horizontal(full.fill_null(0), pl.col("open_bytes"))
+    whole = pl.col("arrived_bytes") - pl.col("open_bytes") + known
+    return whole.cum_max().over("flow")
+
+
+def _wire_bytes(scenario: Mapping[str, Any]) -> pl.Expr:
+    """All data packets count as full ones; where the path loses some, nobody counted them."""
+    if scenario["path"]["loss"]:
+        return pl.lit(None, _LARGE)
+    return pl.col("arrived_segments") * FULL_PACKET
+
+
+def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
+    count = pl.col("packets") + pl.col("drops") + pl.col("queued_packets")
+    return queue.select(
+        seconds().alias("time_s"),
+        pl.lit(0, _SMALL).alias("link"),
+        _ip_bytes("queued_bytes", "queued_packets").alias("backlog_bytes"),
+        pl.col("queued_packets").cast(_LARGE).alias("backlog_packets"),
+        count.cast(_LARGE).alias("arrived_packets"),
+        pl.col("drops").cast(_LARGE).alias("dropped_packets"),
+        pl.lit(0, _LARGE).alias("marked_packets"),
+        pl.col("packets").cast(_LARGE).alias("forwarded_packets"),
+        _ip_bytes("bytes", "packets").alias("forwarded_bytes"),
+    )
+
+
+def _ip_bytes(size: str, packets: str) -> pl.Expr:
+    """What tc counts without the Ethernet headers."""
+    return (pl.col(size) - ETHERNET * pl.col(packets)).cast(_LARGE)
+
+
+def _completions(completions: pl.DataFrame) -> pl.DataFrame:
+    return completions.select(
+        pl.col("flow").cast(_SMALL),
+        pl.col("instance").cast(_SMALL),
+        seconds("start_ns").alias("start_s"),
+        seconds("end_ns").alias("end_s"),
+        pl.col("size_bytes").cast(_LARGE),
+        pl.col("retransmitted").cast(_LARGE),
+    )
+
+
+def _distributions(
+    flows: pl.DataFrame, queue: pl.DataFrame, scenario: Mapping[str, Any]
+) -> pl.DataFrame:
+    """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
+    since = pl.col("time_ns") >= scenario["run"]["warmup_ns"]
+    delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(_FLOAT)
+    rtts = flows.with_columns(weight=delivered).filter(since & (pl.col("srtt_us") > 0))
+    rtts = rtts.select(id="flow", value=pl.col("srtt_us") / 1e3, weight="weight")
+    span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")) / 1e9
+    backlog = _ip_bytes("queued_bytes", "queued_packets").cast(_FLOAT)
+    depths = queue.with_columns(weight=span).filter(since)
+    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog, weight="weight")
+    return pl.concat([_buckets("rtt_ms", rtts), _buckets("queue_bytes", depths)])
+
+
+def _buckets(kind: str, samples: pl.DataFrame) -> pl.DataFrame:
+    summed = samples.group_by("id", "value").agg(pl.col("weight").sum())
+    kept = summed.filter(pl.col("weight") > 0).sort("id", "value")
+    return kept.select(
+        pl.lit(kind).alias("kind"), pl.col("id").cast(_SMALL), pl.col("value"), pl.col("weight")
+    )
+
+
+def packets(captured: pl.DataFrame) -> pl.DataFrame:
+    """Data and acknowledgements at the sending host; sequence numbers become packet numbers."""
+    out = pl.col("direction") == "out"
+    frame = captured.with_columns(
+        server=pl.when(out).then("destination").otherwise("source"),
+        client=pl.when(out).then("source").otherwise("destination"),
+        syn=pl.col("flags") // _SYN % 2 == 1,
+    )
+    first = frame.filter(out & pl.col("syn")).group_by("server", "client", maintain_order=True)
+    starts = first.agg(pl.col("seq").first().alias("initial"))
+    starts = starts.with_columns(instance=pl.int_range(pl.len()).over("server"))
+    largest = captured["payload"].max()
+    mss = largest if isinstance(largest, int) and largest > 0 else 1
+    number = pl.when(out).then("seq").otherwise("ack") - pl.col("initial") - 1
+    frame = frame.join(starts, on=["server", "client"], maintain_order="left")
+    frame = frame.filter(~pl.col("syn") & (~out | (pl.col("payload") > 0)))
+    offset = number % 2**32
+    again = offset < offset.cum_max().shift().over("server", "client", "direction")
+    options = (
+        pl.when(pl.col("sack").fill_null("") == "")
+        .then(0)
+        .otherwise(4 + 8 * pl.col("sack").str.split(" ").list.len().cast(pl.Int64))
+    )
+    return frame.select(
+        seconds().alias("time_s"),
+        pl.when(out).then(pl.lit("sent")).otherwise(pl.lit("ack_received")).alias("event"),
+        (pl.col("server") - FIRST_PORT).cast(_SMALL).alias("flow"),
+        pl.col("instance").cast(_SMALL),
+        (-(-offset // mss)).cast(_LARGE).alias("seq"),
+        (pl.col("payload") + 52 + options).cast(_SMALL).alias("size"),
+        (out & again).fill_null(value=False).alias("retransmission"),
+    )

@@ -1,0 +1,188 @@
+"""Real Linux TCP in virtual time; needs a kernel from `narrows kernel build`."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, scenario_of
+
+from narrows.backends.uml import Uml, kernels, machine
+from narrows.backends.uml.machine import GuestError
+from narrows.errors import SpecError
+from narrows.metrics import summarise
+from narrows.store import RunResult
+
+pytestmark = pytest.mark.skipif(
+    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
+)
+
+TWO = GOOD + '\n[[flows]]\ncca = "bbr"\n'
+
+
+@pytest.fixture(scope="module")
+def uml() -> Uml:
+    return Uml(kernels()[0].name)
+
+
+def run(uml: Uml, text: str = GOOD, overrides: tuple[str, ...] = ()) -> RunResult:
+    return uml.run(scenario_of(text, overrides))
+
+
+def test_a_flow_fills_the_link_exactly(uml: Uml) -> None:
+    scenario = scenario_of(GOOD, ["run.duration=10s", "run.warmup=3s", "path.buffer=2bdp"])
+    result = uml.run(scenario)
+    summary = summarise(scenario, result.tables, result.info)
+    assert summary["bottleneck"]["utilization"] == pytest.approx(1.0, abs=1e-3)
+    assert summary["flows"][0]["goodput_mbps"] == pytest.approx(8 * 1448 / 1500, rel=2e-3)
+    assert summary["bottleneck"]["queue_bdp"]["max"] <= 2.0
+    # The SYN is short: it finds no queue and is soon through.
+    assert result.tables["flow_samples"]["min_rtt_ms"].min() == pytest.approx(20.06, abs=0.05)
+    assert summary["flows"][0]["rtt_ms"]["mean"] > 21.5
+
+
+def test_the_tables_are_those_of_the_simulator(uml: Uml) -> None:
+    from narrows.backends import get_backend
+
+    scenario = scenario_of(
+        TWO, ["run.record=packets", "run.duration=1s", "run.sample_interval=20ms"]
+    )
+    ours, theirs = uml.run(scenario).tables, get_backend("sim").run(scenario).tables
+    assert set(ours) == set(theirs)
+    for name, table in theirs.items():
+        assert ours[name].schema == table.schema, name
+    for name in ("flow_samples", "queue_samples"):
+        assert ours[name]["time_s"].to_list() == theirs[name]["time_s"].to_list()
+    states = set(ours["flow_samples"]["cca_state"]) - {""}
+    assert states <= set(theirs["flow_samples"]["cca_state"]) | {"probe_bw", "drain"}
+    assert {"startup", "slow_start"} <= states
+
+
+def test_a_seed_gives_the_same_bytes_again_also_side_by_side(uml: Uml) -> None:
+    seeds = [1, 2, 1, 2]
+    with ThreadPoolExecutor(4) as pool:
+        digests = list(pool.map(lambda s: run(uml, TWO, (f"run.seed={s}",)).info.digest, seeds))
+    assert digests[:2] == digests[2:]
+    assert digests[0] != digests[1]
+
+
+def test_a_chain_completes_and_ends_the_run(uml: Uml) -> None:
+    text = GOOD.replace(
+        'cca = "cubic"',
+        'cca = "cubic"\nname = "large"\nsize = "1mb"\n[[flows]]\ncca = "bbr"\nname = "chain"\n'
+        'size = "100kb"\nrepeat_gap = "100ms"\nstart = "200ms"\nwhile = "large"',
+    ).replace('duration = "2s"', 'duration = "20s"\nstop_when = "large"')
+    result = run(uml, text)
+    done = result.tables["completions"]
+    large = done.filter(done["flow"] == 0).row(0, named=True)
+    chain = done.filter(done["flow"] == 1)
+    assert large["end_s"] == pytest.approx(result.info.end_s, abs=1e-3)
+    assert chain.height >= 3
+    assert chain["instance"].to_list() == list(range(chain.height))
+    assert chain["start_s"][0] == pytest.approx(0.2, abs=1e-4)
+    gap = chain["start_s"][1] - chain["end_s"][0]
+    assert gap == pytest.approx(0.1, abs=1e-4)
+    assert set(done["size_bytes"]) == {1_000_000, 100_000}
+    last = result.tables["flow_samples"].filter(result.tables["flow_samples"]["flow"] == 0)
+    assert last["received_bytes"].max() == 1_000_000
+
+
+def test_delays_of_their_own_loss_and_packet_limits(uml: Uml) -> None:
+    text = (
+        GOOD.replace('"1bdp"', '"40pkt"\nloss = 0.02') + '\n[[flows]]\ncca = "reno"\nrtt = "60ms"'
+    )
+    result = run(uml, text, ("run.duration=10s",))
+    flows = result.tables["flow_samples"]
+    for flow, rtt in ((0, 20), (1, 60)):
+        rows = flows.filter(flows["flow"] == flow)
+        assert rows["min_rtt_ms"].min() == pytest.approx(rtt, abs=0.2)
+    retransmitted = flows["retransmitted"].max()
+    assert isinstance(retransmitted, int)
+    assert retransmitted > 20
+    backlog = result.tables["queue_samples"]["backlog_packets"].max()
+    assert isinstance(backlog, int)
+    assert backlog <= 40
+
+
+def test_fq_paces_and_stop_stops(uml: Uml) -> None:
+    text = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nstop = "1s"') + "\n[host]\nfq = true\n"
+    flows = run(uml, text, ("run.duration=4s",)).tables["flow_samples"]
+    assert flows["pacing_mbps"].drop_nulls().len() > 0
+    sent = flows["sent"].to_list()
+    assert sent[-1] == sent[-10] > 0
+    assert flows["state"][-1] == "closed"
+
+
+def test_options_are_parameters_of_the_control(uml: Uml) -> None:
+    with_exit = run(uml, GOOD, ("path.buffer=20bdp",)).tables["flow_samples"]
+    options = ("path.buffer=20bdp", "flows.0.options.hystart=0")
+    without = run(uml, GOOD, options).tables["flow_samples"]
+    assert with_exit["cwnd"].max() < without["cwnd"].max()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "place"),
+    [
+        (("host.jitter=1ms",), "host.jitter"),
+        (("flows.0.options.rfc9438=1",), "flows[0].options.rfc9438"),
+    ],
+)
+def test_what_a_guest_cannot_do_is_refused(
+    uml: Uml, overrides: tuple[str, ...], place: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        run(uml, GOOD, overrides)
+    assert caught.value.place == place
+
+
+def test_progress_is_heard_and_can_stop_the_run(uml: Uml) -> None:
+    heard: list[float] = []
+
+    def progress(sim_s: float, packets: int) -> None:
+        heard.append(sim_s)
+        if packets > 1000:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        uml.run(scenario_of(GOOD, ["run.duration=100000s", "run.record=summary"]), progress)
+    assert heard == sorted(heard)
+    assert not guests()
+
+
+def test_a_guest_that_stops_its_clock_is_ended(
+    uml: Uml, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "SILENCE_S", 2.0)
+    (tmp_path / "init").write_text("while :; do :; done\n")
+    program = machine.Program(uml.kernel.binary, uml.kernel.seed_library)
+    began = time.monotonic()
+    with pytest.raises(GuestError, match="didn't respond"):
+        machine.boot(program, tmp_path, seed=1)
+    assert time.monotonic() - began < 30
+    assert not guests()
+
+
+def guests() -> list[int]:
+    """Guests of this process that are still there; a killed one may take a moment."""
+    deadline = time.monotonic() + 5
+    while True:
+        found = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _is_ours(p)]
+        if not found or time.monotonic() > deadline:
+            return found
+        threading.Event().wait(0.05)
+
+
+def _is_ours(process: Path) -> bool:
+    try:
+        command = (process / "cmdline").read_bytes()
+        environment = (process / "environ").read_bytes()
+        parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return False
+    return (
+        b"time-travel" in command and b"narrows-uml-" in environment and parent in (1, os.getpid())
+    )

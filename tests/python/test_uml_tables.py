@@ -1,0 +1,191 @@
+"""The parts of the back end `uml` that need no kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from specimens import GOOD, scenario_of
+
+from narrows.backends.uml import build, get_kernel, kernels
+from narrows.backends.uml.backend import _interval
+from narrows.backends.uml.internals import cca_states
+from narrows.backends.uml.kernels import Kernel
+from narrows.backends.uml.network import network_script, tool_config
+from narrows.backends.uml.tables import packets, received_bytes
+from narrows.errors import InputError, SpecError
+
+EXAMPLE = Kernel("six", "6.12.1", "00", ("cubic",), ("tcp_cubic.hystart",), "tree", "2026-01-01")
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def lines(text: str = GOOD, overrides: tuple[str, ...] = ()) -> list[str]:
+    return network_script(scenario_of(text, overrides)).splitlines()
+
+
+def test_without_a_kernel_the_remedy_is_told() -> None:
+    assert kernels() == []
+    with pytest.raises(InputError) as caught:
+        get_kernel()
+    assert "narrows kernel build" in caught.value.remedy
+
+
+def test_a_kernel_is_found_by_name_or_as_the_latest(tmp_path: Path) -> None:
+    for name, built in (("a", "2026-01-02"), ("b", "2026-01-01")):
+        directory = tmp_path / "narrows" / "kernels" / name
+        directory.mkdir(parents=True)
+        Kernel(name, "6.12.1", "00", ("cubic",), (), "tree", built).write(directory)
+    (tmp_path / "narrows" / "kernels" / "b" / "kernel.json").touch()
+    broken = tmp_path / "narrows" / "kernels" / "c"
+    broken.mkdir()
+    (broken / "kernel.json").write_text(json.dumps({"name": "c"}))
+    assert [kernel.name for kernel in kernels()] == ["a", "b"]
+    assert get_kernel().name == "a"
+    assert get_kernel("b").profile == "linux-6.12"
+    with pytest.raises(InputError):
+        get_kernel("c")
+
+
+def test_what_is_known_about_a_kernel_is_kept(tmp_path: Path) -> None:
+    directory = tmp_path / "six"
+    directory.mkdir()
+    EXAMPLE.write(directory)
+    assert Kernel.read(directory) == EXAMPLE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ({"source": Path("/nonexistent")}, "--source"),
+        ({"debian": "linux-source-0.1"}, "--debian"),
+        ({"debian": "../../etc/passwd"}, "--debian"),
+    ],
+)
+def test_a_build_without_sources_is_refused(
+    arguments: dict[str, object], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("narrows.backends.uml.builder._check_programs", lambda: None)
+    monkeypatch.setattr("narrows.backends.uml.builder.traffic_tool", lambda: None)
+    with pytest.raises(InputError) as caught:
+        build(**arguments)  # type: ignore[arg-type]
+    assert caught.value.place == place
+
+
+def test_rates_and_limits_count_ethernet_headers() -> None:
+    bucket = next(line for line in lines() if "tbf" in line)
+    # 8 Mbit/s and 20 000 bytes, times 1514/1500.
+    assert "rate 8074667bit" in bucket
+    assert "burst 1518" in bucket
+    assert "limit 20187" in bucket
+
+
+def test_a_limit_of_packets_is_a_pfifo() -> None:
+    assert any("pfifo limit 7" in line for line in lines(overrides=("path.buffer=7pkt",)))
+
+
+def test_one_delay_needs_no_classes() -> None:
+    netems = [line for line in lines() if "netem" in line]
+    assert len(netems) == 2
+    assert "dev d1 root" in netems[0]
+    assert "delay 10000.000us rate 8074667bit" in netems[0]
+    assert "rate" not in netems[1]
+    assert not any("prio" in line for line in lines())
+
+
+def test_loss_spares_packets_without_data() -> None:
+    text = GOOD.replace('buffer = "1bdp"', 'buffer = "1bdp"\nloss = 0.015')
+    script = lines(text)
+    assert [line for line in script if "loss 1.5%" in line and "1:1" in line]
+    assert [line for line in script if "0xff00 at 2 flowid 1:2" in line]
+    assert sum("loss" in line for line in script) == 1
+
+
+def test_too_many_delays_are_refused() -> None:
+    flows = "".join(f'\n[[flows]]\ncca = "reno"\nrtt = "{n}ms"\n' for n in range(21, 38))
+    with pytest.raises(SpecError) as caught:
+        lines(GOOD + flows)
+    assert "at most 16" in caught.value.remedy
+
+
+def test_the_tool_gets_every_flow() -> None:
+    config = tool_config(scenario_of(GOOD), 10_000_000)
+    assert config["flows"][0] == {
+        "name": "cubic-1",
+        "cca": "cubic",
+        "start_ns": 0,
+        "stop_ns": None,
+        "size_bytes": None,
+        "repeat_gap_ns": None,
+        "while": None,
+    }
+    assert config["capture_ns"] == 0
+
+
+@pytest.mark.parametrize(("interval", "flows"), [("100ms", 1), ("7ms", 1), ("33ms", 40)])
+def test_the_fine_interval_divides_the_interval(interval: str, flows: int) -> None:
+    overrides = (f"run.sample_interval={interval}", f"flows.0.count={flows}")
+    scenario = scenario_of(GOOD, overrides)
+    fine = _interval(scenario)
+    assert scenario["run"]["sample_interval_ns"] % fine == 0
+    assert fine <= scenario["run"]["sample_interval_ns"]
+
+
+def test_received_bytes_look_past_holes_and_forget_duplicates() -> None:
+    frame = pl.DataFrame(
+        {
+            "flow": [0, 0, 0, 0],
+            "open_segments": [0, 10, 12, 0],
+            "dsack_dups": [None, 0, 3, None],
+            "mss": [None, 1000, 1000, None],
+            "open_bytes": [0, 4000, 4000, 0],
+            "arrived_bytes": [0, 4000, 4000, 12_000],
+        }
+    )
+    # Two of the segments turn out to be duplicates, but nothing goes backwards.
+    assert frame.select(received_bytes()).to_series().to_list() == [0, 10_000, 10_000, 12_000]
+
+
+def test_bbr_shows_its_state_by_its_gains() -> None:
+    scenario = scenario_of(GOOD.replace("cubic", "bbr") + '\n[[flows]]\ncca = "cubic"\n')
+    gains = [(739, 739), (88, 739), (320, 512), (192, 512), (256, 512), (256, 256)]
+    frame = pl.DataFrame(
+        {
+            "flow": [0] * 6 + [1, 1, 0],
+            "cwnd": [10] * 7 + [30, None],
+            "ssthresh": [20] * 9,
+            "cc3": [pacing for pacing, _ in gains] + [0, 0, None],
+            "cc4": [window for _, window in gains] + [0, 0, None],
+        }
+    )
+    states = frame.select(cca_states(scenario)).to_series().to_list()
+    expected = ["startup", "drain", "probe_bw", "probe_bw", "probe_bw", "probe_rtt"]
+    assert states == [*expected, "slow_start", "congestion_avoidance", ""]
+
+
+def test_captured_packets_are_numbered_across_connections_and_wraps() -> None:
+    names = ["time_ns", "direction", "source", "destination", "seq", "ack", "payload", "flags"]
+    top = 2**32 - 1
+    rows = [
+        (0, "out", 40000, 5001, top - 1000, 0, 0, 2, None),
+        (1, "in", 5001, 40000, 9, top - 999, 0, 18, None),
+        (2, "out", 40000, 5001, top - 999, 10, 1000, 16, None),
+        (3, "out", 40000, 5001, 0, 10, 1000, 16, None),
+        (4, "in", 5001, 40000, 10, top - 999, 0, 16, "0-1000"),
+        (5, "out", 40000, 5001, top - 999, 10, 1000, 16, None),
+        (6, "out", 40001, 5001, 70, 0, 0, 2, None),
+        (7, "out", 40001, 5001, 71, 0, 1000, 16, None),
+    ]
+    frame = pl.DataFrame(rows, schema=[*names, "sack"], orient="row", infer_schema_length=None)
+    table = packets(frame)
+    assert table["event"].to_list() == ["sent", "sent", "ack_received", "sent", "sent"]
+    assert table["seq"].to_list() == [0, 1, 0, 0, 0]
+    assert table["retransmission"].to_list() == [False, False, False, True, False]
+    assert table["instance"].to_list() == [0, 0, 0, 0, 1]
+    assert table["flow"].to_list() == [1] * 5
+    assert table["size"].to_list() == [1052, 1052, 64, 1052, 1052]
