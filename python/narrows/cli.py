@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,8 @@ DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 # The base of all errors of usage. Typer may carry its own copy of click, so the
 # class is reached through what typer exports: BadParameter, UsageError, this.
 _ClickError = typer.BadParameter.__mro__[2]
+
+_BACKENDS = "What runs it: sim, or uml, real Linux in virtual time (uml:NAME, a kernel of its own)."
 
 app = typer.Typer(
     name="narrows",
@@ -82,7 +85,7 @@ def run(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    backend: Annotated[str, typer.Option(help="What runs it: sim.")] = "sim",
+    backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
     trials: Annotated[str | None, typer.Option(metavar="N", help="As run.trials.")] = None,
@@ -121,12 +124,53 @@ def _print_json(document: object) -> None:
 
 
 @app.command("list")
-def list_(kind: Annotated[Kind, typer.Argument(help="What to list.")]) -> None:
+def list_(
+    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
+) -> None:
     """List what can be named in a specification."""
     from narrows.console import print_list
     from narrows.listing import listing
 
-    print_list(listing(kind.value))
+    print_list(listing(kind.value, backend))
+
+
+kernel = typer.Typer(help="Kernels for the back end uml.", rich_markup_mode=None)
+app.add_typer(kernel, name="kernel")
+
+
+@kernel.command()
+def build(
+    source: Annotated[
+        Path | None, typer.Option(metavar="TREE", help="A Linux source tree; it isn't changed.")
+    ] = None,
+    debian: Annotated[
+        str | None, typer.Option(metavar="PACKAGE", help="As linux-source-6.12, the default.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="What to call it.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Further CONFIG_ lines.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="As make -j.")] = None,
+) -> None:
+    """Build a kernel as a program and keep it; takes minutes."""
+    from narrows.backends.uml import build as build_kernel
+    from narrows.console import StepBar
+
+    with StepBar() as bar:
+        built = build_kernel(
+            name, source=source, debian=debian, config=config, jobs=jobs, progress=bar
+        )
+    print(f"{built.name}: Linux {built.release} at {built.path}")
+
+
+@kernel.command("list")
+def list_kernels() -> None:
+    """List the kernels that were built."""
+    from narrows.backends.uml import kernels
+    from narrows.console import print_list
+
+    print_list([(k.name, f"Linux {k.release}, built {k.built} from {k.source}") for k in kernels()])
 
 
 @app.command()
@@ -146,7 +190,7 @@ def reproduce(
     figure: Annotated[
         str, typer.Argument(metavar="ID", help='A figure of `narrows list figures`, or "all".')
     ],
-    backend: Annotated[str, typer.Option(help="What runs it: sim.")] = "sim",
+    backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
 ) -> None:

@@ -60,6 +60,33 @@ class ProgressBar:
         )
 
 
+class StepBar:
+    """The steps of something long on standard error: a bar on a terminal, else a line each."""
+
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._step = ""
+
+    def __enter__(self) -> StepBar:
+        if sys.stderr.isatty():
+            self._bar = _progress()
+            self._bar.add_task("", total=1.0, speed="", time="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, step: str, fraction: float) -> None:
+        """Shows that `step` is going on and how much of the whole is done, from 0 to 1."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=fraction, time=step)
+        elif step != self._step:
+            print(f"narrows: {step}", file=sys.stderr, flush=True)
+        self._step = step
+
+
 def _progress() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from narrows.backends import get_backend
 from narrows.spec import registry
 
 Row = tuple[str, str]
 """A name and what it means."""
 
 
-def listing(kind: str) -> list[Row]:
-    """The rows for "ccas", "queues", "profiles" or "figures"."""
-    return list(_LISTINGS[kind]())
+def listing(kind: str, backend: str = "sim") -> list[Row]:
+    """The rows for "ccas", "queues", "profiles" or "figures", as `backend` has them."""
+    rows = list(_LISTINGS[kind]())
+    if backend == "sim" or kind == "figures":
+        return rows
+    able, known = get_backend(backend).capabilities(), dict(rows)
+    return [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
 
 
 def _ccas() -> Iterator[Row]:

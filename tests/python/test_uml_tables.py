@@ -15,6 +15,7 @@ from narrows.backends.uml.internals import cca_states
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
 from narrows.backends.uml.tables import packets, received_bytes
+from narrows.cli import main
 from narrows.errors import InputError, SpecError
 
 EXAMPLE = Kernel("six", "6.12.1", "00", ("cubic",), ("tcp_cubic.hystart",), "tree", "2026-01-01")
@@ -34,6 +35,21 @@ def test_without_a_kernel_the_remedy_is_told() -> None:
     with pytest.raises(InputError) as caught:
         get_kernel()
     assert "narrows kernel build" in caught.value.remedy
+
+
+def test_the_commands_for_kernels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["kernel", "list"]) == 0
+    assert main(["run", "x.toml", "--backend", "uml"]) == 2
+    assert "narrows kernel build" in capsys.readouterr().err
+    directory = tmp_path / "narrows" / "kernels" / "six"
+    directory.mkdir(parents=True)
+    EXAMPLE.write(directory)
+    assert main(["kernel", "list"]) == 0
+    assert "6.12.1" in capsys.readouterr().out
+    assert main(["run", "x.toml", "--backend", "uml:seven"]) == 2
+    assert '"seven"' in capsys.readouterr().err
+    assert main(["kernel", "build", "--source", str(tmp_path)]) == 2
+    assert "--source" in capsys.readouterr().err
 
 
 def test_a_kernel_is_found_by_name_or_as_the_latest(tmp_path: Path) -> None:
