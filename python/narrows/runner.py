@@ -15,6 +15,7 @@ from narrows.backends import Backend, get_backend
 from narrows.errors import InterruptedRunError
 from narrows.plan import Plan, Trial, plan
 from narrows.spec import Loaded, Override, load
+from narrows.spec.registry import also_known
 from narrows.store import Draft, Result, default_directory, find_result, new_result
 from narrows.version import __version__
 
@@ -70,7 +71,8 @@ def prepare(
 ) -> Job:
     """Reads and checks everything that a run needs; raises InputError."""
     engine = get_backend(backend)
-    loaded = load(spec, overrides)
+    with also_known(engine.capabilities().ccas):
+        loaded = load(spec, overrides)
     return Job(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
 
 

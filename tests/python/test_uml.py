@@ -13,6 +13,7 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends.uml import Uml, kernels, machine
 from narrows.backends.uml.machine import GuestError
+from narrows.cli import main
 from narrows.errors import SpecError
 from narrows.metrics import summarise
 from narrows.store import RunResult
@@ -115,6 +116,18 @@ def test_fq_paces_and_stop_stops(uml: Uml) -> None:
     sent = flows["sent"].to_list()
     assert sent[-1] == sent[-10] > 0
     assert flows["state"][-1] == "closed"
+
+
+def test_the_kernel_may_have_controls_that_the_simulator_lacks(
+    uml: Uml, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "westwood.toml"
+    spec.write_text(GOOD.replace('"cubic"', '"westwood"'))
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["run", str(spec), *out, "--backend", f"uml:{uml.kernel.name}"]) == 0
+    assert "westwood" in capsys.readouterr().out
+    assert main(["run", str(spec), *out]) == 2
+    assert 'found "westwood"' in capsys.readouterr().err
 
 
 def test_options_are_parameters_of_the_control(uml: Uml) -> None:

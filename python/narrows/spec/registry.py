@@ -1,15 +1,41 @@
-"""What the simulator knows by name, asked of the native module when first needed."""
+"""What can be named, asked of the native module when first needed.
+
+A back end may know more controls than the simulator; while a specification is
+read for it, `also_known` adds them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
+_others: ContextVar[tuple[str, ...]] = ContextVar("others", default=())
 
-@cache
+
+@contextmanager
+def also_known(names: Iterable[str]) -> Iterator[None]:
+    """Counts these as congestion controls, without options where the simulator lacks them."""
+    token = _others.set(tuple(names))
+    try:
+        yield
+    finally:
+        _others.reset(token)
+
+
 def ccas() -> dict[str, Mapping[str, Any]]:
     """The congestion controls by name."""
+    others = {
+        name: {"name": name, "summary": "the kernel's own", "source": "", "options": []}
+        for name in _others.get()
+    }
+    return {**others, **_simulated()}
+
+
+@cache
+def _simulated() -> dict[str, Mapping[str, Any]]:
     from narrows import _native
 
     return {entry["name"]: entry for entry in _native.ccas()}
