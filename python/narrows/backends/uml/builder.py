@@ -149,9 +149,18 @@ def _kconfig(tree: Path) -> str:
     return f"{text[:start]}config HZ\n\tint\n\tdefault {_HZ}\n\n{text[start:]}"
 
 
+_SAME_FOR_ALL = (
+    "KBUILD_BUILD_TIMESTAMP=1970-01-01",
+    "KBUILD_BUILD_USER=narrows",
+    "KBUILD_BUILD_HOST=narrows",
+    "KBUILD_BUILD_VERSION=1",
+)
+"""Otherwise the kernel would hold who built it and when, and two builds would differ."""
+
+
 def _command(tree: Path, objects: Path) -> list[str]:
     kconfig = f"KBUILD_KCONFIG={objects / 'Kconfig.narrows'}"
-    return ["make", "-C", str(tree), f"O={objects}", "ARCH=um", kconfig]
+    return ["make", "-C", str(tree), f"O={objects}", "ARCH=um", kconfig, *_SAME_FOR_ALL]
 
 
 def _make(tree: Path, objects: Path, jobs: int, progress: BuildProgress) -> None:
