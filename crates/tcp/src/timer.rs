@@ -2,6 +2,11 @@
 
 use narrows_base::{Duration, Time};
 
+/// Ticks up to which the wheel keeps single ticks apart (`LVL_START(1)`).
+const FINE_TICKS: u64 = 63;
+/// Each level of the wheel is eight times as coarse (`LVL_CLK_SHIFT`).
+const LEVEL_SHIFT: u32 = 3;
+
 /// A tick clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jiffies {
@@ -29,9 +34,24 @@ impl Jiffies {
         ticks * self.tick_us
     }
 
+    /// Whole ticks in `us` microseconds (`nsecs_to_jiffies`).
+    pub(crate) fn whole_ticks(self, us: u64) -> u64 {
+        us / self.tick_us
+    }
+
     /// When a timer set at `now` for `ticks` ticks fires (`mod_timer(jiffies + ticks)`).
+    ///
+    /// The timer wheel never fires early: it adds a tick, and to longer timers it
+    /// adds up to an eighth, because they wait in coarser slots (`calc_index` and
+    /// `calc_wheel_index` of kernel/time/timer.c, since 4.8).
     pub(crate) fn deadline(self, now: Time, ticks: u64) -> Time {
-        Time::ZERO + Duration::from_micros((self.at(now) + ticks) * self.tick_us)
+        let mut shift = 0;
+        while ticks >= FINE_TICKS << shift {
+            shift += LEVEL_SHIFT;
+        }
+        let expires = self.at(now) + ticks;
+        let slot = ((expires >> shift) + 1) << shift;
+        Time::ZERO + Duration::from_micros(slot * self.tick_us)
     }
 }
 
@@ -50,6 +70,11 @@ mod tests {
         let now = Time::from_nanos(5_900_000);
         assert_eq!(jiffies.at(now), 1);
         assert_eq!(jiffies.ticks(8_001), 3);
-        assert_eq!(jiffies.deadline(now, 3), Time::from_nanos(16_000_000));
+        let at_tick = |tick: u64| Time::from_nanos(tick * 4_000_000);
+        assert_eq!(jiffies.deadline(now, 3), at_tick(5), "not before three whole ticks");
+        assert_eq!(jiffies.deadline(now, 62), at_tick(64));
+        assert_eq!(jiffies.deadline(now, 69), at_tick(72), "slots of eight ticks");
+        assert_eq!(jiffies.deadline(now, 504), at_tick(512), "slots of 64 ticks");
+        assert_eq!(jiffies.whole_ticks(7_999), 1);
     }
 }
