@@ -67,8 +67,7 @@ impl Connection {
 
     fn arm(&mut self, pending: Pending, ticks: u64, now: Time) {
         // Packets that wait for pacing haven't left yet (`tcp_reset_xmit_timer`).
-        let delay_us = self.pacer.delay(now).as_micros();
-        let ticks = ticks + if delay_us > 0 { self.jiffies.ticks(delay_us) } else { 0 };
+        let ticks = ticks + self.jiffies.whole_ticks(self.pacer.delay(now).as_micros());
         self.timers.retransmit = Some((pending, self.jiffies.deadline(now, ticks.max(1))));
     }
 
