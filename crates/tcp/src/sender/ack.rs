@@ -307,7 +307,8 @@ impl Connection {
         if found.data_acked {
             found.set_timer = true;
             if let Some(low) = lowest.filter(|&low| low < found.prior_highest_sacked) {
-                self.rack.note_reordering(low, found.prior_highest_sacked);
+                // `low` is below `una` now: the distance counts from what is SACKed, or from `una`.
+                self.rack.note_reordering(low, self.board.highest_sacked());
             }
         } else if updated
             && self.board.packets_out() > 0
