@@ -107,6 +107,7 @@ def scenario(**run: object) -> Scenario:
             "profile": _native.profiles()[0],
             "fq": False,
             "jitter_ns": 1000,
+            "timer_lateness_ns": 0,
             "socket_buffers": "raised",
         },
         "run": {

@@ -35,6 +35,7 @@ def test_a_scenario_in_full() -> None:
         "profile": "linux-6.12",
         "fq": True,
         "jitter_ns": 10_000,
+        "timer_lateness_ns": 0,
         "socket_buffers": "unlimited",
     }
     assert scenario["run"] == {

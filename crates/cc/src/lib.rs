@@ -246,7 +246,8 @@ pub struct Control {
     pub cwnd: u32,
     /// Slow-start threshold in packets.
     pub ssthresh: u32,
-    /// Pacing rate in payload bits per second; `None` leaves it to the sender
+    /// Pacing rate in the units of Linux's `sk_pacing_rate` (payload bits per second
+    /// in today's kernels); `None` leaves it to the sender
     /// (200 % of cwnd/srtt in slow start, 120 % after), who enforces it only
     /// where the host does.
     pub pacing_rate: Option<Rate>,

@@ -82,14 +82,11 @@ pub enum ProbeBudget {
     FirstPhase,
 }
 
-/// How a bandwidth in packets becomes a pacing rate, and how the pacer spends it.
+/// How a bandwidth in packets becomes a pacing rate in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacingUnits {
-    /// Header bytes that the rate allows for each packet.
+    /// Header bytes that the rate allows for each packet (until cadefe5f584a, 4.18).
     pub rate_header: u32,
-    /// Header bytes that the pacer charges for each packet: `fq` charges the
-    /// Ethernet frame, internal pacing the payload.
-    pub charged_header: u32,
     /// How far below the bandwidth to pace, in percent.
     pub margin_percent: u32,
 }
@@ -137,10 +134,7 @@ const CUBIC_MS: CubicProfile = CubicProfile {
     round_reset: RoundReset::GrowthHook,
 };
 
-/// Linux 4.9 with `fq` as the only pacer.
-///
-/// The rate counts IP packets and `fq` charges Ethernet frames, so that the flow
-/// sends 1500/1514 of its bandwidth.
+/// Linux 4.9, whose rate counts IP packets.
 pub static LINUX_4_9: CcProfile = CcProfile {
     hz: 250,
     cubic: CUBIC_MS,
@@ -150,7 +144,7 @@ pub static LINUX_4_9: CcProfile = CcProfile {
         min_rtt_skips_delayed_acks: false,
         probe_budget: ProbeBudget::Never,
         departure_times: false,
-        pacing: PacingUnits { rate_header: 52, charged_header: 66, margin_percent: 0 },
+        pacing: PacingUnits { rate_header: 52, margin_percent: 0 },
         initial_rate_from_first_rtt: false,
         slows_only_when_full: false,
         undo_resets_model: false,
@@ -164,17 +158,12 @@ pub static LINUX_4_9: CcProfile = CcProfile {
 /// Linux 4.11; its news are in loss recovery, not here.
 pub static LINUX_4_11: CcProfile = LINUX_4_9;
 
-/// Linux 4.17 with internal pacing.
-///
-/// The rate still counts headers that the internal pacer doesn't charge, so BBR
-/// paces 3.6 % above its bandwidth (fixed by cadefe5f584a). With `fq` it would
-/// be 1 % below, as in [`LINUX_4_9`].
+/// Linux 4.17; its rate still counts IP packets.
 pub static LINUX_4_17: CcProfile = CcProfile {
     hz: 250,
     cubic: CUBIC_MS,
     bbr: BbrProfile {
         min_rtt_skips_delayed_acks: true,
-        pacing: PacingUnits { rate_header: 52, charged_header: 0, margin_percent: 0 },
         initial_rate_from_first_rtt: true,
         slows_only_when_full: true,
         undo_resets_model: true,
@@ -215,7 +204,7 @@ const BBR_SINCE_5_10: BbrProfile = BbrProfile {
     min_rtt_skips_delayed_acks: true,
     probe_budget: ProbeBudget::FirstPhase,
     departure_times: true,
-    pacing: PacingUnits { rate_header: 0, charged_header: 0, margin_percent: 1 },
+    pacing: PacingUnits { rate_header: 0, margin_percent: 1 },
     initial_rate_from_first_rtt: true,
     slows_only_when_full: true,
     undo_resets_model: true,

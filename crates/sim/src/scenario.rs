@@ -94,6 +94,8 @@ pub struct Host {
     pub fq: bool,
     /// Processing noise: each packet of the sender waits up to this long, in order, in ns.
     pub jitter_ns: u64,
+    /// How late the sender's pacing timers fire, in ns.
+    pub timer_lateness_ns: u64,
     /// Socket buffers.
     pub socket_buffers: SocketBuffers,
 }

@@ -113,7 +113,7 @@ fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&common::Log) -> f64
 fn four_bbr_flows_lose_as_much_as_in_the_kernel() {
     // Buffer in percent of the BDP, drop rate and its tolerance.
     for (percent, kernel, tolerance) in
-        [(50, 0.1061, 0.012), (100, 0.0875, 0.010), (125, 0.0468, 0.006), (150, 0.0005, 0.001)]
+        [(50, 0.104, 0.012), (100, 0.090, 0.010), (125, 0.046, 0.006), (150, 0.0007, 0.001)]
     {
         let case = scenario(80, 25, bdp(80, 25, percent), &["bbr"; 4]);
         let found = over_seeds(&case, 5, |log| log.drop_rate(10.0, 60.0));
@@ -123,7 +123,7 @@ fn four_bbr_flows_lose_as_much_as_in_the_kernel() {
 
 #[test]
 fn bbr_and_cubic_share_as_in_the_kernel() {
-    for (percent, kernel) in [(50, 0.972), (175, 0.762), (800, 0.392)] {
+    for (percent, kernel) in [(50, 0.975), (175, 0.752), (800, 0.396)] {
         let case = scenario(80, 25, bdp(80, 25, percent), &["bbr", "bbr", "cubic", "cubic"]);
         let share = |log: &common::Log| {
             let flow = |id| log.goodput(id, 10.0, 60.0);
@@ -132,5 +132,33 @@ fn bbr_and_cubic_share_as_in_the_kernel() {
         };
         let found = over_seeds(&case, 5, share);
         near(&format!("BBR's share at {percent} % of the BDP"), found, kernel, 0.05);
+    }
+}
+
+/// The Raspberry Pi testbed ran Linux 4.17: 5.5 % of loss at 1 BDP, about 11 % at
+/// 0.5 BDP, next to none from 1.5 BDP on, and 1 to 1.5 BDP of standing queue. That
+/// kernel's pacing lost whatever its timers were late; how late those of the
+/// testbed's hosts were isn't known, and 50 us is assumed here. With timers that
+/// are never late the flows lose 13 % and 10 %.
+#[test]
+fn linux_4_17_with_late_timers_loses_as_the_testbed_did() {
+    for (percent, testbed, tolerance) in [(50, 0.11, 0.02), (100, 0.055, 0.015), (150, 0.0, 0.002)]
+    {
+        let mut case = scenario(80, 25, bdp(80, 25, percent), &["bbr"; 4]);
+        case.host.profile = "linux-4.17".into();
+        case.host.timer_lateness_ns = 50_000;
+        let found = over_seeds(&case, 5, |log| log.drop_rate(10.0, 60.0));
+        near(&format!("drop rate at {percent} % of the BDP"), found, testbed, tolerance);
+    }
+}
+
+#[test]
+fn linux_4_17_keeps_a_queue_of_a_bdp_in_deep_buffers() {
+    let mut case = scenario(80, 25, bdp(80, 25, 800), &["bbr"; 4]);
+    case.host.profile = "linux-4.17".into();
+    for lateness_ns in [0, 50_000] {
+        case.host.timer_lateness_ns = lateness_ns;
+        let queue = over_seeds(&case, 3, |log| log.mean_queue(10.0, 60.0) / 250_000.0);
+        assert!((1.0..=1.5).contains(&queue), "{queue} BDP with timers {lateness_ns} ns late");
     }
 }

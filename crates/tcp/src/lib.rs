@@ -17,7 +17,9 @@ mod segment;
 mod sender;
 mod timer;
 
-pub use profile::{BufferLimits, LossDetection, PROFILES, ReceiveWindow, TcpProfile, profile};
+pub use profile::{
+    BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, TcpProfile, profile,
+};
 pub use receiver::{Receiver, ReceiverConfig, ReceiverStats};
 pub use segment::{Ack, Data, Kind, SackBlocks, Segment, Seq, ack_size, data_size};
 pub use sender::{MakeControl, Sender, SenderConfig, SenderStats, SenderView};

@@ -2,10 +2,20 @@
 
 use narrows_base::{Duration, Rate, Time};
 
+use crate::TcpProfile;
+
 /// Largest burst in bytes (`sk_gso_max_size`, legacy limit).
 pub(crate) const GSO_MAX_BYTES: u64 = 65_536;
 /// Packets that leave unpaced at the start of a flow.
 const UNPACED_PACKETS: u64 = 10;
+
+/// What a burst costs beyond its payload.
+#[derive(Clone, Copy, Debug)]
+struct Charge {
+    per_packet: u64,
+    per_burst: u64,
+    catches_up: bool,
+}
 
 /// Spaces bursts at a rate, by the earliest departure time of the next one.
 #[derive(Debug)]
@@ -16,13 +26,27 @@ pub(crate) struct Pacer {
     pub(crate) rate: Option<Rate>,
     /// `tcp_wstamp_ns`.
     clock: Time,
+    charge: Charge,
+    /// How late the host's pacing timers fire.
+    lateness: Duration,
     /// Bonus to the burst size on short paths (`tcp_tso_rtt_log`, kernel 5.18).
     rtt_bonus: bool,
 }
 
 impl Pacer {
-    pub(crate) fn new(enforced: bool, rtt_bonus: bool) -> Self {
-        Self { enforced, rate: None, clock: Time::ZERO, rtt_bonus }
+    /// A pacer of that kernel; `fq` tells whether the egress queue paces or, where
+    /// `enforced`, TCP's own timer, which fires `lateness` late.
+    pub(crate) fn new(profile: &TcpProfile, fq: bool, enforced: bool, lateness: Duration) -> Self {
+        let pacing = profile.pacing;
+        let charge = if fq {
+            let per_packet = u64::from(pacing.fq_header);
+            Charge { per_packet, per_burst: 0, catches_up: true }
+        } else {
+            let per_burst = u64::from(pacing.internal_header);
+            Charge { per_packet: 0, per_burst, catches_up: pacing.internal_catches_up }
+        };
+        let rtt_bonus = profile.tso_rtt_bonus;
+        Self { enforced, rate: None, clock: Time::ZERO, charge, lateness, rtt_bonus }
     }
 
     /// The departure clock.
@@ -30,9 +54,10 @@ impl Pacer {
         self.clock
     }
 
-    /// When the next burst may leave, if it must wait (`tcp_pacing_check`).
+    /// When the next burst leaves, if it must wait (`tcp_pacing_check`): the timer's
+    /// time and what it is late.
     pub(crate) fn wait_until(&self, now: Time) -> Option<Time> {
-        (self.enforced && self.clock > now).then_some(self.clock)
+        (self.enforced && self.clock > now).then(|| self.clock + self.lateness)
     }
 
     /// Time until the departure clock (`tcp_pacing_delay`).
@@ -40,20 +65,23 @@ impl Pacer {
         self.clock.saturating_since(now)
     }
 
-    /// Departs a burst of `payload` bytes and returns its departure time
-    /// (`tcp_update_skb_after_send`). `packets_sent` counts the flow's data packets
-    /// with this burst.
-    pub(crate) fn depart(&mut self, payload: u64, packets_sent: u64, now: Time) -> Time {
+    /// Departs a burst of `packets` packets with `payload` bytes and returns its
+    /// departure time (`tcp_update_skb_after_send`). `sent` counts the flow's data
+    /// packets with this burst.
+    pub(crate) fn depart(&mut self, payload: u64, packets: u32, sent: u64, now: Time) -> Time {
         let departure = self.clock.max(now);
-        let credit = departure.saturating_since(self.clock);
+        let late = departure.saturating_since(self.clock);
         self.clock = departure;
         if let Some(rate) = self.rate.filter(|rate| rate.as_bytes_per_sec() > 0)
             && self.enforced
-            && packets_sent >= UNPACED_PACKETS
+            && sent >= UNPACED_PACKETS
         {
+            let headers = self.charge.per_burst + self.charge.per_packet * u64::from(packets);
             let bytes_per_sec = rate.as_bytes_per_sec();
-            let gap = Duration::from_nanos(payload * 1_000_000_000 / bytes_per_sec);
+            let gap = (payload + headers) * 1_000_000_000 / bytes_per_sec;
+            let gap = Duration::from_nanos(gap);
             // Catch up after a stall, by at most half a burst.
+            let credit = if self.charge.catches_up { late } else { Duration::ZERO };
             self.clock += gap - (gap / 2).min(credit);
         }
         departure
@@ -79,7 +107,8 @@ mod tests {
     use super::*;
 
     fn pacer(mbps: u64) -> Pacer {
-        let mut pacer = Pacer::new(true, true);
+        let profile = crate::profile("linux-6.12").expect("the default profile");
+        let mut pacer = Pacer::new(profile, false, true, Duration::ZERO);
         pacer.rate = Some(Rate::from_bps(mbps * 1_000_000));
         pacer
     }
@@ -105,14 +134,14 @@ mod tests {
     fn a_late_burst_catches_up_by_half() {
         let mut pacer = pacer(8); // 1 us a byte
         let start = Time::from_nanos(1_000_000_000);
-        pacer.depart(1000, 10, start);
+        pacer.depart(1000, 1, 10, start);
         assert_eq!(pacer.clock(), start + Duration::from_micros(1000));
         // 300 us late: all of it is made good; 2000 us late: only 500 us are.
         let late = pacer.clock() + Duration::from_micros(300);
-        pacer.depart(1000, 12, late);
+        pacer.depart(1000, 1, 12, late);
         assert_eq!(pacer.clock(), late + Duration::from_micros(700));
         let late = pacer.clock() + Duration::from_micros(2000);
-        pacer.depart(1000, 14, late);
+        pacer.depart(1000, 1, 14, late);
         assert_eq!(pacer.clock(), late + Duration::from_micros(500));
     }
 
@@ -120,9 +149,26 @@ mod tests {
     fn the_first_ten_packets_are_not_paced() {
         let mut pacer = pacer(8);
         let now = Time::from_nanos(5_000);
-        pacer.depart(2896, 8, now);
+        pacer.depart(2896, 2, 8, now);
         assert_eq!(pacer.wait_until(now), None);
-        pacer.depart(2896, 10, now);
+        pacer.depart(2896, 2, 10, now);
         assert!(pacer.wait_until(now).is_some());
+    }
+
+    #[test]
+    fn old_kernels_charge_headers_and_lose_the_time_of_a_late_timer() {
+        let profile = crate::profile("linux-4.17").expect("a known profile");
+        let start = Time::from_nanos(1_000_000_000);
+        for (fq, gap_us) in [(true, 1066), (false, 1032)] {
+            let mut pacer = Pacer::new(profile, fq, true, Duration::from_micros(50));
+            pacer.rate = Some(Rate::from_bps(8_000_000));
+            pacer.depart(1000, 1, 10, start);
+            assert_eq!(pacer.clock(), start + Duration::from_micros(gap_us));
+            let wait = pacer.wait_until(start).expect("the next burst waits");
+            assert_eq!(wait, start + Duration::from_micros(gap_us + 50));
+            pacer.depart(1000, 1, 12, wait);
+            let made_good = if fq { 50 } else { 0 };
+            assert_eq!(pacer.clock(), wait + Duration::from_micros(gap_us - made_good));
+        }
     }
 }

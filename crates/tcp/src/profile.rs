@@ -57,12 +57,28 @@ pub struct TcpProfile {
     pub ack_on_psh: bool,
     /// Larger bursts below 3 ms of RTT (`tcp_tso_rtt_log`, since 5.18).
     pub tso_rtt_bonus: bool,
+    /// What pacing charges.
+    pub pacing: Pacing,
     /// The receive window.
     pub receive: ReceiveWindow,
     /// Largest send buffer, `tcp_wmem[2]`, in bytes.
     pub send_buffer: u32,
     /// The congestion controls of that version.
     pub cc: CcProfile,
+}
+
+/// What a pacer charges for a burst beyond its payload, and how it keeps time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pacing {
+    /// Header bytes that `fq` charges for each packet: Ethernet, IP and TCP while it
+    /// kept the clock itself (until the departure-time model, 4.20).
+    pub fq_header: u32,
+    /// Header bytes that internal pacing charges for each burst: one TCP header, as
+    /// the socket buffer has when the timer is set (`tcp_internal_pacing`, until 4.20).
+    pub internal_header: u32,
+    /// Whether internal pacing makes up for a late timer (since 4.20); before, each
+    /// burst's gap began when the burst really left.
+    pub internal_catches_up: bool,
 }
 
 /// Limits of the socket buffers.
@@ -111,6 +127,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     sack_compression: true,
     ack_on_psh: true,
     tso_rtt_bonus: true,
+    pacing: Pacing { fq_header: 0, internal_header: 0, internal_catches_up: true },
     receive: ReceiveWindow {
         initial_buffer: 131_072,
         max_buffer: 6 << 20,
@@ -138,6 +155,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     prr_on_una: false,
     timeout_keeps_pipe: false,
     sack_compression: false,
+    pacing: Pacing { fq_header: 66, internal_header: 32, internal_catches_up: false },
     receive: ReceiveWindow { initial_buffer: 87_380, initial_window: 29_200, ..LINUX_5_15.receive },
     cc: narrows_cc::LINUX_4_17,
     ..LINUX_5_15

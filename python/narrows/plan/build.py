@@ -65,6 +65,7 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
             "profile": host.profile,
             "fq": host.fq,
             "jitter_ns": host.jitter,
+            "timer_lateness_ns": host.timer_lateness,
             "socket_buffers": host.socket_buffers,
         },
         "run": _run(spec),

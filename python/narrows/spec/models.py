@@ -78,6 +78,8 @@ class Host(_Table):
     """Whether the sending host's egress queue is `fq`, which paces every control."""
     jitter: Duration = 0
     """Each packet of a sender waits up to this long, in order; ns."""
+    timer_lateness: Duration = 0
+    """How late the sender's pacing timers fire; ns."""
     socket_buffers: Buffers = "raised"
 
 

@@ -308,7 +308,7 @@ impl CongestionControl for Bbr {
         Control {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
-            pacing_rate: Some(self.payload_rate()),
+            pacing_rate: Some(self.pacing_rate()),
             app_limited: self.probe_rtt.ignores_samples,
         }
     }

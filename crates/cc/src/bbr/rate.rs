@@ -33,15 +33,10 @@ impl Bbr {
         }
     }
 
-    /// The rate in payload bits/s: what remains of it after the pacer has charged
-    /// its headers. It never reaches zero, or nothing would ever be sent again.
-    pub(super) fn payload_rate(&self) -> Rate {
-        let header = self.profile.pacing.charged_header;
-        let rate = match header {
-            0 => self.pacing,
-            _ => self.pacing.saturating_mul(u64::from(self.mss)) / u64::from(self.mss + header),
-        };
-        Rate::from_bytes_per_sec(rate.clamp(1, u64::MAX / 8))
+    /// The rate for the pacer (`sk_pacing_rate`). It never reaches zero, or nothing
+    /// would ever be sent again.
+    pub(super) fn pacing_rate(&self) -> Rate {
+        Rate::from_bytes_per_sec(self.pacing.clamp(1, u64::MAX / 8))
     }
 
     /// Packets in a burst at the rate in force.

@@ -140,15 +140,15 @@ fn what_waits_in_the_pacer_is_not_in_the_network() {
 fn the_first_rate_comes_from_the_handshake_or_the_first_sample() {
     // 2.887 x 10 packets in 40 ms, less a percent.
     let known = fresh(&LINUX_6_12, Some(Duration::from_millis(40)));
-    assert_eq!(known.payload_rate().as_bps() / 1_000, 8_275);
+    assert_eq!(known.pacing_rate().as_bps() / 1_000, 8_275);
     let mut unknown = fresh(&LINUX_6_12, None);
-    assert_eq!(unknown.payload_rate().as_bps() / 1_000_000, 331);
+    assert_eq!(unknown.pacing_rate().as_bps() / 1_000_000, 331);
     unknown.set_pacing_rate(0, HIGH, Some(Duration::from_millis(40)));
-    assert_eq!(unknown.payload_rate(), known.payload_rate());
+    assert_eq!(unknown.pacing_rate(), known.pacing_rate());
     let mut old = fresh(&LINUX_4_9, None);
-    let before = old.payload_rate();
+    let before = old.pacing_rate();
     old.set_pacing_rate(0, HIGH, Some(Duration::from_millis(40)));
-    assert_eq!(old.payload_rate(), before, "4.9 stays at a window a millisecond");
+    assert_eq!(old.pacing_rate(), before, "4.9 stays at a window a millisecond");
 }
 
 const HIGH: u32 = units::HIGH_GAIN;
@@ -162,9 +162,9 @@ fn rates_in_the_units_of_each_kernel() {
         bbr.mode = Mode::ProbeBw;
         // 10 packets of 1448 bytes a millisecond are 115.84 Mbit/s.
         bbr.set_pacing_rate(bandwidth(10, 1_000), UNIT, None);
-        rates.push((bbr.payload_rate().as_mbps() / 115.84 * 1e4).round());
+        rates.push((bbr.pacing_rate().as_mbps() / 115.84 * 1e4).round());
     }
-    assert_eq!(rates, [9908.0, 10359.0, 9900.0]);
+    assert_eq!(rates, [10359.0, 10359.0, 9900.0]);
 }
 
 #[test]

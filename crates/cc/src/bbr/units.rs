@@ -72,8 +72,7 @@ fn narrow(value: u64) -> u32 {
 mod tests {
     use super::*;
 
-    const PAYLOAD: PacingUnits =
-        PacingUnits { rate_header: 0, charged_header: 0, margin_percent: 1 };
+    const PAYLOAD: PacingUnits = PacingUnits { rate_header: 0, margin_percent: 1 };
 
     #[test]
     fn gains() {

@@ -40,6 +40,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
             profile: "linux-6.12".into(),
             fq: false,
             jitter_ns: 0,
+            timer_lateness_ns: 0,
             socket_buffers: SocketBuffers::Raised,
         },
         run: Run {

@@ -94,7 +94,7 @@ impl Connection {
             rate: RateSampler::new(now.as_micros()),
             rack: Rack::default(),
             episode: Episode::default(),
-            pacer: Pacer::new(enforced, profile.tso_rtt_bonus),
+            pacer: Pacer::new(profile, config.fq, enforced, config.timer_lateness),
             timers: Timers::default(),
             supply: Supply::new(config.size, config.mss),
             window: WindowUse::new(window, config.limits.send(profile), jiffies.at(now)),

@@ -35,6 +35,8 @@ pub struct SenderConfig {
     pub profile: &'static TcpProfile,
     /// Whether the host's egress queue is `fq`, which enforces pacing for all.
     pub fq: bool,
+    /// How late the host's pacing timers fire.
+    pub timer_lateness: Duration,
     /// Limit of the send buffer.
     pub limits: BufferLimits,
     /// Payload bytes to send; endless if none.

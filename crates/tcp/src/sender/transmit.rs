@@ -217,7 +217,7 @@ impl Connection {
             self.emit(seq, packets > 1 && at + 1 == packets, false, now);
         }
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
-        self.pacer.depart(payload, self.counters.data_packets_sent, now);
+        self.pacer.depart(payload, packets, self.counters.data_packets_sent, now);
         self.window.sent_bytes += payload;
         if was_empty || self.probe_is_pending() {
             self.rearm_rto(now);
@@ -313,7 +313,7 @@ impl Connection {
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
         self.counters.retransmitted += u64::from(packets);
         self.episode.count_retransmission(packets, Self::stamp_ms(now));
-        self.pacer.depart(payload, self.counters.data_packets_sent, now);
+        self.pacer.depart(payload, packets, self.counters.data_packets_sent, now);
     }
 
     /// Whether cwnd limits the flow (`tcp_is_cwnd_limited`).
