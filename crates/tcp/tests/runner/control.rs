@@ -1,0 +1,120 @@
+//! Controls for transcripts: one that keeps what it is told, and one that writes
+//! down the samples that another is given.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use narrows_base::Rate;
+use narrows_cc::{
+    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, INFINITE_SSTHRESH,
+    StartEvent, UndoEvent, Unused,
+};
+
+/// What the script can change and see of a control.
+#[derive(Debug)]
+pub struct Notes {
+    pub control: Control,
+    pub ack: Option<AckSample>,
+    pub starts: u32,
+    pub acks: u32,
+}
+
+/// The notes, shared with the script.
+pub type Shared = Arc<Mutex<Notes>>;
+
+pub fn notes(cwnd: u32, pacing_rate: Option<u64>) -> Shared {
+    let pacing_rate = pacing_rate.map(Rate::from_bps);
+    let control = Control { cwnd, ssthresh: INFINITE_SSTHRESH, pacing_rate, app_limited: false };
+    Arc::new(Mutex::new(Notes { control, ack: None, starts: 0, acks: 0 }))
+}
+
+pub fn read(shared: &Shared) -> MutexGuard<'_, Notes> {
+    shared.lock().expect("one thread uses the notes")
+}
+
+/// A window and a rate that the script sets, as a control of BBR's kind.
+pub struct Fixed(pub Shared);
+
+impl CongestionControl for Fixed {
+    fn name(&self) -> &'static str {
+        "fixed"
+    }
+
+    fn on_ack(&mut self, _sample: &AckSample) {}
+
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+
+    fn on_undo(&mut self, _event: &UndoEvent) {}
+
+    fn control(&self) -> Control {
+        read(&self.0).control
+    }
+
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+}
+
+/// Another control, with its samples written down.
+pub struct Spy {
+    pub inner: Box<dyn CongestionControl>,
+    pub notes: Shared,
+}
+
+impl CongestionControl for Spy {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        self.inner.on_delivered(sample);
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        let mut notes = read(&self.notes);
+        notes.ack = Some(*sample);
+        notes.acks += 1;
+        drop(notes);
+        self.inner.on_ack(sample);
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.inner.on_congestion(event);
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        self.inner.on_undo(event);
+    }
+
+    fn on_start(&mut self, event: &StartEvent) {
+        read(&self.notes).starts += 1;
+        self.inner.on_start(event);
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        self.inner.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.inner.control()
+    }
+
+    fn owns_recovery(&self) -> bool {
+        self.inner.owns_recovery()
+    }
+
+    fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
+        self.inner.min_tso_segs(pacing_rate)
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        self.inner.sndbuf_expand()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.inspect(visit);
+    }
+
+    fn state(&self) -> &'static str {
+        self.inner.state()
+    }
+}

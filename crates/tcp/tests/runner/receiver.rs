@@ -1,0 +1,159 @@
+//! A transcript's receiver.
+
+use narrows_base::{Duration, Time};
+use narrows_tcp::{Ack, Data, Kind, MSS, Receiver, ReceiverConfig, Segment};
+
+use super::End;
+use super::script::{self, Settings};
+
+pub struct ReceiverEnd {
+    receiver: Receiver,
+    /// Round trip that the senders' timestamps show.
+    rtt: Duration,
+    sent: Vec<Kind>,
+    last: Option<Ack>,
+}
+
+impl ReceiverEnd {
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        let config = ReceiverConfig {
+            profile: settings.profile()?,
+            limits: settings.limits()?,
+            instance: 0,
+        };
+        let rtt = script::duration(settings.get("rtt").unwrap_or("40ms"))?;
+        Ok(Self { receiver: Receiver::new(config), rtt, sent: Vec::new(), last: None })
+    }
+
+    fn receive(&mut self, words: &[&str], now: Time) -> Result<(), String> {
+        match words {
+            ["syn"] => self.deliver(Kind::Syn, now),
+            ["handshake"] => self.deliver(Kind::HandshakeAck, now),
+            ["data", range, words @ ..] => return self.receive_data(range, words, now),
+            _ => return Err("found no syn, handshake or data".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Packets in a row, `every` so often.
+    fn receive_data(&mut self, range: &str, words: &[&str], now: Time) -> Result<(), String> {
+        let (start, end) = script::range(range)?;
+        let (mut psh, mut len, mut gap) = (false, u16::try_from(MSS).unwrap_or(0), Duration::ZERO);
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || words.next().copied().ok_or(format!("{word} without value"));
+            match word {
+                "psh" => psh = true,
+                "len" => len = script::number(value()?)?,
+                "every" => gap = script::duration(value()?)?,
+                _ => return Err(format!("data has no \"{word}\"")),
+            }
+        }
+        let mut at = now;
+        for seq in start..end {
+            let stamp = |at: Time| u32::try_from(at.as_micros() / 1000 + 1).unwrap_or(0);
+            let echo = Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(self.rtt);
+            let data =
+                Data { seq, len, psh, retransmission: false, ts: stamp(at), ts_echo: stamp(echo) };
+            self.deliver(Kind::Data(data), at);
+            self.drain(at);
+            at += gap;
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, kind: Kind, now: Time) {
+        self.receiver.receive(&Segment { instance: 0, kind }, now);
+    }
+}
+
+impl End for ReceiverEnd {
+    fn run(&mut self, words: &[&str], now: Time) -> Result<(), String> {
+        match words {
+            ["<", words @ ..] => self.receive(words, now),
+            _ => Err(format!("no such command: {words:?}")),
+        }
+    }
+
+    fn drain(&mut self, now: Time) {
+        while let Some(segment) = self.receiver.poll(now) {
+            if let Kind::Ack(ack) = segment.kind {
+                self.last = Some(ack);
+            }
+            self.sent.push(segment.kind);
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.receiver.next_deadline()
+    }
+
+    fn take_sent(&mut self) -> String {
+        show_sent(&std::mem::take(&mut self.sent))
+    }
+
+    fn value(&self, name: &str) -> Result<String, String> {
+        let stats = self.receiver.stats();
+        let last = || self.last.ok_or("no ACK was sent");
+        Ok(match name {
+            "bytes" => stats.bytes.to_string(),
+            "packets" => stats.packets.to_string(),
+            "duplicates" => stats.duplicates.to_string(),
+            "acks" => stats.acks.to_string(),
+            "win" => last()?.window.to_string(),
+            "echo" => last()?.ts_echo.to_string(),
+            _ => return Err(format!("no value called {name}")),
+        })
+    }
+}
+
+/// ACKs with their blocks; a row of plain ones is `ack 2 to 20 by 2`.
+fn show_sent(sent: &[Kind]) -> String {
+    let mut shown = Vec::new();
+    let mut at = 0;
+    while at < sent.len() {
+        let row = plain_row(&sent[at..]);
+        shown.push(match (&sent[at], &sent[at + row - 1]) {
+            (Kind::Ack(first), Kind::Ack(last)) if row > 2 => {
+                let step = (last.ack - first.ack) / u32::try_from(row - 1).unwrap_or(1);
+                let by = if step == 1 { String::new() } else { format!(" by {step}") };
+                format!("ack {} to {}{by}", first.ack, last.ack)
+            }
+            (kind, _) => show_kind(kind),
+        });
+        at += if row > 2 { row } else { 1 };
+    }
+    shown.join(", ")
+}
+
+/// How many plain ACKs at the start of `sent` advance by the same number.
+fn plain_row(sent: &[Kind]) -> usize {
+    let plain = |kind: &Kind| match kind {
+        Kind::Ack(ack) if ack.sack.is_empty() => Some(ack.ack),
+        _ => None,
+    };
+    let numbers: Vec<u32> = sent.iter().map_while(plain).collect();
+    let steps = numbers.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
+    let first = numbers.get(1).map_or(0, |second| second.wrapping_sub(numbers[0]));
+    1 + steps.take_while(|&step| step == first && step > 0).count()
+}
+
+fn show_kind(kind: &Kind) -> String {
+    match kind {
+        Kind::SynAck { window } => format!("synack win {window}"),
+        Kind::Ack(ack) => {
+            let mut words = vec![format!("ack {}", ack.ack)];
+            for (at, &(start, end)) in ack.sack.as_slice().iter().enumerate() {
+                let name = match (at, ack.sack.dsack) {
+                    (0, true) => "dsack ",
+                    (0, false) => "sack ",
+                    (1, true) => "sack ",
+                    _ => "",
+                };
+                words.push(format!("{name}{}", script::show_range(start, end)));
+            }
+            words.join(" ")
+        }
+        other => format!("{other:?}"),
+    }
+}
