@@ -157,7 +157,7 @@ impl Connection {
                     self.note_probe(false);
                 }
             } else {
-                self.retransmit_burst(self.board.next - 1, 1, now);
+                self.resend_burst(self.board.next - 1, 1, now);
                 self.note_probe(true);
             }
         }

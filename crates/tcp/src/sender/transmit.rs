@@ -296,6 +296,16 @@ impl Connection {
 
     /// Sends `packets` packets from `first` on again (`tcp_retransmit_skb`).
     pub(super) fn retransmit_burst(&mut self, first: Seq, packets: u32, now: Time) {
+        self.resend_burst(first, packets, now);
+        for seq in first..first + packets {
+            self.board.mark_retransmitted(seq);
+        }
+        self.episode.count_retransmission(packets, Self::stamp_ms(now));
+    }
+
+    /// The same, but not counted as in flight again nor for undo: a loss probe
+    /// (`__tcp_retransmit_skb`).
+    pub(super) fn resend_burst(&mut self, first: Seq, packets: u32, now: Time) {
         self.tell_start(now);
         let mut payload = 0;
         let departure_us = self.pacer.clock().max(now).as_micros();
@@ -304,15 +314,14 @@ impl Connection {
             let seq = first + at;
             let sent = self.board.get_mut(seq);
             payload += u64::from(sent.len);
+            sent.marks.set(Marks::EVER_RETRANS);
             self.rate.sent(sent, departure_us, out);
-            self.board.mark_retransmitted(seq);
             self.board.sent_now(seq);
             self.counters.data_packets_sent += 1;
             self.emit(seq, packets > 1 && at + 1 == packets, true, now);
         }
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
         self.counters.retransmitted += u64::from(packets);
-        self.episode.count_retransmission(packets, Self::stamp_ms(now));
         self.pacer.depart(payload, packets, self.counters.data_packets_sent, now);
     }
 
