@@ -198,7 +198,7 @@ impl ReceivingHost {
 
     pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let segment = &packet.body;
-        if segment.kind == Kind::Syn && segment.instance > self.config.instance {
+        if matches!(segment.kind, Kind::Syn { .. }) && segment.instance > self.config.instance {
             self.past_bytes += self.receiver.stats().bytes;
             self.config.instance = segment.instance;
             self.receiver = Receiver::new(self.config);

@@ -59,6 +59,9 @@ pub struct TcpProfile {
     pub tso_rtt_bonus: bool,
     /// What pacing charges.
     pub pacing: Pacing,
+    /// SYN timeouts of a second each before the timeout starts to double
+    /// (`tcp_syn_linear_timeouts`, since 6.5; none before).
+    pub linear_syn_timeouts: u32,
     /// The receive window.
     pub receive: ReceiveWindow,
     /// Largest send buffer, `tcp_wmem[2]`, in bytes.
@@ -128,6 +131,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     ack_on_psh: true,
     tso_rtt_bonus: true,
     pacing: Pacing { fq_header: 0, internal_header: 0, internal_catches_up: true },
+    linear_syn_timeouts: 4,
     receive: ReceiveWindow {
         initial_buffer: 131_072,
         max_buffer: 6 << 20,
@@ -143,6 +147,7 @@ const LINUX_5_15: TcpProfile = TcpProfile {
     name: "linux-5.15",
     ack_on_psh: false,
     tso_rtt_bonus: false,
+    linear_syn_timeouts: 0,
     receive: ReceiveWindow { measured_ratio: 128, ..LINUX_6_12.receive },
     cc: narrows_cc::LINUX_5_15,
     ..LINUX_6_12

@@ -20,11 +20,16 @@ pub struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Connection request.
-    Syn,
+    Syn {
+        /// TSval in ms.
+        ts: u32,
+    },
     /// Its answer, with the first receive window in bytes.
     SynAck {
         /// Receive window in bytes.
         window: u32,
+        /// TSecr in ms: of the request that is answered.
+        ts_echo: u32,
     },
     /// The handshake's third packet.
     HandshakeAck,
@@ -135,7 +140,7 @@ impl Segment {
     #[must_use]
     pub fn into_packet(self, flow: FlowId, ecn: Ecn) -> Packet<Self> {
         let size = match &self.kind {
-            Kind::Syn | Kind::SynAck { .. } => SYN_SIZE,
+            Kind::Syn { .. } | Kind::SynAck { .. } => SYN_SIZE,
             Kind::HandshakeAck => HEADER,
             Kind::Data(data) => data_size(data.len),
             Kind::Ack(ack) => ack_size(&ack.sack),

@@ -87,9 +87,10 @@ impl Receiver {
             return;
         }
         match &segment.kind {
-            Kind::Syn => {
+            Kind::Syn { ts } => {
                 self.syn_at = now;
-                self.out.push_back(Kind::SynAck { window: self.buffer.first_window() });
+                let window = self.buffer.first_window();
+                self.out.push_back(Kind::SynAck { window, ts_echo: *ts });
             }
             Kind::HandshakeAck => {
                 self.policy.handshake_rtt(now.saturating_since(self.syn_at));

@@ -14,12 +14,11 @@ use narrows_cc::{CongestionControl, RecoveryState};
 
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::segment::{Kind, Segment};
+use crate::timer::timestamp_ms;
 pub(crate) use connection::Connection;
 
 /// First retransmission timeout of a SYN (RFC 6298 section 2.1).
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
-/// SYN timeouts before the timeout starts to double (`tcp_syn_linear_timeouts`).
-const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
 /// Makes the congestion control when the handshake ends, from its RTT.
 pub type MakeControl = Box<dyn FnOnce(Time, Duration) -> Box<dyn CongestionControl> + Send>;
@@ -102,6 +101,8 @@ struct Handshake {
     started: Time,
     deadline: Time,
     tries: u32,
+    /// Timeouts before the timeout starts to double.
+    linear: u32,
     to_send: bool,
 }
 
@@ -109,8 +110,14 @@ impl Sender {
     /// A sender that connects at `now`.
     #[must_use]
     pub fn connect(config: SenderConfig, make: MakeControl, now: Time) -> Self {
-        let handshake =
-            Handshake { make, started: now, deadline: now + SYN_TIMEOUT, tries: 0, to_send: true };
+        let handshake = Handshake {
+            make,
+            started: now,
+            deadline: now + SYN_TIMEOUT,
+            tries: 0,
+            linear: config.profile.linear_syn_timeouts,
+            to_send: true,
+        };
         Self { config, phase: Phase::Connecting(handshake) }
     }
 
@@ -120,18 +127,19 @@ impl Sender {
             return;
         }
         match (&mut self.phase, &segment.kind) {
-            (Phase::Connecting(_), Kind::SynAck { window }) => self.establish(*window, now),
+            (Phase::Connecting(_), Kind::SynAck { window, ts_echo }) => {
+                self.establish(*window, *ts_echo, now);
+            }
             (Phase::Established(connection), Kind::Ack(ack)) => connection.on_ack(ack, now),
             _ => {}
         }
     }
 
-    fn establish(&mut self, window: u32, now: Time) {
+    fn establish(&mut self, window: u32, ts_echo: u32, now: Time) {
         let Phase::Connecting(handshake) = std::mem::replace(&mut self.phase, Phase::Closed) else {
             unreachable!("only a connecting sender is established");
         };
-        // After a repeated SYN it can't be told which one was answered (Karn).
-        let rtt = if handshake.tries == 0 { now - handshake.started } else { SYN_TIMEOUT };
+        let rtt = handshake.rtt(ts_echo, now);
         let control = (handshake.make)(now, rtt);
         let connection = Connection::new(&self.config, control, rtt, window, now);
         self.phase = Phase::Established(Box::new(connection));
@@ -215,13 +223,22 @@ impl Sender {
 }
 
 impl Handshake {
+    /// After a repeated SYN only its timestamp tells which one was answered, in ms
+    /// (`tcp_ack_update_rtt`, `tcp_rtt_tsopt_us`).
+    fn rtt(&self, ts_echo: u32, now: Time) -> Duration {
+        if self.tries == 0 {
+            return now - self.started;
+        }
+        Duration::from_millis(u64::from(timestamp_ms(now).saturating_sub(ts_echo).max(1)))
+    }
+
     fn poll(&mut self, now: Time) -> Option<Kind> {
         if now >= self.deadline {
             self.tries += 1;
-            let doublings = self.tries.saturating_sub(LINEAR_SYN_TIMEOUTS).min(6);
+            let doublings = self.tries.saturating_sub(self.linear).min(6);
             self.deadline += SYN_TIMEOUT * (1 << doublings);
             self.to_send = true;
         }
-        std::mem::take(&mut self.to_send).then_some(Kind::Syn)
+        std::mem::take(&mut self.to_send).then(|| Kind::Syn { ts: timestamp_ms(now) })
     }
 }
