@@ -12,7 +12,7 @@ use narrows_tcp::{Kind, Segment};
 
 use crate::account::Accounts;
 use crate::agenda::Agenda;
-use crate::network::{Network, Node};
+use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 
 /// Agenda entries between two reports of progress.
@@ -114,34 +114,33 @@ impl<'a, O: Observer> Engine<'a, O> {
     /// wait for their turn.
     #[inline]
     fn hand_on(&mut self, from: usize, packet: Packet<Segment>, at: Time) {
-        let flow = packet.flow;
-        match &self.network.nodes[from] {
-            Node::Link(_) => {
+        match self.network.nodes[from].role() {
+            Role::Link => {
                 if !self.leaves_bottleneck(&packet, at) {
                     return;
                 }
             }
-            Node::Sender(_) => self.tell_packet(PacketKind::Sent, &packet, at, true),
-            Node::Receiver(_) => self.tell_packet(PacketKind::AckSent, &packet, at, true),
-            _ => {}
+            Role::Sender => self.tell_packet(PacketKind::Sent, &packet, at, true),
+            Role::Receiver => self.tell_packet(PacketKind::AckSent, &packet, at, true),
+            Role::Passage => {}
         }
-        let to = self.network.next_hop(from, flow);
+        let to = self.network.next_hop(from, packet.flow);
         self.network.nodes[to].receive(packet, at);
-        match &self.network.nodes[to] {
-            Node::Link(_) => {
+        match self.network.nodes[to].role() {
+            Role::Link => {
                 self.take_drops();
                 self.agenda.set(to, self.network.nodes[to].next_deadline());
             }
-            Node::Receiver(_) => {
+            Role::Receiver => {
                 self.tell_packet(PacketKind::Received, &packet, at, false);
                 self.run_node(to, at);
             }
-            Node::Sender(_) => {
+            Role::Sender => {
                 self.tell_packet(PacketKind::AckReceived, &packet, at, false);
-                self.tell_rtt(flow, at);
+                self.tell_rtt(packet.flow, at);
                 self.run_node(to, at);
             }
-            _ => self.agenda.set(to, self.network.nodes[to].next_deadline()),
+            Role::Passage => self.agenda.set(to, self.network.nodes[to].next_deadline()),
         }
     }
 

@@ -20,7 +20,27 @@ pub(crate) enum Node {
     Receiver(ReceivingHost),
 }
 
+/// What the event loop needs to know of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Link,
+    Sender,
+    Receiver,
+    /// It only delays.
+    Passage,
+}
+
 impl Node {
+    #[inline]
+    pub(crate) fn role(&self) -> Role {
+        match self {
+            Self::Link(_) => Role::Link,
+            Self::Sender(_) => Role::Sender,
+            Self::Receiver(_) => Role::Receiver,
+            Self::Line(_) | Self::Jitter(_) => Role::Passage,
+        }
+    }
+
     #[inline]
     pub(crate) fn receive(&mut self, packet: Packet<Segment>, now: Time) {
         match self {
@@ -78,8 +98,8 @@ pub(crate) enum Hop {
 /// without queueing.
 ///
 /// Elements are numbered link, lines, then senders, receivers and jitters of all
-/// flows. The delay that all flows share belongs to the link; what a longer flow
-/// has beyond it is a line behind the link.
+/// flows. The link has no length: half of a flow's round trip lies on a line behind
+/// it, the other half on the way back. Flows of equal delay share their lines.
 pub(crate) struct Network {
     pub(crate) nodes: Vec<Node>,
     pub(crate) hops: Vec<Hop>,
@@ -96,18 +116,15 @@ impl Network {
     /// Connects `hosts`, one pair for each flow of the scenario.
     pub(crate) fn dumbbell(scenario: &Scenario, hosts: Vec<(SendingHost, ReceivingHost)>) -> Self {
         let rtts = round_trips(scenario);
-        let shared = rtts.iter().copied().min().unwrap_or(Duration::ZERO) / 2;
         let mut network = Self {
-            nodes: vec![Node::Link(bottleneck(&scenario.path, shared))],
+            nodes: vec![Node::Link(bottleneck(&scenario.path))],
             hops: vec![Hop::ByFlow(Vec::new())],
             senders: Vec::new(),
             receivers: Vec::new(),
             loss: RandomLoss::new(scenario.path.loss, Stream::new(scenario.seed, "path/loss")),
         };
-        let forward: Vec<_> = rtts.iter().map(|&rtt| rtt / 2 - shared).collect();
-        let backward: Vec<_> = rtts.iter().map(|&rtt| rtt - rtt / 2).collect();
-        let forward = network.add_lines(&forward, true);
-        let backward = network.add_lines(&backward, false);
+        let forward = network.add_lines(rtts.iter().map(|&rtt| rtt / 2));
+        let backward = network.add_lines(rtts.iter().map(|&rtt| rtt - rtt / 2));
         network.add_hosts(hosts, &backward);
         network.add_jitter(scenario);
         network.route(&forward, &backward);
@@ -120,34 +137,27 @@ impl Network {
         self.nodes.len() - 1
     }
 
-    /// One line for each distinct delay; `None` for flows that need none.
-    fn add_lines(&mut self, delays: &[Duration], skip_zero: bool) -> Vec<Option<usize>> {
+    /// One line for each distinct delay; returns each flow's.
+    fn add_lines(&mut self, delays: impl Iterator<Item = Duration>) -> Vec<usize> {
         let mut lines: Vec<(Duration, usize)> = Vec::new();
-        let mut chosen = Vec::with_capacity(delays.len());
-        for &delay in delays {
-            if skip_zero && delay.is_zero() {
-                chosen.push(None);
-                continue;
-            }
+        let mut line_of = |delay| {
             let known = lines.iter().find(|(length, _)| *length == delay).map(|&(_, id)| id);
-            let id = known.unwrap_or_else(|| {
+            known.unwrap_or_else(|| {
                 let id = self.add(Node::Line(Line::new(delay)), Hop::ByFlow(Vec::new()));
                 lines.push((delay, id));
                 id
-            });
-            chosen.push(Some(id));
-        }
-        chosen
+            })
+        };
+        delays.map(&mut line_of).collect()
     }
 
-    fn add_hosts(&mut self, hosts: Vec<(SendingHost, ReceivingHost)>, backward: &[Option<usize>]) {
+    fn add_hosts(&mut self, hosts: Vec<(SendingHost, ReceivingHost)>, backward: &[usize]) {
         let (senders, receivers): (Vec<_>, Vec<_>) = hosts.into_iter().unzip();
         for sender in senders {
             let id = self.add(Node::Sender(sender), Hop::To(BOTTLENECK));
             self.senders.push(id);
         }
-        for (receiver, line) in receivers.into_iter().zip(backward) {
-            let line = line.expect("every flow has a way back");
+        for (receiver, &line) in receivers.into_iter().zip(backward) {
             let id = self.add(Node::Receiver(receiver), Hop::To(line));
             self.receivers.push(id);
         }
@@ -166,13 +176,11 @@ impl Network {
         }
     }
 
-    fn route(&mut self, forward: &[Option<usize>], backward: &[Option<usize>]) {
-        let after_link =
-            forward.iter().zip(&self.receivers).map(|(line, &host)| line.unwrap_or(host));
-        self.hops[BOTTLENECK] = Hop::ByFlow(after_link.collect());
-        for (line, ends) in [(forward, &self.receivers), (backward, &self.senders)] {
-            for id in line.iter().copied().flatten() {
-                self.hops[id] = Hop::ByFlow(ends.clone());
+    fn route(&mut self, forward: &[usize], backward: &[usize]) {
+        self.hops[BOTTLENECK] = Hop::ByFlow(forward.to_vec());
+        for (lines, ends) in [(forward, &self.receivers), (backward, &self.senders)] {
+            for &line in lines {
+                self.hops[line] = Hop::ByFlow(ends.clone());
             }
         }
     }
@@ -241,7 +249,7 @@ fn round_trips(scenario: &Scenario) -> Vec<Duration> {
     scenario.flows.iter().map(|flow| Duration::from_nanos(own(flow))).collect()
 }
 
-fn bottleneck(path: &scenario::Path, delay: Duration) -> Link<Segment> {
+fn bottleneck(path: &scenario::Path) -> Link<Segment> {
     let limit = match path.buffer {
         scenario::Limit::Bytes(bytes) => QueueLimit::Bytes(Bytes::new(bytes)),
         scenario::Limit::Packets(packets) => QueueLimit::Packets(packets),
@@ -249,5 +257,5 @@ fn bottleneck(path: &scenario::Path, delay: Duration) -> Link<Segment> {
     let queue: Queue<Segment> = match path.queue {
         scenario::Queue::Droptail {} => DropTail::new(limit).into(),
     };
-    Link::new(queue, RateProcess::constant(Rate::from_bps(path.rate_bps)), delay)
+    Link::new(queue, RateProcess::constant(Rate::from_bps(path.rate_bps)), Duration::ZERO)
 }
