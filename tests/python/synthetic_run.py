@@ -50,7 +50,13 @@ def scenario(
             }
             for index, cca in enumerate(ccas)
         ],
-        "host": {"profile": "linux-6.12", "fq": False, "jitter_ns": 0, "timer_lateness_ns": 0, "socket_buffers": "raised"},
+        "host": {
+            "profile": "linux-6.12",
+            "fq": False,
+            "jitter_ns": 0,
+            "timer_lateness_ns": 0,
+            "socket_buffers": "raised",
+        },
         "run": {
             "duration_ns": int(duration_s * 1e9),
             "warmup_ns": 10_000_000_000,
