@@ -134,6 +134,7 @@ mod tests {
     fn a_late_burst_catches_up_by_half() {
         let mut pacer = pacer(8); // 1 us a byte
         let start = Time::from_nanos(1_000_000_000);
+        pacer.depart(1000, 1, 9, start); // unpaced: sets the clock to now
         pacer.depart(1000, 1, 10, start);
         assert_eq!(pacer.clock(), start + Duration::from_micros(1000));
         // 300 us late: all of it is made good; 2000 us late: only 500 us are.
@@ -162,6 +163,7 @@ mod tests {
         for (fq, gap_us) in [(true, 1066), (false, 1032)] {
             let mut pacer = Pacer::new(profile, fq, true, Duration::from_micros(50));
             pacer.rate = Some(Rate::from_bps(8_000_000));
+            pacer.depart(1000, 1, 9, start);
             pacer.depart(1000, 1, 10, start);
             assert_eq!(pacer.clock(), start + Duration::from_micros(gap_us));
             let wait = pacer.wait_until(start).expect("the next burst waits");
