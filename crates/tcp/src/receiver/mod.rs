@@ -148,11 +148,12 @@ impl Receiver {
         self.out_of_order.insert(data.seq, data.seq + 1, |_, _| {});
         self.buffer.hold();
         self.policy.out_of_order(data);
-        if self.sacks.add(data.seq, data.seq + 1) && self.policy.has_compressed() {
-            // The change touches a block that the next ACK might not hold: tell now.
+        if self.policy.has_compressed() && self.sacks.is_far(data.seq, data.seq + 1) {
+            // The change touches a block that the next ACK might not hold: tell what is
+            // known so far. No ACK is owed for this packet then (`tcp_ack_snd_check`).
             self.send_ack(now);
-            self.policy.schedule();
         }
+        self.sacks.add(data.seq, data.seq + 1);
         if self.buffer.grow(data) {
             self.policy.window_grew();
         }

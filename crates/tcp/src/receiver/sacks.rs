@@ -16,20 +16,26 @@ pub(super) struct SackList {
 }
 
 impl SackList {
-    /// Adds an out-of-order packet (`tcp_sack_new_ofo_skb`); returns whether the
-    /// change touches a block beyond those sure to fit.
-    pub(super) fn add(&mut self, start: Seq, end: Seq) -> bool {
-        let found = self.blocks.iter().position(|&(from, to)| start <= to && from <= end);
-        let Some(at) = found else {
-            let far = self.blocks.len() >= EXPECTED;
+    /// The first block that touches `start..end`.
+    fn find(&self, start: Seq, end: Seq) -> Option<usize> {
+        self.blocks.iter().position(|&(from, to)| start <= to && from <= end)
+    }
+
+    /// Whether a packet changes a block beyond those sure to fit.
+    pub(super) fn is_far(&self, start: Seq, end: Seq) -> bool {
+        self.find(start, end).unwrap_or(self.blocks.len()) >= EXPECTED
+    }
+
+    /// Adds an out-of-order packet (`tcp_sack_new_ofo_skb`).
+    pub(super) fn add(&mut self, start: Seq, end: Seq) {
+        let Some(at) = self.find(start, end) else {
             self.blocks.truncate(REMEMBERED - 1);
             self.blocks.insert(0, (start, end));
-            return far;
+            return;
         };
         let (from, to) = self.blocks.remove(at);
         self.blocks.insert(0, (from.min(start), to.max(end)));
         self.coalesce();
-        at >= EXPECTED
     }
 
     /// Merges blocks that now touch the first (`tcp_sack_maybe_coalesce`).
@@ -108,9 +114,12 @@ mod tests {
     #[test]
     fn a_change_far_back_is_reported() {
         let mut list = SackList::default();
-        assert!(!list.add(2, 3));
-        assert!(!list.add(4, 5));
-        assert!(list.add(6, 7));
-        assert!(!list.add(7, 8));
+        list.add(2, 3);
+        assert!(!list.is_far(4, 5));
+        list.add(4, 5);
+        assert!(list.is_far(6, 7));
+        list.add(6, 7);
+        assert!(!list.is_far(7, 8));
+        assert!(list.is_far(1, 2), "the oldest of three blocks");
     }
 }
