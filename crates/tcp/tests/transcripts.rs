@@ -31,19 +31,83 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    compression_follows_rtt
+    compression_limit
+    compression_off
+    cubic_slow_start
+    cwr
     dsack_widens_rack_window
+    duplicate
+    duplicate_out_of_order
     dupthresh
+    dupthresh_old
+    enter_loss
+    enter_loss_old
+    fack_old
+    first_ten_unpaced
+    fq_paces_all
+    frto_no_new_data
+    frto_real
+    frto_spurious
     initial_window
     late_original_fills_hole
     limited_transmit
+    loss_eifel_undo
+    loss_exit
     lost_retransmission
+    one_reduction_a_window
+    out_of_order
+    pacing_catches_up
+    partial_fill
+    prr_new_loss
+    prr_old
     prr_proportional
+    prr_slow_start
+    psh
+    psh_old
+    quickack
+    quickack_after_pause
     rack_timer
     rack_window_on_ack
+    rate_ack_compression
+    rate_of_retransmission
+    rate_sample
+    receive_window
+    receive_window_moves
+    recovery_dsack_undo
+    recovery_eifel_undo
+    recovery_exit
     reordering_degree
     reordering_seen
+    rto_backoff
+    rto_restart
+    rto_runs_out_in_recovery
+    rto_variance
+    rtt_of_retransmission
+    rtt_of_stretch_ack
+    sack_blocks
+    send_buffer
+    send_buffer_full
+    short_packet
     slow_start
     slow_start_clips
+    starts
+    syn_retry
+    syn_retry_old
+    timestamp_echo
+    tlp_dsack
+    tlp_duplicate_ack
+    tlp_last_packet
+    tlp_new_data
+    tlp_old
+    tlp_one_packet
+    tlp_one_packet_short_path
+    tlp_only_one
+    tlp_repairs_tail
+    tlp_then_rto
     tso_pairs
     tso_sizes
+    two_to_one
+    underused_window
+    window_growth_acks
 }

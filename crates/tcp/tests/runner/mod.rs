@@ -15,8 +15,8 @@ use sender::SenderEnd;
 
 /// One end of a connection, as a script sees it.
 trait End {
-    /// Does what a line says; `words[0]` is its command.
-    fn run(&mut self, words: &[&str], now: Time) -> Result<(), String>;
+    /// Does what a line says; `words[0]` is its command. Returns when it is done.
+    fn run(&mut self, words: &[&str], now: Time) -> Result<Time, String>;
     /// Takes note of everything that leaves at `now`.
     fn drain(&mut self, now: Time);
     fn next_deadline(&self) -> Option<Time>;
@@ -82,7 +82,7 @@ impl Runner {
                 Ok(())
             }
             words => {
-                self.end.run(words, self.now)?;
+                self.now = self.end.run(words, self.now)?;
                 self.end.drain(self.now);
                 Ok(())
             }
@@ -125,7 +125,10 @@ impl Runner {
         let mut wrong = Vec::new();
         for pair in pairs.chunks(2) {
             let [name, wanted] = pair else { return Err("a name without value".to_owned()) };
-            let found = self.end.value(name)?;
+            let found = match *name {
+                "timer" => self.end.next_deadline().map_or("none".to_owned(), script::show),
+                name => self.end.value(name)?,
+            };
             if found != *wanted {
                 wrong.push(format!("{name} {found}"));
             }

@@ -25,18 +25,18 @@ impl ReceiverEnd {
         Ok(Self { receiver: Receiver::new(config), rtt, sent: Vec::new(), last: None })
     }
 
-    fn receive(&mut self, words: &[&str], now: Time) -> Result<(), String> {
+    fn receive(&mut self, words: &[&str], now: Time) -> Result<Time, String> {
         match words {
-            ["syn"] => self.deliver(Kind::Syn, now),
+            ["syn"] => self.deliver(Kind::Syn { ts: 1 }, now),
             ["handshake"] => self.deliver(Kind::HandshakeAck, now),
             ["data", range, words @ ..] => return self.receive_data(range, words, now),
             _ => return Err("found no syn, handshake or data".to_owned()),
         }
-        Ok(())
+        Ok(now)
     }
 
-    /// Packets in a row, `every` so often.
-    fn receive_data(&mut self, range: &str, words: &[&str], now: Time) -> Result<(), String> {
+    /// Packets in a row, `every` so often; returns when the last one came.
+    fn receive_data(&mut self, range: &str, words: &[&str], now: Time) -> Result<Time, String> {
         let (start, end) = script::range(range)?;
         let (mut psh, mut len, mut gap) = (false, u16::try_from(MSS).unwrap_or(0), Duration::ZERO);
         let mut words = words.iter();
@@ -55,11 +55,16 @@ impl ReceiverEnd {
             let echo = Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(self.rtt);
             let data =
                 Data { seq, len, psh, retransmission: false, ts: stamp(at), ts_echo: stamp(echo) };
+            while let Some(due) = self.receiver.next_deadline().filter(|&due| due <= at) {
+                self.drain(due);
+            }
             self.deliver(Kind::Data(data), at);
             self.drain(at);
-            at += gap;
+            if seq + 1 < end {
+                at += gap;
+            }
         }
-        Ok(())
+        Ok(at)
     }
 
     fn deliver(&mut self, kind: Kind, now: Time) {
@@ -68,7 +73,7 @@ impl ReceiverEnd {
 }
 
 impl End for ReceiverEnd {
-    fn run(&mut self, words: &[&str], now: Time) -> Result<(), String> {
+    fn run(&mut self, words: &[&str], now: Time) -> Result<Time, String> {
         match words {
             ["<", words @ ..] => self.receive(words, now),
             _ => Err(format!("no such command: {words:?}")),
@@ -140,7 +145,7 @@ fn plain_row(sent: &[Kind]) -> usize {
 
 fn show_kind(kind: &Kind) -> String {
     match kind {
-        Kind::SynAck { window } => format!("synack win {window}"),
+        Kind::SynAck { window, .. } => format!("synack win {window}"),
         Kind::Ack(ack) => {
             let mut words = vec![format!("ack {}", ack.ack)];
             for (at, &(start, end)) in ack.sack.as_slice().iter().enumerate() {

@@ -17,6 +17,8 @@ pub struct SenderEnd {
     sender: Sender,
     notes: Shared,
     sent: Vec<Kind>,
+    /// Timestamp of the last SYN.
+    syn: Option<u32>,
     /// When each packet left first and last, as its timestamp says.
     stamps: BTreeMap<Seq, (u32, u32)>,
     /// Last acknowledgement, window and echo: what an ACK says unless told otherwise.
@@ -60,14 +62,24 @@ impl SenderEnd {
         });
         let sender = Sender::connect(config, make, Time::ZERO);
         let stamps = BTreeMap::new();
-        Ok(Self { sender, notes, sent: Vec::new(), stamps, acked: 0, window: 0, echo: 0 })
+        Ok(Self {
+            sender,
+            notes,
+            sent: Vec::new(),
+            syn: None,
+            stamps,
+            acked: 0,
+            window: 0,
+            echo: 0,
+        })
     }
 
     fn receive(&mut self, words: &[&str], now: Time) -> Result<(), String> {
         let kind = match words {
             ["synack", "win", window] => {
                 self.window = script::number(window)?;
-                Kind::SynAck { window: self.window }
+                let ts_echo = self.syn.ok_or("no SYN was sent")?;
+                Kind::SynAck { window: self.window, ts_echo }
             }
             ["ack", words @ ..] => Kind::Ack(self.ack(words, now)?),
             _ => return Err("found no synack or ack".to_owned()),
@@ -192,22 +204,24 @@ fn optional(span: Option<Duration>) -> String {
 }
 
 impl End for SenderEnd {
-    fn run(&mut self, words: &[&str], now: Time) -> Result<(), String> {
+    fn run(&mut self, words: &[&str], now: Time) -> Result<Time, String> {
         match words {
-            ["<", words @ ..] => self.receive(words, now),
-            ["set", words @ ..] => self.set(words),
-            ["stop"] => {
-                self.sender.stop(now);
-                Ok(())
-            }
-            _ => Err(format!("no such command: {words:?}")),
+            ["<", words @ ..] => self.receive(words, now)?,
+            ["set", words @ ..] => self.set(words)?,
+            ["stop"] => self.sender.stop(now),
+            _ => return Err(format!("no such command: {words:?}")),
         }
+        Ok(now)
     }
 
     fn drain(&mut self, now: Time) {
         while let Some(segment) = self.sender.poll(now) {
-            if let Kind::Data(data) = &segment.kind {
-                self.stamps.entry(data.seq).or_insert((data.ts, data.ts)).1 = data.ts;
+            match &segment.kind {
+                Kind::Syn { ts } => self.syn = Some(*ts),
+                Kind::Data(data) => {
+                    self.stamps.entry(data.seq).or_insert((data.ts, data.ts)).1 = data.ts;
+                }
+                _ => {}
             }
             self.sent.push(segment.kind);
         }
@@ -259,7 +273,9 @@ fn show_sent(sent: &[Kind]) -> String {
     for (at, kind) in sent.iter().enumerate() {
         let Kind::Data(Data { seq, psh, retransmission, .. }) = kind else {
             flush(&mut words, &mut run);
-            words.push(if *kind == Kind::Syn { "syn" } else { "handshake" }.to_owned());
+            words.push(
+                if matches!(kind, Kind::Syn { .. }) { "syn" } else { "handshake" }.to_owned(),
+            );
             continue;
         };
         match &mut run {
