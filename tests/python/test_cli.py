@@ -102,7 +102,7 @@ def test_json_is_the_whole_output(tmp_path: Path, capsys: Capture) -> None:
         [large] = [flow for flow in flows if flow["name"] == "large"]
         assert 0.5 < large["fct_s"] < 5
         chain = [flow for flow in flows if flow["name"] == "chain"]
-        assert len(chain) > 2
+        assert len(chain) >= 2
         assert all(flow["fct_s"] > 0.02 for flow in chain[:-1])
         starts = [flow["start_s"] for flow in chain]
         assert starts == sorted(starts)
