@@ -31,6 +31,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    app_limited_mark
     compression_follows_rtt
     compression_limit
     compression_off
@@ -49,6 +50,7 @@ transcripts! {
     frto_no_new_data
     frto_real
     frto_spurious
+    idle_restart
     initial_window
     late_original_fills_hole
     limited_transmit
@@ -57,6 +59,7 @@ transcripts! {
     lost_retransmission
     one_reduction_a_window
     out_of_order
+    paced_retransmissions
     pacing_catches_up
     partial_fill
     prr_new_loss
@@ -68,6 +71,7 @@ transcripts! {
     quickack
     quickack_after_pause
     rack_timer
+    rack_timer_old
     rack_window_on_ack
     rate_ack_compression
     rate_of_retransmission
@@ -88,10 +92,12 @@ transcripts! {
     sack_blocks
     send_buffer
     send_buffer_full
+    short_last_packet
     short_packet
     slow_start
     slow_start_clips
     starts
+    stop
     syn_retry
     syn_retry_old
     timestamp_echo
@@ -105,6 +111,7 @@ transcripts! {
     tlp_only_one
     tlp_repairs_tail
     tlp_then_rto
+    tso_defer
     tso_pairs
     tso_sizes
     two_to_one

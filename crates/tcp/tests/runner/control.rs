@@ -94,8 +94,11 @@ impl CongestionControl for Spy {
         self.inner.on_unused(unused);
     }
 
+    /// The control's, but for a rate that the script has set.
     fn control(&self) -> Control {
-        self.inner.control()
+        let control = self.inner.control();
+        let set = read(&self.notes).control.pacing_rate;
+        Control { pacing_rate: set.or(control.pacing_rate), ..control }
     }
 
     fn owns_recovery(&self) -> bool {

@@ -1,0 +1,300 @@
+//! A sender and a receiver across a channel that loses, delays, reorders and
+//! duplicates: whatever it does, a transfer completes and the counters agree.
+
+use std::collections::BTreeMap;
+
+use narrows_base::{Duration, Stream, Time};
+use narrows_cc::CcConfig;
+use narrows_tcp::{
+    BufferLimits, Kind, MSS, PROFILES, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
+    TcpProfile,
+};
+use proptest::prelude::*;
+
+/// More events than any of these transfers needs.
+const MOST_EVENTS: u32 = 1_000_000;
+
+#[derive(Clone, Debug)]
+struct Case {
+    profile: usize,
+    control: &'static str,
+    size: u64,
+    fq: bool,
+    limits: BufferLimits,
+    rtt_us: u64,
+    /// Packets that the bottleneck sends in a second, and those that may wait for it.
+    packets_per_sec: u64,
+    buffer: u64,
+    data_loss: f64,
+    ack_loss: f64,
+    reordered: f64,
+    duplicated: f64,
+    seed: u64,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let host = (
+        0..PROFILES.len(),
+        prop_oneof![Just("reno"), Just("cubic"), Just("bbr")],
+        prop_oneof![1u64..5_000, 1u64..2_000_000],
+        any::<bool>(),
+        prop_oneof![
+            Just(BufferLimits::Stock),
+            Just(BufferLimits::Raised),
+            Just(BufferLimits::Unlimited)
+        ],
+    );
+    let path = (500u64..100_000, 200u64..50_000, 2u64..200);
+    let chance = |most: f64| prop_oneof![Just(0.0), 0.0..most];
+    let faults = (chance(0.3), chance(0.3), chance(0.3), chance(0.1), any::<u64>());
+    (host, path, faults).prop_map(|(host, path, faults)| {
+        let (profile, control, size, fq, limits) = host;
+        let (rtt_us, packets_per_sec, buffer) = path;
+        let (data_loss, ack_loss, reordered, duplicated, seed) = faults;
+        Case {
+            profile,
+            control,
+            size,
+            fq,
+            limits,
+            rtt_us,
+            packets_per_sec,
+            buffer,
+            data_loss,
+            ack_loss,
+            reordered,
+            duplicated,
+            seed,
+        }
+    })
+}
+
+/// Where a segment is going.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum To {
+    Sender,
+    Receiver,
+}
+
+struct Channel {
+    case: Case,
+    random: Stream,
+    /// Arrivals by time, and by order of departure at the same time.
+    arrivals: BTreeMap<(Time, u64), (To, Segment)>,
+    departures: u64,
+    /// When the bottleneck is free again.
+    free: Time,
+}
+
+impl Channel {
+    fn new(case: &Case) -> Self {
+        let random = Stream::new(case.seed, "channel");
+        let arrivals = BTreeMap::new();
+        Self { case: case.clone(), random, arrivals, departures: 0, free: Time::ZERO }
+    }
+
+    fn carry(&mut self, to: To, segment: Segment, now: Time) {
+        let loss = if to == To::Receiver { self.case.data_loss } else { self.case.ack_loss };
+        if self.random.chance(loss) {
+            return;
+        }
+        let copies = if self.random.chance(self.case.duplicated) { 2 } else { 1 };
+        for _ in 0..copies {
+            let Some(left) = self.leave(to, now) else { continue };
+            let mut delay = Duration::from_micros(self.case.rtt_us / 2);
+            if self.random.chance(self.case.reordered) {
+                delay += Duration::from_micros(self.random.below(self.case.rtt_us));
+            }
+            self.departures += 1;
+            self.arrivals.insert((left + delay, self.departures), (to, segment));
+        }
+    }
+
+    /// When a segment leaves the bottleneck, unless its queue is full.
+    fn leave(&mut self, to: To, now: Time) -> Option<Time> {
+        if to == To::Sender {
+            return Some(now);
+        }
+        let each = Duration::from_nanos(1_000_000_000 / self.case.packets_per_sec);
+        if self.free.saturating_since(now) > each * self.case.buffer {
+            return None;
+        }
+        self.free = self.free.max(now) + each;
+        Some(self.free)
+    }
+}
+
+struct World {
+    sender: Sender,
+    receiver: Receiver,
+    channel: Channel,
+    /// Payload that the receive window allows so far, in bytes.
+    edge: u64,
+    acked: u32,
+    next: u32,
+    now: Time,
+}
+
+impl World {
+    fn new(case: &Case) -> Self {
+        let profile: &'static TcpProfile = &PROFILES[case.profile];
+        let config = SenderConfig {
+            mss: MSS,
+            initial_cwnd: 10,
+            profile,
+            fq: case.fq,
+            timer_lateness: Duration::ZERO,
+            limits: case.limits,
+            size: Some(case.size),
+            instance: 0,
+        };
+        let (name, seed) = (case.control, case.seed);
+        let make = Box::new(move |_, rtt| {
+            let config = CcConfig {
+                mss: MSS,
+                initial_cwnd: 10,
+                initial_rtt: Some(rtt),
+                profile: &profile.cc,
+                random: Stream::new(seed, "control"),
+                options: BTreeMap::new(),
+            };
+            narrows_cc::build(name, config).expect("a known control")
+        });
+        let receiver = ReceiverConfig { profile, limits: case.limits, instance: 0 };
+        Self {
+            sender: Sender::connect(config, make, Time::ZERO),
+            receiver: Receiver::new(receiver),
+            channel: Channel::new(case),
+            edge: 0,
+            acked: 0,
+            next: 0,
+            now: Time::ZERO,
+        }
+    }
+
+    /// Runs until the last byte is acknowledged.
+    fn run(&mut self) {
+        for _ in 0..MOST_EVENTS {
+            self.flush();
+            if self.sender.is_done() {
+                return;
+            }
+            let arrival = self.channel.arrivals.keys().next().map(|&(at, _)| at);
+            let due = [self.sender.next_deadline(), self.receiver.next_deadline(), arrival];
+            let next = due.into_iter().flatten().min().expect("someone will act");
+            self.now = self.now.max(next);
+            if arrival == Some(next) {
+                self.arrive();
+            }
+        }
+        panic!("not done after {:?}", self.now);
+    }
+
+    fn arrive(&mut self) {
+        let (_, (to, segment)) = self.channel.arrivals.pop_first().expect("an arrival");
+        match to {
+            To::Receiver => self.receiver.receive(&segment, self.now),
+            To::Sender => {
+                match &segment.kind {
+                    Kind::SynAck { window, .. } => self.edge = self.edge.max(u64::from(*window)),
+                    Kind::Ack(ack) => {
+                        self.acked = self.acked.max(ack.ack);
+                        let offered = u64::from(ack.ack) * u64::from(MSS) + u64::from(ack.window);
+                        self.edge = self.edge.max(offered);
+                    }
+                    _ => {}
+                }
+                let cwnd = self.cwnd();
+                self.sender.receive(&segment, self.now);
+                self.send(cwnd);
+            }
+        }
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.sender.view().map_or(0, |view| view.cwnd)
+    }
+
+    /// Lets both ends send what they have.
+    fn flush(&mut self) {
+        self.send(self.cwnd());
+        while let Some(segment) = self.receiver.poll(self.now) {
+            self.channel.carry(To::Sender, segment, self.now);
+        }
+    }
+
+    /// Takes what the sender sends; `cwnd` is its window before the event.
+    fn send(&mut self, cwnd: u32) {
+        let mut sent = false;
+        while let Some(segment) = self.sender.poll(self.now) {
+            if let Kind::Data(data) = &segment.kind {
+                sent = true;
+                let end = u64::from(data.seq) * u64::from(MSS) + u64::from(data.len);
+                let alone = data.seq == self.acked;
+                assert!(end <= self.edge || alone, "{} is beyond the receive window", data.seq);
+                assert_eq!(data.retransmission, data.seq < self.next, "packet {}", data.seq);
+                self.next = self.next.max(data.seq + 1);
+            }
+            self.channel.carry(To::Receiver, segment, self.now);
+        }
+        if let Some(view) = self.sender.view().filter(|_| sent) {
+            // A loss probe may exceed the window by one packet.
+            let most = cwnd.max(view.cwnd) + 1;
+            assert!(view.in_flight <= most, "{} in flight, window {most}", view.in_flight);
+            assert!(view.in_flight <= 2 * (self.next - self.acked), "more than was sent");
+        }
+    }
+
+    fn check(&self, size: u64) {
+        let (sender, receiver) = (self.sender.stats(), self.receiver.stats());
+        let packets = size.div_ceil(u64::from(MSS));
+        assert_eq!(receiver.bytes, size, "each byte once");
+        assert_eq!(receiver.packets - receiver.duplicates, packets);
+        assert_eq!(sender.sent - sender.retransmitted, packets);
+        assert!(sender.delivered >= packets);
+        assert!(sender.delivered <= packets + sender.retransmitted, "only copies count beyond");
+        let view = self.sender.view().expect("a connection");
+        assert_eq!(view.in_flight, 0);
+        assert!(view.cwnd > 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_transfer_completes(case in cases()) {
+        let mut world = World::new(&case);
+        world.run();
+        world.check(case.size);
+    }
+}
+
+/// Without faults nothing is sent twice and no timer fires.
+#[test]
+fn a_clean_path_needs_no_retransmission() {
+    for profile in 0..PROFILES.len() {
+        for control in ["reno", "cubic", "bbr"] {
+            let case = Case {
+                profile,
+                control,
+                size: 1_000_000,
+                fq: false,
+                limits: BufferLimits::Raised,
+                rtt_us: 20_000,
+                packets_per_sec: 5_000,
+                buffer: 100_000,
+                data_loss: 0.0,
+                ack_loss: 0.0,
+                reordered: 0.0,
+                duplicated: 0.0,
+                seed: 1,
+            };
+            let mut world = World::new(&case);
+            world.run();
+            world.check(case.size);
+            let stats = world.sender.stats();
+            assert_eq!((stats.retransmitted, stats.lost, stats.timeouts), (0, 0, 0), "{control}");
+        }
+    }
+}
