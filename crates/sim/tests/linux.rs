@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{MILLI, bdp, run, scenario};
+use common::{MILLI, SECOND, bdp, run, scenario};
 use narrows_sim::scenario::Scenario;
 
 fn near(what: &str, found: f64, kernel: f64, tolerance: f64) {
@@ -62,6 +62,45 @@ fn hystart_exits() {
     }
 }
 
+/// With `fq` at the sender CUBIC is paced, and HyStart waits for a longer train.
+#[test]
+fn hystart_exits_when_paced() {
+    for (mbps, window) in [(10, 77.0), (20, 150.0), (40, 297.0), (100, 976.0)] {
+        let mut case = single(mbps, 40, bdp(mbps, 40, 2_000), "cubic");
+        case.host.fq = true;
+        case.run.duration_ns = 3 * SECOND;
+        case.run.warmup_ns = SECOND;
+        let exit = run(&case).flow(0).iter().find_map(|(_, s)| s.ssthresh);
+        let exit = f64::from(exit.expect("HyStart leaves slow start"));
+        near(&format!("paced exit at {mbps} Mbit/s x 40 ms"), exit, window, 0.015 * window);
+    }
+}
+
+#[test]
+fn paced_cubic_saw_tooth() {
+    let mut case = single(10, 40, 50_000, "cubic");
+    case.host.fq = true;
+    let log = run(&case);
+    let late: Vec<_> = log.flow(0).into_iter().filter(|(time, _)| *time > 10.0).collect();
+    assert_eq!(late.iter().map(|(_, s)| s.cwnd).max(), Some(68));
+    assert!(late.iter().all(|(_, s)| s.ssthresh == Some(47)));
+}
+
+/// ACKs come one for each packet while the receive window grows, then for two.
+#[test]
+fn acknowledgements_of_a_growing_window() {
+    let mut case = single(100, 40, bdp(100, 40, 2_000), "cubic");
+    case.run.duration_ns = SECOND;
+    case.run.warmup_ns = SECOND / 2;
+    case.run.record = narrows_sim::scenario::Level::Packets;
+    let acks = common::acknowledgements(&case);
+    let steps: Vec<u64> = acks.windows(2).map(|w| w[1] - w[0]).collect();
+    let single = steps[..150].iter().filter(|&&step| step == 1).count();
+    assert!(single >= 140, "{single} of the first 150 ACKs are single, 144 in the kernel");
+    let last = &steps[steps.len() - 200..];
+    assert!(last.iter().filter(|&&step| step == 2).count() > 100, "later ones cover two");
+}
+
 #[test]
 fn reno_halves() {
     let log = run(&single(10, 40, 50_000, "reno"));
@@ -107,6 +146,46 @@ fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&common::Log) -> f64
     #[allow(clippy::cast_precision_loss)]
     let mean = each.sum::<f64>() / seeds as f64;
     mean
+}
+
+#[test]
+fn one_bbr_beside_one_cubic() {
+    let case = scenario(20, 40, bdp(20, 40, 100), &["bbr", "cubic"]);
+    near("BBR", over_seeds(&case, 3, |log| log.goodput(0, 10.0, 60.0)), 16.88, 0.5);
+    near("CUBIC", over_seeds(&case, 3, |log| log.goodput(1, 10.0, 60.0)), 2.06, 0.2);
+    near("drop rate", over_seeds(&case, 3, |log| log.drop_rate(10.0, 60.0)), 0.0067, 0.0013);
+}
+
+#[test]
+fn random_loss() {
+    for (cca, loss, goodput, tolerance) in [
+        ("cubic", 0.01, 2.89, 0.3),
+        ("reno", 0.01, 3.22, 0.3),
+        ("bbr", 0.01, 18.74, 0.2),
+        ("cubic", 0.001, 11.02, 1.4),
+        ("reno", 0.001, 11.45, 1.4),
+        ("bbr", 0.001, 18.85, 0.1),
+    ] {
+        let mut case = scenario(20, 40, bdp(20, 40, 100), &[cca]);
+        case.path.loss = loss;
+        let found = over_seeds(&case, 5, |log| log.goodput(0, 10.0, 60.0));
+        near(&format!("{cca} at a loss of {loss}"), found, goodput, tolerance);
+    }
+}
+
+/// Time from the SYN to the last ACK of a megabyte, alone on 20 Mbit/s x 45 ms.
+#[test]
+fn completion_times() {
+    for (cca, percent, seconds) in
+        [("cubic", 50, 0.5998), ("cubic", 200, 0.5998), ("bbr", 100, 0.6499), ("bbr", 200, 0.6115)]
+    {
+        let mut case = scenario(20, 45, bdp(20, 45, percent), &[cca]);
+        case.flows[0].size_bytes = Some(1_000_000);
+        case.run.stop_when = Some("all".into());
+        case.run.warmup_ns = 0;
+        let found = common::end(&case);
+        near(&format!("{cca}, {percent} % of the BDP"), found, seconds, 0.05 * seconds);
+    }
 }
 
 #[test]

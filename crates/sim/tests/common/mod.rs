@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use narrows_base::Time;
-use narrows_record::{Event, FlowSample, Kind, Observer, QueueSample};
+use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
 use narrows_sim::scenario::{Flow, Host, Level, Limit, Path, Queue, Run, Scenario, SocketBuffers};
 
 pub const SECOND: u64 = 1_000_000_000;
@@ -86,6 +86,36 @@ pub fn run(scenario: &Scenario) -> Log {
     narrows_sim::run(scenario, &mut log, &mut |_, _| ControlFlow::Continue(()))
         .expect("the scenario runs");
     log
+}
+
+/// The numbers of the ACKs that reach the sender of a single flow.
+pub fn acknowledgements(scenario: &Scenario) -> Vec<u64> {
+    struct Acks(Vec<u64>);
+    impl Observer for Acks {
+        fn wants(&self, kind: Kind) -> bool {
+            kind == Kind::Packet
+        }
+
+        fn on(&mut self, _at: Time, event: &Event) {
+            if let Event::Packet(packet) = event
+                && packet.kind == PacketKind::AckReceived
+            {
+                self.0.push(packet.seq);
+            }
+        }
+    }
+    let mut acks = Acks(Vec::new());
+    narrows_sim::run(scenario, &mut acks, &mut |_, _| ControlFlow::Continue(()))
+        .expect("the scenario runs");
+    acks.0
+}
+
+/// When a run ends, in seconds.
+pub fn end(scenario: &Scenario) -> f64 {
+    let outcome = narrows_sim::run(scenario, &mut narrows_record::NullObserver, &mut |_, _| {
+        ControlFlow::Continue(())
+    });
+    outcome.expect("the scenario runs").end.as_secs_f64()
 }
 
 impl Log {
