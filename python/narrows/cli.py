@@ -1,6 +1,6 @@
 """The command line: every command is a few lines that call the package.
 
-Exit status: 0 done, 1 an assertion failed, 2 bad input, 70 an error of narrows
+Exit status: 0 done, 1 an assertion failed or back ends differ, 2 bad input, 70 an error of narrows
 itself, 130 interrupted.
 
 Only typer is imported here; each command imports what it needs, because
@@ -205,6 +205,50 @@ def reproduce(
         print(*describe(made), sep="\n")
         passed = passed and made.passed
     raise typer.Exit(DONE if passed else FAILED)
+
+
+@app.command()
+def compare(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO", help="A specification, or a directory of some.")
+    ],
+    sets: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PLACE=VALUE", help="Change a value.")
+    ] = None,
+    backends: Annotated[
+        str, typer.Option(metavar="NAMES", help="Two or three: sim, uml, uml:NAME.")
+    ] = "sim,uml",
+    trials: Annotated[int, typer.Option(metavar="N", help="Runs of each, at least.")] = 4,
+    max_trials: Annotated[
+        int | None, typer.Option(metavar="N", help="And at most; 12 unless N trials are more.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every cell there, as Markdown.")
+    ] = None,
+) -> None:
+    """Run scenarios on several back ends and judge whether they agree."""
+    from narrows.compare import study
+    from narrows.console import StepBar
+
+    with StepBar() as bar:
+        made = study(
+            scenario,
+            sets or (),
+            backends=backends.split(","),
+            trials=trials,
+            max_trials=max_trials,
+            out=out,
+            watcher=bar,
+        )
+    if table is not None:
+        made.write_table(table)
+    if as_json:
+        _print_json(made.document())
+    else:
+        print(*made.lines(), sep="\n")
+    raise typer.Exit(DONE if made.agrees else FAILED)
 
 
 @app.command()

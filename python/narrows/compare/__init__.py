@@ -1,0 +1,24 @@
+"""One scenario on several back ends: every quantity of each, and whether they agree.
+
+    narrows compare fig9.toml
+    narrows compare experiments/agreement --table docs/reference/agreement.md
+
+`compare` runs and judges one scenario, `study` also all of a directory. What is
+measured and how far apart two means may lie is in `narrows.compare.quantities`.
+"""
+
+from __future__ import annotations
+
+from narrows.compare.judge import Comparison, Row
+from narrows.compare.quantities import Cell
+from narrows.compare.run import compare
+from narrows.compare.studies import Study, study
+
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Row",
+    "Study",
+    "compare",
+    "study",
+]

@@ -1,0 +1,115 @@
+"""The first trials of several back ends, drawn over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.frames import FlowClass, Tables
+from narrows.figures.model import Dash, Figure, Floats, Kind, Panel, Series
+from narrows.figures.timeline import window_of
+from narrows.metrics import windows
+
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
+
+
+def overlay(
+    scenario: Mapping[str, Any],
+    groups: tuple[str, ...],
+    tables: Mapping[str, Tables],
+    reference: str,
+) -> Figure:
+    """Goodput of each class, queue, loss and smoothed RTT of all back ends in `tables`.
+
+    The reference is a broad grey line; the others, in colour, are drawn over it.
+    Runs with chance in them needn't coincide, only resemble one another.
+    """
+    order = [reference, *(backend for backend in tables if backend != reference)]
+    shown = {backend: tables[backend] for backend in order}
+    end_s = max(frames.end_s(found) for found in shown.values())
+    window_s = window_of(scenario, end_s)
+    classes = frames.flow_classes(scenario, groups)
+    everything = FlowClass("all flows", "queue", tuple(range(len(scenario["flows"]))), "solid")
+    panels = [_goodput(shown, members, window_s) for members in classes]
+    panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
+    return Figure(
+        name="compare",
+        title=f"{scenario['name']}: {' and '.join(order)}",
+        subtitle=frames.conditions(scenario),
+        x_label="Time (s)",
+        x_range=(0.0, end_s),
+        panels=tuple(panels),
+        alt=(
+            "Goodput of each class of flows, queue, loss and smoothed RTT over time, "
+            "one line for each back end."
+        ),
+    )
+
+
+def _line(backend: str, place: int, colour: str, x: Floats, y: Floats, step: bool) -> Series:
+    kind: Kind = "step" if step else "line"
+    if place == 0:
+        return Series(backend, x, y, "neutral", kind, width=3.2, opacity=0.55, group=backend)
+    dash = DASHES[(place - 1) % len(DASHES)]
+    return Series(backend, x, y, colour, kind, dash, width=1.2, group=backend)
+
+
+def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -> Panel:
+    series = []
+    for place, (backend, tables) in enumerate(shown.items()):
+        x, y = _received(tables["flow_samples"], members, window_s)
+        series.append(_line(backend, place, members.cca, x, y, step=True))
+    title = f"Goodput of {members.label}, {1000 * window_s:g} ms windows"
+    return Panel(title, "Mbit/s", tuple(series), low=0.0)
+
+
+def _received(
+    flow_samples: pl.DataFrame, members: FlowClass, window_s: float
+) -> tuple[Floats, Floats]:
+    """Payload that arrived in each window in Mbit/s, as a step line with both ends."""
+    borders = windows.edges(_last(flow_samples), window_s)
+    total = np.zeros(len(borders) - 1)
+    for flow in members.flows:
+        rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+        if not rows.is_empty():
+            time_s, received = (frames.column(rows, name) for name in ("time_s", "received_bytes"))
+            total += windows.increments(time_s, received, borders)
+    rate = total * 8e-6 / np.diff(borders)
+    return borders, np.append(rate, rate[-1])
+
+
+def _last(samples: pl.DataFrame) -> float:
+    return float(frames.column(samples, "time_s").max())
+
+
+def _queue(scenario: Mapping[str, Any], shown: Mapping[str, Tables]) -> Panel:
+    bdp = frames.bdp_bytes(scenario)
+    series = []
+    for place, (backend, tables) in enumerate(shown.items()):
+        rows = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
+        x, y = frames.column(rows, "time_s"), frames.column(rows, "backlog_bytes") / bdp
+        series.append(_line(backend, place, "queue", x, y, step=False))
+    return Panel("Queue at the bottleneck", "BDP", tuple(series), low=0.0)
+
+
+def _loss(shown: Mapping[str, Tables], window_s: float) -> Panel:
+    series = []
+    for place, (backend, tables) in enumerate(shown.items()):
+        rows = windows.queue_loss(tables["queue_samples"], window_s)
+        x = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
+        y = 100 * frames.column(rows, "loss_rate")
+        series.append(_line(backend, place, "loss", x, np.append(y, y[-1]), step=True))
+    title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
+    return Panel(title, "% of packets", tuple(series), low=0.0, least_high=1.0)
+
+
+def _rtt(shown: Mapping[str, Tables], everything: FlowClass) -> Panel:
+    series = []
+    for place, (backend, tables) in enumerate(shown.items()):
+        x, y = frames.class_mean(tables["flow_samples"], everything, "srtt_ms")
+        series.append(_line(backend, place, "queue", x, y, step=False))
+    return Panel("Smoothed RTT, mean of all flows", "ms", tuple(series), low=0.0)

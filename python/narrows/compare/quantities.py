@@ -1,0 +1,182 @@
+"""What is compared, and how far apart two back ends may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from narrows.metrics import growth, summarise
+from narrows.store import RunInfo
+
+Scenario = Mapping[str, Any]
+Tables = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Something that every back end measures alike.
+
+    A value times `scale` is in `unit`. `allowed` gives, for a mean of the
+    reference, how far another mean may be from it; `rule` says so in words.
+    """
+
+    name: str
+    title: str
+    unit: str
+    scale: float
+    digits: int
+    rule: str
+    allowed: Callable[[float], float]
+
+    def show(self, value: float, sign: str = "") -> str:
+        """A value in the unit, without it; `sign` is "+" for one that always shows its sign."""
+        return f"{value * self.scale:{sign}.{self.digits}f}"
+
+
+def _rate(reference: float) -> float:
+    return max(0.2 * abs(reference), 0.002)
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("share", "share of all goodput", "%", 100.0, 1, "5 points", lambda _: 0.05),
+        Quantity(
+            "goodput", "goodput of a flow", "Mbit/s", 1.0, 3, "3 %", lambda ref: 0.03 * abs(ref)
+        ),
+        Quantity(
+            "retransmission_rate",
+            "packets retransmitted of all sent",
+            "%",
+            100.0,
+            3,
+            "20 % or 0.2 points",
+            _rate,
+        ),
+        Quantity("rtt", "mean smoothed RTT", "ms", 1.0, 2, "10 %", lambda ref: 0.1 * abs(ref)),
+        Quantity(
+            "completion_time", "completion time", "s", 1.0, 3, "10 %", lambda ref: 0.1 * abs(ref)
+        ),
+        Quantity(
+            "drop_rate", "packets dropped at the queue", "%", 100.0, 3, "20 % or 0.2 points", _rate
+        ),
+        Quantity(
+            "queue",
+            "mean queue",
+            "BDP",
+            1.0,
+            3,
+            "what 10 % of the mean RTT allows, which is 10 % of a BDP and the queue",
+            lambda ref: 0.1 * (1 + ref),
+        ),
+        Quantity("utilization", "utilisation", "%", 100.0, 2, "3 %", lambda ref: 0.03 * abs(ref)),
+    )
+}
+"""By name, in the order of the tables."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """A quantity of a class of flows, or of the bottleneck if the class is empty."""
+
+    quantity: str
+    flows: str = ""
+
+    @property
+    def of(self) -> Quantity:
+        """The quantity itself."""
+        return QUANTITIES[self.quantity]
+
+
+Measured = dict[Cell, float]
+
+
+def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]) -> Measured:
+    """Every cell of one run; `groups` names the class of each flow by id.
+
+    Endless flows are measured from the warm-up to the end, those with a size
+    over their whole life. A class has a completion time (the mean of all its
+    finished flows) or a goodput. Shares are given where no flow has a size, and
+    for all classes but the last, which has what the others leave. The RTT is
+    the mean of TCP's own smoothed RTT over the samples, which every back end
+    knows; a kernel doesn't show its single RTT samples.
+    """
+    run = _Run(scenario, tables, info, groups)
+    found: Measured = {}
+    for group in run.classes:
+        found.update(run.of_class(group))
+    bottleneck = run.summary["bottleneck"]
+    values = {
+        "drop_rate": bottleneck["loss_rate"],
+        "queue": bottleneck["queue_bdp"]["mean"],
+        "utilization": bottleneck["utilization"],
+    }
+    found.update({Cell(name): value for name, value in values.items() if value is not None})
+    order = list(QUANTITIES)
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0].quantity)))
+
+
+class _Run:
+    """A run, asked for one class after another."""
+
+    def __init__(
+        self, scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]
+    ) -> None:
+        self.scenario, self.tables, self.end_s = scenario, tables, info.end_s
+        self.summary = summarise(scenario, tables, info)
+        self.warmup_s = scenario["run"]["warmup_ns"] / 1e9
+        self.classes = list(dict.fromkeys(groups))
+        self.groups = groups
+        self.endless = all(flow["size_bytes"] is None for flow in scenario["flows"])
+
+    def of_class(self, group: str) -> Measured:
+        flows = [flow for flow, name in enumerate(self.groups) if name == group]
+        names = {self.scenario["flows"][flow]["name"] for flow in flows}
+        entries = [entry for entry in self.summary["flows"] if entry["name"] in names]
+        sized = self.scenario["flows"][flows[0]]["size_bytes"] is not None
+        start_s = -1.0 if sized else self.warmup_s
+        values = {
+            "retransmission_rate": self._retransmission_rate(flows, start_s),
+            "rtt": self._rtt(flows, start_s),
+        }
+        if sized:
+            values["completion_time"] = _mean(entry["fct_s"] for entry in entries)
+        else:
+            values["goodput"] = _mean(entry["goodput_mbps"] for entry in entries)
+        if self.endless and group != self.classes[-1]:
+            values["share"] = _sum(entry["share"] for entry in entries)
+        return {Cell(name, group): value for name, value in values.items() if value is not None}
+
+    def _retransmission_rate(self, flows: Sequence[int], start_s: float) -> float | None:
+        samples = self.tables["flow_samples"].filter(pl.col("flow").is_in(flows))
+        grown = growth(samples, "flow", ("sent", "retransmitted"), start_s, self.end_s)
+        sent, again = (float(grown[name].sum()) for name in ("sent", "retransmitted"))
+        return again / sent if sent else None
+
+    def _rtt(self, flows: Sequence[int], start_s: float) -> float | None:
+        """A mean over flows of means over time; a flow between two of a chain has no RTT."""
+        samples = self.tables["flow_samples"].filter(
+            pl.col("flow").is_in(flows)
+            & (pl.col("time_s") >= start_s)
+            & (pl.col("in_flight") > 0)
+            & pl.col("srtt_ms").is_not_null()
+        )
+        means = samples.group_by("flow").agg(pl.col("srtt_ms").mean()).sort("flow")
+        return _mean(means["srtt_ms"].to_list())
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [float(value) for value in values if value is not None]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return sum(known) / len(known) if known else None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return sum(known) if known else None

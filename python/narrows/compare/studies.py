@@ -1,0 +1,206 @@
+"""Comparisons of all scenarios in a directory, and their table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.compare.judge import Comparison, Row
+from narrows.compare.quantities import QUANTITIES
+from narrows.compare.run import TRIALS, Watcher, compare
+from narrows.compare.text import difference, how_varied, interval, limit, lines, spread
+from narrows.compare.write import document
+from narrows.errors import InputError, StoreError
+from narrows.spec import Override
+from narrows.store.write import RESULTS
+
+CAUSES = "differences.md"
+"""A file beside the scenarios: which cells differ, and why. It goes into the table as it is."""
+_LEGEND = (
+    "Means and standard deviations over the trials. The interval is the 95 % interval of the "
+    "difference, by Welch.\n"
+)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The comparisons of a directory, or the one of a single file."""
+
+    source: Path
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All cells of all scenarios."""
+        return [row for comparison in self.comparisons for row in comparison.rows]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every cell does."""
+        return all(row.agrees for row in self.rows)
+
+    @property
+    def agreement(self) -> float:
+        """The part of all cells that agree, from 0 to 1."""
+        return sum(row.agrees for row in self.rows) / max(len(self.rows), 1)
+
+    def lines(self) -> Iterator[str]:
+        """What to print: every table, the files, and how much agrees in all."""
+        for comparison in self.comparisons:
+            yield from lines(comparison)
+            yield from comparison.files.values()
+            yield ""
+        if len(self.comparisons) > 1:
+            count = sum(row.agrees for row in self.rows)
+            yield f"{count} of {len(self.rows)} cells agree: {100 * self.agreement:.1f} %"
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints: one comparison, or all of a directory as `comparisons`."""
+        documents = [document(comparison) for comparison in self.comparisons]
+        if not self.source.is_dir():
+            return documents[0]
+        whole = {"agree": self.agrees, "agreement": self.agreement}
+        return {**whole, "comparisons": documents}
+
+    def write_table(self, path: Path) -> None:
+        """Writes the table of all cells; raises StoreError if that can't be done."""
+        try:
+            path.write_text(markdown(self, path), encoding="utf-8", newline="\n")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError.at(str(path), reason, "a file that can be written") from error
+
+
+def study(
+    source: str | Path,
+    overrides: Iterable[str | Override] = (),
+    *,
+    backends: Sequence[str] = ("sim", "uml"),
+    trials: int = TRIALS,
+    max_trials: int | None = None,
+    out: str | Path | None = None,
+    watcher: Watcher | None = None,
+) -> Study:
+    """Compares the back ends on a specification, or on every one (`*.toml`) of a directory.
+
+    See `narrows.compare.run.compare`. The results of a directory go into one
+    directory each. Raises InputError if there is no specification.
+    """
+    place, changes, made = Path(source), list(overrides), []
+    places = _places(place, out)
+    for number, (file, directory) in enumerate(places):
+        comparison = compare(
+            file,
+            changes,
+            backends=backends,
+            trials=trials,
+            max_trials=max_trials,
+            out=directory,
+            watcher=_part(watcher, file.stem, number, len(places)),
+        )
+        made.append(comparison)
+    return Study(place, tuple(made))
+
+
+def _places(source: Path, out: str | Path | None) -> list[tuple[Path, Path | None]]:
+    """Every specification, and where its results go."""
+    if not source.is_dir():
+        return [(source, Path(out) if out is not None else None)]
+    files = sorted(source.glob("*.toml"))
+    if not files:
+        found = "a directory without *.toml"
+        raise InputError.at(str(source), found, "one with specifications")
+    base = Path(out) if out is not None else Path(RESULTS) / f"compare-{source.resolve().name}"
+    return [(file, base / file.stem) for file in files]
+
+
+def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watcher:
+    def watch(step: str, part: float) -> None:
+        if watcher is not None:
+            watcher(f"{name}: {step}", (number + part) / count)
+
+    return watch
+
+
+def markdown(made: Study, path: Path) -> str:
+    """The study as the page at `path`, without a date: the same results give the same page."""
+    first = made.comparisons[0]
+    agreeing = sum(row.agrees for row in made.rows)
+    causes = made.source / CAUSES
+    command = f"narrows compare {made.source} --table {path}"
+    parts = [
+        "# Agreement with the Linux kernel\n",
+        f"Made by `{command}`; not to be edited.\n",
+        *_conditions(first),
+        f"**{agreeing} of {len(made.rows)} cells agree: {100 * made.agreement:.1f} %.**\n",
+        *_by_quantity(made.rows),
+        "## Scenarios\n",
+        *_overview(made.comparisons),
+        causes.read_text(encoding="utf-8") if causes.is_file() else "",
+        "## Cells\n",
+        _LEGEND,
+    ]
+    for comparison in made.comparisons:
+        parts += _details(comparison)
+    return "\n".join(part for part in parts if part).rstrip() + "\n"
+
+
+def _conditions(first: Comparison) -> Iterator[str]:
+    reference = first.reference
+    profile = first.scenario["host"]["profile"]
+    engines = "; ".join(f"`{name}`: {engine}" for name, engine in first.engines.items())
+    yield f"Back ends: {engines}. Profile of the hosts: `{profile}`. Reference: `{reference}`.\n"
+    yield (
+        "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It "
+        "agrees if the means lie no further apart than the limit: half of the 95 % interval of "
+        "the reference's own mean or, where that is more, what the quantity allows:\n"
+    )
+
+
+def _by_quantity(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| Quantity | Allowed | Cells | Agree |\n| --- | --- | ---: | ---: |"
+    for quantity in QUANTITIES.values():
+        mine = [row for row in rows if row.cell.quantity == quantity.name]
+        if mine:
+            agreeing = sum(row.agrees for row in mine)
+            yield f"| {quantity.title} | {quantity.rule} | {len(mine)} | {agreeing} |"
+    yield ""
+
+
+def _overview(comparisons: Iterable[Comparison]) -> Iterator[str]:
+    yield "| Scenario | Path and flows | Trials | Agree | Differ |"
+    yield "| --- | --- | --- | ---: | --- |"
+    for comparison in comparisons:
+        rows = comparison.rows
+        differing = [_name(row) for row in rows if not row.agrees]
+        agreeing = f"{len(rows) - len(differing)} of {len(rows)}"
+        cells = [comparison.name, _path(comparison), how_varied(comparison), agreeing]
+        yield f"| {' | '.join([*cells, ', '.join(differing)])} |"
+    yield ""
+
+
+def _path(comparison: Comparison) -> str:
+    loss = comparison.scenario["path"]["loss"]
+    return comparison.conditions + (f", random loss {100 * loss:g} %" if loss else "")
+
+
+def _name(row: Row) -> str:
+    name = row.cell.quantity.replace("_", " ")
+    return f"{name} of {row.cell.flows}" if row.cell.flows else name
+
+
+def _details(comparison: Comparison) -> Iterator[str]:
+    yield f"### {comparison.name}\n\n{_path(comparison)}; {how_varied(comparison)}\n"
+    head = ["Quantity", "Flows", "Back end", "Mean", comparison.reference]
+    head += ["Difference", "95 % interval", "Limit", "Verdict"]
+    yield f"| {' | '.join(head)} |\n| --- | --- | --- |{' ---: |' * 5} --- |"
+    for row in comparison.rows:
+        quantity = row.cell.of
+        cells = [f"{quantity.title}, {quantity.unit}", row.cell.flows, row.backend]
+        cells += [spread(quantity, row.values), spread(quantity, row.reference)]
+        cells += [difference(row), interval(row), limit(row)]
+        cells += [row.verdict if row.agrees else f"**{row.verdict}**"]
+        yield f"| {' | '.join(cells)} |"
+    yield ""

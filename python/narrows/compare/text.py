@@ -1,0 +1,88 @@
+"""A comparison as lines to print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from narrows.compare import statistics
+from narrows.compare.judge import Comparison, Row
+from narrows.compare.quantities import Quantity
+
+
+def spread(quantity: Quantity, values: Sequence[float]) -> str:
+    """The mean and, behind a ±, the standard deviation."""
+    if not values:
+        return "-"
+    middle, around = statistics.mean(values), statistics.deviation(values)
+    return f"{quantity.show(middle)} ±{quantity.show(around)}"
+
+
+def interval(row: Row) -> str:
+    """The 95 % interval of the difference."""
+    if row.difference is None or not math.isfinite(row.half_width):
+        return "-"
+    ends = (row.difference - row.half_width, row.difference + row.half_width)
+    return " to ".join(row.cell.of.show(end, "+") for end in ends)
+
+
+def difference(row: Row) -> str:
+    """The difference of the means with its sign."""
+    return "-" if row.difference is None else row.cell.of.show(row.difference, "+")
+
+
+def limit(row: Row) -> str:
+    """How large the difference may be."""
+    return row.cell.of.show(row.limit)
+
+
+def how_varied(comparison: Comparison) -> str:
+    """How the trials differ."""
+    count = comparison.trials
+    if comparison.varied:
+        return f"{count} trials, the buffer within 3 %"
+    first = comparison.scenario["seed"]
+    return f"{count} trials, seeds {first} to {first + count - 1}"
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """The table, a line for each cell, and the verdict."""
+    reference = comparison.reference
+    yield f"{comparison.name}: {comparison.conditions}; {how_varied(comparison)}"
+    yield ""
+    head = (
+        *("quantity", "flows", "back end", "mean ±sd", f"{reference} mean ±sd"),
+        *("difference", "95 % interval", "limit", "verdict"),
+    )
+    yield from _aligned([head, *(_cells(row) for row in comparison.rows)])
+    yield ""
+    rows = comparison.rows
+    agreeing = sum(row.agrees for row in rows)
+    verdict = "agree" if comparison.agrees else "differ"
+    yield f"{verdict}: {agreeing} of {len(rows)} agree with {reference}"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    quantity = row.cell.of
+    return (
+        f"{quantity.name.replace('_', ' ')} ({quantity.unit})",
+        row.cell.flows or "all",
+        row.backend,
+        spread(quantity, row.values),
+        spread(quantity, row.reference),
+        difference(row),
+        interval(row),
+        limit(row),
+        row.verdict,
+    )
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Columns of equal width; numbers stand to the right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place < 3 or place == len(row) - 1 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

@@ -1,0 +1,131 @@
+"""What a comparison leaves behind: its numbers, its figure, its page."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import polars as pl
+
+from narrows.compare import statistics, text
+from narrows.compare.figure import overlay
+from narrows.compare.judge import Comparison, Row
+from narrows.errors import StoreError
+from narrows.figures import interactive, static
+from narrows.figures.palette import colour
+from narrows.report.page import plotly_js
+from narrows.version import __version__
+
+PAGE, NUMBERS, PICTURE = "compare.html", "compare.json", "figure"
+
+
+def write(comparison: Comparison, directory: Path) -> Comparison:
+    """Writes everything into `directory`; gives the comparison with the places of its files.
+
+    Raises StoreError if that can't be written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return _write(comparison, directory)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        remedy = "a directory that can be written (--out DIR)"
+        raise StoreError.at(str(error.filename or directory), reason, remedy) from error
+
+
+def _write(comparison: Comparison, directory: Path) -> Comparison:
+    tables = {
+        backend: _Tables(directory / backend.replace(":", "-")) for backend in comparison.backends
+    }
+    figure = overlay(comparison.scenario, comparison.groups, tables, comparison.reference)
+    pictures = static.save(figure, directory / PICTURE)
+    page, numbers = directory / PAGE, directory / NUMBERS
+    html = _environment().get_template("compare.html.jinja")
+    page.write_text(
+        html.render(
+            comparison=comparison,
+            figure=figure,
+            plot=interactive.plot(figure),
+            plotly=plotly_js(),
+            text=text,
+            version=__version__,
+        ),
+        encoding="utf-8",
+    )
+    files = {"page": str(page), "numbers": str(numbers), "figure": str(pictures[0])}
+    written = replace(comparison, files=files)
+    numbers.write_text(json.dumps(document(written), indent=1) + "\n", encoding="utf-8")
+    return written
+
+
+class _Tables(dict[str, pl.DataFrame]):
+    """The kept tables of a back end, read when asked for."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+
+    def __missing__(self, name: str) -> pl.DataFrame:
+        self[name] = pl.read_parquet(self._directory / f"{name}.parquet")
+        return self[name]
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    loaders = [jinja2.PackageLoader("narrows.compare"), jinja2.PackageLoader("narrows.report")]
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["colour"] = colour
+    return environment
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """What `--json` prints: every value in base units (rates and shares from 0 to 1)."""
+    return {
+        "name": comparison.name,
+        "scenario": dict(comparison.scenario),
+        "engines": dict(comparison.engines),
+        "reference": comparison.reference,
+        "trials": comparison.trials,
+        "varied": "buffer" if comparison.varied else "seed",
+        "agree": comparison.agrees,
+        "cells": [_cell(row) for row in comparison.rows],
+        "files": dict(comparison.files),
+    }
+
+
+def _cell(row: Row) -> Mapping[str, Any]:
+    bounds = None
+    if row.difference is not None and math.isfinite(row.half_width):
+        bounds = [row.difference - row.half_width, row.difference + row.half_width]
+    return {
+        "quantity": row.cell.quantity,
+        "flows": row.cell.flows or None,
+        "backend": row.backend,
+        **_sample("", row.values),
+        **_sample("reference_", row.reference),
+        "difference": row.difference,
+        "interval": bounds,
+        "limit": row.limit,
+        "verdict": row.verdict,
+    }
+
+
+def _sample(prefix: str, values: tuple[float, ...]) -> dict[str, Any]:
+    known = bool(values)
+    return {
+        f"{prefix}mean": statistics.mean(values) if known else None,
+        f"{prefix}sd": statistics.deviation(values) if known else None,
+        f"{prefix}values": list(values),
+    }
