@@ -55,6 +55,7 @@ def scenario(
             "fq": False,
             "jitter_ns": 0,
             "timer_lateness_ns": 0,
+            "gro_ns": 0,
             "socket_buffers": "raised",
         },
         "run": {

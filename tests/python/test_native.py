@@ -108,6 +108,7 @@ def scenario(**run: object) -> Scenario:
             "fq": False,
             "jitter_ns": 1000,
             "timer_lateness_ns": 0,
+            "gro_ns": 0,
             "socket_buffers": "raised",
         },
         "run": {

@@ -104,7 +104,15 @@ fn hosts(scenario: &Scenario, profile: &'static TcpProfile) -> Vec<(SendingHost,
         };
         let factory = control_factory(scenario.seed, flow, profile);
         let sender = SendingHost::new(id, plan, config, factory);
-        let receiver = ReceivingHost::new(id, ReceiverConfig { profile, limits, instance: 0 });
+        let receiver = ReceivingHost::new(
+            id,
+            ReceiverConfig {
+                profile,
+                limits,
+                gro: Duration::from_nanos(scenario.host.gro_ns),
+                instance: 0,
+            },
+        );
         (sender, receiver)
     };
     scenario.flows.iter().enumerate().map(host).collect()

@@ -101,6 +101,25 @@ fn acknowledgements_of_a_growing_window() {
     assert!(last.iter().filter(|&&step| step == 2).count() > 100, "later ones cover two");
 }
 
+/// GRO hands a burst to TCP as one, and one ACK answers it.
+#[test]
+fn gro_thins_acknowledgements() {
+    let mut case = single(1000, 20, bdp(1000, 20, 100), "cubic");
+    case.host.fq = true;
+    case.run.duration_ns = SECOND;
+    case.run.warmup_ns = SECOND / 2;
+    case.run.record = narrows_sim::scenario::Level::Packets;
+    let without = common::acknowledgements(&case);
+    case.host.gro_ns = 50_000;
+    let with = common::acknowledgements(&case);
+    let per_ack = |acks: &[u64]| {
+        let late = &acks[acks.len() / 2..];
+        (late[late.len() - 1] - late[0]) / (late.len() as u64 - 1)
+    };
+    assert!(per_ack(&without) <= 2, "{} packets an ACK without GRO", per_ack(&without));
+    assert!(per_ack(&with) >= 3, "{} packets an ACK with GRO", per_ack(&with));
+}
+
 #[test]
 fn reno_halves() {
     let log = run(&single(10, 40, 50_000, "reno"));

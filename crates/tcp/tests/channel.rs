@@ -21,6 +21,8 @@ struct Case {
     size: u64,
     fq: bool,
     limits: BufferLimits,
+    /// For how long the receiver's card collects packets.
+    gro_us: u64,
     rtt_us: u64,
     /// Packets that the bottleneck sends in a second, and those that may wait for it.
     packets_per_sec: u64,
@@ -43,12 +45,13 @@ fn cases() -> impl Strategy<Value = Case> {
             Just(BufferLimits::Raised),
             Just(BufferLimits::Unlimited)
         ],
+        prop_oneof![Just(0u64), 1u64..1_000],
     );
     let path = (500u64..100_000, 200u64..50_000, 2u64..200);
     let chance = |most: f64| prop_oneof![Just(0.0), 0.0..most];
     let faults = (chance(0.3), chance(0.3), chance(0.3), chance(0.1), any::<u64>());
     (host, path, faults).prop_map(|(host, path, faults)| {
-        let (profile, control, size, fq, limits) = host;
+        let (profile, control, size, fq, limits, gro_us) = host;
         let (rtt_us, packets_per_sec, buffer) = path;
         let (data_loss, ack_loss, reordered, duplicated, seed) = faults;
         Case {
@@ -57,6 +60,7 @@ fn cases() -> impl Strategy<Value = Case> {
             size,
             fq,
             limits,
+            gro_us,
             rtt_us,
             packets_per_sec,
             buffer,
@@ -160,7 +164,8 @@ impl World {
             };
             narrows_cc::build(name, config).expect("a known control")
         });
-        let receiver = ReceiverConfig { profile, limits: case.limits, instance: 0 };
+        let gro = Duration::from_micros(case.gro_us);
+        let receiver = ReceiverConfig { profile, limits: case.limits, gro, instance: 0 };
         Self {
             sender: Sender::connect(config, make, Time::ZERO),
             receiver: Receiver::new(receiver),
@@ -281,6 +286,7 @@ fn a_clean_path_needs_no_retransmission() {
                 size: 1_000_000,
                 fq: false,
                 limits: BufferLimits::Raised,
+                gro_us: 0,
                 rtt_us: 20_000,
                 packets_per_sec: 5_000,
                 buffer: 100_000,

@@ -66,6 +66,7 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
             "fq": host.fq,
             "jitter_ns": host.jitter,
             "timer_lateness_ns": host.timer_lateness,
+            "gro_ns": host.gro,
             "socket_buffers": host.socket_buffers,
         },
         "run": _run(spec),

@@ -80,6 +80,8 @@ class Host(_Table):
     """Each packet of a sender waits up to this long, in order; ns."""
     timer_lateness: Duration = 0
     """How late the sender's pacing timers fire; ns."""
+    gro: Duration = 0
+    """How long the receiver's card collects packets for GRO to merge; ns, 0 for no GRO."""
     socket_buffers: Buffers = "raised"
 
 

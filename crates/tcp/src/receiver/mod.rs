@@ -1,12 +1,13 @@
 //! The receiving end: when it acknowledges, and what the ACK says.
 
 mod ack_policy;
+mod gro;
 mod sacks;
 mod window;
 
 use std::collections::VecDeque;
 
-use narrows_base::Time;
+use narrows_base::{Duration, Time};
 
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::ranges::RangeSet;
@@ -14,6 +15,7 @@ use crate::segment::{Ack, Data, Kind, Segment};
 use crate::timer::{Jiffies, timestamp_ms};
 use crate::{MSS, Seq};
 use ack_policy::{AckPolicy, Verdict};
+use gro::Gro;
 use sacks::SackList;
 use window::ReceiveBuffer;
 
@@ -24,6 +26,8 @@ pub struct ReceiverConfig {
     pub profile: &'static TcpProfile,
     /// Limit of the receive buffer.
     pub limits: BufferLimits,
+    /// How long the network card collects packets for GRO to merge; zero: no GRO.
+    pub gro: Duration,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
 }
@@ -49,6 +53,7 @@ pub struct Receiver {
     next: Seq,
     out_of_order: RangeSet,
     sacks: SackList,
+    gro: Gro,
     policy: AckPolicy,
     buffer: ReceiveBuffer,
     /// Packet number of the last ACK sent (`rcv_wup`).
@@ -71,6 +76,7 @@ impl Receiver {
             next: 0,
             out_of_order: RangeSet::default(),
             sacks: SackList::default(),
+            gro: Gro::new(config.gro),
             policy: AckPolicy::new(jiffies, profile.sack_compression, profile.ack_on_psh),
             buffer: ReceiveBuffer::new(&profile.receive, config.limits.receive(profile)),
             last_ack: 0,
@@ -96,68 +102,86 @@ impl Receiver {
                 self.policy.handshake_rtt(now.saturating_since(self.syn_at));
                 self.buffer.open(now);
             }
-            Kind::Data(data) => self.receive_data(data, now),
+            Kind::Data(data) if self.gro.is_off() => {
+                self.receive_unit(std::slice::from_ref(data), now);
+            }
+            Kind::Data(data) => self.gro.hold(*data, now),
             Kind::SynAck { .. } | Kind::Ack(_) => {}
         }
     }
 
-    fn receive_data(&mut self, data: &Data, now: Time) {
-        self.stats.packets += 1;
-        if data.seq <= self.last_ack {
-            self.ts_recent = data.ts;
-        }
-        self.buffer.measure_rtt(data, now);
-        self.sacks.clear_duplicate();
-        let known = data.seq < self.next || self.out_of_order.contains(data.seq);
-        if known {
-            self.stats.duplicates += 1;
-            self.take_duplicate(data, now);
+    /// Takes in packets in a row that reach TCP as one.
+    fn receive_unit(&mut self, unit: &[Data], now: Time) {
+        let first = &unit[0];
+        let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
+        if unit.len() > 1 && unit.iter().any(known) {
+            for data in unit {
+                self.receive_unit(std::slice::from_ref(data), now);
+            }
             return;
         }
-        self.stats.bytes += u64::from(data.len);
-        if data.seq == self.next {
-            self.take_in_order(data, now);
+        self.stats.packets += unit.len() as u64;
+        if first.seq <= self.last_ack {
+            self.ts_recent = first.ts;
+        }
+        self.buffer.measure_rtt(first, now);
+        self.sacks.clear_duplicate();
+        if known(first) {
+            self.stats.duplicates += 1;
+            self.take_duplicate(first, now);
+            return;
+        }
+        self.stats.bytes += payload(unit);
+        if first.seq == self.next {
+            self.take_in_order(unit, now);
         } else {
-            self.take_out_of_order(data, now);
+            self.take_out_of_order(unit, now);
         }
     }
 
-    fn take_in_order(&mut self, data: &Data, now: Time) {
-        self.next += 1;
+    fn take_in_order(&mut self, unit: &[Data], now: Time) {
+        let last = unit[unit.len() - 1];
+        self.next = last.seq + 1;
         let had_holes = !self.out_of_order.is_empty();
-        let mut fresh = u64::from(data.len);
+        let mut fresh = payload(unit);
         while let Some(end) = self.out_of_order.pop_at(self.next) {
             fresh += u64::from(end - self.next) * u64::from(MSS);
             self.buffer.release(end - self.next);
             self.next = end;
         }
         self.sacks.remove_below(self.next, self.out_of_order.is_empty());
-        self.policy.data_received(data, fresh, self.buffer.window(), now);
+        self.policy.data_received(&last, fresh, self.buffer.window(), now);
         if had_holes && self.out_of_order.is_empty() {
             self.policy.ack_now();
         }
-        if self.buffer.grow(data) {
-            self.policy.window_grew();
-        }
+        self.grow_window(unit);
         self.buffer.received(fresh, now);
         self.decide(had_holes, now);
         self.read(fresh, now);
     }
 
-    fn take_out_of_order(&mut self, data: &Data, now: Time) {
-        self.out_of_order.insert(data.seq, data.seq + 1, |_, _| {});
-        self.buffer.hold();
-        self.policy.out_of_order(data);
-        if self.policy.has_compressed() && self.sacks.is_far(data.seq, data.seq + 1) {
+    fn take_out_of_order(&mut self, unit: &[Data], now: Time) {
+        let last = unit[unit.len() - 1];
+        let (start, end) = (unit[0].seq, last.seq + 1);
+        self.out_of_order.insert(start, end, |_, _| {});
+        unit.iter().for_each(|_| self.buffer.hold());
+        self.policy.out_of_order(&last);
+        if self.policy.has_compressed() && self.sacks.is_far(start, end) {
             // The change touches a block that the next ACK might not hold: tell what is
             // known so far. No ACK is owed for this packet then (`tcp_ack_snd_check`).
             self.send_ack(now);
         }
-        self.sacks.add(data.seq, data.seq + 1);
-        if self.buffer.grow(data) {
-            self.policy.window_grew();
-        }
+        self.sacks.add(start, end);
+        self.grow_window(unit);
         self.decide(true, now);
+    }
+
+    fn grow_window(&mut self, unit: &[Data]) {
+        for data in unit {
+            if self.buffer.grow(data) {
+                self.policy.window_grew();
+            }
+        }
     }
 
     /// Old data: report it, and acknowledge at once for a while.
@@ -210,6 +234,11 @@ impl Receiver {
 
     /// The next segment to send at `now`, after handling what timers are due.
     pub fn poll(&mut self, now: Time) -> Option<Segment> {
+        if let Some(arrivals) = self.gro.take_due(now) {
+            for unit in gro::units(&arrivals) {
+                self.receive_unit(unit, now);
+            }
+        }
         if self.out.is_empty() && self.policy.fire_timers(now) {
             self.send_ack(now);
         }
@@ -220,7 +249,10 @@ impl Receiver {
     /// When it must be polled next.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        if self.out.is_empty() { self.policy.next_deadline() } else { Some(Time::ZERO) }
+        if !self.out.is_empty() {
+            return Some(Time::ZERO);
+        }
+        [self.policy.next_deadline(), self.gro.deadline()].into_iter().flatten().min()
     }
 
     /// Counters.
@@ -228,4 +260,8 @@ impl Receiver {
     pub fn stats(&self) -> ReceiverStats {
         self.stats
     }
+}
+
+fn payload(unit: &[Data]) -> u64 {
+    unit.iter().map(|data| u64::from(data.len)).sum()
 }

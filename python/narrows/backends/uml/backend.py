@@ -122,9 +122,10 @@ class Uml:
         if not self._chosen and host["profile"] != self.kernel.profile:
             remedy = f'"{self.kernel.profile}", or --backend uml:{self.kernel.name},'
             raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
-        if host["jitter_ns"]:
-            remedy = '"0s", since hosts in virtual time take no time,'
-            raise SpecError.at("host.jitter", f"{host['jitter_ns']} ns", remedy)
+        for key in ("jitter", "timer_lateness", "gro"):
+            if host[f"{key}_ns"]:
+                remedy = '"0s", since hosts in virtual time take no time,'
+                raise SpecError.at(f"host.{key}", f"{host[f'{key}_ns']} ns", remedy)
         if scenario["path"]["queue"]["kind"] != "droptail":
             found = f'"{scenario["path"]["queue"]["kind"]}"'
             raise SpecError.at("path.queue", found, '"droptail" on this back end')

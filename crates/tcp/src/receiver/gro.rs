@@ -1,0 +1,85 @@
+//! Generic receive offload: packets that arrive close together reach TCP as one
+//! (net/core/gro.c, net/ipv4/tcp_offload.c).
+
+use narrows_base::{Duration, Time};
+
+use crate::segment::Data;
+
+/// Most packets that become one: 64 KiB.
+const MAX_PACKETS: usize = 45;
+
+/// Holds arrivals for the interrupt moderation of a network card, and merges what
+/// came in order.
+#[derive(Debug)]
+pub(super) struct Gro {
+    window: Duration,
+    held: Vec<Data>,
+    deadline: Option<Time>,
+}
+
+impl Gro {
+    /// Packets within `window` of the first are handed on together; with zero, each
+    /// at once.
+    pub(super) fn new(window: Duration) -> Self {
+        Self { window, held: Vec::new(), deadline: None }
+    }
+
+    pub(super) fn is_off(&self) -> bool {
+        self.window.is_zero()
+    }
+
+    pub(super) fn hold(&mut self, data: Data, now: Time) {
+        self.deadline.get_or_insert(now + self.window);
+        self.held.push(data);
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// Takes out everything that was held, once it is due.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<Vec<Data>> {
+        if self.deadline.is_none_or(|at| at > now) {
+            return None;
+        }
+        self.deadline = None;
+        Some(std::mem::take(&mut self.held))
+    }
+}
+
+/// Cuts arrivals into what is merged: consecutive packets with the same timestamp,
+/// up to one with PSH, which ends a burst of the sender's (`tcp_gro_receive`).
+pub(super) fn units(arrivals: &[Data]) -> impl Iterator<Item = &[Data]> {
+    arrivals
+        .chunk_by(|a, b| b.seq == a.seq + 1 && a.ts == b.ts && !a.psh)
+        .flat_map(|unit| unit.chunks(MAX_PACKETS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(seq: u32, psh: bool, ts: u32) -> Data {
+        Data { seq, len: 1448, psh, retransmission: false, ts, ts_echo: 0 }
+    }
+
+    #[test]
+    fn bursts_merge_and_gaps_part() {
+        let arrivals = [
+            data(0, false, 1),
+            data(1, true, 1),
+            data(2, false, 1),
+            data(3, false, 2),
+            data(5, false, 2),
+        ];
+        let sizes: Vec<usize> = units(&arrivals).map(<[Data]>::len).collect();
+        assert_eq!(sizes, [2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_unit_holds_64_kib_at_most() {
+        let arrivals: Vec<Data> = (0..100).map(|seq| data(seq, false, 1)).collect();
+        let sizes: Vec<usize> = units(&arrivals).map(<[Data]>::len).collect();
+        assert_eq!(sizes, [45, 45, 10]);
+    }
+}
