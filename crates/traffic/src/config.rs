@@ -16,6 +16,8 @@ pub struct Config {
     pub warmup_ns: u64,
     /// Distance of the samples, in ns.
     pub sample_ns: u64,
+    /// CLOCK_MONOTONIC at time 0, if someone else has set it.
+    pub zero_ns: Option<u64>,
     /// End early: when the flow of this name is done, or "all" sized flows are.
     pub stop_when: Option<String>,
     /// Namespace files of the sending host, the router and the receiving host.
@@ -24,8 +26,8 @@ pub struct Config {
     pub receiver: Ipv4Addr,
     /// Flow i goes to this port plus i.
     pub first_port: u16,
-    /// The router's device whose root queue discipline is the bottleneck.
-    pub bottleneck_device: String,
+    /// The router's device whose root queue discipline is the bottleneck, if that is sampled here.
+    pub bottleneck_device: Option<String>,
     /// The sending host's device.
     pub sender_device: String,
     /// Capture packet headers there until this time, in ns; none if 0.
@@ -45,8 +47,8 @@ pub struct Config {
 pub struct Namespaces {
     /// Of the sending host.
     pub sender: PathBuf,
-    /// Of the router that holds the bottleneck.
-    pub router: PathBuf,
+    /// Of the router that holds the bottleneck, if that is sampled here.
+    pub router: Option<PathBuf>,
     /// Of the receiving host.
     pub receiver: PathBuf,
 }

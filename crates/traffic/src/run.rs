@@ -23,7 +23,7 @@ struct Run<'a> {
     config: &'a Config,
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
-    queue: QueueReader,
+    queue: Option<QueueReader>,
     epoll: OwnedFd,
     output: Output,
     /// CLOCK_MONOTONIC at time 0 of the run.
@@ -43,12 +43,11 @@ pub fn run(config: &Config) -> Result<()> {
     set_sysctls(config)?;
     let ports = (0..config.flows.len()).map(|i| port(config, i));
     let receivers = ports.map(|p| Receiver::start(p?)).collect::<Result<_>>()?;
-    sys::enter_namespace(&config.namespaces.router)?;
-    let queue = QueueReader::open(&config.bottleneck_device)?;
+    let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
     set_sysctls(config)?;
     let epoll = sys::epoll()?;
-    let zero = sys::monotonic_ns() + LEAD_NS;
+    let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
     sys::segmentation_offload_off(&config.sender_device)?;
     let capture = match config.capture_ns {
         0 => None,
@@ -65,6 +64,16 @@ pub fn run(config: &Config) -> Result<()> {
     run.output.write(&config.out)?;
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
     capture.map_or(Ok(()), |c| c.write(&config.out))
+}
+
+/// Leaves this thread in the router's namespace, if there is a queue to read.
+fn open_queue(config: &Config) -> Result<Option<QueueReader>> {
+    let (Some(router), Some(device)) = (&config.namespaces.router, &config.bottleneck_device)
+    else {
+        return Ok(None);
+    };
+    sys::enter_namespace(router)?;
+    QueueReader::open(device).map(Some)
 }
 
 /// In the current namespace.
@@ -126,7 +135,8 @@ impl Run<'_> {
         for (i, (sender, receiver)) in self.senders.iter().zip(&self.receivers).enumerate() {
             self.output.flow(at, i, &sender.sample(), receiver.arrived());
         }
-        let counters = self.queue.read()?;
+        let Some(queue) = &self.queue else { return Ok(()) };
+        let counters = queue.read()?;
         self.output.queue(at, &counters);
         if at >= self.next_progress {
             self.next_progress = at + PROGRESS_NS;

@@ -1,0 +1,100 @@
+//! IP packets as they come out of a TUN device.
+
+use narrows_base::{Ecn, FlowId, Packet};
+
+/// The bytes of an IP packet.
+pub type Frame = Vec<u8>;
+
+const TCP: u8 = 6;
+/// Packets that belong to no flow, such as ICMP, take the way of flow 0.
+const STRAY: FlowId = FlowId(0);
+
+/// The packet around `frame`; its flow is told by `port`, which reads the port
+/// of the receiver out of the TCP ports (source, destination).
+///
+/// Flow i is that of `first_port + i`, if it is one of `flows`.
+pub(crate) fn classify(
+    frame: Frame,
+    first_port: u16,
+    flows: usize,
+    port: fn((u16, u16)) -> u16,
+) -> Packet<Frame> {
+    let flow = tcp_ports(&frame)
+        .and_then(|ports| port(ports).checked_sub(first_port))
+        .filter(|&flow| usize::from(flow) < flows)
+        .map_or(STRAY, |flow| FlowId(flow.into()));
+    let size = u32::try_from(frame.len()).unwrap_or(u32::MAX);
+    Packet { flow, size, ecn: ecn(&frame), body: frame }
+}
+
+/// Whether an IPv4 TCP packet carries payload (RFC 791, RFC 9293).
+pub(crate) fn has_data(frame: &[u8]) -> bool {
+    let lengths = || {
+        let ip = ip_header_len(frame)?;
+        let tcp = usize::from(frame.get(ip + 12)? >> 4) * 4;
+        Some(frame.len() > ip + tcp)
+    };
+    is_tcp(frame) && lengths().unwrap_or(false)
+}
+
+fn is_tcp(frame: &[u8]) -> bool {
+    frame.first().is_some_and(|b| b >> 4 == 4) && frame.get(9) == Some(&TCP)
+}
+
+fn ip_header_len(frame: &[u8]) -> Option<usize> {
+    Some(usize::from(frame.first()? & 15) * 4)
+}
+
+fn tcp_ports(frame: &[u8]) -> Option<(u16, u16)> {
+    let tcp = frame.get(ip_header_len(frame)?..).filter(|_| is_tcp(frame))?;
+    let port = |at: usize| Some(u16::from_be_bytes([*tcp.get(at)?, *tcp.get(at + 1)?]));
+    Some((port(0)?, port(2)?))
+}
+
+/// The two lowest bits of the traffic class (RFC 3168 section 5).
+fn ecn(frame: &[u8]) -> Ecn {
+    match frame.get(1).map_or(0, |b| b & 3) {
+        0 => Ecn::NotEct,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(destination: u16, payload: usize) -> Frame {
+        let mut frame = vec![0; 40 + payload];
+        frame[0] = 0x45;
+        frame[1] = 2;
+        frame[9] = TCP;
+        frame[22..24].copy_from_slice(&destination.to_be_bytes());
+        frame[32] = 0x50;
+        frame
+    }
+
+    #[test]
+    fn the_port_tells_the_flow() {
+        let flow = |frame| classify(frame, 5000, 2, |(_, to)| to).flow;
+        assert_eq!([4999, 5000, 5001, 5002].map(|p| flow(tcp(p, 0)).0), [0, 0, 1, 0]);
+        let mut other = tcp(5001, 0);
+        other[9] = 17;
+        assert_eq!(flow(other), STRAY);
+        assert_eq!(flow(vec![0x45, 0]), STRAY);
+    }
+
+    #[test]
+    fn size_and_ecn_are_those_of_the_ip_packet() {
+        let packet = classify(tcp(5000, 60), 5000, 1, |(_, to)| to);
+        assert_eq!((packet.size, packet.ecn), (100, Ecn::Ect0));
+    }
+
+    #[test]
+    fn only_payload_is_data() {
+        assert!(has_data(&tcp(1, 1)));
+        assert!(!has_data(&tcp(1, 0)));
+        assert!(!has_data(&[]));
+    }
+}

@@ -1,0 +1,158 @@
+//! The end hosts: a network namespace each, with one TUN device.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Error, Result};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+use std::thread;
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::thread::UnshareFlags;
+
+use crate::{link_message, sys};
+
+/// The device's name in either namespace.
+const DEVICE: &str = "path0";
+/// IP bytes of a full packet.
+const MTU: u32 = 1500;
+/// Packets that wait in a device for the router: more than any stall should see.
+const DEVICE_PACKETS: u32 = 20_000;
+const PREFIX: u8 = 24;
+
+/// A network namespace that vanishes with its last process, and the device in it.
+///
+/// Nothing has a name outside: whatever ends the process, nothing stays behind.
+pub struct Host {
+    namespace: OwnedFd,
+    tun: OwnedFd,
+}
+
+/// Makes this process able to make namespaces; true if it took a user namespace.
+///
+/// It must not have started a thread yet. The scheduling class is to be set
+/// before: a user namespace may not.
+///
+/// # Errors
+/// With the remedy, if neither capabilities nor user namespaces are there.
+pub fn prepare_process() -> Result<bool> {
+    if sys::unshare(UnshareFlags::NEWNET).is_ok() {
+        return Ok(false);
+    }
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    sys::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET)
+        .and_then(|()| become_root(user.as_raw(), group.as_raw()))
+        .map_err(|e| {
+            Error::other(format!(
+                "this user may make no network namespaces ({e}); root, or the sysctls \
+                 user.max_user_namespaces above 0, kernel.unprivileged_userns_clone=1 and \
+                 kernel.apparmor_restrict_unprivileged_userns=0 (those that exist),"
+            ))
+        })?;
+    Ok(true)
+}
+
+/// Maps this user to root of the new user namespace (user_namespaces(7)).
+fn become_root(user: u32, group: u32) -> Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1"))
+}
+
+impl Host {
+    /// A new host with this address; both hosts share one network of 24 bits.
+    ///
+    /// # Errors
+    /// If this process may not, or there is no TUN.
+    pub fn new(address: Ipv4Addr) -> Result<Self> {
+        in_thread(move || {
+            sys::unshare(UnshareFlags::NEWNET)?;
+            // Its router solicitations would cross the path; kernels without IPv6 have no file.
+            _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+            let tun = sys::open_tun(DEVICE)?;
+            let device = sys::device_index(DEVICE)?;
+            sys::netlink_request(&link_message::add_address(device, address, PREFIX))?;
+            sys::netlink_request(&link_message::set_up(device, MTU, DEVICE_PACKETS))?;
+            let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net")?);
+            Ok(Self { namespace, tun })
+        })
+    }
+
+    /// The device's name.
+    #[must_use]
+    pub const fn device() -> &'static str {
+        DEVICE
+    }
+
+    /// Where packets of the host come out and go in.
+    pub(crate) const fn tun(&self) -> &OwnedFd {
+        &self.tun
+    }
+
+    /// A file by which programs that this process starts can enter the namespace.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn namespace_for_children(&self) -> Result<String> {
+        fcntl_setfd(&self.namespace, FdFlags::empty())?;
+        Ok(format!("/proc/self/fd/{}", self.namespace.as_raw_fd()))
+    }
+
+    /// Calls `inside` in a thread within the namespace.
+    ///
+    /// # Errors
+    /// Those of `inside`, or if the namespace can't be entered.
+    pub fn enter<T: Send>(&self, inside: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        in_thread(|| {
+            sys::enter(self.namespace.as_fd())?;
+            inside()
+        })
+    }
+
+    /// Settings by their path below `/proc/sys`; those that the kernel lacks are left out.
+    ///
+    /// # Errors
+    /// If the namespace can't be entered.
+    pub fn sysctls(&self, names: &[String]) -> Result<BTreeMap<String, String>> {
+        let read = |name: &String| {
+            let text = fs::read_to_string(Path::new("/proc/sys").join(name)).ok()?;
+            Some((name.clone(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
+        };
+        self.enter(|| Ok(names.iter().filter_map(read).collect()))
+    }
+
+    /// Packets that the device dropped because the router didn't fetch them in time.
+    ///
+    /// # Errors
+    /// If the kernel's table can't be read.
+    pub fn device_drops(&self) -> Result<u64> {
+        let table = self.enter(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
+        dropped_on_sending(&table).ok_or_else(|| Error::other("/proc/net/dev lacks the device"))
+    }
+}
+
+/// The twelfth number of the device's row (proc_net(5)).
+fn dropped_on_sending(table: &str) -> Option<u64> {
+    let row = table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'))?;
+    row.split_whitespace().nth(11)?.parse().ok()
+}
+
+/// Calls `work` in a thread that ends with it: namespaces belong to threads.
+fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let ended = thread::scope(|scope| scope.spawn(work).join());
+    ended.map_err(|_| Error::other("a thread of the router panicked"))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_found_in_the_table() {
+        let table = "Inter-|   Receive  |  Transmit\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12\n \
+                     path0: 100 1 0 0 0 0 0 0 200 2 0 77 0 0 0 0\n";
+        assert_eq!(dropped_on_sending(table), Some(77));
+        assert_eq!(dropped_on_sending("lo: 1"), None);
+    }
+}

@@ -1,0 +1,32 @@
+//! Carries real packets between two network namespaces through a
+//! [`narrows_net::Link`], in real time (Linux only).
+//!
+//! ```text
+//! sender - TUN - Link - RandomLoss - Line - TUN - receiver
+//!             \________ Line ________________/
+//! ```
+//!
+//! The queue, the rate and the delays are those of `narrows_net`; there is no
+//! second implementation of any of them here. The link lives in virtual time, so
+//! that a late router delays packets and never changes the rate. How late each
+//! packet was released is recorded.
+
+mod config;
+mod frame;
+mod host;
+mod lateness;
+mod link_message;
+mod path;
+mod record;
+mod router;
+#[allow(unsafe_code)]
+mod sys;
+
+pub use config::{Buffer, Config, LatenessLimits, PathConfig, QueueKind, Traffic};
+pub use frame::Frame;
+pub use host::{Host, prepare_process};
+pub use lateness::{Lateness, Summary};
+pub use path::{Passage, Path, Side};
+pub use record::Recorder;
+pub use router::{Clock, Progress, Report, Router};
+pub use sys::{die_with_parent, dies_with_us, normal_scheduling, real_time_scheduling};

@@ -1,0 +1,154 @@
+//! Carries real TCP flows between two network namespaces through a bottleneck, in real time.
+//!
+//! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
+//! sends and receives in them, carries its packets and writes what it noted. Lines "ns packets" on
+//! standard output tell how far it is. `narrows-router check` says whether it could.
+
+use std::fs;
+use std::io::{Error, Result, Write as _};
+use std::net::Ipv4Addr;
+use std::process::{Child, Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use narrows_router::{
+    Clock, Config, Host, Progress, Report, Router, die_with_parent, normal_scheduling,
+    prepare_process, real_time_scheduling,
+};
+use serde_json::{Map, Value, json};
+
+const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// From the start of the traffic program to time 0, ns.
+const LEAD_NS: u64 = 200_000_000;
+/// How often the end of the traffic program is looked for.
+const GLANCE: Duration = Duration::from_millis(5);
+/// Progress is told once in so many glances.
+const GLANCES: u32 = 20;
+
+/// The process, ready to make hosts, and what it was allowed.
+struct Rights {
+    real_time: bool,
+    user_namespace: bool,
+}
+
+fn prepare() -> Result<(Rights, Host, Host)> {
+    // Before the user namespace, in which it isn't allowed; threads inherit it.
+    let real_time = real_time_scheduling().is_ok();
+    let user_namespace = prepare_process()?;
+    let rights = Rights { real_time, user_namespace };
+    Ok((rights, Host::new(SENDER)?, Host::new(RECEIVER)?))
+}
+
+fn run(config: &Config) -> Result<()> {
+    let (rights, sender, receiver) = prepare()?;
+    die_with_parent()?;
+    let clock = Clock::starting_in(LEAD_NS);
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let interval = narrows_base::Duration::from_nanos(config.sample_ns);
+    let router =
+        Router::new((&sender, &receiver), &config.path, clock, interval, config.log_packets);
+    let report = thread::scope(|scope| {
+        let running = scope.spawn(|| router.run(&stop, &progress));
+        let traffic = normal_scheduling()
+            .and_then(|()| start_traffic(config, (&sender, &receiver), clock))
+            .and_then(|child| await_end(child, &progress, || running.is_finished()));
+        stop.store(true, Ordering::Relaxed);
+        let report = running.join().map_err(|_| Error::other("the router panicked"))?;
+        traffic.and(report)
+    })?;
+    report.record.write(&config.out)?;
+    let summary = describe(config, &rights, &report, (&sender, &receiver))?;
+    fs::write(config.out.join("router.json"), summary.to_string())
+}
+
+fn start_traffic(config: &Config, hosts: (&Host, &Host), clock: Clock) -> Result<Child> {
+    let (sender, receiver) = (hosts.0.namespace_for_children()?, hosts.1.namespace_for_children()?);
+    let mut traffic: Map<String, Value> = config.traffic.config.clone();
+    traffic.insert("namespaces".into(), json!({"sender": sender, "receiver": receiver}));
+    traffic.insert("sender_device".into(), Host::device().into());
+    traffic.insert("receiver".into(), RECEIVER.to_string().into());
+    traffic.insert("zero_ns".into(), clock.zero_ns().into());
+    let file = config.out.join("traffic.json");
+    fs::write(&file, Value::Object(traffic).to_string())?;
+    let program = &config.traffic.program;
+    let mut command = Command::new(program);
+    narrows_router::dies_with_us(&mut command)
+        .arg(&file)
+        .spawn()
+        .map_err(|e| Error::other(format!("{} can't be started: {e}", program.display())))
+}
+
+/// Waits for the child, tells the progress, and ends the child if nobody carries its packets or
+/// nobody reads what is told.
+fn await_end(mut child: Child, progress: &Progress, lost: impl Fn() -> bool) -> Result<()> {
+    for glance in 0_u32.. {
+        if let Some(status) = child.try_wait()? {
+            let failed = || Error::other("the traffic program failed");
+            return status.success().then_some(()).ok_or_else(failed);
+        }
+        let told = if glance % GLANCES == 0 { tell(progress) } else { Ok(()) };
+        if lost() || told.is_err() {
+            child.kill()?;
+            child.wait()?;
+            return told;
+        }
+        thread::sleep(GLANCE);
+    }
+    Ok(())
+}
+
+fn tell(progress: &Progress) -> Result<()> {
+    let (now, packets) = progress.read();
+    let mut out = std::io::stdout();
+    writeln!(out, "{now} {packets}")?;
+    out.flush()
+}
+
+fn describe(
+    config: &Config,
+    rights: &Rights,
+    report: &Report,
+    (sender, receiver): (&Host, &Host),
+) -> Result<Value> {
+    let lateness = report.lateness.summary();
+    let drops = (sender.device_drops()?, receiver.device_drops()?);
+    let invalid = lateness.excess(&config.lateness_limits_ns).or_else(|| {
+        let lost = drops.0 + drops.1;
+        (lost > 0).then(|| format!("{lost} packets were lost in front of the router"))
+    });
+    Ok(json!({
+        "lateness_ns": lateness,
+        "invalid": invalid,
+        "real_time_scheduling": rights.real_time,
+        "user_namespace": rights.user_namespace,
+        "oversize_packets": report.oversize,
+        "device_drops": {"sender": drops.0, "receiver": drops.1},
+        "sysctls": sender.sysctls(&config.record_sysctls)?,
+    }))
+}
+
+fn run_file(path: &str) -> Result<()> {
+    let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
+    let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
+    run(&serde_json::from_str(&text).map_err(|e| wrong(&e))?)
+}
+
+fn main() -> ExitCode {
+    let result = match std::env::args().nth(1).as_deref() {
+        Some("check") => prepare().map(drop),
+        Some(path) => run_file(path),
+        None => {
+            eprintln!("usage: narrows-router CONFIG.json | check");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("narrows-router: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the router writes down; CSV with a header, written in one go at the end.
+
+use std::fmt::Write as _;
+use std::io::Result;
+use std::path::Path as FilePath;
+
+use narrows_base::{Packet, Time};
+use narrows_net::Link;
+
+use crate::frame::has_data;
+use crate::path::Passage;
+
+const QUEUE: &str = "time_ns,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
+marked_packets,forwarded_packets,forwarded_bytes\n";
+const FLOWS: &str = "time_ns,flow,wire_bytes,dropped\n";
+const PACKETS: &str = "time_ns,event,flow,size\n";
+
+/// What the path did to a flow's packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowCounters {
+    /// IP bytes of its data that left the bottleneck.
+    wire_bytes: u64,
+    /// Its packets dropped by queue or loss.
+    dropped: u64,
+}
+
+/// Counters of each flow, samples, and the packet log.
+pub struct Recorder {
+    flows: Vec<FlowCounters>,
+    queue_rows: String,
+    flow_rows: String,
+    log: Option<Vec<(Time, Passage, u32, u32)>>,
+}
+
+impl Recorder {
+    /// Keeps every packet's passage if `log_packets`.
+    #[must_use]
+    pub fn new(flows: usize, log_packets: bool) -> Self {
+        Self {
+            flows: vec![FlowCounters::default(); flows],
+            queue_rows: QUEUE.into(),
+            flow_rows: FLOWS.into(),
+            log: log_packets.then(Vec::new),
+        }
+    }
+
+    /// Notes what happened to a packet.
+    pub fn packet(&mut self, at: Time, passage: Passage, packet: &Packet<Vec<u8>>) {
+        let flow = &mut self.flows[packet.flow.index()];
+        match passage {
+            Passage::Dropped | Passage::Lost => flow.dropped += 1,
+            Passage::Forwarded if has_data(&packet.body) => {
+                flow.wire_bytes += u64::from(packet.size);
+            }
+            Passage::Forwarded | Passage::Arrived => {}
+        }
+        if let Some(log) = &mut self.log {
+            log.push((at, passage, packet.flow.0, packet.size));
+        }
+    }
+
+    /// A row of the queue and one of each flow; the link has reached `at`.
+    pub fn sample(&mut self, at: Time, link: &Link<Vec<u8>>) {
+        let (at, c) = (at.as_nanos(), link.counters());
+        let (bytes, packets) = (link.backlog().get(), link.backlog_packets());
+        let (arrived, dropped) = (c.arrived_packets, c.dropped_packets);
+        let (forwarded, forwarded_bytes) = (c.forwarded_packets, c.forwarded_bytes.get());
+        _ = write!(self.queue_rows, "{at},{bytes},{packets},{arrived},{dropped},");
+        _ = writeln!(self.queue_rows, "{},{forwarded},{forwarded_bytes}", c.marked_packets);
+        for (i, flow) in self.flows.iter().enumerate() {
+            _ = writeln!(self.flow_rows, "{at},{i},{},{}", flow.wire_bytes, flow.dropped);
+        }
+    }
+
+    /// Writes `router_queue.csv`, `router_flows.csv` and, with a log, `router_packets.csv`.
+    ///
+    /// # Errors
+    /// If that isn't possible.
+    pub fn write(&self, directory: &FilePath) -> Result<()> {
+        std::fs::write(directory.join("router_queue.csv"), &self.queue_rows)?;
+        std::fs::write(directory.join("router_flows.csv"), &self.flow_rows)?;
+        let Some(log) = &self.log else { return Ok(()) };
+        let mut rows = String::from(PACKETS);
+        for (at, passage, flow, size) in log {
+            _ = writeln!(rows, "{},{},{flow},{size}", at.as_nanos(), name(*passage));
+        }
+        std::fs::write(directory.join("router_packets.csv"), rows)
+    }
+
+    /// Every packet's time, passage, flow and size; empty without a log.
+    #[must_use]
+    pub fn log(&self) -> &[(Time, Passage, u32, u32)] {
+        self.log.as_deref().unwrap_or(&[])
+    }
+}
+
+const fn name(passage: Passage) -> &'static str {
+    match passage {
+        Passage::Arrived => "arrived",
+        Passage::Dropped => "dropped",
+        Passage::Forwarded => "forwarded",
+        Passage::Lost => "lost",
+    }
+}

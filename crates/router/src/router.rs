@@ -1,0 +1,209 @@
+//! The loop in real time.
+
+use std::io::Result;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use narrows_base::{Duration, Time};
+
+use crate::config::PathConfig;
+use crate::frame::classify;
+use crate::lateness::Lateness;
+use crate::{Host, Path, Recorder, Side, sys};
+
+/// Before a deadline the router spins for this long instead of sleeping. Much more, and the
+/// kernel's real-time throttling would stop it for 50 ms (sched_rt_runtime_us).
+const SPIN: Duration = Duration::from_micros(50);
+/// The longest sleep: how soon a stop is noticed.
+const NAP: Duration = Duration::from_millis(10);
+/// Packets that are taken from one host before the releases have their turn.
+const BATCH: usize = 16;
+const LARGEST: usize = 65_536;
+/// Without offloads no packet is larger.
+const FULL_PACKET: usize = 1500;
+
+/// CLOCK_MONOTONIC counted from an instant of it; zero before.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    zero: u64,
+}
+
+/// How far a router is, for other threads.
+#[derive(Debug, Default)]
+pub struct Progress {
+    now: AtomicU64,
+    forwarded: AtomicU64,
+}
+
+/// What a router leaves.
+pub struct Report {
+    /// Samples, counters and the packet log.
+    pub record: Recorder,
+    /// How late packets were released.
+    pub lateness: Lateness,
+    /// Packets beyond 1500 bytes: with offloads off there are none.
+    pub oversize: u64,
+}
+
+/// Two hosts, the path between them, and what has been noted.
+pub struct Router<'a> {
+    sender: &'a Host,
+    receiver: &'a Host,
+    config: &'a PathConfig,
+    clock: Clock,
+    path: Path,
+    report: Report,
+    sample_every: Duration,
+    next_sample: Time,
+    buffer: Vec<u8>,
+}
+
+impl Clock {
+    /// A clock that is zero `nanos` from now.
+    #[must_use]
+    pub fn starting_in(nanos: u64) -> Self {
+        Self { zero: sys::monotonic_ns() + nanos }
+    }
+
+    /// CLOCK_MONOTONIC at zero, in ns.
+    #[must_use]
+    pub const fn zero_ns(self) -> u64 {
+        self.zero
+    }
+
+    fn now(self) -> Time {
+        Time::from_nanos(sys::monotonic_ns().saturating_sub(self.zero))
+    }
+}
+
+impl Progress {
+    /// Nanoseconds since time 0 and packets forwarded by the link.
+    #[must_use]
+    pub fn read(&self) -> (u64, u64) {
+        (self.now.load(Ordering::Relaxed), self.forwarded.load(Ordering::Relaxed))
+    }
+}
+
+impl<'a> Router<'a> {
+    /// A router between two hosts that samples the queue every `sample_every`.
+    ///
+    /// # Panics
+    /// If the path is impossible or the interval empty.
+    #[must_use]
+    pub fn new(
+        hosts: (&'a Host, &'a Host),
+        config: &'a PathConfig,
+        clock: Clock,
+        sample_every: Duration,
+        log_packets: bool,
+    ) -> Self {
+        assert!(!sample_every.is_zero(), "samples need an interval above zero");
+        let record = Recorder::new(config.rtts_ns.len(), log_packets);
+        Self {
+            sender: hosts.0,
+            receiver: hosts.1,
+            config,
+            clock,
+            path: Path::new(config),
+            report: Report { record, lateness: Lateness::default(), oversize: 0 },
+            sample_every,
+            next_sample: Time::ZERO,
+            buffer: vec![0; LARGEST],
+        }
+    }
+
+    /// Carries packets until `stop`.
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn run(mut self, stop: &AtomicBool, progress: &Progress) -> Result<Report> {
+        while !stop.load(Ordering::Relaxed) {
+            self.take(Side::Sender)?;
+            self.take(Side::Receiver)?;
+            self.release()?;
+            self.wait(progress)?;
+        }
+        let now = self.now();
+        self.catch_up(now);
+        self.report.record.sample(now, self.path.link());
+        Ok(self.report)
+    }
+
+    /// The time; samples that are due before it have been taken.
+    fn now(&mut self) -> Time {
+        let now = self.clock.now();
+        while self.next_sample <= now {
+            let at = self.next_sample;
+            self.catch_up(at);
+            self.report.record.sample(at, self.path.link());
+            self.next_sample = at + self.sample_every;
+        }
+        now
+    }
+
+    fn catch_up(&mut self, at: Time) {
+        let record = &mut self.report.record;
+        self.path.catch_up(at, &mut |at, passage, packet| record.packet(at, passage, packet));
+    }
+
+    fn host(&self, side: Side) -> &'a Host {
+        match side {
+            Side::Sender => self.sender,
+            Side::Receiver => self.receiver,
+        }
+    }
+
+    /// Puts a host's packets on the path. One that is found late arrives late.
+    fn take(&mut self, side: Side) -> Result<()> {
+        let port = match side {
+            Side::Sender => |(_, destination)| destination,
+            Side::Receiver => |(source, _)| source,
+        };
+        let flows = self.config.rtts_ns.len();
+        for _ in 0..BATCH {
+            let tun = self.host(side).tun();
+            let Some(read) = sys::read_packet(tun, &mut self.buffer)? else { break };
+            let packet = classify(read.to_vec(), self.config.first_port, flows, port);
+            self.report.oversize += u64::from(packet.body.len() > FULL_PACKET);
+            let now = self.now();
+            let record = &mut self.report.record;
+            match side {
+                Side::Sender => {
+                    self.path.send(packet, now, &mut |at, passage, packet| {
+                        record.packet(at, passage, packet);
+                    });
+                }
+                Side::Receiver => self.path.reply(packet, now),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over what is due and notes how late that was.
+    fn release(&mut self) -> Result<()> {
+        loop {
+            let now = self.now();
+            let record = &mut self.report.record;
+            let due = self.path.poll(now, &mut |at, passage, packet| {
+                record.packet(at, passage, packet);
+            });
+            let Some((side, departure)) = due else { return Ok(()) };
+            sys::write_packet(self.host(side).tun(), &departure.packet.body)?;
+            self.report.lateness.push(now.saturating_since(departure.at).as_nanos());
+        }
+    }
+
+    /// Sleeps until a packet comes or a deadline is near.
+    fn wait(&mut self, progress: &Progress) -> Result<()> {
+        let now = self.now();
+        let due = self.path.next_deadline().unwrap_or(Time::MAX).min(self.next_sample);
+        let gap = due.saturating_since(now);
+        if gap <= SPIN {
+            return Ok(());
+        }
+        progress.now.store(now.as_nanos(), Ordering::Relaxed);
+        let forwarded = self.path.link().counters().forwarded_packets;
+        progress.forwarded.store(forwarded, Ordering::Relaxed);
+        let nap = gap.saturating_sub(SPIN).min(NAP).as_nanos();
+        sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)
+    }
+}

@@ -1,0 +1,153 @@
+//! The system calls that `rustix` has no safe function for, and small wrappers of those it has.
+
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::io::{Error, ErrorKind, Result};
+use std::mem::zeroed;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags};
+use rustix::time::{ClockId, clock_gettime};
+
+const TUN_DEVICE: &str = "/dev/net/tun";
+/// Above the interactive and below the watchdogs' priorities.
+const PRIORITY: libc::c_int = 50;
+const NANOS: u64 = 1_000_000_000;
+
+/// CLOCK_MONOTONIC in ns.
+pub(crate) fn monotonic_ns() -> u64 {
+    let t = clock_gettime(ClockId::Monotonic);
+    t.tv_sec.cast_unsigned() * NANOS + t.tv_nsec.cast_unsigned()
+}
+
+fn set_scheduling(policy: libc::c_int, priority: libc::c_int) -> Result<()> {
+    let parameter = libc::sched_param { sched_priority: priority };
+    // SAFETY: `parameter` outlives the call; 0 is this thread.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } {
+        0 => Ok(()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+/// Puts this thread, and those that it will start, before all ordinary ones (SCHED_FIFO).
+///
+/// # Errors
+/// If that isn't allowed, as in a user namespace.
+pub fn real_time_scheduling() -> Result<()> {
+    set_scheduling(libc::SCHED_FIFO, PRIORITY)
+}
+
+/// Makes this thread an ordinary one again.
+///
+/// # Errors
+/// Never in practice: it is always allowed.
+pub fn normal_scheduling() -> Result<()> {
+    set_scheduling(libc::SCHED_OTHER, 0)
+}
+
+/// Lets the kernel kill this process when the thread that started it is gone.
+///
+/// # Errors
+/// Never in practice.
+pub fn die_with_parent() -> Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+/// Lets the kernel kill the child when the thread that starts it is gone.
+pub fn dies_with_us(command: &mut Command) -> &mut Command {
+    // SAFETY: between fork and exec only prctl(2) is called, which is async-signal-safe.
+    unsafe { command.pre_exec(die_with_parent) }
+}
+
+/// Moves this thread into new namespaces of these kinds.
+pub(crate) fn unshare(kinds: UnshareFlags) -> Result<()> {
+    assert!(!kinds.contains(UnshareFlags::FILES), "descriptors are shared between threads here");
+    // SAFETY: only FILES could take descriptors from other threads.
+    Ok(unsafe { rustix::thread::unshare_unsafe(kinds) }?)
+}
+
+/// Moves this thread into a network namespace.
+pub(crate) fn enter(namespace: BorrowedFd<'_>) -> Result<()> {
+    let kind = Some(LinkNameSpaceType::Network);
+    Ok(rustix::thread::move_into_link_name_space(namespace, kind)?)
+}
+
+/// Makes a TUN device in the current namespace: raw IP packets, one a read, no offloads.
+pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(TUN_DEVICE).map_err(|e| match e.kind() {
+        ErrorKind::PermissionDenied => Error::other(format!(
+            "{TUN_DEVICE} isn't open to this user; root, or mode 0666 for it,"
+        )),
+        _ => Error::other(format!("there is no usable {TUN_DEVICE} ({e}); `modprobe tun`")),
+    })?;
+    // SAFETY: plain data.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.as_bytes()) {
+        *to = from.cast_signed();
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the request is a live `ifreq`, as TUNSETIFF wants.
+    match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) } {
+        0 => Ok(file.into()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+/// The number of a device in the current namespace.
+pub(crate) fn device_index(name: &str) -> Result<u32> {
+    let name = CString::new(name)?;
+    // SAFETY: a terminated string.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
+/// Sends a request to rtnetlink in the current namespace and waits for its acknowledgement.
+pub(crate) fn netlink_request(message: &[u8]) -> Result<()> {
+    let family = AddressFamily::NETLINK;
+    // No protocol is protocol 0: NETLINK_ROUTE.
+    let socket = rustix::net::socket_with(family, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+    rustix::net::send(&socket, message, SendFlags::empty())?;
+    let mut answer = [0_u8; 1024];
+    rustix::net::recv(&socket, &mut answer, RecvFlags::empty())?;
+    // A `nlmsghdr` of 16 bytes, then the negative error number; 0 acknowledges.
+    match i32::from_ne_bytes([answer[16], answer[17], answer[18], answer[19]]) {
+        0 => Ok(()),
+        error => Err(Error::from_raw_os_error(-error)),
+    }
+}
+
+/// Reads a packet; `None` if there is none now.
+pub(crate) fn read_packet<'a>(tun: &OwnedFd, buffer: &'a mut [u8]) -> Result<Option<&'a [u8]>> {
+    match rustix::io::read(tun, &mut *buffer) {
+        Ok(len) => Ok(Some(&buffer[..len])),
+        Err(rustix::io::Errno::AGAIN) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Hands a packet to the host behind the device.
+pub(crate) fn write_packet(tun: &OwnedFd, packet: &[u8]) -> Result<()> {
+    rustix::io::write(tun, packet)?;
+    Ok(())
+}
+
+/// Waits up to `nanos` until one of the two has a packet.
+pub(crate) fn wait_readable(tuns: [&OwnedFd; 2], nanos: u64) -> Result<()> {
+    let mut set = tuns.map(|tun| PollFd::from_borrowed_fd(tun.as_fd(), PollFlags::IN));
+    let timeout =
+        Timespec { tv_sec: (nanos / NANOS).cast_signed(), tv_nsec: (nanos % NANOS).cast_signed() };
+    match poll(&mut set, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
