@@ -50,6 +50,8 @@ transcripts! {
     frto_no_new_data
     frto_real
     frto_spurious
+    gro
+    gro_gap
     idle_restart
     initial_window
     late_original_fills_hole
@@ -88,6 +90,7 @@ transcripts! {
     rto_runs_out_in_recovery
     rto_variance
     rtt_of_retransmission
+    rtt_of_sacked
     rtt_of_stretch_ack
     sack_blocks
     send_buffer
@@ -107,6 +110,7 @@ transcripts! {
     tlp_new_data
     tlp_old
     tlp_one_packet
+    tlp_one_packet_long_path
     tlp_one_packet_short_path
     tlp_only_one
     tlp_repairs_tail

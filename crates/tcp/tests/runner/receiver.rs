@@ -19,7 +19,7 @@ impl ReceiverEnd {
         let config = ReceiverConfig {
             profile: settings.profile()?,
             limits: settings.limits()?,
-            gro: Duration::ZERO,
+            gro: script::duration(settings.get("gro").unwrap_or("0ms"))?,
             instance: 0,
         };
         let rtt = script::duration(settings.get("rtt").unwrap_or("40ms"))?;
