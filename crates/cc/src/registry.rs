@@ -10,7 +10,7 @@ use narrows_base::{Duration, Stream};
 use crate::{CcProfile, CongestionControl, bbr, cubic, reno};
 
 /// Every control, by name.
-pub static CONTROLS: &[Info] = &[bbr::INFO, cubic::INFO, reno::INFO];
+pub static CONTROLS: &[Info] = &[bbr::INFO, bbr::SHALLOW, cubic::INFO, reno::INFO];
 
 /// What a control starts with.
 #[derive(Clone, Debug)]

@@ -233,16 +233,36 @@ impl Sender {
     }
 }
 
+type Variant = (&'static str, &'static [(&'static str, f64)]);
+
 /// Options that choose another algorithm within a control.
-const VARIANTS: [&[(&str, f64)]; 3] =
-    [&[("hystart", 0.0)], &[("hystart", 2.0)], &[("rfc9438", 1.0), ("hystart", 2.0)]];
+const VARIANTS: [Variant; 5] = [
+    ("cubic", &[("hystart", 0.0)]),
+    ("cubic", &[("hystart", 2.0)]),
+    ("cubic", &[("rfc9438", 1.0), ("hystart", 2.0)]),
+    (
+        "bbr",
+        &[
+            ("probe_rtt_gain", 0.75),
+            ("bw_window_rounds", 3.0),
+            ("startup_hystart", 1.0),
+            ("adaptive_cap", 1.0),
+            ("rtprop", 2.0),
+            ("rtprop_probes", 2.0),
+            ("buffer_model_s", 10.0),
+            ("prr_recovery", 1.0),
+            ("drain_to_target", 1.0),
+        ],
+    ),
+    ("bbr", &[("rtprop", 1.0), ("full_bw_rounds", 1.0), ("prr_recovery", 1.0)]),
+];
 
 fn senders(profile: usize, initial_rtt_us: Option<u64>) -> Vec<Sender> {
     let (_, profile) = PROFILES[profile % PROFILES.len()];
     let rtt = initial_rtt_us.map(Duration::from_micros);
     let plain = CONTROLS.iter().map(|info| common::control_of(info.name, &[], profile, rtt));
     let variants =
-        VARIANTS.iter().map(|options| common::control_of("cubic", options, profile, rtt));
+        VARIANTS.iter().map(|(name, options)| common::control_of(name, options, profile, rtt));
     plain.chain(variants).map(Sender::new).collect()
 }
 

@@ -2,9 +2,15 @@
 //! rate and its lowest RTT.
 
 mod aggregation;
+mod buffer;
+mod cap;
 mod long_term;
 mod modes;
+mod options;
+mod prr;
 mod rate;
+mod rtprop;
+mod startup;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -13,13 +19,19 @@ mod volume;
 use narrows_base::{Duration, Rate, Stream, Time};
 
 use self::aggregation::Aggregation;
+use self::buffer::BufferModel;
+use self::cap::AdaptiveCap;
 use self::long_term::{Counters, Evidence, LongTerm, Verdict};
 use self::modes::Mode;
+use self::options::{Settings, options};
+use self::prr::Prr;
+use self::rtprop::Confirmation;
+use self::startup::EarlyExit;
 use crate::jiffies::Jiffies;
-use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::registry::{CcConfig, Info};
 use crate::{
     AckSample, BbrProfile, Congestion, CongestionControl, CongestionEvent, Control,
-    INFINITE_SSTHRESH, RecoveryState, StartEvent, UndoEvent, WindowedMax,
+    DeliveredSample, INFINITE_SSTHRESH, RecoveryState, StartEvent, UndoEvent, WindowedMax,
 };
 
 /// The registry's entry.
@@ -27,41 +39,18 @@ pub(crate) const INFO: Info = Info {
     name: "bbr",
     summary: "version 1: paces at the bandwidth that it measures, two BDP in flight",
     source: "Cardwell et al., CACM 2017; Linux tcp_bbr.c",
-    options: &[
-        OptionInfo {
-            name: "cwnd_gain",
-            default: 2.0,
-            range: 1.0..=3.99,
-            whole: false,
-            what: "window in PROBE_BW, in BDP",
-        },
-        OptionInfo {
-            name: "probe_rtt_interval_s",
-            default: 10.0,
-            range: 1.0..=100_000.0,
-            whole: true,
-            what: "how long the lowest RTT stays valid, in s",
-        },
-        OptionInfo {
-            name: "probe_rtt_ms",
-            default: 200.0,
-            range: 0.0..=10_000.0,
-            whole: true,
-            what: "time in PROBE_RTT in ms; 0 never enters it",
-        },
-        OptionInfo::flag("lt_bw", 1.0, "detect policers and follow their rate"),
-    ],
-    build: |config| Box::new(Bbr::new(config)),
+    options: &options(2.0),
+    build: |config| Box::new(Bbr::new(config, &INFO)),
 };
 
-/// What an experiment may change.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    cwnd_gain: u32,
-    min_rtt_window_s: u32,
-    probe_rtt_ms: u32,
-    long_term: bool,
-}
+/// The registry's entry of the variant with a smaller window.
+pub(crate) const SHALLOW: Info = Info {
+    name: "bbr_shallow",
+    summary: "bbr with 1.5 BDP in flight instead of 2",
+    source: "Claypool et al., AICT 2019, section IV-E1; Linux tcp_bbr.c",
+    options: &options(1.5),
+    build: |config| Box::new(Bbr::new(config, &SHALLOW)),
+};
 
 /// Bandwidth, and the rounds that its filter counts in.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +93,7 @@ struct ProbeRtt {
 /// BBR version 1.
 #[derive(Clone, Debug)]
 struct Bbr {
+    name: &'static str,
     profile: BbrProfile,
     settings: Settings,
     jiffies: Jiffies,
@@ -116,8 +106,15 @@ struct Bbr {
     probe_rtt: ProbeRtt,
     long_term: LongTerm,
     aggregation: Aggregation,
+    early_exit: Option<EarlyExit>,
+    cap: Option<AdaptiveCap>,
+    confirmation: Confirmation,
+    buffer: Option<BufferModel>,
+    prr: Option<Prr>,
     cycle: usize,
     cycle_us: u64,
+    /// Length of a cycle that drains to target, in lowest RTTs.
+    cycle_length: u64,
     pacing_gain: u32,
     cwnd_gain: u32,
     /// `sk_pacing_rate` in bytes/s, in the profile's units.
@@ -136,10 +133,12 @@ struct Bbr {
 
 impl Bbr {
     /// `bbr_init`.
-    fn new(config: CcConfig) -> Self {
+    fn new(config: CcConfig, info: &Info) -> Self {
+        let settings = Settings::new(&config, info);
         let mut bbr = Self {
+            name: info.name,
             profile: config.profile.bbr,
-            settings: settings(&config),
+            settings,
             jiffies: Jiffies::new(config.profile.hz),
             mss: config.mss,
             mode: Mode::Startup,
@@ -149,8 +148,14 @@ impl Bbr {
             probe_rtt: ProbeRtt::default(),
             long_term: LongTerm::default(),
             aggregation: Aggregation::default(),
+            early_exit: settings.startup_hystart.then(|| EarlyExit::new(config.profile.cubic)),
+            cap: settings.adaptive_cap.then(|| AdaptiveCap::new(settings.cwnd_gain)),
+            confirmation: Confirmation::default(),
+            buffer: BufferModel::new(settings.buffer_model_s),
+            prr: None,
             cycle: 0,
             cycle_us: 0,
+            cycle_length: 0,
             pacing_gain: units::HIGH_GAIN,
             cwnd_gain: units::HIGH_GAIN,
             pacing: 0,
@@ -175,6 +180,9 @@ impl Bbr {
             self.started = true;
             self.min_rtt.stamp = self.jiffies.at(now);
             self.aggregation.begin_epoch(now.as_micros());
+            if let Some(exit) = &mut self.early_exit {
+                exit.start(now);
+            }
         }
     }
 
@@ -202,7 +210,7 @@ impl Bbr {
         let bw = units::bandwidth(rate.delivered, rate.interval.as_micros());
         if !rate.app_limited || bw >= self.bandwidth.max.get() {
             let rounds = self.bandwidth.rounds;
-            self.bandwidth.max.update(BW_ROUNDS, rounds, bw);
+            self.bandwidth.max.update(self.settings.bw_rounds, rounds, bw);
         }
     }
 
@@ -224,6 +232,26 @@ impl Bbr {
         }
     }
 
+    /// What the proposals learn from an ACK.
+    fn update_proposals(&mut self, sample: &AckSample) {
+        let round_start = self.bandwidth.round_start;
+        if let Some(cap) = &mut self.cap {
+            let counts = round_start && self.mode == Mode::ProbeBw;
+            let rate = sample.rate.filter(|rate| !rate.app_limited);
+            let bw = rate.map(|rate| units::bandwidth(rate.delivered, rate.interval.as_micros()));
+            cap.update(sample, bw, counts.then_some(self.min_rtt.us));
+        }
+        if let Some(buffer) = &mut self.buffer {
+            if round_start {
+                buffer.end_round();
+            }
+            if sample.state == RecoveryState::Recovery && self.prior_state != sample.state {
+                buffer.begin_recovery(sample.now);
+            }
+            buffer.update(sample.now, sample.rtt);
+        }
+    }
+
     /// `bbr_update_ack_aggregation`.
     fn update_aggregation(&mut self, sample: &AckSample) {
         if !self.profile.extra_acked || sample.acked == 0 || sample.rate.is_none() {
@@ -236,12 +264,15 @@ impl Bbr {
     }
 }
 
-/// Rounds in the bandwidth filter: a cycle and two (`bbr_bw_rtts`).
-const BW_ROUNDS: u32 = 10;
-
 impl CongestionControl for Bbr {
     fn name(&self) -> &'static str {
-        INFO.name
+        self.name
+    }
+
+    /// Takes an RTT sample where STARTUP listens to HyStart.
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        self.start(sample.now);
+        self.listen_to_hystart(sample);
     }
 
     /// `bbr_main`.
@@ -251,6 +282,7 @@ impl CongestionControl for Bbr {
         self.delivered_us = sample.delivered_at.as_micros();
         self.update_bandwidth(sample);
         self.update_aggregation(sample);
+        self.update_proposals(sample);
         self.update_cycle(sample);
         self.check_full_pipe(sample);
         self.check_drain(sample);
@@ -343,20 +375,13 @@ impl CongestionControl for Bbr {
         visit("cycle_idx", f64::from(u32::try_from(self.cycle).expect("eight phases")));
         visit("prior_cwnd", f64::from(self.prior_cwnd));
         visit("packet_conservation", f64::from(u8::from(self.packet_conservation)));
+        if let Some(full_us) = self.buffer.as_ref().and_then(BufferModel::full_rtt_us) {
+            visit("full_rtt_ms", full_us as f64 / 1_000.0);
+        }
     }
 
     fn state(&self) -> &'static str {
         self.mode.name()
-    }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn settings(config: &CcConfig) -> Settings {
-    Settings {
-        cwnd_gain: (config.option(&INFO, "cwnd_gain") * f64::from(units::UNIT)) as u32,
-        min_rtt_window_s: config.whole(&INFO, "probe_rtt_interval_s"),
-        probe_rtt_ms: config.whole(&INFO, "probe_rtt_ms"),
-        long_term: config.flag(&INFO, "lt_bw"),
     }
 }
 

@@ -2,16 +2,18 @@
 
 use narrows_base::Time;
 
-use super::units::{CWND_FLOOR, CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
+use super::cap::AdaptiveCap;
+use super::options::Rtprop;
+use super::units::{CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
 use super::{Bbr, micros};
 use crate::AckSample;
 
-/// The pipe may still grow while the bandwidth rises by a quarter each round.
-const FULL_BW_GAIN: u64 = (UNIT * 5 / 4) as u64;
-/// Rounds without such growth that mean a full pipe.
-const FULL_BW_ROUNDS: u8 = 3;
 /// PROBE_BW starts at random in all phases but the draining one.
 const RANDOM_PHASES: u64 = 7;
+/// The probing, the draining and the first cruising phase.
+const PROBE: usize = 0;
+const DRAIN: usize = 1;
+const CRUISE: usize = 2;
 
 /// What BBR is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,9 @@ impl Bbr {
     /// `bbr_reset_probe_bw_mode`.
     pub(super) fn enter_probe_bw(&mut self) {
         self.enter(Mode::ProbeBw);
+        if self.settings.drain_to_target {
+            return self.begin_cycle(CRUISE);
+        }
         let back = usize::try_from(self.random.below(RANDOM_PHASES)).expect("below seven");
         self.cycle = CYCLE.len() - 1 - back;
         self.advance_cycle();
@@ -71,8 +76,39 @@ impl Bbr {
         }
     }
 
+    /// Begins a cycle of two to eight lowest RTTs in `phase`.
+    fn begin_cycle(&mut self, phase: usize) {
+        self.cycle = phase;
+        self.cycle_us = self.delivered_us;
+        self.cycle_length = 2 + self.random.below(RANDOM_PHASES);
+    }
+
+    /// Probes until the volume is in flight, drains to one BDP, and cruises for the
+    /// rest of the cycle.
+    fn update_drain_cycle(&mut self, sample: &AckSample) {
+        let elapsed = self.delivered_us.saturating_sub(self.cycle_us);
+        let min_rtt = u64::from(self.min_rtt.us);
+        if elapsed > self.cycle_length * min_rtt {
+            return self.begin_cycle(PROBE);
+        }
+        let in_network = self.in_network(sample.prior_in_flight, sample.now, sample.departure);
+        let bw = self.bandwidth.max.get();
+        let probed = elapsed > min_rtt && (sample.lost > 0 || in_network >= self.probe_volume(bw));
+        self.cycle = match self.cycle {
+            PROBE if probed => DRAIN,
+            DRAIN if in_network <= self.inflight(bw, UNIT) => CRUISE,
+            phase => phase,
+        };
+    }
+
     /// `bbr_update_cycle_phase`.
     pub(super) fn update_cycle(&mut self, sample: &AckSample) {
+        if self.settings.drain_to_target {
+            if self.mode == Mode::ProbeBw && self.long_term.in_use().is_none() {
+                self.update_drain_cycle(sample);
+            }
+            return;
+        }
         let stands_still = !self.profile.lt_unity_gain && self.long_term.in_use().is_some();
         if self.mode == Mode::ProbeBw && !stands_still && self.is_next_phase(sample) {
             self.advance_cycle();
@@ -91,8 +127,7 @@ impl Bbr {
         let bw = self.bandwidth.max.get();
         if self.pacing_gain > UNIT {
             // A short buffer may never hold the volume; a loss ends the attempt too.
-            return full_length
-                && (sample.lost > 0 || in_network >= self.inflight(bw, self.pacing_gain));
+            return full_length && (sample.lost > 0 || in_network >= self.probe_volume(bw));
         }
         full_length || in_network <= self.inflight(bw, UNIT)
     }
@@ -105,13 +140,14 @@ impl Bbr {
         }
         let max = self.bandwidth.max.get();
         let full = &mut self.full_pipe;
-        if u64::from(max) >= (u64::from(full.bw) * FULL_BW_GAIN) >> GAIN_SCALE {
+        let growth = u64::from(self.settings.full_bw_growth);
+        if u64::from(max) >= (u64::from(full.bw) * growth) >> GAIN_SCALE {
             full.bw = max;
             full.rounds = 0;
             return;
         }
         full.rounds += 1;
-        full.reached = full.rounds >= FULL_BW_ROUNDS;
+        full.reached = full.rounds >= self.settings.full_bw_rounds;
     }
 
     /// `bbr_check_drain`.
@@ -156,7 +192,15 @@ impl Bbr {
         let lower = rtt < self.min_rtt.us;
         let tie = rtt == self.min_rtt.us && self.profile.min_rtt_ties_refresh;
         let delayed = sample.ack_delayed && self.profile.min_rtt_skips_delayed_acks;
-        if lower || tie || (expired && !delayed) {
+        let expires = self.settings.rtprop == Rtprop::Expires;
+        if expired && !expires && self.idle_restart {
+            // As in Linux, idling was as good as a visit to PROBE_RTT.
+            self.min_rtt.stamp = now;
+        }
+        if self.mode == Mode::ProbeRtt && self.probe_rtt.done.is_some() {
+            self.confirmation.sample(rtt);
+        }
+        if lower || tie || (expired && expires && !delayed) {
             self.min_rtt.us = rtt;
             self.min_rtt.stamp = now;
         }
@@ -169,7 +213,7 @@ impl Bbr {
             if self.probe_rtt.round_done {
                 self.check_probe_rtt_done(sample.now);
             }
-        } else if sample.in_flight <= CWND_FLOOR {
+        } else if sample.in_flight <= self.probe_rtt_cwnd() {
             let stay = self.jiffies.of_millis(u64::from(self.settings.probe_rtt_ms));
             self.probe_rtt.done = Some(now + stay);
             self.probe_rtt.round_done = false;
@@ -184,6 +228,9 @@ impl Bbr {
             return;
         }
         self.min_rtt.stamp = now;
+        if let Some(rtt) = self.confirmation.end_visit(self.settings.rtprop, self.min_rtt.us) {
+            self.min_rtt.us = rtt;
+        }
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         if self.full_pipe.reached {
             self.enter_probe_bw();
@@ -197,9 +244,13 @@ impl Bbr {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
-            Mode::ProbeBw => (self.probe_bw_gain(), self.settings.cwnd_gain),
+            Mode::ProbeBw => (self.probe_bw_gain(), self.window_gain()),
             Mode::ProbeRtt => (UNIT, UNIT),
         };
+    }
+
+    fn window_gain(&self) -> u32 {
+        self.cap.as_ref().map_or(self.settings.cwnd_gain, AdaptiveCap::gain)
     }
 
     fn probe_bw_gain(&self) -> u32 {

@@ -12,14 +12,15 @@ const PROBE: usize = 0;
 const DRAIN: usize = 1;
 
 fn fresh(profile: &CcProfile, initial_rtt: Option<Duration>) -> Bbr {
-    Bbr::new(CcConfig {
+    let config = CcConfig {
         mss: MSS,
         initial_cwnd: 10,
         initial_rtt,
         profile,
         random: Stream::new(1, "bbr"),
         options: std::collections::BTreeMap::new(),
-    })
+    };
+    Bbr::new(config, &INFO)
 }
 
 /// A flow in PROBE_BW that knows its path exactly: IP Mbit/s and ms.
@@ -329,4 +330,28 @@ fn probe_rtt_returns_to_the_larger_of_the_saved_windows() {
 #[cfg(debug_assertions)]
 fn the_state_machine_has_no_short_cuts() {
     fresh(&LINUX_6_12, None).enter_probe_bw();
+}
+
+/// The adaptive cap's gain, in 1/256, after rounds of so many losses, this share of the
+/// bandwidth in percent, and this RTT in ms on a path of 40 ms.
+fn capped(rounds: &[(u32, u64, u64)]) -> u32 {
+    let mut cap = AdaptiveCap::new(2 * UNIT);
+    for &(lost, percent, rtt_ms) in rounds {
+        let rtt = Some(Duration::from_millis(rtt_ms));
+        let sample = AckSample { lost, rtt, ..ack(100) };
+        cap.update(&sample, Some(bandwidth(percent, 10_000)), None);
+        cap.update(&ack(0), None, Some(40_000));
+    }
+    cap.gain()
+}
+
+#[test]
+fn the_adaptive_cap_follows_loss_throughput_and_rtt() {
+    assert_eq!(capped(&[(0, 100, 40); 9]), 512, "all is well");
+    assert_eq!(capped(&[(3, 100, 40)]), 512, "one lossy round is chance");
+    assert_eq!(capped(&[(3, 100, 40); 2]), 480);
+    assert_eq!(capped(&[(1, 100, 40); 9]), 512, "one percent is little");
+    assert_eq!(capped(&[(0, 100, 40), (0, 90, 60)]), 528, "starved beside a queue");
+    assert_eq!(capped(&[(0, 100, 60)]), 504, "an own queue");
+    assert_eq!(capped(&[(9, 100, 40); 90]), 320, "never below 1.25 BDP");
 }

@@ -2,8 +2,8 @@
 
 use narrows_base::Time;
 
-use super::units::{self, CWND_FLOOR, INITIAL_CWND, UNIT};
-use super::{Bbr, Mode};
+use super::units::{self, CWND_FLOOR, CYCLE, INITIAL_CWND, UNIT};
+use super::{Bbr, Mode, Prr};
 use crate::{AckSample, ProbeBudget, RecoveryState};
 
 impl Bbr {
@@ -56,7 +56,11 @@ impl Bbr {
     /// `bbr_set_cwnd`.
     pub(super) fn set_cwnd(&mut self, sample: &AckSample, bw: u32) {
         if sample.acked > 0 {
-            let conserving = self.recover_or_restore(sample);
+            let conserving = if self.settings.prr {
+                self.glide_or_restore(sample, bw)
+            } else {
+                self.recover_or_restore(sample)
+            };
             if !conserving {
                 self.approach_target(sample, bw);
             }
@@ -64,8 +68,28 @@ impl Bbr {
             return;
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(CWND_FLOOR);
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
+    }
+
+    /// The volume that PROBE_RTT leaves in flight: four packets, if not more is asked.
+    pub(super) fn probe_rtt_cwnd(&self) -> u32 {
+        match self.settings.probe_rtt_gain {
+            0 => CWND_FLOOR,
+            gain => self.bdp(self.bw(), gain).max(CWND_FLOOR),
+        }
+    }
+
+    /// The volume at which the probing phase has seen enough: no more than the window
+    /// may hold, or the phase would never end.
+    pub(super) fn probe_volume(&self, bw: u32) -> u32 {
+        self.bound_by_buffer(self.inflight(bw, CYCLE[0]), bw)
+    }
+
+    /// The window that keeps to half of the own share of the buffer.
+    fn bound_by_buffer(&self, cwnd: u32, bw: u32) -> u32 {
+        let room = self.buffer.as_ref().and_then(|buffer| buffer.room(bw, self.min_rtt.us));
+        room.map_or(cwnd, |room| cwnd.min(self.bdp(bw, UNIT).saturating_add(room)))
     }
 
     /// Grows by what was delivered; shrinks to the target once the pipe was full.
@@ -81,7 +105,7 @@ impl Bbr {
         } else if self.cwnd < target || sample.delivered < u64::from(INITIAL_CWND) {
             self.cwnd = grown;
         }
-        self.cwnd = self.cwnd.max(CWND_FLOOR);
+        self.cwnd = self.bound_by_buffer(self.cwnd, bw).max(CWND_FLOOR);
     }
 
     /// Packet conservation for the first round of recovery, and the way back out
@@ -105,5 +129,22 @@ impl Bbr {
             self.cwnd = self.cwnd.max(conserved);
         }
         self.packet_conservation
+    }
+
+    /// The same where recovery glides to one BDP. After it the window grows back by
+    /// what is delivered.
+    fn glide_or_restore(&mut self, sample: &AckSample, bw: u32) -> bool {
+        use RecoveryState::{Loss, Recovery};
+        if sample.state == Recovery && self.prior_state != Recovery {
+            self.prr = Some(Prr::new(sample, self.inflight(bw, UNIT)));
+        } else if self.prior_state == Loss && sample.state < Recovery {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+        self.prior_state = sample.state;
+        self.prr = self.prr.filter(|_| sample.state == Recovery);
+        if let Some(prr) = &self.prr {
+            self.cwnd = prr.cwnd(sample).max(1);
+        }
+        self.prr.is_some()
     }
 }

@@ -21,7 +21,7 @@ impl HystartClock {
     }
 
     /// A delay: microseconds, or eighths of a millisecond; at least 1.
-    pub(super) fn delay(self, rtt: Duration) -> u64 {
+    pub(crate) fn delay(self, rtt: Duration) -> u64 {
         let delay = match self {
             Self::Milliseconds => (rtt.as_micros() << 3) / 1_000,
             Self::Microseconds => rtt.as_micros(),
@@ -55,7 +55,7 @@ impl HystartClock {
     }
 
     /// A delay in jiffies, rounded up.
-    pub(super) const fn jiffies(self, delay: u64, clock: Jiffies) -> u64 {
+    pub(crate) const fn jiffies(self, delay: u64, clock: Jiffies) -> u64 {
         match self {
             Self::Milliseconds => clock.of_millis(delay >> 3),
             Self::Microseconds => clock.of_micros(delay),
@@ -64,7 +64,7 @@ impl HystartClock {
 
     /// A delay in milliseconds, for the recorder.
     #[allow(clippy::cast_precision_loss)]
-    pub(super) fn millis(self, delay: u64) -> f64 {
+    pub(crate) fn millis(self, delay: u64) -> f64 {
         match self {
             Self::Milliseconds => delay as f64 / 8.0,
             Self::Microseconds => delay as f64 / 1_000.0,
@@ -82,20 +82,20 @@ impl HystartClock {
 
 /// What can be set of the detectors, as Linux's module parameters.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HystartParameters {
+pub(crate) struct HystartParameters {
     /// Detect by a train of ACKs as long as the RTT.
-    pub(super) by_train: bool,
+    pub(crate) by_train: bool,
     /// Detect by a rise of the delay.
-    pub(super) by_delay: bool,
+    pub(crate) by_delay: bool,
     /// Smallest window in packets (`hystart_low_window`).
-    pub(super) low_window: u32,
+    pub(crate) low_window: u32,
     /// Largest gap in a train in us (`hystart_ack_delta_us`).
-    pub(super) ack_delta_us: u32,
+    pub(crate) ack_delta_us: u32,
 }
 
 /// Both detectors and the round that they look at.
 #[derive(Clone, Debug)]
-pub(super) struct Hystart {
+pub(crate) struct Hystart {
     parameters: HystartParameters,
     profile: CubicProfile,
     found: bool,
@@ -109,7 +109,7 @@ pub(super) struct Hystart {
 }
 
 impl Hystart {
-    pub(super) fn new(parameters: HystartParameters, profile: CubicProfile) -> Self {
+    pub(crate) fn new(parameters: HystartParameters, profile: CubicProfile) -> Self {
         Self {
             parameters,
             profile,
@@ -124,14 +124,14 @@ impl Hystart {
     }
 
     /// Looks for the exit again, after a timeout.
-    pub(super) fn rearm(&mut self, now: Time, sent_total: u64) {
+    pub(crate) fn rearm(&mut self, now: Time, sent_total: u64) {
         self.found = false;
         self.begin_round(now, sent_total);
     }
 
     /// Begins a round that ends when all that was sent so far is acknowledged
     /// (`bictcp_hystart_reset`).
-    pub(super) fn begin_round(&mut self, now: Time, sent_total: u64) {
+    pub(crate) fn begin_round(&mut self, now: Time, sent_total: u64) {
         self.round_start = self.profile.clock.at(now);
         self.last_ack = self.round_start;
         self.end_seq = sent_total;
@@ -140,13 +140,13 @@ impl Hystart {
     }
 
     /// Notes how far the flow has come; every ACK, before anything else.
-    pub(super) const fn on_ack(&mut self, sample: &DeliveredSample) {
+    pub(crate) const fn on_ack(&mut self, sample: &DeliveredSample) {
         self.edges = (sample.acked_total, sample.sent_total);
     }
 
     /// Takes a delay sample in slow start with a window of `cwnd`; returns whether
     /// slow start should end.
-    pub(super) fn on_sample(
+    pub(crate) fn on_sample(
         &mut self,
         sample: &DeliveredSample,
         cwnd: u32,
@@ -172,7 +172,7 @@ impl Hystart {
     }
 
     /// The growth hook in slow start, where older kernels end a round.
-    pub(super) fn on_growth(&mut self, now: Time) {
+    pub(crate) fn on_growth(&mut self, now: Time) {
         if self.profile.round_reset == RoundReset::GrowthHook {
             self.end_round(now);
         }
@@ -222,7 +222,7 @@ impl Hystart {
     }
 
     /// Whether the exit was found.
-    pub(super) const fn found(&self) -> bool {
+    pub(crate) const fn found(&self) -> bool {
         self.found
     }
 }

@@ -1,7 +1,7 @@
 //! CUBIC: Linux's integer version by default, RFC 9438's and HyStart++ on demand.
 
 mod curve;
-mod hystart;
+pub(crate) mod hystart;
 mod hystart_pp;
 mod rfc9438;
 mod root;

@@ -116,6 +116,16 @@ impl Flow {
         }
     }
 
+    /// The path changes from now on.
+    pub fn reroute(&mut self, path: Path) {
+        self.path = path;
+    }
+
+    /// Packets that wait.
+    pub fn queue(&self) -> u64 {
+        self.free.saturating_since(self.now).as_nanos() / self.path.service.as_nanos()
+    }
+
     pub fn in_flight(&self) -> u32 {
         u32::try_from(self.outstanding.len()).unwrap()
     }

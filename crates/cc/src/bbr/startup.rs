@@ -1,0 +1,54 @@
+//! A STARTUP that also ends on HyStart's signals, as CUBIC's slow start does
+//! (Ha and Rhee 2011).
+
+use narrows_base::Time;
+
+use super::{Bbr, Mode};
+use crate::cubic::hystart::{Hystart, HystartParameters};
+use crate::{CubicProfile, DeliveredSample, HystartClock};
+
+/// Linux's defaults for the detectors.
+const PARAMETERS: HystartParameters =
+    HystartParameters { by_train: true, by_delay: true, low_window: 16, ack_delta_us: 2_000 };
+
+/// The detectors, and the lowest delay that they compare with.
+#[derive(Clone, Debug)]
+pub(super) struct EarlyExit {
+    hystart: Hystart,
+    clock: HystartClock,
+    delay_min: Option<u64>,
+}
+
+impl EarlyExit {
+    /// The detectors of a kernel.
+    pub(super) fn new(profile: CubicProfile) -> Self {
+        Self { hystart: Hystart::new(PARAMETERS, profile), clock: profile.clock, delay_min: None }
+    }
+
+    /// The flow's first packet leaves.
+    pub(super) fn start(&mut self, now: Time) {
+        self.hystart.begin_round(now, 0);
+    }
+
+    /// Takes an RTT sample; returns whether STARTUP should end.
+    fn update(&mut self, sample: &DeliveredSample, cwnd: u32) -> bool {
+        self.hystart.on_ack(sample);
+        let Some(rtt) = sample.rtt else { return false };
+        let delay = self.clock.delay(rtt);
+        let delay_min = self.delay_min.map_or(delay, |lowest| lowest.min(delay));
+        self.delay_min = Some(delay_min);
+        let found = self.hystart.on_sample(sample, cwnd, delay, delay_min);
+        self.hystart.on_growth(sample.now);
+        found
+    }
+}
+
+impl Bbr {
+    /// Ends STARTUP early where the detectors say so and a bandwidth is known.
+    pub(super) fn listen_to_hystart(&mut self, sample: &DeliveredSample) {
+        let starting = self.mode == Mode::Startup && !self.full_pipe.reached;
+        let Some(exit) = self.early_exit.as_mut().filter(|_| starting) else { return };
+        let found = exit.update(sample, self.cwnd);
+        self.full_pipe.reached = found && self.bandwidth.max.get() > 0;
+    }
+}
