@@ -35,7 +35,6 @@ transcripts! {
     compression_follows_rtt
     compression_limit
     compression_off
-    cubic_slow_start
     cwr
     dsack_widens_rack_window
     duplicate
@@ -114,6 +113,7 @@ transcripts! {
     tlp_one_packet_short_path
     tlp_only_one
     tlp_repairs_tail
+    tlp_repairs_tail_cubic
     tlp_then_rto
     tso_defer
     tso_pairs
