@@ -116,6 +116,7 @@ impl<'a> Router<'a> {
     /// # Errors
     /// If a device fails.
     pub fn run(mut self, stop: &AtomicBool, progress: &Progress) -> Result<Report> {
+        sys::exact_timers();
         while !stop.load(Ordering::Relaxed) {
             self.take(Side::Sender)?;
             self.take(Side::Receiver)?;
