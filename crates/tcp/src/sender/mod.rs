@@ -3,6 +3,7 @@
 mod ack;
 mod connection;
 mod dupthresh;
+mod probe;
 mod rack;
 mod recovery;
 mod supply;

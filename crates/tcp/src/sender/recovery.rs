@@ -5,6 +5,7 @@ use narrows_cc::{Congestion, CongestionEvent, RecoveryState, UndoEvent};
 
 use super::Connection;
 use super::ack::Findings;
+use super::probe::Probe;
 use crate::profile::LossDetection;
 use crate::scoreboard::Marks;
 use crate::{Seq, timer};
@@ -18,14 +19,6 @@ pub(super) enum Resend {
     Lost,
     /// New data first, to see whether a timeout was spurious (`REXMIT_NEW`).
     New,
-}
-
-/// An outstanding tail loss probe.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
-    /// `snd_nxt` when it was sent.
-    pub(super) high_seq: Seq,
-    pub(super) retransmission: bool,
 }
 
 /// The current or last congestion episode.
@@ -143,7 +136,7 @@ impl Connection {
     }
 
     /// Sets the window to where the reduction leads (`tcp_end_cwnd_reduction`).
-    fn end_reduction(&mut self) {
+    pub(super) fn end_reduction(&mut self) {
         if !self.cc_owns_recovery {
             self.cwnd = self.control.cwnd;
         }
@@ -219,7 +212,7 @@ impl Connection {
     }
 
     /// Begins a reduction (`tcp_init_cwnd_reduction`).
-    fn start_reduction(&mut self, kind: Congestion, now: Time) {
+    pub(super) fn start_reduction(&mut self, kind: Congestion, now: Time) {
         self.episode.high_seq = self.board.next;
         self.episode.probe = None;
         self.episode.prior_cwnd = self.cwnd;
@@ -306,7 +299,7 @@ impl Connection {
         }
     }
 
-    fn try_keep_open(&mut self) {
+    pub(super) fn try_keep_open(&mut self) {
         let quiet = self.board.left_out() == 0 && !self.any_retransmission();
         let state = if quiet { RecoveryState::Open } else { RecoveryState::Disorder };
         if self.state != state {
@@ -457,26 +450,6 @@ impl Connection {
             if !spare_recent || seq == self.board.una || self.timed_out(seq, now_us) {
                 self.board.mark_lost(seq);
             }
-        }
-    }
-
-    /// Ends a tail loss probe (`tcp_process_tlp_ack`).
-    pub(super) fn finish_probe(&mut self, ack: Seq, found: &Findings) {
-        let Some(probe) = self.episode.probe else { return };
-        if ack < probe.high_seq {
-            return;
-        }
-        let no_loss = !probe.retransmission || found.dsack_of_probe;
-        if no_loss {
-            self.episode.probe = None;
-        } else if ack > probe.high_seq {
-            // The probe repaired a loss that would have gone unnoticed.
-            self.start_reduction(Congestion::TailLoss, found.now);
-            self.end_reduction();
-            self.state = RecoveryState::Cwr;
-            self.try_keep_open();
-        } else if !(found.una_advanced || found.is_not_dup() || found.data_sacked) {
-            self.episode.probe = None;
         }
     }
 

@@ -2,17 +2,12 @@
 //! and one for pacing.
 
 use narrows_base::Time;
-use narrows_cc::RecoveryState;
 
 use super::Connection;
-use super::rack::TIMEOUT_MIN_US;
-use super::recovery::Probe;
-use super::transmit::Push;
-use crate::rtt::RTO_MIN_US;
 
 /// What the retransmission timer waits for (`icsk_pending`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pending {
+pub(super) enum Pending {
     Retransmission,
     LossProbe,
     Reordering,
@@ -21,7 +16,7 @@ enum Pending {
 /// All timers of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    retransmit: Option<(Pending, Time)>,
+    pub(super) retransmit: Option<(Pending, Time)>,
     pub(super) pacing: Option<Time>,
 }
 
@@ -65,7 +60,7 @@ impl Connection {
         }
     }
 
-    fn arm(&mut self, pending: Pending, ticks: u64, now: Time) {
+    pub(super) fn arm(&mut self, pending: Pending, ticks: u64, now: Time) {
         // Packets that wait for pacing haven't left yet (`tcp_reset_xmit_timer`).
         let ticks = ticks + self.jiffies.whole_ticks(self.pacer.delay(now).as_micros());
         self.timers.retransmit = Some((pending, self.jiffies.deadline(now, ticks.max(1))));
@@ -97,7 +92,7 @@ impl Connection {
     }
 
     /// Time until the head's RTO runs out, in us (`tcp_rto_delta_us`).
-    fn rto_delta_us(&self, now: Time) -> u64 {
+    pub(super) fn rto_delta_us(&self, now: Time) -> u64 {
         let head_us = self.board.get(self.board.una).sent_us;
         (head_us + self.rtt.rto_us()).saturating_sub(now.as_micros())
     }
@@ -120,54 +115,6 @@ impl Connection {
     /// Restarts the whole RTO from now, after the head was retransmitted.
     pub(super) fn restart_rto(&mut self, now: Time) {
         self.arm(Pending::Retransmission, self.rtt.rto_ticks(), now);
-    }
-
-    /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985
-    /// section 7).
-    pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool, now: Time) -> bool {
-        let calm = matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
-        if !calm || self.board.packets_out() == 0 {
-            return false;
-        }
-        let timeout = self.jiffies.ticks(self.probe_timeout_us());
-        let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
-        let ticks = if rto_us > 0 { timeout.min(self.jiffies.ticks(rto_us)) } else { timeout };
-        self.arm(Pending::LossProbe, ticks, now);
-        true
-    }
-
-    fn probe_timeout_us(&self) -> u64 {
-        let two_rtt = self.rtt.srtt8() >> 2;
-        let single = self.board.packets_out() == 1;
-        match (self.profile.tlp_two_rtt, single) {
-            (true, true) => two_rtt + RTO_MIN_US,
-            (true, false) => two_rtt + TIMEOUT_MIN_US,
-            (false, true) => (self.rtt.srtt_us() * 3 / 2 + RTO_MIN_US).max(10_000),
-            (false, false) => two_rtt.max(10_000),
-        }
-    }
-
-    /// Sends new data, or the last packet again (`tcp_send_loss_probe`).
-    fn send_loss_probe(&mut self, now: Time) {
-        if self.episode.probe.is_none() && self.board.packets_out() > 0 {
-            let out = self.board.packets_out();
-            if self.has_sendable_data() {
-                self.write_some(Push::Probe, now);
-                if self.board.packets_out() > out {
-                    self.note_probe(false);
-                }
-            } else {
-                self.resend_burst(self.board.next - 1, 1, now);
-                self.note_probe(true);
-            }
-        }
-        self.rearm_rto(now);
-    }
-
-    fn note_probe(&mut self, retransmission: bool) {
-        self.episode.probe = Some(Probe { high_seq: self.board.next, retransmission });
-        // So that the RTO starts from now.
-        self.timers.retransmit = None;
     }
 
     /// The RTO ran out (`tcp_retransmit_timer`).

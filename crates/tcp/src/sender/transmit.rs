@@ -99,7 +99,7 @@ impl Connection {
     }
 
     pub(super) fn write_some(&mut self, push: Push, now: Time) {
-        if self.supply.is_empty() && self.cwnd > self.board.pipe() {
+        if self.supply.is_empty() {
             return;
         }
         self.restart_after_idle(now);

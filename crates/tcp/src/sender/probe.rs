@@ -1,0 +1,91 @@
+//! Tail loss probes: when nothing comes back for two round trips, one packet asks
+//! for an answer (RFC 8985 section 7).
+
+use narrows_base::Time;
+use narrows_cc::{Congestion, RecoveryState};
+
+use super::Connection;
+use super::ack::Findings;
+use super::rack::TIMEOUT_MIN_US;
+use super::timers::Pending;
+use super::transmit::Push;
+use crate::Seq;
+use crate::rtt::RTO_MIN_US;
+
+/// An outstanding tail loss probe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// `snd_nxt` when it was sent.
+    pub(super) high_seq: Seq,
+    pub(super) retransmission: bool,
+}
+
+impl Connection {
+    /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985
+    /// section 7).
+    pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool, now: Time) -> bool {
+        let calm = matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
+        if !calm || self.board.packets_out() == 0 {
+            return false;
+        }
+        let timeout = self.jiffies.ticks(self.probe_timeout_us());
+        let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
+        let ticks = if rto_us > 0 { timeout.min(self.jiffies.ticks(rto_us)) } else { timeout };
+        self.arm(Pending::LossProbe, ticks, now);
+        true
+    }
+
+    fn probe_timeout_us(&self) -> u64 {
+        let two_rtt = self.rtt.srtt8() >> 2;
+        let single = self.board.packets_out() == 1;
+        match (self.profile.tlp_two_rtt, single) {
+            (true, true) => two_rtt + RTO_MIN_US,
+            (true, false) => two_rtt + TIMEOUT_MIN_US,
+            (false, true) => (self.rtt.srtt_us() * 3 / 2 + RTO_MIN_US).max(10_000),
+            (false, false) => two_rtt.max(10_000),
+        }
+    }
+
+    /// Sends new data, or the last packet again (`tcp_send_loss_probe`).
+    pub(super) fn send_loss_probe(&mut self, now: Time) {
+        if self.episode.probe.is_none() && self.board.packets_out() > 0 {
+            let out = self.board.packets_out();
+            if self.has_sendable_data() {
+                self.write_some(Push::Probe, now);
+                if self.board.packets_out() > out {
+                    self.note_probe(false);
+                }
+            } else {
+                self.resend_burst(self.board.next - 1, 1, now);
+                self.note_probe(true);
+            }
+        }
+        self.rearm_rto(now);
+    }
+
+    fn note_probe(&mut self, retransmission: bool) {
+        self.episode.probe = Some(Probe { high_seq: self.board.next, retransmission });
+        // So that the RTO starts from now.
+        self.timers.retransmit = None;
+    }
+
+    /// Ends a tail loss probe (`tcp_process_tlp_ack`).
+    pub(super) fn finish_probe(&mut self, ack: Seq, found: &Findings) {
+        let Some(probe) = self.episode.probe else { return };
+        if ack < probe.high_seq {
+            return;
+        }
+        let no_loss = !probe.retransmission || found.dsack_of_probe;
+        if no_loss {
+            self.episode.probe = None;
+        } else if ack > probe.high_seq {
+            // The probe repaired a loss that would have gone unnoticed.
+            self.start_reduction(Congestion::TailLoss, found.now);
+            self.end_reduction();
+            self.state = RecoveryState::Cwr;
+            self.try_keep_open();
+        } else if !(found.una_advanced || found.is_not_dup() || found.data_sacked) {
+            self.episode.probe = None;
+        }
+    }
+}
