@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench locks clean
+.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench instructions locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -52,6 +52,11 @@ python-test: setup
 bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
 	$(CARGO) bench --locked --workspace
+
+instructions: setup ## instructions per packet, which don't depend on the machine's load
+	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
+	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
+	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario
 
 locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet uv

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -100,3 +101,22 @@ def print_measurements(results: Sequence[dict[str, Any]], quick: bool) -> None:
             f"{result['packets_per_cpu_s']:>12,.0f} packets per CPU second"
             f"  ({result['packets']:,} in {result['cpu_s']:.2f} s)"
         )
+
+
+def write_scenarios(directory: Path, divisor: int = QUICK) -> list[Path]:
+    """Writes each scenario, shortened, as the JSON that the engine reads.
+
+    For instruction counts of the engine alone, without Python (`make instructions`).
+    """
+    from narrows.backends import get_backend
+    from narrows.plan import canonical_json, plan
+    from narrows.spec import parse
+
+    engine = get_backend("sim").engine
+    paths = []
+    for scenario in SCENARIOS:
+        trial = plan(parse(scenario.spec(divisor), scenario.name).spec, engine).trials[0]
+        path = directory / f"{scenario.name}.json"
+        path.write_text(canonical_json(trial.scenario))
+        paths.append(path)
+    return paths

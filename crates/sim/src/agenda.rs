@@ -8,7 +8,7 @@ use narrows_base::Time;
 /// winner of its two children. Setting a deadline replays one path to the root.
 /// Ties go to the lower element number, so that the order of events depends on
 /// the topology alone, never on the order of insertions.
-pub(crate) struct Agenda {
+pub struct Agenda {
     deadlines: Vec<Time>,
     /// Winners of the inner nodes; 1 is the root, 0 unused.
     winners: Vec<u32>,
@@ -17,7 +17,8 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     /// An agenda of `elements` elements without deadlines.
-    pub(crate) fn new(elements: usize) -> Self {
+    #[must_use]
+    pub fn new(elements: usize) -> Self {
         let leaves = elements.next_power_of_two().max(2);
         let mut agenda =
             Self { deadlines: vec![Time::MAX; leaves], winners: vec![0; leaves], leaves };
@@ -40,8 +41,11 @@ impl Agenda {
     }
 
     /// Sets or clears the deadline of an element.
+    ///
+    /// # Panics
+    /// If there is no such element.
     #[inline]
-    pub(crate) fn set(&mut self, element: usize, deadline: Option<Time>) {
+    pub fn set(&mut self, element: usize, deadline: Option<Time>) {
         let deadline = deadline.unwrap_or(Time::MAX);
         if self.deadlines[element] == deadline {
             return;
@@ -59,7 +63,8 @@ impl Agenda {
 
     /// The earliest deadline and its element.
     #[inline]
-    pub(crate) fn earliest(&self) -> Option<(Time, usize)> {
+    #[must_use]
+    pub fn earliest(&self) -> Option<(Time, usize)> {
         let element = self.winners[1] as usize;
         let deadline = self.deadlines[element];
         (deadline < Time::MAX).then_some((deadline, element))

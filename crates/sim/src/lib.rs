@@ -4,7 +4,7 @@
 //! events, bit for bit, in any build and on any machine.
 
 mod account;
-mod agenda;
+pub mod agenda;
 mod check;
 mod engine;
 mod host;
