@@ -18,11 +18,14 @@
 
 mod bbr;
 mod cubic;
+mod dctcp;
 mod filter;
 mod jiffies;
 mod profile;
 mod registry;
 mod reno;
+mod vegas;
+mod westwood;
 mod window;
 
 use narrows_base::{Duration, Rate, Time};

@@ -7,10 +7,11 @@ use std::ops::RangeInclusive;
 
 use narrows_base::{Duration, Stream};
 
-use crate::{CcProfile, CongestionControl, bbr, cubic, reno};
+use crate::{CcProfile, CongestionControl, bbr, cubic, dctcp, reno, vegas, westwood};
 
 /// Every control, by name.
-pub static CONTROLS: &[Info] = &[bbr::INFO, bbr::SHALLOW, cubic::INFO, reno::INFO];
+pub static CONTROLS: &[Info] =
+    &[bbr::INFO, bbr::SHALLOW, cubic::INFO, dctcp::INFO, reno::INFO, vegas::INFO, westwood::INFO];
 
 /// What a control starts with.
 #[derive(Clone, Debug)]

@@ -32,17 +32,9 @@ impl CongestionControl for Reno {
 
     /// `tcp_reno_cong_avoid`.
     fn on_ack(&mut self, sample: &AckSample) {
-        if !sample.may_grow || !sample.cwnd_limited {
-            return;
+        if sample.may_grow {
+            self.window.grow_as_reno(sample);
         }
-        let mut acked = sample.acked;
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
-        }
-        self.window.additive_increase(self.window.cwnd, acked);
     }
 
     /// `tcp_reno_ssthresh`: half, at least 2 packets.

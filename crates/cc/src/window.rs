@@ -4,7 +4,9 @@
 //! and how far. The window of a reduction is its destination: until the episode
 //! ends the sender's PRR decides what is in force.
 
-use crate::{Congestion, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent, Unused};
+use crate::{
+    AckSample, Congestion, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent, Unused,
+};
 
 /// Congestion window, threshold, and what undo needs to know.
 #[derive(Clone, Debug)]
@@ -55,6 +57,21 @@ impl LossWindow {
         }
     }
 
+    /// Reno's growth, where the window limits the flow (`tcp_reno_cong_avoid`).
+    pub(crate) fn grow_as_reno(&mut self, sample: &AckSample) {
+        if !sample.cwnd_limited {
+            return;
+        }
+        let mut acked = sample.acked;
+        if self.in_slow_start() {
+            acked = self.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        self.additive_increase(self.cwnd, acked);
+    }
+
     /// Begins an episode; `ssthresh` turns the window in force into the new
     /// threshold, and isn't asked for one that repeats a timeout.
     pub(crate) fn on_congestion(
@@ -86,7 +103,7 @@ impl LossWindow {
 
     /// The threshold that keeps three quarters of a window (`tcp_current_ssthresh`
     /// outside a reduction).
-    fn remembered_ssthresh(&self, cwnd: u32) -> u32 {
+    pub(crate) fn remembered_ssthresh(&self, cwnd: u32) -> u32 {
         self.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
     }
 

@@ -1,0 +1,163 @@
+//! DCTCP as in Linux (`tcp_dctcp.c`, RFC 8257): gives way by the share of marked packets.
+
+use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::window::LossWindow;
+use crate::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
+    RecoveryState, StartEvent, UndoEvent, Unused,
+};
+
+/// The registry's entry.
+pub(crate) const INFO: Info = Info {
+    name: "dctcp",
+    summary: "reduces by the share of ECN-marked packets; needs a queue that marks early",
+    source: "Alizadeh et al., SIGCOMM 2010; RFC 8257; Linux tcp_dctcp.c",
+    options: &[
+        OptionInfo {
+            name: "shift_g",
+            default: 4.0,
+            range: 0.0..=10.0,
+            whole: true,
+            what: "weight of a new window's share of marks: 1/2^shift_g",
+        },
+        OptionInfo {
+            name: "alpha_on_init",
+            default: 1024.0,
+            range: 0.0..=1024.0,
+            whole: true,
+            what: "first estimate of the share of marks, in 1/1024",
+        },
+    ],
+    build: |config| Box::new(Dctcp::new(&config)),
+};
+
+/// A share of 1.
+const ALPHA_MAX: u64 = 1024;
+
+/// DCTCP.
+#[derive(Clone, Debug)]
+struct Dctcp {
+    window: LossWindow,
+    shift_g: u32,
+    /// Share of marked packets in 1/1024 (`dctcp_alpha`).
+    alpha: u64,
+    /// The window ends when this is acknowledged (`next_seq`).
+    window_end: u64,
+    /// Packets delivered, and delivered with marks, when it began.
+    prior: (u64, u64),
+    /// PRR's window at the latest ACK.
+    prr_cwnd: Option<u32>,
+    state: RecoveryState,
+    started: bool,
+}
+
+impl Dctcp {
+    fn new(config: &CcConfig) -> Self {
+        Self {
+            window: LossWindow::new(config.initial_cwnd),
+            shift_g: config.whole(&INFO, "shift_g"),
+            alpha: u64::from(config.whole(&INFO, "alpha_on_init")),
+            window_end: 0,
+            prior: (0, 0),
+            prr_cwnd: None,
+            state: RecoveryState::Open,
+            started: false,
+        }
+    }
+
+    /// Moves the estimate towards the share of the window that ended
+    /// (`dctcp_update_alpha`).
+    fn estimate(&mut self, delivered: u64, marked: u64) {
+        let decay = match self.alpha >> self.shift_g {
+            0 => self.alpha,
+            part => part,
+        };
+        self.alpha -= decay;
+        let gain = (marked << (10 - self.shift_g)) / delivered.max(1);
+        self.alpha = (self.alpha + gain).min(ALPHA_MAX);
+    }
+
+    /// `dctcp_ssthresh`.
+    fn reduced(cwnd: u32, alpha: u64) -> u32 {
+        let cut = u32::try_from((u64::from(cwnd) * alpha) >> 11).expect("at most half the window");
+        (cwnd - cut).max(2)
+    }
+
+    /// A loss in the middle of CWR halves what PRR has left (`dctcp_state`).
+    fn follow(&mut self, state: RecoveryState) {
+        use RecoveryState::{Cwr, Recovery};
+        if state == Recovery && self.state == Cwr {
+            let cwnd = self.prr_cwnd.unwrap_or(self.window.cwnd);
+            self.window.ssthresh = (cwnd >> 1).max(2);
+            self.window.cwnd = self.window.ssthresh;
+        }
+        self.state = state;
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    /// `dctcp_update_alpha`, once a window.
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        self.prr_cwnd = sample.prr_cwnd;
+        if sample.acked_total < self.window_end {
+            return;
+        }
+        let (delivered, marked) = self.prior;
+        self.estimate(sample.delivered - delivered, sample.delivered_ce - marked);
+        self.window_end = sample.sent_total;
+        self.prior = (sample.delivered, sample.delivered_ce);
+    }
+
+    /// `tcp_reno_cong_avoid`.
+    fn on_ack(&mut self, sample: &AckSample) {
+        self.follow(sample.state);
+        if sample.may_grow {
+            self.window.grow_as_reno(sample);
+        }
+    }
+
+    /// `dctcp_ssthresh` for marks, `dctcp_react_to_loss` for losses.
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        let alpha = self.alpha;
+        self.window.on_congestion(event, |cwnd| match event.kind {
+            Congestion::Ecn | Congestion::TailLoss => Self::reduced(cwnd, alpha),
+            Congestion::Loss | Congestion::Timeout { .. } => (cwnd >> 1).max(2),
+        });
+        if event.kind == Congestion::Ecn {
+            self.state = RecoveryState::Cwr;
+        }
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        self.window.on_undo(event);
+    }
+
+    /// The first window counts what comes after the handshake (`dctcp_init`).
+    fn on_start(&mut self, event: &StartEvent) {
+        if !self.started {
+            self.started = true;
+            self.prior = (event.delivered, 0);
+        }
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        self.window.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("alpha", self.alpha as f64 / ALPHA_MAX as f64);
+    }
+
+    fn state(&self) -> &'static str {
+        self.window.phase()
+    }
+}

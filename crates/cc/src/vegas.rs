@@ -1,0 +1,210 @@
+//! Vegas as in Linux (`tcp_vegas.c`): a few packets in the queue, judged by the RTT.
+
+use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::window::LossWindow;
+use crate::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
+    RecoveryState, StartEvent, UndoEvent, Unused,
+};
+
+const fn packets(name: &'static str, default: f64, what: &'static str) -> OptionInfo {
+    OptionInfo { name, default, range: 0.0..=1e6, whole: true, what }
+}
+
+/// The registry's entry.
+pub(crate) const INFO: Info = Info {
+    name: "vegas",
+    summary: "keeps 2 to 4 packets of its own in the queue, judged once a round trip",
+    source: "Brakmo and Peterson, JSAC 1995; Linux tcp_vegas.c",
+    options: &[
+        packets("alpha", 2.0, "queued packets below which the window grows"),
+        packets("beta", 4.0, "queued packets above which it shrinks"),
+        packets("gamma", 1.0, "queued packets above which slow start ends"),
+    ],
+    build: |config| Box::new(Vegas::new(&config)),
+};
+
+/// RTT samples that a round needs: fewer may all be of delayed ACKs.
+const ENOUGH_SAMPLES: u32 = 3;
+
+/// Vegas.
+#[derive(Clone, Debug)]
+struct Vegas {
+    window: LossWindow,
+    alpha: u64,
+    beta: u64,
+    gamma: u64,
+    /// Whether the queue is judged at all: only in Open.
+    judging: bool,
+    state: RecoveryState,
+    /// The round ends when more than this is acknowledged (`beg_snd_nxt`).
+    round_end: u64,
+    /// Lowest RTT ever and of the round, in us and one more, as in Linux.
+    base_us: Option<u64>,
+    round_us: Option<u64>,
+    samples: u32,
+    /// `snd_una` and `snd_nxt`, from the RTT hook.
+    edges: (u64, u64),
+}
+
+impl Vegas {
+    fn new(config: &CcConfig) -> Self {
+        let packets = |name| u64::from(config.whole(&INFO, name));
+        Self {
+            window: LossWindow::new(config.initial_cwnd),
+            alpha: packets("alpha"),
+            beta: packets("beta"),
+            gamma: packets("gamma"),
+            judging: true,
+            state: RecoveryState::Open,
+            round_end: 0,
+            base_us: None,
+            round_us: None,
+            samples: 0,
+            edges: (0, 0),
+        }
+    }
+
+    /// `vegas_enable`.
+    const fn begin_judging(&mut self) {
+        self.judging = true;
+        self.begin_round();
+    }
+
+    const fn begin_round(&mut self) {
+        self.round_end = self.edges.1;
+        self.samples = 0;
+        self.round_us = None;
+    }
+
+    /// `tcp_vegas_init`, after idling: the path may be another one.
+    const fn forget(&mut self) {
+        self.base_us = None;
+        self.begin_judging();
+    }
+
+    /// `tcp_vegas_state`.
+    const fn follow(&mut self, state: RecoveryState) {
+        let opens = matches!(state, RecoveryState::Open);
+        let was_open = matches!(self.state, RecoveryState::Open);
+        if opens && !was_open {
+            self.begin_judging();
+        }
+        self.judging &= opens;
+        self.state = state;
+    }
+
+    /// The end of a round.
+    fn judge(&mut self, sample: &AckSample) {
+        match (self.base_us, self.round_us) {
+            (Some(base), Some(round)) if self.samples >= ENOUGH_SAMPLES => {
+                self.adjust(base, round, sample.acked);
+            }
+            _ => self.window.grow_as_reno(sample),
+        }
+        self.begin_round();
+    }
+
+    /// Compares the window with what the path holds without a queue.
+    fn adjust(&mut self, base_us: u64, round_us: u64, acked: u32) {
+        let cwnd = u64::from(self.window.cwnd);
+        let queued = cwnd * (round_us - base_us) / base_us;
+        if self.window.in_slow_start() {
+            if queued > self.gamma {
+                let fits = u32::try_from(cwnd * base_us / round_us + 1).unwrap_or(u32::MAX);
+                self.window.cwnd = self.window.cwnd.min(fits);
+                self.lower_threshold();
+            } else {
+                self.window.slow_start(acked);
+            }
+        } else if queued > self.beta {
+            self.window.cwnd -= 1;
+            self.lower_threshold();
+        } else if queued < self.alpha {
+            self.window.cwnd += 1;
+        }
+        self.window.cwnd = self.window.cwnd.max(2);
+        self.window.ssthresh = self.window.remembered_ssthresh(self.window.cwnd);
+    }
+
+    /// `tcp_vegas_ssthresh`.
+    fn lower_threshold(&mut self) {
+        self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    /// `tcp_vegas_pkts_acked`.
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        self.edges = (sample.acked_total, sample.sent_total);
+        let Some(rtt) = sample.rtt else { return };
+        let us = rtt.as_micros() + 1;
+        self.base_us = Some(self.base_us.map_or(us, |lowest| lowest.min(us)));
+        self.round_us = Some(self.round_us.map_or(us, |lowest| lowest.min(us)));
+        self.samples += 1;
+    }
+
+    /// `tcp_vegas_cong_avoid`. In congestion avoidance it doesn't ask whether the
+    /// window limits the flow.
+    fn on_ack(&mut self, sample: &AckSample) {
+        self.follow(sample.state);
+        if !sample.may_grow {
+            return;
+        }
+        if !self.judging {
+            self.window.grow_as_reno(sample);
+        } else if self.edges.0 > self.round_end {
+            self.judge(sample);
+        } else if self.window.in_slow_start() {
+            self.window.slow_start(sample.acked);
+        }
+    }
+
+    /// `tcp_reno_ssthresh`.
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.edges = (event.acked_total, event.sent_total);
+        self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(2));
+        if event.kind == Congestion::TailLoss {
+            // CWR begins and ends at once.
+            self.begin_judging();
+        }
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        self.window.on_undo(event);
+    }
+
+    /// `tcp_vegas_cwnd_event`.
+    fn on_start(&mut self, _event: &StartEvent) {
+        // Nothing is in flight: all that was sent is acknowledged.
+        self.edges.1 = self.edges.1.max(self.edges.0);
+        self.forget();
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        if matches!(unused, Unused::Idle { .. }) {
+            self.forget();
+        }
+        self.window.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(us) = self.base_us {
+            visit("base_rtt_ms", us as f64 / 1_000.0);
+        }
+        visit("judging", f64::from(u8::from(self.judging)));
+    }
+
+    fn state(&self) -> &'static str {
+        self.window.phase()
+    }
+}
