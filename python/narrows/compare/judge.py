@@ -79,9 +79,8 @@ class Comparison:
     """A scenario on several back ends.
 
     `measured` holds for each back end the cells of every trial; `engines` what
-    computed. `varied` says that nothing in the scenario is random, so that the
-    trials differ in the buffer instead of the seed. `conditions` is the scenario in
-    a line.
+    computed. `varied` says that the seeds make no difference, so that the trials
+    differ in the buffer instead. `conditions` is the scenario in a line.
     """
 
     name: str
@@ -90,7 +89,7 @@ class Comparison:
     groups: tuple[str, ...]
     engines: Mapping[str, str]
     measured: Mapping[str, Sequence[Measured]]
-    varied: bool
+    varied: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
 
     @property

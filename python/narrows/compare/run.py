@@ -16,7 +16,7 @@ import polars as pl
 from narrows.backends import Backend, get_backend
 from narrows.compare.judge import Comparison
 from narrows.compare.quantities import Cell, Measured, measure
-from narrows.compare.vary import has_chance, with_buffer
+from narrows.compare.vary import chanceless, with_buffer
 from narrows.compare.write import write
 from narrows.errors import InputError, InterruptedRunError, StoreError
 from narrows.figures import frames
@@ -57,7 +57,8 @@ def compare(
 ) -> Comparison:
     """Compares the back ends on the specification in the file `spec`.
 
-    Each runs `trials` times, with seeds that follow one another, and then more
+    Each runs `trials` times, with seeds that follow one another (or, where the
+    seed makes no difference, buffers up to 3 % smaller or larger), and then more
     often until the 95 % interval of every difference is no wider than what the
     quantity allows, or `max_trials` is reached. Values, figure and page go into
     the directory `out`; what runs on a kernel isn't run again if it is there.
@@ -77,9 +78,12 @@ def compare(
         groups=first.groups,
         engines={engine.label: engine.backend.engine for engine in engines},
         measured=runner.measured,
-        varied=not has_chance(scenario),
     )
-    runner.more(trials, most)
+    runner.more(2, most)
+    if chanceless(comparison.measured[comparison.reference]):
+        comparison.varied = True
+        runner.vary()
+    runner.more(trials - comparison.trials, most)
     while not comparison.narrow and comparison.trials < most:
         runner.more(min(2, most - comparison.trials), most)
     return write(comparison, directory)
@@ -122,7 +126,14 @@ class _Runner:
     def __init__(self, engines: Sequence[_Engine], directory: Path, watcher: Watcher) -> None:
         self._engines, self._directory, self._watcher = engines, directory, watcher
         self._stop = threading.Event()
+        self._varied = False
         self.measured: dict[str, list[Measured]] = {engine.label: [] for engine in engines}
+
+    def vary(self) -> None:
+        """From now on the trials differ in the buffer; the first has it as it is, and stays."""
+        self._varied = True
+        for found in self.measured.values():
+            del found[1:]
 
     def more(self, count: int, most: int) -> None:
         """Adds `count` trials to every back end; there will be `most` at most."""
@@ -142,7 +153,7 @@ class _Runner:
 
     def _one(self, engine: _Engine, trial: Trial) -> Measured:
         scenario = trial.scenario
-        if not has_chance(scenario):
+        if self._varied:
             scenario = with_buffer(scenario, trial.number)
         kept = self._place(engine, scenario)
         known = _read(kept)

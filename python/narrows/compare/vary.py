@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from narrows.compare.quantities import Measured
 
 SPREAD = 0.03
 """The buffer varies by up to this part of its size."""
-_RANDOM = ("bbr", "cdg")
-"""Controls that draw random numbers begin with one of these."""
+SAME = 1e-6
+"""Values that differ by less than this part of theirs are the same."""
 
 
-def has_chance(scenario: Mapping[str, Any]) -> bool:
-    """Whether another seed can give another result.
+def chanceless(trials: Sequence[Measured]) -> bool:
+    """Whether the seeds made no difference.
 
-    Without random loss, jitter or a control that draws random numbers (BBR
-    begins its gain cycle at random) it can't: the scenario is a mechanism with
-    one result, which may hang on where exactly the buffer ends.
+    Without random loss, jitter or a control that draws random numbers a scenario
+    has one result, which may hang on where exactly the buffer ends. (BBR draws
+    where its gain cycle begins, which a short flow doesn't live to see.)
     """
-    drawing = any(flow["cca"].startswith(_RANDOM) for flow in scenario["flows"])
-    return bool(drawing or scenario["path"]["loss"] or scenario["host"]["jitter_ns"])
+    first = trials[0]
+    return all(
+        run.keys() == first.keys()
+        and all(math.isclose(run[cell], first[cell], rel_tol=SAME) for cell in first)
+        for run in trials
+    )
 
 
 def with_buffer(scenario: Mapping[str, Any], trial: int) -> dict[str, Any]:

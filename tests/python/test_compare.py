@@ -1,0 +1,154 @@
+"""Comparisons: the statistics, the verdicts, what is measured."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from specimens import GOOD, scenario_of, spec_of
+
+from narrows.backends import get_backend
+from narrows.compare import Comparison, statistics
+from narrows.compare.judge import Row
+from narrows.compare.quantities import QUANTITIES, Cell, measure
+from narrows.compare.vary import chanceless, with_buffer
+from narrows.plan import plan
+
+RTT = Cell("rtt", "cubic")
+
+
+@pytest.mark.parametrize(
+    ("freedom", "table"), [(1, 12.7062), (2, 4.30265), (4, 2.77645), (9, 2.26216), (100, 1.98397)]
+)
+def test_student_as_in_printed_tables(freedom: int, table: float) -> None:
+    assert statistics.student(freedom) == pytest.approx(table, rel=1e-4)
+
+
+def test_interval_of_a_mean() -> None:
+    # 2 to 4: mean 3, deviation 1, so 4.30265 / sqrt(3) on either side.
+    assert statistics.mean([2, 3, 4]) == 3
+    assert statistics.deviation([2, 3, 4]) == 1
+    assert statistics.half_width([2, 3, 4]) == pytest.approx(4.30265 / math.sqrt(3), rel=1e-4)
+    assert statistics.half_width([2.0]) == math.inf
+
+
+def test_interval_of_a_difference_by_welch() -> None:
+    first = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6]
+    second = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2]
+    # Two samples of equal size and spread: as many degrees of freedom as 2 (n - 1).
+    same = statistics.difference_half_width(second, [value + 5 for value in second])
+    error = statistics.deviation(second) * math.sqrt(2 / 10)
+    assert same == pytest.approx(statistics.student(18) * error, rel=1e-6)
+    # The wider one counts for more: fewer degrees of freedom, a wider interval.
+    error = math.hypot(statistics.deviation(first), statistics.deviation(second)) / math.sqrt(10)
+    unequal = statistics.difference_half_width(first, second)
+    assert statistics.student(18) * error < unequal < statistics.student(9) * error
+    assert statistics.difference_half_width([1.0, 1.0], [2.0, 2.0]) == 0
+    assert statistics.difference_half_width([1.0], [2.0, 3.0]) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("name", "reference", "inside", "outside"),
+    [
+        ("share", 0.5, 0.549, 0.551),
+        ("goodput", 10.0, 10.29, 10.31),
+        ("retransmission_rate", 0.1, 0.119, 0.121),
+        ("retransmission_rate", 0.001, 0.0029, 0.0031),
+        ("rtt", 50.0, 54.9, 55.1),
+        ("completion_time", 2.0, 2.19, 2.21),
+        ("queue", 1.0, 1.19, 1.21),
+    ],
+)
+def test_how_far_means_may_lie_apart(
+    name: str, reference: float, inside: float, outside: float
+) -> None:
+    assert Row(Cell(name), "sim", (inside,) * 3, (reference,) * 3).agrees
+    assert not Row(Cell(name), "sim", (outside,) * 3, (reference,) * 3).agrees
+
+
+def test_a_reference_that_spreads_widely_allows_more() -> None:
+    wide = (40.0, 50.0, 60.0)
+    assert statistics.half_width(wide) == pytest.approx(24.8, abs=0.1)
+    assert Row(RTT, "sim", (74.0,) * 3, wide).agrees
+    assert not Row(RTT, "sim", (75.0,) * 3, wide).agrees
+    assert not Row(RTT, "sim", (50.0,) * 3, wide).narrow
+    # The spread of the other back end excuses nothing.
+    assert not Row(RTT, "sim", (40.0, 60.0, 80.0), (50.0,) * 3).agrees
+
+
+def test_what_only_one_back_end_measured_differs() -> None:
+    assert not Row(RTT, "sim", (), (1.0, 1.0)).agrees
+    assert not Row(RTT, "sim", (1.0, 1.0), ()).agrees
+    assert Row(RTT, "sim", (), (1.0, 1.0)).difference is None
+
+
+def comparison(**measured: float) -> Comparison:
+    return Comparison(
+        name="made up",
+        conditions="",
+        scenario=scenario_of(),
+        groups=("cubic",),
+        engines=dict.fromkeys(measured, "1"),
+        measured={name: [{RTT: value}, {RTT: value}] for name, value in measured.items()},
+    )
+
+
+def test_the_reference_is_a_real_kernel() -> None:
+    assert comparison(sim=1.0, uml=1.0).reference == "uml"
+    assert comparison(kernel=1.0, uml=1.0, sim=1.0).reference == "uml"
+    assert comparison(sim=1.0, kernel=1.0).reference == "kernel"
+    three = comparison(sim=1.0, uml=1.0, kernel=2.0)
+    assert [(row.backend, row.agrees) for row in three.rows] == [("sim", True), ("kernel", False)]
+    assert not three.agrees
+
+
+def test_buffers_vary_by_three_percent_about_the_one_given() -> None:
+    scenario = scenario_of(GOOD, ["path.buffer=100kb"])
+    sizes = [with_buffer(scenario, trial)["path"]["buffer"]["bytes"] for trial in range(1, 8)]
+    assert sizes[0] == 100_000
+    assert sorted(sizes) == [97_750, 98_500, 99_250, 100_000, 100_750, 101_500, 102_250]
+    assert scenario["path"]["buffer"] == {"bytes": 100_000}
+
+
+def test_seeds_without_effect_are_seen() -> None:
+    assert chanceless([{RTT: 50.0}, {RTT: 50.0 + 1e-6}])
+    assert not chanceless([{RTT: 50.0}, {RTT: 50.1}])
+    assert not chanceless([{RTT: 50.0}, {}])
+
+
+def measured(text: str, *overrides: str) -> dict[Cell, float]:
+    made = plan(spec_of(text, overrides), "test")
+    result = get_backend("sim").run(made.trials[0].scenario)
+    return measure(made.trials[0].scenario, result.tables, result.info, made.groups)
+
+
+def test_what_is_measured_of_endless_flows() -> None:
+    two = GOOD + '\n[[flows]]\ncca = "reno"\ncount = 2\n'
+    found = measured(two, "run.duration=10s", "run.warmup=2s")
+    shape = [(cell.quantity, cell.flows) for cell in found]
+    each = [
+        (name, flows)
+        for name in ("goodput", "retransmission_rate", "rtt")
+        for flows in ("cubic", "reno")
+    ]
+    bottleneck = [("drop_rate", ""), ("queue", ""), ("utilization", "")]
+    assert shape == [("share", "cubic"), *each, *bottleneck]
+    whole = found[Cell("goodput", "cubic")] + 2 * found[Cell("goodput", "reno")]
+    assert found[Cell("share", "cubic")] == pytest.approx(
+        found[Cell("goodput", "cubic")] / whole, abs=1e-9
+    )
+    assert 20.0 < found[Cell("rtt", "reno")] < 42.0
+    assert found[Cell("utilization")] > 0.97
+
+
+def test_what_is_measured_of_flows_with_a_size() -> None:
+    text = GOOD.replace(
+        'cca = "cubic"',
+        'cca = "cubic"\nname = "large"\nsize = "1mb"\n[[flows]]\ncca = "reno"\nname = "chain"\n'
+        'size = "50kb"\nrepeat_gap = "100ms"\nstart = "200ms"\nwhile = "large"',
+    ).replace('duration = "2s"', 'duration = "20s"\nstop_when = "large"')
+    found = measured(text)
+    names = {cell.quantity for cell in found}
+    assert names == set(QUANTITIES) - {"share", "goodput"}
+    assert 1.0 < found[Cell("completion_time", "large")] < 2.5
+    assert 0.05 < found[Cell("completion_time", "chain")] < 1.0

@@ -1,0 +1,149 @@
+"""`narrows compare` from the outside, with a stand-in for the kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from specimens import GOOD, run_cli, write
+
+from narrows.backends import Progress, get_backend
+from narrows.backends.sim import Simulator
+from narrows.compare import run as compare_run
+from narrows.compare import studies
+from narrows.compare.run import compare
+from narrows.errors import InputError
+from narrows.store import RunResult
+
+Capture = pytest.CaptureFixture[str]
+LOSSY = GOOD.replace('buffer = "1bdp"', 'buffer = "1bdp"\nloss = 0.01').replace(
+    'duration = "2s"', 'duration = "5s"'
+)
+
+
+class StandIn(Simulator):
+    """The simulator as if it were a kernel: other seeds, and RTTs as many times as long."""
+
+    name = "uml"
+    factor = 1.0
+    runs = 0
+
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+        type(self).runs += 1
+        result = super().run({**scenario, "seed": scenario["seed"] + 1000}, progress)
+        longer = pl.col("srtt_ms") * self.factor
+        samples = result.tables["flow_samples"].with_columns(longer)
+        return RunResult({**result.tables, "flow_samples": samples}, result.info)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
+    """A stand-in of this test alone, for `uml`."""
+
+    class Own(StandIn):
+        pass
+
+    def find(name: str) -> Any:
+        return Own() if name == "uml" else get_backend(name)
+
+    monkeypatch.setattr(compare_run, "get_backend", find)
+    return Own
+
+
+def test_back_ends_that_agree(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
+    spec, out = write(tmp_path), tmp_path / "out"
+    assert run_cli("compare", spec, "--trials", "3", "--out", str(out)) == 0
+    said = capsys.readouterr().out
+    assert "3 trials, the buffer within 3 %" in said
+    assert "agree: 6 of 6 agree with uml" in said
+    for name in ("compare.html", "compare.json", "figure.png", "figure.svg"):
+        assert (out / name).stat().st_size > 0
+    assert kernel.runs == 4  # two seeds that gave the same, and two more buffers
+
+
+def test_back_ends_that_differ(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
+    kernel.factor = 1.5
+    arguments = ("--trials", "2", "--max-trials", "2", "--json", "--out", str(tmp_path / "out"))
+    assert run_cli("compare", write(tmp_path), *arguments) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["agree"] is False
+    assert found["reference"] == "uml"
+    verdicts = {cell["quantity"]: cell["verdict"] for cell in found["cells"]}
+    assert verdicts.pop("rtt") == "differ"
+    assert set(verdicts.values()) == {"agree"}
+    rtt = next(cell for cell in found["cells"] if cell["quantity"] == "rtt")
+    assert rtt["mean"] * 1.5 == pytest.approx(rtt["reference_mean"])
+    assert rtt["difference"] == pytest.approx(rtt["mean"] - rtt["reference_mean"])
+    page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
+    assert "<b>differ</b>" in page
+    assert "1 CUBIC, 8 Mbit/s, 20 ms" in page
+
+
+def test_trials_are_added_until_the_means_are_known(kernel: type[StandIn], tmp_path: Path) -> None:
+    spec = write(tmp_path, LOSSY)
+    few = compare(spec, trials=2, max_trials=2, out=tmp_path / "few")
+    assert not few.varied
+    assert not few.narrow
+    more = compare(spec, trials=2, max_trials=5, out=tmp_path / "few")
+    assert more.trials == 5
+    assert kernel.runs == 5  # the first two are known already
+    assert more.measured["uml"][:2] == few.measured["uml"]
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
+    study, table = tmp_path / "study", tmp_path / "table.md"
+    study.mkdir()
+    write(study, name="a.toml")
+    write(study, GOOD.replace('"good"', '"other"').replace("cubic", "reno"), name="b.toml")
+    (study / studies.CAUSES).write_text("Nothing differs.\n", encoding="utf-8")
+    options = ("--trials", "2", "--max-trials", "2", "--out", str(tmp_path / "out"))
+    assert run_cli("compare", str(study), "--table", str(table), *options) == 0
+    assert "12 of 12 cells agree: 100.0 %" in capsys.readouterr().out
+    text = table.read_text(encoding="utf-8")
+    for part in ("**12 of 12 cells agree: 100.0 %.**", "### other", "Nothing differs."):
+        assert part in text
+    assert "`linux-6.12`" in text
+    assert run_cli("compare", str(study), "--table", str(table), *options) == 0
+    assert table.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--backends", "sim"], '--backends: found "sim"; two or three'),
+        (["--backends", "sim,sim"], "--backends: found"),
+        (["--backends", "sim,nonsense"], '--backends: found "nonsense", which is no back end'),
+        (["--trials", "1"], "--trials: found 1; 2 or more"),
+        (["--trials", "5", "--max-trials", "3"], "--max-trials: found 3; 5"),
+        (["--set", "run.record=summary"], 'run.record: found "summary"; "samples"'),
+    ],
+)
+def test_bad_input(
+    tmp_path: Path,
+    capsys: Capture,
+    arguments: list[str],
+    said: str,
+) -> None:
+    assert run_cli("compare", write(tmp_path), *arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_no_kernel_is_said_in_a_sentence(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert run_cli("compare", write(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert said.startswith('narrows: error: --backends: found "uml", for which no kernel')
+    assert "narrows kernel build" in said
+
+
+def test_an_empty_directory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="without"):
+        studies.study(tmp_path)
