@@ -11,7 +11,7 @@ from narrows.backends import get_backend
 from narrows.compare import Comparison, statistics
 from narrows.compare.judge import Row
 from narrows.compare.quantities import QUANTITIES, Cell, measure
-from narrows.compare.vary import chanceless, with_buffer
+from narrows.compare.vary import chanceless, varied
 from narrows.plan import plan
 
 RTT = Cell("rtt", "cubic")
@@ -102,11 +102,18 @@ def test_the_reference_is_a_real_kernel() -> None:
     assert not three.agrees
 
 
-def test_buffers_vary_by_three_percent_about_the_one_given() -> None:
+def test_buffers_and_delays_vary_a_little_about_those_given() -> None:
     scenario = scenario_of(GOOD, ["path.buffer=100kb"])
-    sizes = [with_buffer(scenario, trial)["path"]["buffer"]["bytes"] for trial in range(1, 8)]
-    assert sizes[0] == 100_000
-    assert sorted(sizes) == [97_750, 98_500, 99_250, 100_000, 100_750, 101_500, 102_250]
+    paths = [varied(scenario, trial)["path"] for trial in range(1, 10)]
+    sizes = [path["buffer"]["bytes"] for path in paths]
+    delays = [path["rtt_ns"] for path in paths]
+    assert (sizes[0], delays[0]) == (100_000, 20_000_000)
+    assert sizes[1:4] == [98_500, 101_500, 97_750]
+    assert 97_000 <= min(sizes) < 98_000
+    assert 102_000 < max(sizes) <= 103_000
+    assert 19_800_000 <= min(delays) < 19_900_000
+    assert 20_100_000 < max(delays) <= 20_200_000
+    assert len(set(delays)) == len(delays)
     assert scenario["path"]["buffer"] == {"bytes": 100_000}
 
 

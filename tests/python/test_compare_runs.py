@@ -58,7 +58,7 @@ def test_back_ends_that_agree(kernel: type[StandIn], tmp_path: Path, capsys: Cap
     spec, out = write(tmp_path), tmp_path / "out"
     assert run_cli("compare", spec, "--trials", "3", "--out", str(out)) == 0
     said = capsys.readouterr().out
-    assert "3 trials, the buffer within 3 %" in said
+    assert "3 trials, buffer varied by 3 %, delay by 1 %" in said
     assert "agree: 6 of 6 agree with uml" in said
     for name in ("compare.html", "compare.json", "figure.png", "figure.svg"):
         assert (out / name).stat().st_size > 0

@@ -80,7 +80,7 @@ class Comparison:
 
     `measured` holds for each back end the cells of every trial; `engines` what
     computed. `varied` says that the seeds make no difference, so that the trials
-    differ in the buffer instead. `conditions` is the scenario in a line.
+    differ in buffer and delay instead. `conditions` is the scenario in a line.
     """
 
     name: str

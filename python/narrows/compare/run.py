@@ -16,7 +16,7 @@ import polars as pl
 from narrows.backends import Backend, get_backend
 from narrows.compare.judge import Comparison
 from narrows.compare.quantities import Cell, Measured, measure
-from narrows.compare.vary import chanceless, with_buffer
+from narrows.compare.vary import chanceless, varied
 from narrows.compare.write import write
 from narrows.errors import InputError, InterruptedRunError, StoreError
 from narrows.figures import frames
@@ -58,7 +58,7 @@ def compare(
     """Compares the back ends on the specification in the file `spec`.
 
     Each runs `trials` times, with seeds that follow one another (or, where the
-    seed makes no difference, buffers up to 3 % smaller or larger), and then more
+    seed makes no difference, with slightly other buffers and delays), and then more
     often until the 95 % interval of every difference is no wider than what the
     quantity allows, or `max_trials` is reached. Values, figure and page go into
     the directory `out`; what runs on a kernel isn't run again if it is there.
@@ -130,7 +130,7 @@ class _Runner:
         self.measured: dict[str, list[Measured]] = {engine.label: [] for engine in engines}
 
     def vary(self) -> None:
-        """From now on the trials differ in the buffer; the first has it as it is, and stays."""
+        """From now on the trials differ in buffer and delay; the first is as given, and stays."""
         self._varied = True
         for found in self.measured.values():
             del found[1:]
@@ -154,7 +154,7 @@ class _Runner:
     def _one(self, engine: _Engine, trial: Trial) -> Measured:
         scenario = trial.scenario
         if self._varied:
-            scenario = with_buffer(scenario, trial.number)
+            scenario = varied(scenario, trial.number)
         kept = self._place(engine, scenario)
         known = _read(kept)
         if known is not None and (trial.number > 1 or self._drawn(engine)):

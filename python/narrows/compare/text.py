@@ -40,7 +40,7 @@ def how_varied(comparison: Comparison) -> str:
     """How the trials differ."""
     count = comparison.trials
     if comparison.varied:
-        return f"{count} trials, the buffer within 3 %"
+        return f"{count} trials, buffer varied by 3 %, delay by 1 %"
     first = comparison.scenario["seed"]
     return f"{count} trials, seeds {first} to {first + count - 1}"
 

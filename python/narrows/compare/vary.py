@@ -8,8 +8,11 @@ from typing import Any
 
 from narrows.compare.quantities import Measured
 
-SPREAD = 0.03
-"""The buffer varies by up to this part of its size."""
+BUFFER, DELAY = 0.03, 0.01
+"""By up to these parts of theirs the buffer and the path's delay vary.
+
+The buffer alone isn't enough: a small one has few sizes in whole packets.
+"""
 SAME = 1e-6
 """Values that differ by less than this part of theirs are the same."""
 
@@ -29,18 +32,28 @@ def chanceless(trials: Sequence[Measured]) -> bool:
     )
 
 
-def with_buffer(scenario: Mapping[str, Any], trial: int) -> dict[str, Any]:
-    """The scenario with the buffer of a trial, the first of which has the buffer as given.
+def varied(scenario: Mapping[str, Any], trial: int) -> dict[str, Any]:
+    """The scenario with the buffer and the delay of a trial; the first has them as given.
 
-    The others divide the stretch between 3 % less and 3 % more ever finer (the
-    sequence of van der Corput), the same for every back end.
+    The others divide the stretches between a little less and a little more ever
+    finer, the same for every back end.
     """
-    part, place, number = 0.0, 0.5, trial
-    while number:
-        part += place * (number % 2)
-        place, number = place / 2, number // 2
+    if trial == 1:
+        return dict(scenario)
+    path = scenario["path"]
     buffer = {
-        unit: max(1, round(size * (1 + SPREAD * (2 * part - 1))))
-        for unit, size in scenario["path"]["buffer"].items()
+        unit: max(1, round(size * (1 + BUFFER * (2 * _halton(trial, 2) - 1))))
+        for unit, size in path["buffer"].items()
     }
-    return {**scenario, "path": {**scenario["path"], "buffer": buffer}}
+    rtt_ns = round(path["rtt_ns"] * (1 + DELAY * (2 * _halton(trial, 3) - 1)))
+    return {**scenario, "path": {**path, "buffer": buffer, "rtt_ns": rtt_ns}}
+
+
+def _halton(number: int, base: int) -> float:
+    """The number's digits in `base`, mirrored at the point: from 0 to 1, evenly spread."""
+    part, place = 0.0, 1 / base
+    while number:
+        number, digit = divmod(number, base)
+        part += place * digit
+        place /= base
+    return part

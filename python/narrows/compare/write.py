@@ -98,7 +98,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "engines": dict(comparison.engines),
         "reference": comparison.reference,
         "trials": comparison.trials,
-        "varied": "buffer" if comparison.varied else "seed",
+        "varied": "path" if comparison.varied else "seed",
         "agree": comparison.agrees,
         "cells": [_cell(row) for row in comparison.rows],
         "files": dict(comparison.files),
