@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from narrows.plan.build import Plan, Trial, plan
 from narrows.plan.canonical import canonical_json, content_hash
+from narrows.plan.grid import Cell, Grid, grid
 
-__all__ = ["Plan", "Trial", "canonical_json", "content_hash", "plan"]
+__all__ = ["Cell", "Grid", "Plan", "Trial", "canonical_json", "content_hash", "grid", "plan"]

@@ -36,6 +36,8 @@ MAX_FLOWS = 10_000
 MAX_TRIALS = 10_000
 MAX_NAME = 80
 
+_SWEEP = "which makes a sweep (`narrows sweep` runs it; here one value counts)"
+
 
 def wrong(found: str, remedy: str) -> PydanticCustomError:
     """The validation error of a value; both texts reach the person."""
@@ -77,7 +79,9 @@ class Kind:
     def check(self, value: object) -> object:
         """The exact form of `value`; raises a validation error with the remedy."""
         if isinstance(value, list):
-            raise wrong("a list, which makes a sweep (`run` takes one value)", self.expects)
+            raise wrong(f"a list, {_SWEEP}", self.expects)
+        if isinstance(value, dict) and "from" in value:
+            raise wrong(f"a range, {_SWEEP}", self.expects)
         try:
             return self.read(value)
         except UnitError as error:

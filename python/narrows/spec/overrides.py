@@ -32,11 +32,18 @@ def parse_override(text: str, origin: str = "--set") -> Override:
     place, equals, value = text.partition("=")
     if not equals:
         raise SpecError.at(origin, quote(text), _EXAMPLE)
-    parts = re.sub(r"\[(\d{1,9})\]", r".\1", place.strip()).split(".")
-    if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,80}", part, re.ASCII) for part in parts):
+    key = parse_place(place)
+    if key is None:
         raise SpecError.at(origin, f"the place {quote(place)}", _EXAMPLE)
-    key = tuple(int(part) if part.isdecimal() else part for part in parts)
     return Override(key, _value(value.strip()), origin)
+
+
+def parse_place(text: str) -> Key | None:
+    """The place that `flows[0].cca` or `flows.0.cca` names; None if it can be none."""
+    parts = re.sub(r"\[(\d{1,9})\]", r".\1", text.strip()).split(".")
+    if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,80}", part, re.ASCII) for part in parts):
+        return None
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def _value(text: str) -> object:

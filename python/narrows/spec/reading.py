@@ -40,7 +40,7 @@ def load(path: str | Path, overrides: Iterable[str | Override] = ()) -> Loaded:
     Raises SpecError with every problem found.
     """
     file = Path(path)
-    text = _read(file)
+    text = read_file(file)
     return parse(text, file.stem, overrides, file=str(path))
 
 
@@ -51,18 +51,19 @@ def parse(
 
     Raises SpecError with every problem found.
     """
-    original = _toml(text, file)
+    original = parse_toml(text, file)
     changes = [
         parse_override(override) if isinstance(override, str) else override
         for override in overrides
     ]
     raw = apply_overrides(original, changes)
     raw = raw if "name" in raw else {"name": name, **raw}
-    spec = _validate(raw, file, changes)
+    spec = validate(raw, file, changes)
     return Loaded(spec, text if raw == original else to_toml(raw))
 
 
-def _read(path: Path) -> str:
+def read_file(path: Path) -> str:
+    """The text of a specification; raises SpecError if there is none."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise SpecError.at(str(path), "a file of more than 10 MB", "a specification in TOML")
@@ -91,7 +92,8 @@ def _neighbour(path: Path) -> str | None:
     return quote(str(path.parent / close), MAX_PATH) if close else None
 
 
-def _toml(text: str, file: str | None) -> dict[str, Any]:
+def parse_toml(text: str, file: str | None) -> dict[str, Any]:
+    """The document in `text`; raises SpecError with the line and a hint."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -114,7 +116,8 @@ def _toml_hint(text: str, place: str) -> str:
     return f'{pair[1]} = "{pair[2]}"' if pair else 'a line like rate = "80mbit"'
 
 
-def _validate(raw: dict[str, Any], file: str | None, changes: list[Override]) -> models.Spec:
+def validate(raw: dict[str, Any], file: str | None, changes: list[Override]) -> models.Spec:
+    """The checked specification in a document; raises SpecError with every problem found."""
     try:
         spec = models.Spec.model_validate(raw)
     except ValidationError as error:
@@ -154,6 +157,9 @@ def _translate(detail: ErrorDetails) -> Problem:
             return Problem(dotted(key), context["found"], context["remedy"])
         case "missing":
             return Problem(dotted(key), "nothing", _expectation(key))
+        case "extra_forbidden" if key == ("sweep",):
+            found = "a table that makes a sweep (`run` takes one combination)"
+            return Problem("sweep", found, "`narrows sweep`")
         case "extra_forbidden":
             return Problem(dotted(key), "an unknown key", _known_key(key))
         case "too_short":

@@ -1,0 +1,64 @@
+"""A study as runs: its combinations, each with the scenarios of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from narrows.errors import Problem, SpecError
+from narrows.plan.build import Plan, Trial, plan
+from narrows.plan.design import points
+from narrows.spec import Study, dotted
+
+MOST_PROBLEMS = 20
+"""So many problems are enough to tell."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination: its number from 1 on, its values by place, its trials."""
+
+    number: int
+    values: Mapping[str, object]
+    plan: Plan
+
+    def __str__(self) -> str:
+        written = ", ".join(f"{place}={value}" for place, value in self.values.items())
+        return written or "the only combination"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of a study for a back end."""
+
+    study: Study
+    cells: tuple[Cell, ...]
+
+    def runs(self) -> Iterator[tuple[Cell, Trial]]:
+        """Every run, combination by combination."""
+        for cell in self.cells:
+            for trial in cell.plan.trials:
+                yield cell, trial
+
+
+def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
+    """The combinations of `study` on `backend`, whose engine has the version `engine`.
+
+    Raises SpecError with the problems of all combinations that can't run, each
+    problem once.
+    """
+    cells: list[Cell] = []
+    problems: dict[Problem, None] = {}
+    for number, point in enumerate(points(study), start=1):
+        try:
+            spec = study.spec(point)
+        except SpecError as error:
+            problems.update(dict.fromkeys(error.problems))
+            if len(problems) >= MOST_PROBLEMS:
+                break
+            continue
+        values = {dotted(key): value for key, value in point.items()}
+        cells.append(Cell(number, values, plan(spec, engine, backend)))
+    if problems:
+        raise SpecError(list(problems)[:MOST_PROBLEMS])
+    return Grid(study, tuple(cells))
