@@ -53,8 +53,7 @@ class Study:
             yield from comparison.files.values()
             yield ""
         if len(self.comparisons) > 1:
-            count = sum(row.agrees for row in self.rows)
-            yield f"{count} of {len(self.rows)} cells agree: {100 * self.agreement:.1f} %"
+            yield _agreeing(self.rows)
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints: one comparison, or all of a directory as `comparisons`."""
@@ -127,14 +126,13 @@ def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watche
 def markdown(made: Study, path: Path) -> str:
     """The study as the page at `path`, without a date: the same results give the same page."""
     first = made.comparisons[0]
-    agreeing = sum(row.agrees for row in made.rows)
     causes = made.source / CAUSES
     command = f"narrows compare {made.source} --table {path}"
     parts = [
         "# Agreement with the Linux kernel\n",
         f"Made by `{command}`; not to be edited.\n",
         *_conditions(first),
-        f"**{agreeing} of {len(made.rows)} cells agree: {100 * made.agreement:.1f} %.**\n",
+        _totals(made.rows),
         *_by_quantity(made.rows),
         "## Scenarios\n",
         *_overview(made.comparisons),
@@ -145,6 +143,19 @@ def markdown(made: Study, path: Path) -> str:
     for comparison in made.comparisons:
         parts += _details(comparison)
     return "\n".join(part for part in parts if part).rstrip() + "\n"
+
+
+def _agreeing(rows: Sequence[Row]) -> str:
+    count = sum(row.agrees for row in rows)
+    return f"{count} of {len(rows)} cells agree: {100 * count / max(len(rows), 1):.1f} %"
+
+
+def _totals(rows: Sequence[Row]) -> str:
+    flows = [row for row in rows if row.cell.flows]
+    return (
+        f"**{_agreeing(rows)}.** Of the flows alone, without the bottleneck's three quantities, "
+        f"which mostly follow from theirs: {_agreeing(flows)}.\n"
+    )
 
 
 def _conditions(first: Comparison) -> Iterator[str]:
