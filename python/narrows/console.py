@@ -108,6 +108,10 @@ def print_summary(result: Result) -> None:
     console.print(_title(result, runs), markup=False, highlight=False)
     console.print(_flow_table(runs))
     console.print(_bottleneck_line(runs), markup=False, highlight=False, soft_wrap=True)
+    for run in runs:
+        if "invalid" in run:
+            warning = f"INVALID, seed {run['seed']}: {run['invalid']}"
+            console.print(warning, style="bold red", markup=False, highlight=False, soft_wrap=True)
     print_paths([result.path, *_pages(result)])
 
 

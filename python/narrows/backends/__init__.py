@@ -6,12 +6,10 @@ from narrows.backends.protocol import Backend, Capabilities, Progress
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
-NAMES = ("sim", "uml")
+NAMES = ("sim", "uml", "kernel")
 """The back ends of this version."""
-PLANNED = ("kernel",)
-"""Those that later versions will have."""
 
-__all__ = ["NAMES", "PLANNED", "Backend", "Capabilities", "Progress", "get_backend"]
+__all__ = ["NAMES", "Backend", "Capabilities", "Progress", "get_backend"]
 
 
 def get_backend(name: str) -> Backend:
@@ -27,7 +25,8 @@ def get_backend(name: str) -> Backend:
         from narrows.backends.uml import Uml
 
         return Uml(name.partition(":")[2] or None)
-    if name in PLANNED:
-        found = f'"{name}", which this version does not have yet'
-        raise InputError.at("--backend", found, '"sim" or "uml"')
+    if name == "kernel":
+        from narrows.backends.kernel import Kernel
+
+        return Kernel()
     raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))

@@ -1,4 +1,4 @@
-"""The traffic tool: built from its sources beside the package, or found on the PATH."""
+"""Our own programs: built from their sources beside the package, or found on the PATH."""
 
 from __future__ import annotations
 
@@ -8,51 +8,75 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from narrows.backends.uml.kernels import cache_directory
 from narrows.errors import InputError, NarrowsError
 
-NAME = "narrows-traffic"
-_REMEDY = "the sources of narrows with cargo, or narrows-traffic on the PATH,"
+_TRAFFIC = "narrows-traffic"
+_ROUTER = "narrows-router"
 
 
-def traffic_tool() -> Path:
-    """The tool, built now if its sources have changed.
+def cache_directory() -> Path:
+    """`~/.cache/narrows`, or below XDG_CACHE_HOME."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if base.startswith("/") else Path.home() / ".cache"
+    return root / "narrows"
 
-    Raises InputError if there are neither sources nor a tool.
+
+def traffic_tool(backend: str = "uml") -> Path:
+    """What sends, receives and samples flows for `backend`, built now if its sources have changed.
+
+    Raises InputError if there are neither sources nor a program.
     """
+    return _tool(_TRAFFIC, ("traffic",), backend)
+
+
+def router_tool(backend: str = "kernel") -> Path:
+    """What carries packets in real time for `backend`, built now if its sources have changed.
+
+    Raises InputError if there are neither sources nor a program.
+    """
+    return _tool(_ROUTER, ("router", "net", "base"), backend)
+
+
+def _tool(name: str, crates: tuple[str, ...], backend: str) -> Path:
+    """The program of the first of `crates`; the others are what it is built from."""
     sources = _sources()
     if sources is None:
-        found = shutil.which(NAME)
+        found = shutil.which(name)
         if found is None:
-            raise InputError.at("--backend", f'"uml", which needs {NAME}', _REMEDY)
+            raise InputError.at("--backend", f'"{backend}", which needs {name}', _remedy(name))
         return Path(found)
-    built = cache_directory() / "tools" / f"{NAME}-{_fingerprint(sources)}"
+    built = cache_directory() / "tools" / f"{name}-{_fingerprint(sources, crates)}"
     if not built.exists():
-        _build(sources, built)
+        _build(sources, name, built, backend)
     return built
+
+
+def _remedy(name: str) -> str:
+    return f"the sources of narrows with cargo, or {name} on the PATH,"
 
 
 def _sources() -> Path | None:
     """The workspace that this package belongs to, if it is one."""
-    workspace = Path(__file__).resolve().parents[4]
+    workspace = Path(__file__).resolve().parents[3]
     return workspace if (workspace / "crates" / "traffic" / "Cargo.toml").is_file() else None
 
 
-def _fingerprint(workspace: Path) -> str:
-    crate = workspace / "crates" / "traffic"
+def _fingerprint(workspace: Path, crates: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
-    for file in [*sorted((crate / "src").glob("**/*.rs")), crate / "Cargo.toml"]:
-        content = file.read_bytes()
-        digest.update(f"{file.relative_to(crate)}:{len(content)}:".encode())
-        digest.update(content)
+    for crate in (workspace / "crates" / name for name in crates):
+        for file in [*sorted((crate / "src").glob("**/*.rs")), crate / "Cargo.toml"]:
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(crate)}:{len(content)}:".encode())
+            digest.update(content)
     return digest.hexdigest()[:16]
 
 
-def _build(workspace: Path, built: Path) -> None:
+def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
     if shutil.which("cargo") is None:
-        raise InputError.at("--backend", '"uml", but no cargo to build its tool', _REMEDY)
+        found = f'"{backend}", but no cargo to build {name}'
+        raise InputError.at("--backend", found, _remedy(name))
     target = cache_directory() / "tools" / "target"
-    command = ["cargo", "build", "--release", "--locked", "-p", NAME, "--quiet"]
+    command = ["cargo", "build", "--release", "--locked", "-p", name, "--quiet"]
     done = subprocess.run(
         [*command, "--target-dir", str(target)],
         cwd=workspace,
@@ -61,7 +85,7 @@ def _build(workspace: Path, built: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise NarrowsError(f"{NAME} can't be built: {done.stderr.strip()[-2000:]}")
+        raise NarrowsError(f"{name} can't be built: {done.stderr.strip()[-2000:]}")
     partial = built.with_name(f"{built.name}.{os.getpid()}")
-    shutil.copy2(target / "release" / NAME, partial)
+    shutil.copy2(target / "release" / name, partial)
     partial.replace(built)

@@ -20,7 +20,8 @@ def summarise(
     """A run in numbers, from the warm-up on; None is a value that can't be known.
 
     `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
-    `narrows.metrics.bottleneck`; `perf` covers the whole run.
+    `narrows.metrics.bottleneck`; `perf` covers the whole run. `invalid`, there
+    only if the run is, says why it is not to be trusted.
     """
     return {
         "scenario": dict(scenario),
@@ -29,4 +30,5 @@ def summarise(
         "flows": flow_summaries(scenario, tables, info.end_s),
         "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
+        **({} if info.invalid is None else {"invalid": info.invalid}),
     }

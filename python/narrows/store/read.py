@@ -110,6 +110,8 @@ class Result:
             backend=self.manifest["backend"],
             engine=self.manifest["engine"],
             **{name: trial[name] for name in ("digest", "end_s", "packets", "cpu_s", "wall_s")},
+            invalid=trial.get("invalid"),
+            conditions=trial.get("conditions", {}),
         )
 
 

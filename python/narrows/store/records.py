@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,9 @@ class RunInfo:
 
     `end_s` is the simulated end in seconds, `packets` the data packets out of
     the bottleneck, `cpu_s` and `wall_s` what the run cost, `digest` a
-    hexadecimal hash of all its results.
+    hexadecimal hash of all its results. `invalid` says why the run is not to be
+    trusted, if so; `conditions` is what else decided it, such as the kernel and
+    its settings.
     """
 
     backend: str
@@ -29,6 +31,8 @@ class RunInfo:
     packets: int
     cpu_s: float
     wall_s: float
+    invalid: str | None = None
+    conditions: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

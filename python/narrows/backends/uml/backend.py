@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
     SCRIPT,
@@ -32,7 +33,6 @@ from narrows.backends.uml.network import (
     tool_config,
 )
 from narrows.backends.uml.tables import Tables, digest, read_tables
-from narrows.backends.uml.tool import traffic_tool
 from narrows.errors import InputError, SpecError
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult

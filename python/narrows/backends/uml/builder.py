@@ -14,9 +14,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
+from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import BINARY, METADATA, SEED_LIBRARY, Kernel, kernels_directory
 from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console, guest_directory
-from narrows.backends.uml.tool import traffic_tool
 from narrows.errors import InputError, NarrowsError
 
 DEFAULT_PACKAGE = "linux-source-6.12"

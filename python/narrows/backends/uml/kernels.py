@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from narrows.backends.tools import cache_directory
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
@@ -75,13 +75,6 @@ class Kernel:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"{directory}: incomplete") from error
-
-
-def cache_directory() -> Path:
-    """`~/.cache/narrows`, or below XDG_CACHE_HOME."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if base.startswith("/") else Path.home() / ".cache"
-    return root / "narrows"
 
 
 def kernels_directory() -> Path:

@@ -28,24 +28,29 @@ _FLOAT, _SMALL, _LARGE, _TEXT = pl.Float64, pl.UInt32, pl.UInt64, pl.String
 
 def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
     """The tables of a run from the files in `directory`; raises OSError if there are none."""
-    flows = pl.read_csv(
-        directory / "flows.csv",
-        schema_overrides=dict.fromkeys(_OPTIONAL, pl.Int64),
-        null_values={"pacing_rate": _UNPACED},
-    )
+    flows = read_flows(directory)
     queue = pl.read_csv(directory / "queue.csv", infer_schema_length=None)
     completions = pl.read_csv(directory / "completions.csv", infer_schema_length=None)
-    shown, queue_shown = _rows(flows, scenario), _rows(queue, scenario)
+    shown, queue_shown = wanted_rows(flows, scenario), wanted_rows(queue, scenario)
     tables = {
-        "flow_samples": _flow_samples(shown, scenario),
+        "flow_samples": flow_samples(shown, scenario),
         "internals": internals(shown, scenario, seconds()),
         "queue_samples": _queue_samples(queue_shown),
-        "completions": _completions(completions),
+        "completions": completion_rows(completions),
         "distributions": _distributions(flows, queue, scenario),
     }
     if scenario["run"]["record"] == "packets":
         tables["packets"] = packets(pl.read_csv(directory / "packets.csv"))
     return tables
+
+
+def read_flows(directory: Path) -> pl.DataFrame:
+    """The traffic tool's samples of the flows; raises OSError if there are none."""
+    return pl.read_csv(
+        directory / "flows.csv",
+        schema_overrides=dict.fromkeys(_OPTIONAL, pl.Int64),
+        null_values={"pacing_rate": _UNPACED},
+    )
 
 
 def digest(tables: Tables) -> str:
@@ -65,7 +70,7 @@ _OPTIONAL = (
 """Columns that are empty while there is no connection."""
 
 
-def _rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
+def wanted_rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
     """The instants that the scenario asks for: its interval, the warm-up and the end."""
     run = scenario["run"]
     time, end = pl.col("time_ns"), pl.col("time_ns").max()
@@ -80,7 +85,8 @@ def seconds(column: str = "time_ns") -> pl.Expr:
     return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=_FLOAT)
 
 
-def _flow_samples(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
+def flow_samples(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
+    """The table `flow_samples` from rows of `read_flows`."""
     open_ = pl.col("cwnd").is_not_null()
     in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
     rated = flows.with_columns(_paced(scenario).alias("paced"))
@@ -155,7 +161,8 @@ def _ip_bytes(size: str, packets: str) -> pl.Expr:
     return (pl.col(size) - ETHERNET * pl.col(packets)).cast(_LARGE)
 
 
-def _completions(completions: pl.DataFrame) -> pl.DataFrame:
+def completion_rows(completions: pl.DataFrame) -> pl.DataFrame:
+    """The table `completions` from the traffic tool's."""
     return completions.select(
         pl.col("flow").cast(_SMALL),
         pl.col("instance").cast(_SMALL),
@@ -170,15 +177,26 @@ def _distributions(
     flows: pl.DataFrame, queue: pl.DataFrame, scenario: Mapping[str, Any]
 ) -> pl.DataFrame:
     """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
-    since = pl.col("time_ns") >= scenario["run"]["warmup_ns"]
+    since: int = scenario["run"]["warmup_ns"]
+    backlog = _ip_bytes("queued_bytes", "queued_packets")
+    return pl.concat([round_trips(flows, since), queue_depths(queue, backlog, since)])
+
+
+def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
+    """How long the smoothed RTT of each flow was what, weighted by packets delivered."""
     delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(_FLOAT)
+    since = pl.col("time_ns") >= since_ns
     rtts = flows.with_columns(weight=delivered).filter(since & (pl.col("srtt_us") > 0))
     rtts = rtts.select(id="flow", value=pl.col("srtt_us") / 1e3, weight="weight")
+    return _buckets("rtt_ms", rtts)
+
+
+def queue_depths(queue: pl.DataFrame, backlog: pl.Expr, since_ns: int) -> pl.DataFrame:
+    """How long the queue was how deep, in seconds; `backlog` is its bytes in a row."""
     span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")) / 1e9
-    backlog = _ip_bytes("queued_bytes", "queued_packets").cast(_FLOAT)
-    depths = queue.with_columns(weight=span).filter(since)
-    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog, weight="weight")
-    return pl.concat([_buckets("rtt_ms", rtts), _buckets("queue_bytes", depths)])
+    depths = queue.with_columns(weight=span).filter(pl.col("time_ns") >= since_ns)
+    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog.cast(_FLOAT), weight="weight")
+    return _buckets("queue_bytes", depths)
 
 
 def _buckets(kind: str, samples: pl.DataFrame) -> pl.DataFrame:

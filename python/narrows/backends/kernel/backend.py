@@ -1,0 +1,122 @@
+"""The back end `kernel`: a scenario on this machine's own kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.backends.kernel.config import LATENESS_LIMITS_NS, MAX_FLOWS, router_config
+from narrows.backends.kernel.machine import (
+    CONFIG,
+    available_ccas,
+    carry,
+    check,
+    has_cca,
+    run_directory,
+)
+from narrows.backends.kernel.tables import read_tables
+from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.tools import router_tool, traffic_tool
+from narrows.backends.uml.tables import digest
+from narrows.errors import InputError, SpecError
+from narrows.spec.suggest import one_of
+from narrows.store import RunInfo, RunResult
+
+_REVISION = 1
+"""Counts changes of the tables: older results aren't those of this version."""
+_FULL_PACKET = 1500
+
+
+class Kernel:
+    """This machine's kernel in real time.
+
+    The scenario's profile is the simulator's alone: here the kernel is the one
+    that runs, and the results name it.
+    """
+
+    name = "kernel"
+
+    def __init__(self) -> None:
+        if platform.system() != "Linux":
+            found = f'"kernel", but this is {platform.system()}'
+            raise InputError.at("--backend", found, "Linux")
+        self._router, self._tool = router_tool(), traffic_tool(self.name)
+        check(self._router)
+        self.release = platform.release()
+        parts = [hashlib.sha256(t.read_bytes()).hexdigest() for t in (self._router, self._tool)]
+        mark = hashlib.sha256(":".join([platform.version(), *parts]).encode()).hexdigest()[:12]
+        self.engine = f"Linux {self.release} {mark}.{_REVISION}"
+
+    def capabilities(self) -> Capabilities:
+        """What the kernel has loaded; one run at a time, since runs would disturb each other."""
+        return Capabilities(
+            ccas=available_ccas(),
+            queues=("droptail",),
+            profiles=(f"linux-{'.'.join(self.release.split('.')[:2])}",),
+            parallel=False,
+            real_time=True,
+        )
+
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+        """Runs `scenario` to its end, which takes as long as it says.
+
+        Raises SpecError if the kernel can't run it, KernelRunError if the run
+        fails, and whatever `progress` raises.
+        """
+        _check(scenario)
+        began = time.perf_counter()
+        with run_directory() as directory:
+            config = router_config(scenario, self._tool, directory)
+            (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+            cpu_s = carry(self._router, directory, progress)
+            tables = read_tables(directory, scenario)
+            told = json.loads((directory / "router.json").read_text(encoding="utf-8"))
+        flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
+        info = RunInfo(
+            backend=self.name,
+            engine=self.engine,
+            digest=digest(tables),
+            end_s=end_s,
+            packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // _FULL_PACKET,
+            cpu_s=cpu_s,
+            wall_s=time.perf_counter() - began,
+            invalid=told.pop("invalid"),
+            conditions=self._conditions(told),
+        )
+        return RunResult(tables, info)
+
+    def _conditions(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "kernel": f"{self.release} {platform.version()}",
+            "sender": "narrows-traffic",
+            "offloads": "none (TUN without TUNSETOFFLOAD)",
+            "lateness_limits_ns": LATENESS_LIMITS_NS,
+            **told,
+        }
+
+
+def _check(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for what a real kernel can't do."""
+    host, path, flows = scenario["host"], scenario["path"], scenario["flows"]
+    for name in ("jitter", "timer_lateness"):
+        if host.get(f"{name}_ns", 0):
+            found = f"{host[f'{name}_ns']} ns"
+            raise SpecError.at(f"host.{name}", found, '"0s", since a real host has its own,')
+    if host["fq"]:
+        raise SpecError.at("host.fq", "true", '"false" on this back end')
+    if path["queue"]["kind"] != "droptail":
+        found = f'"{path["queue"]["kind"]}"'
+        raise SpecError.at("path.queue", found, '"droptail" on this back end')
+    if len(flows) > MAX_FLOWS:
+        raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+    for i, flow in enumerate(flows):
+        if flow["options"]:
+            remedy = "none on this back end: they are the whole machine's module parameters,"
+            raise SpecError.at(f"flows[{i}].options", f"{dict(flow['options'])}", remedy)
+        if not has_cca(flow["cca"]):
+            found = f'"{flow["cca"]}", which kernel {platform.release()} lacks'
+            raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], available_ccas()))

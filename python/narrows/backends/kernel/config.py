@@ -1,0 +1,94 @@
+"""A scenario as the configuration of the router, which starts the traffic tool itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FIRST_PORT = 5000
+"""Flow i goes to this port plus i."""
+MAX_FLOWS = 1000
+"""As many flows as one process may have sockets for, with room to spare."""
+LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
+"""Runs below gave the same results again, runs beyond didn't."""
+_FINE_NS = 10_000_000
+"""The queue and the RTT are sampled that often for their distributions."""
+_BUFFERS = {
+    "stock": ("4096 131072 6291456", "4096 16384 4194304"),
+    "raised": ("4096 131072 67108864", "4096 16384 67108864"),
+    "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
+}
+"""tcp_rmem and tcp_wmem."""
+_RECORDED = (
+    *("tcp_no_metrics_save", "tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_moderate_rcvbuf"),
+    *("tcp_window_scaling", "tcp_sack", "tcp_dsack", "tcp_timestamps", "tcp_ecn"),
+    *("tcp_recovery", "tcp_early_retrans", "tcp_frto", "tcp_reordering", "tcp_max_reordering"),
+    *("tcp_limit_output_bytes", "tcp_notsent_lowat", "tcp_autocorking", "tcp_min_tso_segs"),
+    *("tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_slow_start_after_idle"),
+    *("tcp_comp_sack_delay_ns", "tcp_comp_sack_nr", "tcp_adv_win_scale", "tcp_shrink_window"),
+    *("tcp_rto_min_us", "tcp_min_rtt_wlen", "tcp_orphan_retries"),
+)
+
+
+def router_config(
+    scenario: Mapping[str, Any], traffic_tool: Path, directory: Path
+) -> dict[str, Any]:
+    """What the router is to do for `scenario`, with its results in `directory`."""
+    path, flows = scenario["path"], scenario["flows"]
+    fine = fine_interval(scenario["run"]["sample_interval_ns"])
+    return {
+        "path": {
+            **{name: path[name] for name in ("rate_bps", "buffer", "queue", "loss")},
+            "seed": scenario["seed"],
+            "first_port": FIRST_PORT,
+            "rtts_ns": [path["rtt_ns"] if f["rtt_ns"] is None else f["rtt_ns"] for f in flows],
+        },
+        "sample_ns": fine,
+        "log_packets": False,
+        "lateness_limits_ns": LATENESS_LIMITS_NS,
+        "record_sysctls": [f"net/ipv4/{name}" for name in _RECORDED],
+        "traffic": {
+            "program": str(traffic_tool),
+            "config": _traffic_config(scenario, fine, directory),
+        },
+        "out": str(directory),
+    }
+
+
+def fine_interval(wanted_ns: int) -> int:
+    """The largest interval up to 10 ms that divides the one that is wanted, in ns."""
+    parts = max(1, wanted_ns // _FINE_NS)
+    while wanted_ns % parts:
+        parts -= 1
+    return wanted_ns // parts
+
+
+def _traffic_config(scenario: Mapping[str, Any], fine_ns: int, directory: Path) -> dict[str, Any]:
+    """The traffic tool's configuration; the router adds what it alone knows."""
+    run = scenario["run"]
+    names = ("name", "cca", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
+    return {
+        "duration_ns": run["duration_ns"],
+        "warmup_ns": run["warmup_ns"],
+        "sample_ns": fine_ns,
+        "stop_when": run["stop_when"],
+        "first_port": FIRST_PORT,
+        "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
+        "sysctls": _sysctls(scenario["host"]["socket_buffers"]),
+        "flows": [{name: flow[name] for name in names} for flow in scenario["flows"]],
+        "out": str(directory),
+    }
+
+
+def _sysctls(buffers: str) -> dict[str, str]:
+    rmem, wmem = _BUFFERS[buffers]
+    return {
+        # Else one flow's ssthresh and RTT leak into the next.
+        "net/ipv4/tcp_no_metrics_save": "1",
+        "net/ipv4/tcp_rmem": rmem,
+        "net/ipv4/tcp_wmem": wmem,
+        # Sockets whose process is gone would hold their namespace for minutes.
+        "net/ipv4/tcp_orphan_retries": "2",
+        "net/ipv4/tcp_fin_timeout": "2",
+    }

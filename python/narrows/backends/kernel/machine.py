@@ -1,0 +1,134 @@
+"""The router's process: can it run here, does it run, is it gone."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from narrows.backends.protocol import Progress
+from narrows.errors import InputError, NarrowsError
+
+CONFIG, LOG = "router_config.json", "log"
+"""Files in a run's directory: what the router is to do, and what it said."""
+_PREFIX = "narrows-kernel-"
+_AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+class KernelRunError(NarrowsError):
+    """A run on this machine's kernel that failed."""
+
+
+def check(router: Path) -> None:
+    """Raises InputError if this user can't make namespaces and TUN devices here."""
+    done = subprocess.run([str(router), "check"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = done.stderr.strip().removeprefix("narrows-router: ")
+        found, _, remedy = said.partition("; ")
+        remedy = remedy or '"sim", or "uml", which needs none of this,'
+        raise InputError.at("--backend", f'"kernel", but {found}', remedy)
+
+
+def available_ccas() -> tuple[str, ...]:
+    """The congestion controls that are loaded."""
+    try:
+        return tuple(_AVAILABLE.read_text(encoding="ascii").split())
+    except OSError:
+        return ()
+
+
+def has_cca(name: str) -> bool:
+    """Whether the kernel has that control; for root it loads the module."""
+    if name in available_ccas():
+        return True
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except PermissionError:  # there, and not for this user in this namespace
+            return True
+        except OSError:
+            return False
+    return True
+
+
+@contextmanager
+def run_directory() -> Iterator[Path]:
+    """An empty directory for a run; it is removed again, and so are those of killed runs."""
+    _remove_stale()
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as path:
+        yield Path(path)
+
+
+def _remove_stale() -> None:
+    for directory in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        owner = re.match(rf"{_PREFIX}(\d+)-", directory.name)
+        with suppress(OSError):
+            if owner and directory.stat().st_uid == os.geteuid() and not _lives(int(owner[1])):
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
+
+
+def carry(router: Path, directory: Path, progress: Progress | None) -> float:
+    """Runs the router on the configuration in `directory`; returns the CPU seconds of it all.
+
+    Raises KernelRunError if it fails, and whatever `progress` raises; the
+    router's process is gone in any case, and with it the kernel ends the rest.
+    """
+    with (directory / LOG).open("wb") as log:
+        try:
+            process = subprocess.Popen(
+                [str(router), str(directory / CONFIG)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise KernelRunError(f"the router can't be started: {error}") from error
+        try:
+            _follow(process, progress)
+            cpu_s = _wait(process)
+        finally:
+            _end(process)
+    if process.returncode:
+        raise KernelRunError(f"the run failed: {_said(directory)}")
+    return cpu_s
+
+
+def _follow(process: subprocess.Popen[str], progress: Progress | None) -> None:
+    """Passes on the router's lines, "ns packets", until it ends."""
+    for line in process.stdout or ():
+        now, packets = line.split()
+        if progress is not None:
+            progress(int(now) / 1e9, int(packets))
+
+
+def _wait(process: subprocess.Popen[str]) -> float:
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _said(directory: Path) -> str:
+    text = (directory / LOG).read_text(encoding="utf-8", errors="replace").strip()
+    return "; ".join(text.splitlines()[-3:]) or "it said nothing"

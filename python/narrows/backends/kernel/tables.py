@@ -1,0 +1,72 @@
+"""What the router and the traffic tool wrote, as the tables that every back end writes.
+
+What this kernel's TCP keeps to itself is null: the latest RTT sample and the
+packets marked lost. The router knows the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.backends.uml.internals import internals
+from narrows.backends.uml.tables import (
+    Tables,
+    completion_rows,
+    flow_samples,
+    packets,
+    queue_depths,
+    read_flows,
+    round_trips,
+    seconds,
+    wanted_rows,
+)
+
+_COUNTERS = ("arrived", "dropped", "marked", "forwarded")
+
+
+def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
+    """The tables of a run from the files in `directory`; raises OSError if there are none."""
+    flows = read_flows(directory)
+    queue = pl.read_csv(directory / "router_queue.csv")
+    shown = wanted_rows(flows, scenario)
+    since: int = scenario["run"]["warmup_ns"]
+    tables = {
+        "flow_samples": _with_path(shown, flow_samples(shown, scenario), directory),
+        "internals": internals(shown, scenario, seconds()),
+        "queue_samples": _queue_samples(shown, queue),
+        "completions": completion_rows(
+            pl.read_csv(directory / "completions.csv", infer_schema_length=None)
+        ),
+        "distributions": pl.concat(
+            [round_trips(flows, since), queue_depths(queue, pl.col("backlog_bytes"), since)]
+        ),
+    }
+    if scenario["run"]["record"] == "packets":
+        tables["packets"] = packets(pl.read_csv(directory / "packets.csv"))
+    return tables
+
+
+def _with_path(rows: pl.DataFrame, samples: pl.DataFrame, directory: Path) -> pl.DataFrame:
+    """The samples, with what the router counted of each flow at the same instants."""
+    counted = pl.read_csv(directory / "router_flows.csv").sort("time_ns")
+    keys = rows.select("time_ns", "flow").with_row_index("row").sort("time_ns")
+    known = keys.join_asof(counted, on="time_ns", by="flow", check_sortedness=False).sort("row")
+    return samples.with_columns(
+        known["wire_bytes"].fill_null(0).cast(pl.UInt64),
+        known["dropped"].fill_null(0).cast(pl.UInt64),
+    )
+
+
+def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:
+    instants = rows.select("time_ns").unique().sort("time_ns")
+    return instants.join_asof(queue.sort("time_ns"), on="time_ns").select(
+        seconds().alias("time_s"),
+        pl.lit(0, pl.UInt32).alias("link"),
+        *(pl.col(f"backlog_{unit}").cast(pl.UInt64) for unit in ("bytes", "packets")),
+        *(pl.col(f"{name}_packets").cast(pl.UInt64) for name in _COUNTERS),
+        pl.col("forwarded_bytes").cast(pl.UInt64),
+    )

@@ -1,0 +1,18 @@
+"""Whether this machine can run scenarios on its own kernel in real time."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from narrows.backends import get_backend
+from narrows.errors import InputError
+
+
+@cache
+def kernel_missing() -> str:
+    """What is missing, in a sentence; empty if nothing is."""
+    try:
+        get_backend("kernel")
+    except InputError as error:
+        return str(error)
+    return ""

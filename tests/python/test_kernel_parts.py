@@ -1,0 +1,109 @@
+"""The parts of the back end `kernel` that need no rights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, scenario_of
+
+from narrows.backends import tools
+from narrows.backends.kernel import backend, machine
+from narrows.backends.kernel.config import LATENESS_LIMITS_NS, fine_interval, router_config
+from narrows.backends.kernel.machine import KernelRunError, carry, check, run_directory
+from narrows.errors import InputError, SpecError
+
+
+def program(directory: Path, text: str) -> Path:
+    """A program that stands for the router."""
+    file = directory / "narrows-router"
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> None:
+    text = GOOD + '\n[[flows]]\ncca = "bbr"\nrtt = "30ms"\n'
+    config = router_config(scenario_of(text), Path("/tool"), tmp_path)
+    assert config["path"]["rtts_ns"] == [20_000_000, 30_000_000]
+    assert config["path"]["buffer"] == {"bytes": 20_000}
+    assert config["lateness_limits_ns"] == LATENESS_LIMITS_NS
+    traffic = config["traffic"]["config"]
+    assert [flow["cca"] for flow in traffic["flows"]] == ["cubic", "bbr"]
+    assert traffic["capture_ns"] == 0
+    assert traffic["sysctls"]["net/ipv4/tcp_rmem"] == "4096 131072 67108864"
+    json.dumps(config)
+
+
+@pytest.mark.parametrize("wanted", [100_000_000, 7_000_000, 33_000_000, 1])
+def test_the_fine_interval_divides_the_interval(wanted: int) -> None:
+    assert wanted % fine_interval(wanted) == 0
+    assert fine_interval(wanted) <= wanted
+
+
+@pytest.mark.parametrize(
+    ("override", "place"),
+    [
+        ("host.jitter=1ms", "host.jitter"),
+        ("host.timer_lateness=1ms", "host.timer_lateness"),
+        ("host.fq=true", "host.fq"),
+        ("flows.0.options.hystart=0", "flows[0].options"),
+    ],
+)
+def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        backend._check(scenario_of(GOOD, [override]))
+    assert caught.value.place == place
+
+
+def test_a_control_that_the_kernel_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "has_cca", lambda name: name == "reno")
+    with pytest.raises(SpecError) as caught:
+        backend._check(scenario_of(GOOD))
+    assert caught.value.place == "flows[0].cca"
+    assert '"cubic"' in caught.value.found
+
+
+def test_a_kernel_without_a_control_says_so() -> None:
+    assert machine.has_cca("reno")
+    assert not machine.has_cca("no-such-control")
+
+
+def test_missing_rights_are_one_sentence_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        check(program(tmp_path, "echo 'narrows-router: no TUN; modprobe tun' >&2; exit 1"))
+    found = 'found "kernel", but no TUN; modprobe tun would be right'
+    assert str(caught.value) == f"--backend: {found}"
+    check(program(tmp_path, "exit 0"))
+
+
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_sources", lambda: None)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(InputError) as caught:
+        tools.router_tool()
+    assert "narrows-router" in caught.value.found
+
+
+def test_a_failed_run_tells_what_was_said(tmp_path: Path) -> None:
+    router = program(tmp_path, "echo '5000000 7'; echo 'No space left on device' >&2; exit 1")
+    heard: list[tuple[float, int]] = []
+    with pytest.raises(KernelRunError, match="No space left"):
+        carry(router, tmp_path, lambda *state: heard.append(state))
+    assert heard == [(0.005, 7)]
+
+
+def test_directories_of_killed_runs_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))
+    stale, living = tmp_path / "narrows-kernel-99999999-x", tmp_path / "narrows-kernel-1-x"
+    for directory in (stale, living):
+        directory.mkdir()
+        (directory / "log").touch()
+    with run_directory() as directory:
+        assert directory.parent == tmp_path
+        assert not stale.exists()
+        assert living.exists()
+    assert not directory.exists()
