@@ -39,8 +39,9 @@
 //! # Cost
 //!
 //! A packet moves through `VecDeque`s that grow to their working size and stay
-//! there: no allocation per packet, and no dynamic call with a built-in queue.
+//! there: no allocation per packet, and no dynamic call with a drop-tail queue.
 
+mod bucket;
 mod departures;
 mod element;
 mod impairment;
@@ -53,5 +54,9 @@ pub use element::{Departure, DropReason, Dropped, Element};
 pub use impairment::{Jitter, RandomLoss};
 pub use line::Line;
 pub use link::{Counters, Link};
-pub use queue::{DropTail, Limit, Queue, QueueDiscipline, Verdicts};
+pub use queue::{
+    CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
+    FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,
+    SquareRoot, Tbf, TbfParams, Verdicts,
+};
 pub use rate::{ConstantRate, RateProcess};

@@ -1,11 +1,32 @@
 //! Queue disciplines: which packet goes next, and which doesn't go at all.
 
+mod codel;
+mod control_law;
+mod docsis_pie;
 mod drop_tail;
+mod dualpi2;
+mod flow_hash;
+mod fq;
+mod fq_codel;
+mod pie;
+mod red;
+mod red_average;
+mod tbf;
 mod verdicts;
+mod waiting;
 
 use narrows_base::{Bytes, Packet, Time};
 
+pub use codel::{CoDel, CoDelParams};
+pub use control_law::SquareRoot;
+pub use docsis_pie::{DocsisPie, DocsisPieParams};
 pub use drop_tail::{DropTail, Limit};
+pub use dualpi2::{DualPi2, DualPi2Params};
+pub use fq::{Fq, FqParams};
+pub use fq_codel::{FqCoDel, FqCoDelParams};
+pub use pie::{Pie, PieParams};
+pub use red::{Red, RedParams};
+pub use tbf::{Tbf, TbfParams};
 pub use verdicts::Verdicts;
 
 /// The order, the drops and the marks of the packets that wait for a link.
@@ -64,12 +85,12 @@ pub trait QueueDiscipline<B> {
     }
 }
 
-/// A link's queue: the built-in disciplines without a dynamic call, and any
-/// other one behind a box.
+/// A link's queue: drop-tail without a dynamic call, and any other discipline
+/// behind a box, where the call is little beside what it does.
 pub enum Queue<B> {
     /// First in, first out; what doesn't fit is dropped.
     DropTail(DropTail<B>),
-    /// A discipline from elsewhere.
+    /// Active queue management, or a discipline from elsewhere.
     Custom(Box<dyn QueueDiscipline<B> + Send>),
 }
 
@@ -78,6 +99,17 @@ impl<B> From<DropTail<B>> for Queue<B> {
         Self::DropTail(queue)
     }
 }
+
+macro_rules! boxed {
+    ($($discipline:ident),*) => {
+        $(impl<B: Send + 'static> From<$discipline<B>> for Queue<B> {
+            fn from(queue: $discipline<B>) -> Self {
+                Self::Custom(Box::new(queue))
+            }
+        })*
+    };
+}
+boxed!(CoDel, DocsisPie, DualPi2, Fq, FqCoDel, Pie, Red, Tbf);
 
 /// Calls the method of whichever discipline it is.
 macro_rules! forward {

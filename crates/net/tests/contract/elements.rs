@@ -3,6 +3,7 @@
 use narrows_base::{Bytes, Duration, Rate, Stream};
 use narrows_net::{DropTail, Jitter, Limit, Line, Link, Queue, RandomLoss, RateProcess};
 
+use crate::queues::{Discipline, queue};
 use crate::stack::Stack;
 use crate::test_queues::{Gate, Managed};
 use crate::traffic::{TICK, pick};
@@ -31,18 +32,39 @@ pub enum Kind {
     DropTailLink,
     ManagedLink,
     GatedLink,
+    /// A link with a discipline of this crate.
+    Link(Discipline),
     Stack,
 }
 
-pub const KINDS: [Kind; 7] = [
+pub const KINDS: [Kind; 16] = [
     Kind::Line,
     Kind::Jitter,
     Kind::Loss,
     Kind::DropTailLink,
     Kind::ManagedLink,
     Kind::GatedLink,
+    Kind::Link(Discipline::CoDel),
+    Kind::Link(Discipline::FqCoDel),
+    Kind::Link(Discipline::Pie),
+    Kind::Link(Discipline::DocsisPie),
+    Kind::Link(Discipline::Red),
+    Kind::Link(Discipline::Fq),
+    Kind::Link(Discipline::DualPi2),
+    Kind::Link(Discipline::Tbf),
+    Kind::Link(Discipline::TbfOverPie),
     Kind::Stack,
 ];
+
+impl Kind {
+    /// Whether packets leave in the order of their arrival.
+    pub fn keeps_order(self) -> bool {
+        !matches!(
+            self,
+            Self::Link(Discipline::FqCoDel | Discipline::Fq | Discipline::DualPi2) | Self::Stack
+        )
+    }
+}
 
 /// An element of this kind with random parameters; the same for the same seed.
 pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
@@ -55,13 +77,17 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
         Kind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
         Kind::ManagedLink => Box::new(custom(Managed::new(noise), &mut random)),
         Kind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),
+        Kind::Link(discipline) => {
+            Box::new(link(queue(discipline, noise, &mut random), &mut random))
+        }
         Kind::Stack => Box::new(stack(seed, &mut random)),
     }
 }
 
 fn stack(seed: u64, random: &mut Stream) -> Stack {
     let height = 2 + random.below(4);
-    let part = |n| element(KINDS[pick(random, 6)], seed.wrapping_mul(31).wrapping_add(n));
+    let most = KINDS.len() as u64 - 1;
+    let part = |n| element(KINDS[pick(random, most)], seed.wrapping_mul(31).wrapping_add(n));
     Stack((0..height).map(part).collect())
 }
 

@@ -1,9 +1,11 @@
 //! Polling late changes nothing; packets are conserved and keep their order.
 
+use narrows_base::Ecn;
 use narrows_net::{Departure, DropReason};
 
 use crate::drive::{OTHERS, Polling, run};
 use crate::elements::{KINDS, Kind, element};
+use crate::queues::Discipline;
 use crate::traffic::arrivals;
 use crate::wrong::{self, Mistake};
 use crate::{Body, Holds, Outcome, seeds};
@@ -42,7 +44,8 @@ fn hold_the_contract(kind: Kind, count: u64) {
         let outcome = violation(|| element(kind, seed), seed)
             .unwrap_or_else(|broken| panic!("{kind:?}, seed {seed}: {broken}"));
         for pair in outcome.departures.windows(2) {
-            let kept = pair[0].at <= pair[1].at && pair[0].packet.body < pair[1].packet.body;
+            let in_order = pair[0].packet.body < pair[1].packet.body || !kind.keeps_order();
+            let kept = pair[0].at <= pair[1].at && in_order;
             assert!(kept, "{kind:?}, seed {seed}: {pair:?} left out of order");
         }
     }
@@ -58,6 +61,29 @@ fn every_element_holds_the_contract() {
 #[test]
 fn random_stacks_hold_the_contract() {
     hold_the_contract(Kind::Stack, 1_000);
+}
+
+/// And they reach what the disciplines are for: early drops or marks with many
+/// seeds, overflow with many.
+#[test]
+fn every_discipline_drops_or_marks() {
+    for kind in KINDS.into_iter().filter(|kind| matches!(kind, Kind::Link(_))) {
+        let (mut early, mut overflow) = (0, 0);
+        for seed in 0..200 {
+            let arrivals = arrivals(seed);
+            let out = run(&mut *element(kind, seed), &arrivals, Polling::OnTime, seed).unwrap();
+            let reason = |why| out.dropped.iter().filter(|d| d.reason == why).count();
+            let marked = out.departures.iter().filter(|d| d.packet.ecn == Ecn::Ce).count();
+            let came_marked = arrivals.iter().filter(|a| a.1.ecn == Ecn::Ce).count();
+            early += usize::from(reason(DropReason::Early) > 0 || marked > came_marked);
+            overflow += usize::from(reason(DropReason::Overflow) > 0);
+        }
+        let never_early = matches!(kind, Kind::Link(Discipline::Tbf));
+        assert!(
+            (early > 25 || never_early) && overflow > 40,
+            "{kind:?}: {early} and {overflow} of 200"
+        );
+    }
 }
 
 /// The check of the check: mistakes that a link can make are found.

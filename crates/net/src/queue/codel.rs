@@ -1,0 +1,169 @@
+//! CoDel: drop when the delay has been above a target for an interval.
+
+use narrows_base::{Bytes, Duration, Packet, Time};
+
+use super::control_law::{Control, Head, Law};
+use super::waiting::{FRAME, Waiting};
+use super::{QueueDiscipline, SquareRoot, Verdicts};
+use crate::DropReason;
+
+/// The parameters of `tc`'s codel; the defaults are Linux's (`codel_init`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelParams {
+    /// Packets that may wait: 1,000.
+    pub limit: u64,
+    /// The delay that is acceptable: 5 ms. Counted in units of 1,024 ns.
+    pub target: Duration,
+    /// How long the delay may be above it: 100 ms. Counted in the same units.
+    pub interval: Duration,
+    /// Whether packets are marked instead of dropped where they can be: no.
+    pub ecn: bool,
+    /// Marks every packet that waited longer: off.
+    pub ce_threshold: Option<Duration>,
+    /// With no more bytes of Ethernet frames than these behind a packet, it is
+    /// spared: 1,514. Not an option of `tc`: the device's MTU with its header.
+    pub mtu: u32,
+    /// How the control law takes its root: as Linux does.
+    pub square_root: SquareRoot,
+}
+
+impl Default for CoDelParams {
+    fn default() -> Self {
+        Self {
+            limit: 1_000,
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: false,
+            ce_threshold: None,
+            mtu: FRAME,
+            square_root: SquareRoot::Newton,
+        }
+    }
+}
+
+/// One queue under CoDel (RFC 8289; Linux `sch_codel.c`).
+#[derive(Clone, Debug)]
+pub struct CoDel<B> {
+    limit: usize,
+    law: Law,
+    control: Control,
+    waiting: Waiting<B>,
+}
+
+impl<B> CoDel<B> {
+    /// An empty queue with these parameters.
+    #[must_use]
+    pub fn new(params: &CoDelParams) -> Self {
+        let law = Law::new(params.target, params.interval, params.ecn, params.mtu)
+            .with_ce_threshold(params.ce_threshold)
+            .with_square_root(params.square_root);
+        let limit = usize::try_from(params.limit).unwrap_or(usize::MAX);
+        Self { limit, law, control: Control::default(), waiting: Waiting::new() }
+    }
+}
+
+impl<B> QueueDiscipline<B> for CoDel<B> {
+    fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        if self.waiting.len() >= self.limit {
+            verdicts.drop(packet, now, DropReason::Overflow);
+        } else {
+            self.waiting.push(packet, now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let waiting = &mut self.waiting;
+        self.control.dequeue(&self.law, now, verdicts, || {
+            let (since, packet) = waiting.pop()?;
+            Some(Head { since, packet, backlog: waiting.frame_bytes() })
+        })
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.waiting.bytes()
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    /// Drives a standing queue of 10 ms, a packet every 0.1 ms, for a second;
+    /// the times of its drops after the first, in ms.
+    fn drop_times(square_root: SquareRoot) -> Vec<f64> {
+        let mut queue = CoDel::new(&CoDelParams { square_root, ..CoDelParams::default() });
+        let mut verdicts = Verdicts::new();
+        let packet = |body| Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::NotEct, body };
+        for step in 0..10_000u64 {
+            let now = Time::from_nanos(step * 100_000);
+            while queue.len() < 100 {
+                queue.enqueue(packet(step), now, &mut verdicts);
+            }
+            let _ = queue.dequeue(now, &mut verdicts);
+        }
+        let times: Vec<_> = std::iter::from_fn(|| verdicts.take_dropped())
+            .map(|d| d.at.as_secs_f64() * 1e3)
+            .collect();
+        times.iter().map(|t| t - times[0]).take(8).collect()
+    }
+
+    fn assert_near(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 0.2;
+        assert!(found.iter().zip(expected).all(near), "{found:?}, expected {expected:?}");
+    }
+
+    #[test]
+    fn the_drop_times_are_those_of_the_rfc() {
+        let expected = [0.0, 100.0, 170.7, 228.4, 278.4, 323.2, 364.0, 401.8];
+        assert_near(&drop_times(SquareRoot::Exact), &expected);
+    }
+
+    /// One Newton step for each drop, worked out with real numbers.
+    #[test]
+    fn the_drop_times_of_linux_lag_by_one_newton_step() {
+        let (mut root, mut expected) = (1.0, vec![0.0, 100.0]);
+        for count in 2..8 {
+            root = root * (3.0 - f64::from(count) * root * root) / 2.0;
+            expected.push(expected.last().unwrap() + 100.0 * root);
+        }
+        assert_near(&drop_times(SquareRoot::Newton), &expected);
+        assert!((expected[7] - 377.9).abs() < 1.0, "{expected:?}");
+    }
+
+    #[test]
+    fn with_ecn_nothing_is_dropped_and_as_much_is_marked() {
+        let mut queue = CoDel::new(&CoDelParams { ecn: true, ..CoDelParams::default() });
+        let mut verdicts = Verdicts::new();
+        for step in 0..5_000u64 {
+            let now = Time::from_nanos(step * 100_000);
+            while queue.len() < 100 {
+                let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::Ect0, body: () };
+                queue.enqueue(packet, now, &mut verdicts);
+            }
+            let _ = queue.dequeue(now, &mut verdicts);
+        }
+        assert_eq!(verdicts.dropped_packets(), 0);
+        // An interval from 105 ms on, then 100, 50, 56, 49 ms and so on to 500 ms.
+        assert!((8..=11).contains(&verdicts.marked_packets()), "{}", verdicts.marked_packets());
+    }
+
+    #[test]
+    fn a_late_packet_is_marked_at_the_threshold() {
+        let ce_threshold = Some(Duration::from_millis(1));
+        let mut queue = CoDel::new(&CoDelParams { ce_threshold, ..CoDelParams::default() });
+        let mut verdicts = Verdicts::new();
+        let mut after = |micros: u64| {
+            let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::Ect1, body: () };
+            queue.enqueue(packet, Time::ZERO, &mut verdicts);
+            queue.dequeue(Time::from_nanos(micros * 1_000), &mut verdicts).unwrap().ecn
+        };
+        assert_eq!((after(1_000), after(1_002)), (Ecn::Ect1, Ecn::Ce));
+    }
+}

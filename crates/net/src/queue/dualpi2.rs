@@ -1,0 +1,368 @@
+//! DualPI2: a queue for L4S and one for the rest, coupled.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Bytes, Duration, Ecn, Packet, Stream, Time};
+
+use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::{QueueDiscipline, Verdicts};
+use crate::DropReason;
+
+/// The parameters of `tc`'s dualpi2; the defaults are Linux's
+/// (`dualpi2_reset_default`). Its `memlimit` isn't modelled, and packets are
+/// those of the wire, as with `split_gso`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Params {
+    /// Packets that may wait, of both queues: 10,000.
+    pub limit: u64,
+    /// The delay to hold in the classic queue: 15 ms.
+    pub target: Duration,
+    /// Time between updates of the probability: 16 ms.
+    pub tupdate: Duration,
+    /// Weight of the distance from the target, per second: 0.16.
+    pub alpha: f64,
+    /// Weight of the change of the delay, per second: 3.2.
+    pub beta: f64,
+    /// How many times the base probability marks L4S packets: 2.
+    pub coupling_factor: u32,
+    /// L4S packets that waited longer are marked: 1 ms.
+    pub step_thresh: Duration,
+    /// L4S packets that must wait before one for the step to apply to it: 0.
+    pub min_qlen_step: u64,
+    /// The classic queue's least share of the link in percent: 10.
+    pub classic_protection: u32,
+    /// Whether an overload drops L4S packets too, instead of filling the queue
+    /// up to its limit: yes.
+    pub drop_on_overload: bool,
+    /// Whether decisions are made at the enqueue instead of the dequeue: no.
+    pub drop_enqueue: bool,
+}
+
+impl Default for DualPi2Params {
+    fn default() -> Self {
+        Self {
+            limit: 10_000,
+            target: Duration::from_millis(15),
+            tupdate: Duration::from_millis(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling_factor: 2,
+            step_thresh: Duration::from_millis(1),
+            min_qlen_step: 0,
+            classic_protection: 10,
+            drop_on_overload: true,
+            drop_enqueue: false,
+        }
+    }
+}
+
+/// What the base probability wants of a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Nothing,
+    Mark,
+    Drop,
+}
+
+/// The coupled queues of RFC 9332 (Linux `sch_dualpi2.c`, since 6.17).
+///
+/// Packets with ECT(1) or a mark go to the L4S queue.
+#[derive(Clone, Debug)]
+pub struct DualPi2<B> {
+    params: DualPi2Params,
+    random: Stream,
+    classic: Waiting<B>,
+    l4s: Waiting<B>,
+    /// Whether the step applies, for each packet of the L4S queue.
+    may_step: VecDeque<bool>,
+    next_update: Time,
+    /// The base probability: classic packets feel its square.
+    probability: f64,
+    last_delay: f64,
+    /// Above zero, the classic queue is next.
+    credit: i64,
+}
+
+impl<B> DualPi2<B> {
+    /// Empty queues with these parameters.
+    ///
+    /// # Panics
+    /// If `tupdate` or `coupling_factor` is zero, or `classic_protection` above
+    /// 100.
+    #[must_use]
+    pub fn new(params: &DualPi2Params, random: Stream) -> Self {
+        assert!(!params.tupdate.is_zero(), "dualpi2 needs a tupdate above zero");
+        assert!(params.coupling_factor > 0, "dualpi2 needs a coupling above zero");
+        assert!(params.classic_protection <= 100, "a share above 100 %");
+        let mut queue = Self {
+            params: *params,
+            random,
+            classic: Waiting::new(),
+            l4s: Waiting::new(),
+            may_step: VecDeque::new(),
+            next_update: Time::ZERO + params.tupdate,
+            probability: 0.0,
+            last_delay: 0.0,
+            credit: 0,
+        };
+        queue.reset_credit();
+        queue
+    }
+
+    /// The base probability, 0 to 1: its square for classic packets, times the
+    /// coupling factor for L4S ones.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    fn reset_credit(&mut self) {
+        let (classic, l4s) = self.weights();
+        self.credit = i64::from(FRAME) * (classic - l4s);
+    }
+
+    fn weights(&self) -> (i64, i64) {
+        let classic = i64::from(self.params.classic_protection);
+        (classic, 100 - classic)
+    }
+
+    /// The controller's step (`calculate_probability`).
+    fn update(&mut self, now: Time) {
+        let age = |since: Option<Time>| since.map_or(0.0, |s| (now - s).as_secs_f64());
+        let delay = age(self.classic.head_since()).max(age(self.l4s.head_since()));
+        let error = delay - self.params.target.as_secs_f64();
+        let step = self.params.alpha * error + self.params.beta * (delay - self.last_delay);
+        let most = if self.params.drop_on_overload {
+            1.0
+        } else {
+            1.0 / f64::from(self.params.coupling_factor)
+        };
+        self.last_delay = delay;
+        self.probability = (self.probability + step).clamp(0.0, most);
+    }
+
+    fn roll(&mut self, probability: f64) -> bool {
+        self.random.chance(probability)
+    }
+
+    /// What becomes of a packet by the coupled probability (`must_drop`).
+    /// `frames` are the bytes that wait.
+    fn wish(&mut self, l4s: bool, capable: bool, frames: u64) -> Wish {
+        if frames < 2 * u64::from(FRAME) {
+            return Wish::Nothing;
+        }
+        let base = self.probability;
+        let coupled = base * f64::from(self.params.coupling_factor);
+        let overload = coupled > 1.0;
+        if l4s && !overload {
+            return if self.roll(coupled) { Wish::Mark } else { Wish::Nothing };
+        }
+        let may_drop = !l4s || self.params.drop_on_overload;
+        let struck = may_drop && self.roll(base) && self.roll(base);
+        match (l4s, struck) {
+            (true, false) => Wish::Mark,
+            (false, false) => Wish::Nothing,
+            (false, true) if capable && !overload => Wish::Mark,
+            (_, true) => Wish::Drop,
+        }
+    }
+
+    fn frames(&self) -> u64 {
+        self.classic.frame_bytes() + self.l4s.frame_bytes()
+    }
+
+    /// The next packet by weighted round robin, whether it is L4S and the step
+    /// applies, and what it does to the credit (`dequeue_packet`).
+    fn next(&mut self, now: Time) -> Option<Candidate<B>> {
+        let (classic, l4s) = self.weights();
+        let (waits_c, waits_l) = (self.classic.len() > 0, self.l4s.len() > 0);
+        if waits_l && (!waits_c || self.credit <= 0) {
+            let (since, packet) = self.l4s.pop()?;
+            let may_step = self.may_step.pop_front().unwrap_or(false);
+            let step = may_step && now - since > self.params.step_thresh;
+            let weight = if waits_c { classic } else { 0 };
+            return Some(Candidate { packet, l4s: true, step, weight });
+        }
+        let (_, packet) = self.classic.pop()?;
+        let weight = if waits_l { -l4s } else { 0 };
+        Some(Candidate { packet, l4s: false, step: false, weight })
+    }
+
+    /// Decides on a packet that is about to leave; it, unless it is dropped.
+    fn judge(
+        &mut self,
+        candidate: Candidate<B>,
+        now: Time,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        let Candidate { packet, l4s, step, weight } = candidate;
+        let change = weight * frame_bytes(&packet).cast_signed();
+        let wish = if self.params.drop_enqueue {
+            Wish::Nothing
+        } else {
+            self.wish(l4s, packet.ecn.is_capable(), self.frames())
+        };
+        let mut packet = fulfil(wish, packet, now, verdicts)?;
+        if step && wish != Wish::Mark {
+            let _ = verdicts.mark(&mut packet);
+        }
+        self.credit += change;
+        Some(packet)
+    }
+}
+
+/// A packet that may leave next.
+struct Candidate<B> {
+    packet: Packet<B>,
+    l4s: bool,
+    step: bool,
+    /// What each of its bytes adds to the credit.
+    weight: i64,
+}
+
+/// Carries a wish out; the packet, unless it was dropped.
+fn fulfil<B>(
+    wish: Wish,
+    mut packet: Packet<B>,
+    now: Time,
+    verdicts: &mut Verdicts<B>,
+) -> Option<Packet<B>> {
+    if wish == Wish::Drop {
+        verdicts.drop(packet, now, DropReason::Early);
+        return None;
+    }
+    if wish == Wish::Mark {
+        let _ = verdicts.mark(&mut packet);
+    }
+    Some(packet)
+}
+
+impl<B> QueueDiscipline<B> for DualPi2<B> {
+    fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        if self.len() as u64 >= self.params.limit {
+            return verdicts.drop(packet, now, DropReason::Overflow);
+        }
+        let l4s = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
+        let wish = if self.params.drop_enqueue {
+            self.wish(l4s, packet.ecn.is_capable(), self.frames())
+        } else {
+            Wish::Nothing
+        };
+        let Some(packet) = fulfil(wish, packet, now, verdicts) else { return };
+        if l4s {
+            self.may_step.push_back(self.l4s.len() as u64 >= self.params.min_qlen_step);
+            self.l4s.push(packet, now);
+        } else {
+            self.classic.push(packet, now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        while let Some(candidate) = self.next(now) {
+            if let Some(packet) = self.judge(candidate, now, verdicts) {
+                return Some(packet);
+            }
+        }
+        self.reset_credit();
+        None
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.classic.bytes() + self.l4s.bytes()
+    }
+
+    fn len(&self) -> usize {
+        self.classic.len() + self.l4s.len()
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        Some(self.next_update)
+    }
+
+    fn on_deadline(&mut self, due: Time, _: &mut Verdicts<B>) {
+        self.update(due);
+        self.next_update = due + self.params.tupdate;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::FlowId;
+
+    use super::*;
+
+    const NOW: Time = Time::ZERO;
+
+    fn queue(params: &DualPi2Params, probability: f64) -> DualPi2<u32> {
+        let mut queue = DualPi2::new(params, Stream::new(1, "dualpi2"));
+        queue.probability = probability;
+        queue
+    }
+
+    /// Of 10,000 packets of one kind in a standing queue: shares of drops and
+    /// marks.
+    fn fate(probability: f64, ecn: Ecn) -> (f64, f64) {
+        let mut queue = queue(&DualPi2Params::default(), probability);
+        let mut verdicts = Verdicts::new();
+        let mut left = 0;
+        for body in 0..10_000 {
+            while queue.len() < 50 {
+                queue.enqueue(
+                    Packet { flow: FlowId(0), size: 1_500, ecn, body },
+                    NOW,
+                    &mut verdicts,
+                );
+            }
+            left += u32::from(queue.dequeue(NOW, &mut verdicts).is_some());
+        }
+        let all = f64::from(left) + verdicts.dropped_packets() as f64;
+        (verdicts.dropped_packets() as f64 / all, verdicts.marked_packets() as f64 / all)
+    }
+
+    fn assert_near(found: (f64, f64), expected: (f64, f64)) {
+        let near = (found.0 - expected.0).abs() < 0.015 && (found.1 - expected.1).abs() < 0.015;
+        assert!(near, "{found:?}, expected {expected:?}");
+    }
+
+    #[test]
+    fn l4s_feels_twice_the_base_probability_and_classic_its_square() {
+        assert_near(fate(0.2, Ecn::Ect1), (0.0, 0.4));
+        assert_near(fate(0.2, Ecn::Ect0), (0.0, 0.04));
+        assert_near(fate(0.2, Ecn::NotEct), (0.04, 0.0));
+    }
+
+    #[test]
+    fn in_overload_all_feel_drops() {
+        assert_near(fate(0.7, Ecn::Ect1), (0.49, 0.51));
+        assert_near(fate(0.7, Ecn::Ect0), (0.49, 0.0));
+    }
+
+    #[test]
+    fn the_classic_queue_keeps_a_tenth_of_the_link() {
+        let mut queue = queue(&DualPi2Params::default(), 0.0);
+        let mut verdicts = Verdicts::new();
+        let mut classic = 0;
+        for body in 0..10_000 {
+            for ecn in [Ecn::Ect0, Ecn::Ect1] {
+                queue.enqueue(
+                    Packet { flow: FlowId(0), size: 1_500, ecn, body },
+                    NOW,
+                    &mut verdicts,
+                );
+            }
+            let packet = queue.dequeue(NOW, &mut verdicts).unwrap();
+            classic += u32::from(packet.ecn == Ecn::Ect0);
+        }
+        assert!((980..=1_020).contains(&classic), "{classic}");
+    }
+
+    /// 0.16 x (25 - 15 ms) + 3.2 x (25 - 0 ms).
+    #[test]
+    fn a_step_of_the_controller_by_hand() {
+        let mut queue = queue(&DualPi2Params::default(), 0.0);
+        let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::Ect0, body: 0 };
+        queue.enqueue(packet, Time::ZERO, &mut Verdicts::new());
+        queue.update(Time::from_nanos(25_000_000));
+        assert!((queue.probability() - 0.0816).abs() < 1e-12, "{}", queue.probability());
+    }
+}

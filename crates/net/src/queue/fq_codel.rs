@@ -1,0 +1,271 @@
+//! Flow queueing with CoDel: each flow has its own queue.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Bytes, Duration, Packet, Stream, Time};
+
+use super::control_law::{Control, Head, Law};
+use super::flow_hash::FlowHash;
+use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::{QueueDiscipline, Verdicts};
+use crate::DropReason;
+
+/// The parameters of `tc`'s `fq_codel`; the defaults are Linux's
+/// (`fq_codel_init`). Its `memory_limit` isn't modelled: 32 MB are more than
+/// `limit` full packets take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCoDelParams {
+    /// Packets that may wait, of all flows: 10,240.
+    pub limit: u64,
+    /// Queues that flows are hashed into: 1,024.
+    pub flows: u32,
+    /// Bytes of Ethernet frames that a flow may send in its turn: 1,514. A
+    /// packet counts with 14 bytes of header, as in Linux.
+    pub quantum: u32,
+    /// The delay that is acceptable: 5 ms.
+    pub target: Duration,
+    /// How long the delay may be above it: 100 ms.
+    pub interval: Duration,
+    /// Whether packets are marked instead of dropped where they can be: yes.
+    pub ecn: bool,
+    /// Marks every packet that waited longer: off.
+    pub ce_threshold: Option<Duration>,
+    /// Packets that an overflow drops at most at a time: 64.
+    pub drop_batch: u32,
+}
+
+impl Default for FqCoDelParams {
+    fn default() -> Self {
+        Self {
+            limit: 10_240,
+            flows: 1_024,
+            quantum: FRAME,
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: true,
+            ce_threshold: None,
+            drop_batch: 64,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Flow<B> {
+    waiting: Waiting<B>,
+    control: Control,
+    deficit: i64,
+    /// Whether it stands in one of the two lists.
+    listed: bool,
+}
+
+/// FQ-CoDel (RFC 8290; Linux `sch_fq_codel.c`).
+///
+/// As in Linux, CoDel spares a packet by the backlog of all flows, not of its
+/// own.
+#[derive(Clone, Debug)]
+pub struct FqCoDel<B> {
+    params: FqCoDelParams,
+    law: Law,
+    hash: FlowHash,
+    flows: Vec<Flow<B>>,
+    new_flows: VecDeque<usize>,
+    old_flows: VecDeque<usize>,
+    packets: usize,
+    bytes: u64,
+    frame_bytes: u64,
+}
+
+impl<B> FqCoDel<B> {
+    /// Empty queues with these parameters. The hash of the flows is drawn from
+    /// `random`, once.
+    ///
+    /// # Panics
+    /// If there are no flows or no quantum.
+    #[must_use]
+    pub fn new(params: &FqCoDelParams, mut random: Stream) -> Self {
+        assert!(params.quantum > 0, "fq_codel needs a quantum above zero");
+        let empty = || Flow {
+            waiting: Waiting::new(),
+            control: Control::default(),
+            deficit: 0,
+            listed: false,
+        };
+        Self {
+            params: *params,
+            law: Law::new(params.target, params.interval, params.ecn, FRAME)
+                .with_ce_threshold(params.ce_threshold),
+            hash: FlowHash::new(params.flows, &mut random),
+            flows: std::iter::repeat_with(empty).take(params.flows as usize).collect(),
+            new_flows: VecDeque::new(),
+            old_flows: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+            frame_bytes: 0,
+        }
+    }
+
+    /// Drops from the head of the flow with the most bytes, up to half of them
+    /// (`fq_codel_drop`).
+    fn drop_from_fattest(&mut self, now: Time, verdicts: &mut Verdicts<B>) {
+        let backlog = |flow: &Flow<B>| flow.waiting.frame_bytes();
+        let most = self.flows.iter().map(backlog).max().unwrap_or(0);
+        let Some(fattest) = self.flows.iter().position(|flow| backlog(flow) == most) else {
+            return;
+        };
+        let (mut dropped, mut count) = (0, 0);
+        while count < self.params.drop_batch.max(1) && (count == 0 || dropped < most / 2) {
+            let Some((_, packet)) = self.flows[fattest].waiting.pop() else { break };
+            dropped += frame_bytes(&packet);
+            count += 1;
+            self.forget(&packet);
+            verdicts.drop(packet, now, DropReason::Overflow);
+        }
+        let control = &mut self.flows[fattest].control;
+        control.count = control.count.wrapping_add(count);
+    }
+
+    fn forget(&mut self, packet: &Packet<B>) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        self.frame_bytes -= frame_bytes(packet);
+    }
+
+    fn dequeue_flow(
+        &mut self,
+        flow: usize,
+        now: Time,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        let Flow { waiting, control, .. } = &mut self.flows[flow];
+        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
+        let frames = &mut self.frame_bytes;
+        control.dequeue(&self.law, now, verdicts, || {
+            let (since, packet) = waiting.pop()?;
+            *packets -= 1;
+            *bytes -= u64::from(packet.size);
+            *frames -= frame_bytes(&packet);
+            Some(Head { since, packet, backlog: *frames })
+        })
+    }
+
+    /// Takes an empty flow off its list; a new one first waits its turn among
+    /// the old ones, so that it can't starve them by coming back.
+    fn retire(&mut self, flow: usize, was_new: bool) {
+        if was_new && !self.old_flows.is_empty() {
+            self.old_flows.push_back(flow);
+        } else {
+            self.flows[flow].listed = false;
+        }
+    }
+}
+
+impl<B> QueueDiscipline<B> for FqCoDel<B> {
+    fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        let index = self.hash.bucket(packet.flow);
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+        self.frame_bytes += frame_bytes(&packet);
+        let flow = &mut self.flows[index];
+        flow.waiting.push(packet, now);
+        if !flow.listed {
+            flow.listed = true;
+            flow.deficit = i64::from(self.params.quantum);
+            self.new_flows.push_back(index);
+        }
+        if self.packets as u64 > self.params.limit {
+            self.drop_from_fattest(now, verdicts);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
+        loop {
+            let was_new = !self.new_flows.is_empty();
+            let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };
+            let index = *list.front()?;
+            let flow = &mut self.flows[index];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.params.quantum);
+                list.pop_front();
+                self.old_flows.push_back(index);
+                continue;
+            }
+            if let Some(packet) = self.dequeue_flow(index, now, verdicts) {
+                self.flows[index].deficit -= frame_bytes(&packet) as i64;
+                return Some(packet);
+            }
+            let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };
+            list.pop_front();
+            self.retire(index, was_new);
+        }
+    }
+
+    fn backlog(&self) -> Bytes {
+        Bytes::new(self.bytes)
+    }
+
+    fn len(&self) -> usize {
+        self.packets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    fn queue(params: FqCoDelParams) -> FqCoDel<u32> {
+        FqCoDel::new(&params, Stream::new(1, "hash"))
+    }
+
+    fn packet(flow: u32, size: u32, body: u32) -> Packet<u32> {
+        Packet { flow: FlowId(flow), size, ecn: Ecn::NotEct, body }
+    }
+
+    fn order(queue: &mut FqCoDel<u32>) -> Vec<u32> {
+        let mut verdicts = Verdicts::new();
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut verdicts)).map(|p| p.flow.0).collect()
+    }
+
+    #[test]
+    fn flows_take_turns_by_frame_bytes() {
+        let mut queue = queue(FqCoDelParams::default());
+        let mut verdicts = Verdicts::new();
+        for body in 0..3 {
+            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
+        }
+        for body in 0..4 {
+            queue.enqueue(packet(2, 743, body), Time::ZERO, &mut verdicts);
+        }
+        // 743 and 14 bytes: two frames are one quantum.
+        assert_eq!(order(&mut queue), [1, 2, 2, 1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn a_new_flow_goes_first_once() {
+        let mut queue = queue(FqCoDelParams::default());
+        let mut verdicts = Verdicts::new();
+        for body in 0..5 {
+            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
+        }
+        let _ = queue.dequeue(Time::ZERO, &mut verdicts);
+        for body in 0..2 {
+            queue.enqueue(packet(2, 1_500, body), Time::ZERO, &mut verdicts);
+        }
+        assert_eq!(order(&mut queue), [2, 1, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn overflow_drops_half_of_the_fattest_flow_from_its_head() {
+        let mut queue = queue(FqCoDelParams { limit: 10, ..FqCoDelParams::default() });
+        let mut verdicts = Verdicts::new();
+        queue.enqueue(packet(2, 1_500, 100), Time::ZERO, &mut verdicts);
+        for body in 0..10 {
+            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
+        }
+        let dropped: Vec<_> =
+            std::iter::from_fn(|| verdicts.take_dropped()).map(|d| d.packet.body).collect();
+        assert_eq!(dropped, [0, 1, 2, 3, 4]);
+        assert_eq!((queue.len(), queue.backlog()), (6, Bytes::new(9_000)));
+    }
+}

@@ -1,0 +1,274 @@
+//! PIE: a proportional integral controller of the delay drops at the enqueue.
+
+use narrows_base::{Bytes, Duration, Packet, Stream, Time};
+
+use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::{QueueDiscipline, Verdicts};
+use crate::DropReason;
+
+/// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
+/// Its `dq_rate_estimator` isn't modelled: the delay is that of the packets, as
+/// it is by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieParams {
+    /// Packets that may wait: 1,000.
+    pub limit: u64,
+    /// The delay to hold: 15 ms.
+    pub target: Duration,
+    /// Time between updates of the probability: 15 ms. Linux rounds it to its
+    /// timer's ticks: 16 ms with a tick of 4 ms.
+    pub tupdate: Duration,
+    /// Weight of the distance from the target, in sixteenths per second: 2.
+    pub alpha: u32,
+    /// Weight of the change of the delay, in sixteenths per second: 20.
+    pub beta: u32,
+    /// Whether packets are marked instead of dropped where they can be, as long
+    /// as the probability is at most 10 %: no.
+    pub ecn: bool,
+    /// Whether the probability of a packet is in proportion to its size: no.
+    pub bytemode: bool,
+    /// How long a burst passes untouched: 150 ms. Not an option of `tc`.
+    pub burst: Duration,
+    /// When the first update runs: 500 ms (`pie_init`). Not an option of `tc`.
+    pub first_update: Duration,
+}
+
+impl Default for PieParams {
+    fn default() -> Self {
+        Self {
+            limit: 1_000,
+            target: Duration::from_millis(15),
+            tupdate: Duration::from_millis(15),
+            alpha: 2,
+            beta: 20,
+            ecn: false,
+            bytemode: false,
+            burst: Duration::from_millis(150),
+            first_update: Duration::from_millis(500),
+        }
+    }
+}
+
+/// Certainty.
+const MAX_PROB: i64 = (1 << 56) - 1;
+/// Linux's units of 64 ns in a second (`PSCHED_TICKS_PER_SEC`).
+const TICKS_PER_SEC: i64 = 1_000_000_000 >> 6;
+
+const fn ticks(nanos: u64) -> i64 {
+    (nanos >> 6).cast_signed()
+}
+
+/// A queue under PIE (RFC 8033; Linux `sch_pie.c`, in its integers).
+#[derive(Clone, Debug)]
+pub struct Pie<B> {
+    params: PieParams,
+    target: i64,
+    random: Stream,
+    waiting: Waiting<B>,
+    next_update: Time,
+    /// Of 2^56 - 1.
+    prob: i64,
+    /// What the probability adds up to since the last drop.
+    accu_prob: i64,
+    /// Delays in units of 64 ns.
+    qdelay: i64,
+    qdelay_old: i64,
+    burst_left: i64,
+    last_dequeue: Option<i64>,
+}
+
+impl<B> Pie<B> {
+    /// An empty queue with these parameters.
+    ///
+    /// # Panics
+    /// If `tupdate` is zero.
+    #[must_use]
+    pub fn new(params: &PieParams, random: Stream) -> Self {
+        assert!(!params.tupdate.is_zero(), "pie needs a tupdate above zero");
+        Self {
+            params: *params,
+            target: ticks(params.target.as_nanos()),
+            random,
+            waiting: Waiting::new(),
+            next_update: Time::ZERO + params.first_update,
+            prob: 0,
+            accu_prob: 0,
+            qdelay: 0,
+            qdelay_old: 0,
+            burst_left: ticks(params.burst.as_nanos()),
+            last_dequeue: None,
+        }
+    }
+
+    /// The probability of a drop or mark, 0 to 1.
+    #[must_use]
+    pub fn probability(&self) -> f64 {
+        self.prob as f64 / MAX_PROB as f64
+    }
+
+    /// Whether PIE wants the packet gone (`pie_drop_early`).
+    fn strikes(&mut self, packet: &Packet<B>) -> bool {
+        let low = self.qdelay < self.target / 2 && self.prob < MAX_PROB / 5;
+        if self.burst_left > 0 || low || self.waiting.frame_bytes() < 2 * u64::from(FRAME) {
+            return false;
+        }
+        let prob = self.packet_prob(packet);
+        self.accu_prob = if prob == 0 { 0 } else { self.accu_prob.saturating_add(prob) };
+        if self.accu_prob < MAX_PROB / 100 * 85 {
+            return false;
+        }
+        if self.accu_prob >= MAX_PROB / 2 * 17 {
+            return true;
+        }
+        let struck = ((self.random.next_u64() >> 8).cast_signed()) < prob;
+        if struck {
+            self.accu_prob = 0;
+        }
+        struck
+    }
+
+    fn packet_prob(&self, packet: &Packet<B>) -> i64 {
+        let frame = frame_bytes(packet);
+        if self.params.bytemode && frame <= u64::from(FRAME) {
+            return frame.cast_signed() * (self.prob / i64::from(FRAME));
+        }
+        self.prob
+    }
+
+    /// Alpha or beta per unit of delay, lower the lower the probability is
+    /// (RFC 8033 section 4.2).
+    fn scaled(&self, weight: u32) -> i64 {
+        let mut weight = (i64::from(weight) * (MAX_PROB / TICKS_PER_SEC)) >> 4;
+        if self.prob < MAX_PROB / 10 {
+            weight >>= 1;
+            let mut power = 100;
+            while power <= 1_000_000 && self.prob < MAX_PROB / power {
+                weight >>= 2;
+                power *= 10;
+            }
+        }
+        weight
+    }
+
+    /// The controller's step (`pie_calculate_probability`).
+    fn update(&mut self) {
+        let (qdelay, old) = (self.qdelay, self.qdelay_old);
+        let mut delta = self
+            .scaled(self.params.alpha)
+            .saturating_mul(qdelay - self.target)
+            .saturating_add(self.scaled(self.params.beta).saturating_mul(qdelay - old));
+        if delta > MAX_PROB / 50 && self.prob >= MAX_PROB / 10 {
+            delta = MAX_PROB / 100 * 2;
+        }
+        if qdelay > ticks(250_000_000) {
+            delta = delta.saturating_add(MAX_PROB / 50);
+        }
+        let raised = self.prob.saturating_add(delta);
+        self.prob = raised.clamp(0, MAX_PROB);
+        // A delay of zero with a backlog means a backlog too small to judge.
+        if qdelay == 0 && old == 0 && self.waiting.len() == 0 && raised <= MAX_PROB {
+            self.prob -= self.prob / 64;
+        }
+        let quiet = qdelay < self.target / 2 && old < self.target / 2;
+        if quiet && self.prob == 0 {
+            self.burst_left = ticks(self.params.burst.as_nanos());
+            self.last_dequeue = None;
+            self.accu_prob = 0;
+        }
+        self.qdelay_old = qdelay;
+    }
+
+    /// Takes the delay of a packet that leaves (`pie_process_dequeue`).
+    fn measure(&mut self, since: Time, now: Time) {
+        let (now, since) = (ticks(now.as_nanos()), ticks(since.as_nanos()));
+        self.qdelay = if self.waiting.len() == 0 { 0 } else { now - since };
+        let passed = self.last_dequeue.map_or(0, |last| now - last);
+        self.last_dequeue = Some(now);
+        self.burst_left = (self.burst_left - passed).max(0);
+    }
+}
+
+impl<B> QueueDiscipline<B> for Pie<B> {
+    fn enqueue(&mut self, mut packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        if self.waiting.len() as u64 >= self.params.limit {
+            self.accu_prob = 0;
+            return verdicts.drop(packet, now, DropReason::Overflow);
+        }
+        if self.strikes(&packet) {
+            let mark = self.params.ecn && self.prob <= MAX_PROB / 10;
+            if !mark || !verdicts.mark(&mut packet) {
+                self.accu_prob = 0;
+                return verdicts.drop(packet, now, DropReason::Early);
+            }
+        }
+        self.waiting.push(packet, now);
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let (since, packet) = self.waiting.pop()?;
+        self.measure(since, now);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.waiting.bytes()
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        Some(self.next_update)
+    }
+
+    fn on_deadline(&mut self, due: Time, _: &mut Verdicts<B>) {
+        self.update();
+        self.next_update = due + self.params.tupdate;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The probability after updates at a constant delay, from a given one.
+    fn after_updates(start: f64, delay_ms: u64, updates: u32) -> f64 {
+        let mut pie = Pie::<()>::new(&PieParams::default(), Stream::new(1, "pie"));
+        pie.prob = (start * MAX_PROB as f64) as i64;
+        pie.qdelay = ticks(delay_ms * 1_000_000);
+        pie.qdelay_old = pie.qdelay;
+        for _ in 0..updates {
+            pie.update();
+        }
+        pie.probability()
+    }
+
+    /// By hand, RFC 8033 section 4.2: 0.125 x (25 - 15 ms) = 0.00125, divided
+    /// by what the probability demands.
+    #[test]
+    fn a_step_is_scaled_by_the_probability() {
+        for (start, divisor) in
+            [(0.5, 1.0), (0.05, 2.0), (0.005, 8.0), (0.000_5, 32.0), (0.000_05, 128.0)]
+        {
+            let step = after_updates(start, 25, 1) - start;
+            let expected = 0.125 * 0.010 / divisor;
+            assert!((step / expected - 1.0).abs() < 0.001, "{step} from {start}");
+        }
+    }
+
+    #[test]
+    fn a_step_is_at_most_two_percent_and_two_more_beyond_250_ms() {
+        let step = |delay| after_updates(0.5, delay, 1) - 0.5;
+        assert!((step(249) - 0.02).abs() < 1e-9, "{}", step(249));
+        assert!((step(251) - 0.04).abs() < 1e-9, "{}", step(251));
+        assert!((after_updates(0.99, 300, 9) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_empty_queue_forgets_by_a_64th() {
+        let after = after_updates(0.5, 0, 1);
+        let expected = (0.5 - 0.125 * 0.015) * 63.0 / 64.0;
+        assert!((after - expected).abs() < 1e-6, "{after}");
+    }
+}

@@ -1,0 +1,291 @@
+//! RED: drops early with a probability that grows with the average backlog.
+
+use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
+
+use super::red_average::Average;
+use super::waiting::{Waiting, frame_bytes};
+use super::{QueueDiscipline, Verdicts};
+use crate::DropReason;
+
+/// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
+/// bytes are those of Ethernet frames, as in Linux.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedParams {
+    /// Bytes that may wait; `tc` demands it, 400,000 here.
+    pub limit: Bytes,
+    /// The average backlog from which on packets are dropped; a third of `max`.
+    pub min: Option<Bytes>,
+    /// The average backlog from which on all are dropped; a quarter of `limit`.
+    pub max: Option<Bytes>,
+    /// The size of an average packet; `tc` demands it, 1,000 here.
+    pub avpkt: Bytes,
+    /// How many average packets may come at once: it sets how slow the average
+    /// is. (2 `min` + `max`) / (3 `avpkt`).
+    pub burst: Option<u32>,
+    /// The probability of a drop as the average nears `max`: 0.02.
+    pub probability: f64,
+    /// The rate of the link, for the average's decay over idle times: 10 Mbit/s.
+    pub bandwidth: Rate,
+    /// Whether packets are marked instead of dropped where they can be: no.
+    pub ecn: bool,
+    /// With `ecn`, whether packets beyond `max` are dropped all the same: no.
+    pub harddrop: bool,
+    /// With `ecn`, whether packets that can't be marked are spared: no.
+    pub nodrop: bool,
+    /// Whether the probability adapts to keep the average in the middle of
+    /// `min` and `max` (Adaptive RED, Floyd and others 2001): no.
+    pub adaptive: bool,
+    /// How often it adapts: 500 ms. Not an option of `tc`.
+    pub adaptation: Duration,
+}
+
+impl Default for RedParams {
+    fn default() -> Self {
+        Self {
+            limit: Bytes::new(400_000),
+            min: None,
+            max: None,
+            avpkt: Bytes::new(1_000),
+            burst: None,
+            probability: 0.02,
+            bandwidth: Rate::from_bps(10_000_000),
+            ecn: false,
+            harddrop: false,
+            nodrop: false,
+            adaptive: false,
+            adaptation: Duration::from_millis(500),
+        }
+    }
+}
+
+/// Certainty, in Linux's 32 bits.
+const ONE: f64 = 4_294_967_296.0;
+/// 1 % of it.
+const PERCENT: u64 = 42_949_673;
+
+/// What the average demands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Nothing,
+    Early,
+    /// The average is beyond the maximum.
+    Forced,
+}
+
+/// A queue under RED (Floyd and Jacobson 1993; Linux `sch_red.c` and `red.h`).
+#[derive(Clone, Debug)]
+pub struct Red<B> {
+    params: RedParams,
+    random: Stream,
+    waiting: Waiting<B>,
+    average: Average,
+    min: u64,
+    max: u64,
+    /// The probability at the maximum, of 2^32.
+    max_p: u64,
+    /// Packets since the last drop; `None` before the first between the
+    /// thresholds.
+    count: Option<u64>,
+    /// The random number that the count is held against.
+    draw: u64,
+    next_adaptation: Time,
+}
+
+impl<B> Red<B> {
+    /// An empty queue with these parameters.
+    ///
+    /// # Panics
+    /// If `min` isn't below `max`, `burst` is too small for `min` (`tc` refuses
+    /// it too), the probability isn't in 0 to 1, or a rate, size or period is
+    /// zero.
+    #[must_use]
+    pub fn new(params: &RedParams, random: Stream) -> Self {
+        let max = params.max.map_or_else(
+            || params.min.map_or(params.limit.get() / 4, |min| min.get() * 3),
+            Bytes::get,
+        );
+        let min = params.min.map_or(max / 3, Bytes::get);
+        let avpkt = params.avpkt.get();
+        assert!(min < max && avpkt > 0, "red needs min below max and an avpkt above zero");
+        assert!((0.0..=1.0).contains(&params.probability), "a probability beyond 0 to 1");
+        assert!(!params.adaptation.is_zero(), "red needs an adaptation period above zero");
+        let burst = params.burst.map_or((2 * min + max) / (3 * avpkt), u64::from);
+        Self {
+            params: *params,
+            random,
+            waiting: Waiting::new(),
+            average: Average::new(min, burst, avpkt, params.bandwidth),
+            min,
+            max,
+            max_p: (params.probability * ONE) as u64,
+            count: None,
+            draw: 0,
+            next_adaptation: Time::ZERO + params.adaptation,
+        }
+    }
+
+    /// The average backlog in bytes of frames.
+    #[must_use]
+    pub fn average(&self) -> f64 {
+        self.average.bytes()
+    }
+
+    /// What to do with the next packet (`red_action`). Between the thresholds
+    /// the gaps between drops are uniform.
+    fn action(&mut self) -> Action {
+        let average = self.average.bytes_floor();
+        if average < self.min || average >= self.max {
+            self.count = None;
+            return if average < self.min { Action::Nothing } else { Action::Forced };
+        }
+        let Some(count) = self.count else {
+            self.count = Some(0);
+            self.draw = self.random_gap();
+            return Action::Nothing;
+        };
+        self.count = Some(count + 1);
+        if (average - self.min) * (count + 1) < self.draw {
+            return Action::Nothing;
+        }
+        self.count = Some(0);
+        self.draw = self.random_gap();
+        Action::Early
+    }
+
+    /// Uniform up to (max - min) / probability.
+    fn random_gap(&mut self) -> u64 {
+        let per_byte = (self.max_p / (self.max - self.min)).max(1);
+        (self.random.next_u64() >> 32) / per_byte
+    }
+
+    /// Whether the packet is let in, perhaps with a mark.
+    fn admits(&self, action: Action, packet: &mut Packet<B>, verdicts: &mut Verdicts<B>) -> bool {
+        let forced = action == Action::Forced && self.params.harddrop;
+        if action == Action::Nothing {
+            return true;
+        }
+        self.params.ecn && !forced && (verdicts.mark(packet) || self.params.nodrop)
+    }
+
+    /// Adaptive RED's step (`red_adaptative_algo`).
+    fn adapt(&mut self, now: Time) {
+        let average = self.average.at(now);
+        let fifth = (self.max - self.min) / 5;
+        if average > self.min + 3 * fifth && self.max_p <= 50 * PERCENT {
+            self.max_p += PERCENT.min(self.max_p / 4);
+        } else if average < self.min + 2 * fifth && self.max_p >= PERCENT {
+            self.max_p = self.max_p / 10 * 9;
+        }
+    }
+}
+
+impl<B> QueueDiscipline<B> for Red<B> {
+    fn enqueue(&mut self, mut packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        self.average.update(self.waiting.frame_bytes(), now);
+        let action = self.action();
+        if !self.admits(action, &mut packet, verdicts) {
+            verdicts.drop(packet, now, DropReason::Early);
+        } else if self.waiting.frame_bytes() + frame_bytes(&packet) > self.params.limit.get() {
+            verdicts.drop(packet, now, DropReason::Overflow);
+        } else {
+            self.waiting.push(packet, now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut Verdicts<B>) -> Option<Packet<B>> {
+        let head = self.waiting.pop();
+        if head.is_none() {
+            self.average.idle_from(now);
+        }
+        head.map(|(_, packet)| packet)
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.waiting.bytes()
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.params.adaptive.then_some(self.next_adaptation)
+    }
+
+    fn on_deadline(&mut self, due: Time, _: &mut Verdicts<B>) {
+        self.adapt(due);
+        self.next_adaptation = due + self.params.adaptation;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    fn held_at(average: u64, params: &RedParams) -> Red<u32> {
+        let mut queue = Red::new(params, Stream::new(1, "red"));
+        for body in 0..average / 1_000 {
+            let packet = Packet { flow: FlowId(0), size: 986, ecn: Ecn::Ect0, body: body as u32 };
+            queue.waiting.push(packet, Time::ZERO);
+        }
+        queue.average.set(average);
+        queue
+    }
+
+    /// Gaps between drops over many packets at a backlog that stays.
+    fn gaps(average: u64, params: &RedParams) -> Vec<u32> {
+        let mut queue = held_at(average, params);
+        let mut verdicts = Verdicts::new();
+        let (mut gaps, mut gap) = (Vec::new(), 0);
+        for body in 0..200_000 {
+            let packet = Packet { flow: FlowId(0), size: 986, ecn: Ecn::NotEct, body };
+            queue.enqueue(packet, Time::ZERO, &mut verdicts);
+            gap += 1;
+            if verdicts.take_dropped().is_some() {
+                gaps.push(gap);
+                gap = 0;
+            } else {
+                let _ = queue.dequeue(Time::ZERO, &mut verdicts);
+            }
+        }
+        gaps
+    }
+
+    /// In the middle of the thresholds p is 0.01: gaps are uniform up to 100.
+    #[test]
+    fn gaps_between_drops_are_uniform_up_to_one_over_the_probability() {
+        let gaps = gaps(66_000, &RedParams::default());
+        let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
+        assert!((48.0..54.0).contains(&mean), "{mean}");
+        let (least, most) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        assert!(*least <= 2 && (99..=104).contains(most), "{least} to {most}");
+    }
+
+    #[test]
+    fn below_the_minimum_nothing_is_dropped_and_beyond_the_maximum_everything() {
+        assert!(gaps(30_000, &RedParams::default()).is_empty());
+        let mut queue = held_at(120_000, &RedParams::default());
+        let mut verdicts = Verdicts::new();
+        for body in 0..10 {
+            let packet = Packet { flow: FlowId(0), size: 986, ecn: Ecn::Ect0, body };
+            queue.enqueue(packet, Time::ZERO, &mut verdicts);
+        }
+        assert_eq!(verdicts.dropped_packets(), 10);
+    }
+
+    #[test]
+    fn adaptation_raises_by_one_percent_and_lowers_by_a_tenth() {
+        let params = RedParams { adaptive: true, probability: 0.1, ..RedParams::default() };
+        let after = |average| {
+            let mut queue = held_at(average, &params);
+            queue.average.update(average, Time::ZERO);
+            queue.adapt(Time::from_nanos(1));
+            queue.max_p as f64 / ONE
+        };
+        assert!((after(90_000) - 0.11).abs() < 1e-6, "{}", after(90_000));
+        assert!((after(40_000) - 0.09).abs() < 1e-6, "{}", after(40_000));
+        assert!((after(66_000) - 0.10).abs() < 1e-6, "{}", after(66_000));
+    }
+}

@@ -1,0 +1,63 @@
+//! Packets that wait, with the instants at which they came.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Bytes, Packet, Time};
+
+/// Bytes of an Ethernet header: Linux's disciplines count them with every
+/// packet (`qdisc_pkt_len_init`), so that its constants hold only with them.
+const ETHERNET_HEADER: u64 = 14;
+
+/// A full Ethernet frame as Linux counts it (`psched_mtu`).
+pub(super) const FRAME: u32 = 1_514;
+
+/// Bytes of the packet's Ethernet frame without its checksum.
+#[inline]
+pub(super) fn frame_bytes<B>(packet: &Packet<B>) -> u64 {
+    u64::from(packet.size) + ETHERNET_HEADER
+}
+
+/// A first-in, first-out line that knows how long each packet has waited.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting<B> {
+    packets: VecDeque<(Time, Packet<B>)>,
+    bytes: u64,
+}
+
+impl<B> Waiting<B> {
+    pub(super) const fn new() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, packet: Packet<B>, now: Time) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back((now, packet));
+    }
+
+    /// The head and when it came.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(Time, Packet<B>)> {
+        let (since, packet) = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some((since, packet))
+    }
+
+    /// When the head came.
+    pub(super) fn head_since(&self) -> Option<Time> {
+        self.packets.front().map(|(since, _)| *since)
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        Bytes::new(self.bytes)
+    }
+
+    /// Bytes of the Ethernet frames that wait.
+    pub(super) fn frame_bytes(&self) -> u64 {
+        self.bytes + ETHERNET_HEADER * self.packets.len() as u64
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+}
