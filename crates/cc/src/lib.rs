@@ -17,6 +17,7 @@
 //! Windows and volumes are in packets, as in Linux.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod filter;

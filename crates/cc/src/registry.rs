@@ -7,11 +7,20 @@ use std::ops::RangeInclusive;
 
 use narrows_base::{Duration, Stream};
 
-use crate::{CcProfile, CongestionControl, bbr, cubic, dctcp, reno, vegas, westwood};
+use crate::{CcProfile, CongestionControl, bbr, bbr3, cubic, dctcp, reno, vegas, westwood};
 
 /// Every control, by name.
-pub static CONTROLS: &[Info] =
-    &[bbr::INFO, bbr::SHALLOW, cubic::INFO, dctcp::INFO, reno::INFO, vegas::INFO, westwood::INFO];
+pub static CONTROLS: &[Info] = &[
+    bbr::INFO,
+    bbr3::INFO_V2,
+    bbr3::INFO,
+    bbr::SHALLOW,
+    cubic::INFO,
+    dctcp::INFO,
+    reno::INFO,
+    vegas::INFO,
+    westwood::INFO,
+];
 
 /// What a control starts with.
 #[derive(Clone, Debug)]

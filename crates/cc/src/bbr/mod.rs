@@ -1,7 +1,7 @@
 //! BBR version 1 as in Linux (`tcp_bbr.c`): a model of the path from its delivery
 //! rate and its lowest RTT.
 
-mod aggregation;
+pub(crate) mod aggregation;
 mod buffer;
 mod cap;
 mod long_term;
@@ -13,7 +13,7 @@ mod rtprop;
 mod startup;
 #[cfg(test)]
 mod tests;
-mod units;
+pub(crate) mod units;
 mod volume;
 
 use narrows_base::{Duration, Rate, Stream, Time};

@@ -1,0 +1,359 @@
+//! The state machine (draft-ietf-ccwg-bbr-06 section 5.3).
+
+use narrows_base::{Duration, Time};
+
+use super::model::Signals;
+use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
+use crate::AckSample;
+use crate::bbr::units::UNIT;
+
+/// Rounds between probes at most, so that Reno may keep up.
+const RENO_ROUNDS: u32 = 63;
+/// The gain while probing for bandwidth.
+const UP_GAIN: u32 = UNIT * 5 / 4;
+
+/// What BBR is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Doubling to find the bandwidth.
+    Startup,
+    /// Emptying the queue that STARTUP built.
+    Drain,
+    /// Leaving headroom and draining the queue.
+    Down,
+    /// Sending as fast as packets are delivered.
+    Cruise,
+    /// Filling the pipe before a probe.
+    Refill,
+    /// Probing for bandwidth.
+    Up,
+    /// Emptying half of the pipe to see the lowest RTT.
+    ProbeRtt,
+}
+
+impl Mode {
+    /// The name in the recorder's tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::Down => "probe_bw_down",
+            Self::Cruise => "probe_bw_cruise",
+            Self::Refill => "probe_bw_refill",
+            Self::Up => "probe_bw_up",
+            Self::ProbeRtt => "probe_rtt",
+        }
+    }
+
+    /// `IsInAProbeBWState`.
+    pub(super) const fn is_probe_bw(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+}
+
+/// What the ACKs of now say about the latest probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    /// Nothing.
+    #[default]
+    Init,
+    /// It began; its ACKs are a round away.
+    Starting,
+    /// They are coming.
+    Feedback,
+    /// It ended; they come for another round.
+    Stopping,
+}
+
+/// The cycle of probes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Probe {
+    pub(super) ack_phase: AckPhase,
+    /// Rounds since the last probe, and a random one more.
+    pub(super) rounds: u32,
+    began: Time,
+    wait: Duration,
+    /// Whether samples come from a probe and losses haven't been heeded yet.
+    pub(super) is_sample: bool,
+    too_high: bool,
+    precautionary: bool,
+    /// Growth of the long-term volume while probing.
+    up_rounds: u32,
+    up_acked: u32,
+    acked_per_step: u32,
+}
+
+impl Bbr3 {
+    /// `IsProbingBW`.
+    pub(super) const fn is_probing(&self) -> bool {
+        matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up)
+    }
+
+    /// The pacing gain in 1/256 (section 5.6.1).
+    pub(super) const fn pacing_gain(&self) -> u32 {
+        match self.mode {
+            Mode::Startup => self.version.startup_gain,
+            Mode::Drain => self.version.drain_gain,
+            Mode::Down => self.version.down_gain,
+            Mode::Up => UP_GAIN,
+            Mode::Cruise | Mode::Refill | Mode::ProbeRtt => UNIT,
+        }
+    }
+
+    /// The window's gain in 1/256.
+    pub(super) const fn cwnd_gain(&self) -> u32 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => self.version.startup_cwnd_gain,
+            Mode::Up => self.version.up_cwnd_gain,
+            Mode::ProbeRtt => UNIT / 2,
+            Mode::Down | Mode::Cruise | Mode::Refill => 2 * UNIT,
+        }
+    }
+
+    /// `EnterDrain`.
+    pub(super) fn enter_drain(&mut self) {
+        self.mode = Mode::Drain;
+        self.ssthresh = self.inflight(self.max_bw(), UNIT);
+        self.drain_start_round = self.round.count;
+    }
+
+    /// `CheckDrainDone`.
+    pub(super) fn check_drain_done(&mut self, sample: &AckSample) {
+        let patience = self.drain_start_round.saturating_add(self.version.drain_rounds);
+        let drained = sample.in_flight <= self.inflight(self.max_bw(), UNIT);
+        if self.mode == Mode::Drain && (drained || self.round.count > patience) {
+            self.start_down(sample.now, sample.delivered);
+        }
+    }
+
+    /// `StartProbeBW_DOWN`.
+    fn start_down(&mut self, now: Time, delivered: u64) {
+        self.loss_round.reset();
+        self.probe.acked_per_step = UNBOUNDED;
+        self.probe.rounds = u32::from(self.random.chance(0.5));
+        let spread = self.random.below(1_000_000);
+        self.probe.wait = Duration::from_micros(2_000_000 + spread);
+        self.probe.began = now;
+        self.probe.ack_phase = AckPhase::Stopping;
+        self.round.restart(delivered);
+        self.mode = Mode::Down;
+    }
+
+    /// `StartProbeBW_REFILL`.
+    fn start_refill(&mut self, delivered: u64) {
+        self.reset_short_term();
+        self.probe.up_rounds = 0;
+        self.probe.up_acked = 0;
+        self.probe.precautionary = false;
+        self.probe.ack_phase = AckPhase::Init;
+        self.round.restart(delivered);
+        self.mode = Mode::Refill;
+    }
+
+    /// `StartProbeBW_UP`.
+    pub(super) fn start_up(&mut self, now: Time, delivered: u64, bw: u32) {
+        self.probe.is_sample = true;
+        self.probe.ack_phase = AckPhase::Starting;
+        self.probe.began = now;
+        self.round.restart(delivered);
+        self.full_pipe.reset(bw);
+        self.mode = Mode::Up;
+        self.raise_slope();
+    }
+
+    /// `UpdateProbeBWCyclePhase`.
+    pub(super) fn update_cycle(&mut self, sample: &AckSample, signals: &Signals) {
+        if !self.full_pipe.reached || self.adapt_long_term(sample, signals) {
+            return;
+        }
+        match self.mode {
+            Mode::Down | Mode::Cruise if self.is_time_to_probe(sample.now) => {
+                self.start_refill(sample.delivered);
+            }
+            Mode::Down if self.is_time_to_cruise(sample.prior_in_flight) => {
+                self.mode = Mode::Cruise;
+            }
+            Mode::Refill if self.round.start => {
+                self.start_up(sample.now, sample.delivered, signals.bw);
+            }
+            Mode::Up => self.check_time_to_go_down(sample, signals),
+            _ => {}
+        }
+    }
+
+    fn check_time_to_go_down(&mut self, sample: &AckSample, signals: &Signals) {
+        if self.is_time_to_go_down(sample, signals) {
+            self.probe.too_high = false;
+            self.start_down(sample.now, sample.delivered);
+        }
+    }
+
+    /// `IsTimeToProbeBW`.
+    fn is_time_to_probe(&self, now: Time) -> bool {
+        let reno_rounds = self.target_inflight().min(RENO_ROUNDS);
+        now > self.probe.began + self.probe.wait || self.probe.rounds >= reno_rounds
+    }
+
+    /// `IsTimeToCruise`.
+    fn is_time_to_cruise(&self, in_flight: u32) -> bool {
+        in_flight <= self.with_headroom() && in_flight <= self.inflight(self.max_bw(), UNIT)
+    }
+
+    /// `IsTimeToGoDown`; version 2 goes down at 1.25 BDP.
+    fn is_time_to_go_down(&mut self, sample: &AckSample, signals: &Signals) -> bool {
+        if self.probe.too_high && sample.prior_in_flight >= self.bounds.long {
+            self.probe.precautionary = true;
+            return true;
+        }
+        if !self.version.up_until_plateau {
+            let elapsed = sample.now.saturating_since(self.probe.began).as_micros();
+            let volume = self.inflight(self.max_bw(), UP_GAIN);
+            return elapsed > u64::from(self.min_rtt.us) && sample.prior_in_flight >= volume;
+        }
+        if sample.cwnd_limited && self.cwnd >= self.bounds.long {
+            self.full_pipe.reset(signals.bw);
+        }
+        self.full_pipe.now
+    }
+
+    /// `AdaptLongTermModel`; returns whether it decided what to do.
+    fn adapt_long_term(&mut self, sample: &AckSample, signals: &Signals) -> bool {
+        let phase = self.probe.ack_phase;
+        if phase == AckPhase::Starting && self.round.start {
+            self.probe.ack_phase = AckPhase::Feedback;
+        }
+        if phase == AckPhase::Stopping && self.round.start && self.end_feedback(sample, signals) {
+            return true;
+        }
+        if self.is_too_high(signals) {
+            if self.probe.is_sample {
+                self.handle_too_high(sample, signals);
+                return true;
+            }
+        } else if self.bounds.long != UNBOUNDED {
+            self.bounds.long = self.bounds.long.max(signals.tx_in_flight);
+            if self.mode == Mode::Up {
+                self.probe_upward(sample);
+            }
+        }
+        false
+    }
+
+    /// The last ACKs of a probe have come; a cautious one that lost nothing is repeated.
+    fn end_feedback(&mut self, sample: &AckSample, signals: &Signals) -> bool {
+        self.probe.is_sample = false;
+        self.probe.ack_phase = AckPhase::Init;
+        if !self.mode.is_probe_bw() {
+            return false;
+        }
+        if !signals.app_limited {
+            self.advance_max_bw();
+        }
+        let again = self.probe.precautionary && !self.probe.too_high;
+        if again {
+            self.start_refill(sample.delivered);
+        }
+        again
+    }
+
+    /// `HandleInflightTooHigh`.
+    fn handle_too_high(&mut self, sample: &AckSample, signals: &Signals) {
+        self.probe.too_high = true;
+        self.probe.is_sample = false;
+        if !signals.app_limited {
+            let floor = part(self.target_inflight(), self.settings.beta);
+            self.bounds.long = signals.tx_in_flight.max(floor).max(MIN_PIPE);
+        }
+        if self.mode == Mode::Up {
+            self.saved.mode = Some(Mode::Up);
+            self.start_down(sample.now, sample.delivered);
+        }
+    }
+
+    /// `RaiseInflightLongtermSlope`: 1, 2, 4, ... packets a round.
+    pub(super) fn raise_slope(&mut self) {
+        self.probe.acked_per_step = (self.cwnd >> self.probe.up_rounds).max(1);
+        self.probe.up_rounds = (self.probe.up_rounds + 1).min(30);
+    }
+
+    /// `ProbeInflightLongtermUpward`.
+    pub(super) fn probe_upward(&mut self, sample: &AckSample) {
+        if !sample.cwnd_limited || self.cwnd < self.bounds.long {
+            return;
+        }
+        let probe = &mut self.probe;
+        probe.up_acked = probe.up_acked.saturating_add(sample.acked);
+        let steps = probe.up_acked / probe.acked_per_step;
+        probe.up_acked -= steps * probe.acked_per_step;
+        self.bounds.long = self.bounds.long.saturating_add(steps);
+        if self.round.start {
+            self.raise_slope();
+        }
+    }
+
+    /// `CheckProbeRTT`.
+    pub(super) fn check_probe_rtt(&mut self, sample: &AckSample) {
+        let wanted = !self.settings.probe_rtt_time.is_zero() && !self.idle_restart;
+        if wanted && self.min_rtt.expired && self.mode != Mode::ProbeRtt {
+            self.save_cwnd();
+            self.mode = Mode::ProbeRtt;
+            self.min_rtt.done = None;
+            self.probe.ack_phase = AckPhase::Stopping;
+            self.round.restart(sample.delivered);
+        }
+        self.ignores_samples = self.mode == Mode::ProbeRtt;
+        if self.mode == Mode::ProbeRtt {
+            self.run_probe_rtt(sample);
+        }
+        if sample.acked > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    /// `HandleProbeRTT`.
+    fn run_probe_rtt(&mut self, sample: &AckSample) {
+        if self.min_rtt.done.is_some() {
+            self.min_rtt.round_done |= self.round.start;
+            if self.min_rtt.round_done {
+                self.check_probe_rtt_done(sample.now, sample.delivered);
+            }
+        } else if sample.in_flight <= self.probe_rtt_cwnd() {
+            self.min_rtt.done = Some(sample.now + self.settings.probe_rtt_time);
+            self.min_rtt.round_done = false;
+            self.round.restart(sample.delivered);
+        }
+    }
+
+    /// `CheckProbeRTTDone`, `ExitProbeRTT`.
+    pub(super) fn check_probe_rtt_done(&mut self, now: Time, delivered: u64) {
+        if self.min_rtt.done.is_none_or(|done| now <= done) {
+            return;
+        }
+        self.min_rtt.probe_stamp = now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.reset_short_term();
+        if self.full_pipe.reached {
+            self.start_down(now, delivered);
+            self.mode = Mode::Cruise;
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// Goes back to the probing that a spurious loss ended (section 5.5.11.2).
+    pub(super) fn return_to_probing(&mut self, delivered: u64) {
+        let back = self.saved.mode.take();
+        let away = back.is_some_and(|mode| mode != self.mode);
+        if !away {
+            return;
+        }
+        if back == Some(Mode::Startup) {
+            self.full_pipe.reached = false;
+        }
+        match (self.mode, back) {
+            (Mode::ProbeRtt, _) => {}
+            (_, Some(Mode::Startup)) => self.mode = Mode::Startup,
+            _ => self.start_refill(delivered),
+        }
+    }
+}
