@@ -1,5 +1,8 @@
 //! Round-trip time: smoothed estimate, RTO and the running minimum.
 
+use narrows_base::Time;
+use narrows_cc::WindowedMax;
+
 use crate::timer::Jiffies;
 
 /// `tcp_rto_min`, in us.
@@ -61,8 +64,9 @@ impl RttEstimator {
     }
 
     /// Takes the sample for the minimum (`tcp_update_rtt_min`).
-    pub(crate) fn update_min(&mut self, rtt_us: u64, now_us: u64) {
-        self.min.update(rtt_us.max(1), now_us);
+    pub(crate) fn update_min(&mut self, rtt_us: u64, now: Time) {
+        let window = narrow(self.jiffies.ticks(MIN_RTT_WINDOW_US));
+        self.min.update(window, narrow(self.jiffies.at(now)), rtt_us.max(1));
     }
 
     /// Takes a sample; `una` and `next` mark the round trips (`tcp_rtt_estimator`).
@@ -132,52 +136,27 @@ impl RttEstimator {
     }
 }
 
-/// Minimum over a sliding window, kept as the best three (Linux lib/win_minmax.c,
-/// Kathleen Nichols' algorithm).
-#[derive(Debug)]
-struct RunningMin {
-    best: [(u64, u64); 3],
+fn narrow(ticks: u64) -> u32 {
+    u32::try_from(ticks).expect("a run shorter than 2^32 ticks")
 }
 
-impl Default for RunningMin {
-    fn default() -> Self {
-        Self { best: [(0, u64::MAX); 3] }
-    }
+/// Lowest RTT in us over a sliding window of ticks: the highest of its complement.
+#[derive(Debug, Default)]
+struct RunningMin {
+    complement: WindowedMax,
 }
 
 impl RunningMin {
     fn get(&self) -> u64 {
-        self.best[0].1
+        match self.complement.get() {
+            0 => u64::MAX,
+            complement => u64::from(u32::MAX - complement),
+        }
     }
 
-    fn update(&mut self, value: u64, now_us: u64) {
-        let sample = (now_us, value);
-        if value <= self.best[0].1 || now_us - self.best[2].0 > MIN_RTT_WINDOW_US {
-            self.best = [sample; 3];
-            return;
-        }
-        if value <= self.best[1].1 {
-            self.best[1] = sample;
-            self.best[2] = sample;
-        } else if value <= self.best[2].1 {
-            self.best[2] = sample;
-        }
-        self.expire(sample);
-    }
-
-    fn expire(&mut self, sample: (u64, u64)) {
-        let age = sample.0 - self.best[0].0;
-        if age > MIN_RTT_WINDOW_US {
-            self.best = [self.best[1], self.best[2], sample];
-            if sample.0 - self.best[0].0 > MIN_RTT_WINDOW_US {
-                self.best = [self.best[1], self.best[2], sample];
-            }
-        } else if self.best[1].0 == self.best[0].0 && age > MIN_RTT_WINDOW_US / 4 {
-            self.best[1] = sample;
-            self.best[2] = sample;
-        } else if self.best[2].0 == self.best[1].0 && age > MIN_RTT_WINDOW_US / 2 {
-            self.best[2] = sample;
-        }
+    fn update(&mut self, window: u32, ticks: u32, rtt_us: u64) {
+        let rtt_us = u32::try_from(rtt_us).unwrap_or(u32::MAX);
+        self.complement.update(window, ticks, u32::MAX - rtt_us);
     }
 }
 
@@ -243,12 +222,13 @@ mod tests {
 
     #[test]
     fn the_minimum_expires_after_300_s() {
-        let mut min = RunningMin::default();
-        min.update(10, 0);
-        min.update(20, 100_000_000);
-        min.update(30, 299_000_000);
-        assert_eq!(min.get(), 10);
-        min.update(30, 301_000_000);
-        assert_eq!(min.get(), 20);
+        let mut rtt = estimator();
+        assert_eq!(rtt.min_us(), u64::MAX);
+        for (second, rtt_us, lowest) in
+            [(0, 10, 10), (100, 20, 10), (299, 30, 10), (301, 30, 20), (700, 40, 40)]
+        {
+            rtt.update_min(rtt_us, Time::from_nanos(second * 1_000_000_000));
+            assert_eq!(rtt.min_us(), lowest, "after {second} s");
+        }
     }
 }

@@ -295,7 +295,7 @@ impl Connection {
         let Some(estimate) = estimate else { return false };
         let control_us = control.unwrap_or(estimate);
         if !(found.ack_delayed && control_us > self.rtt.min_us()) {
-            self.rtt.update_min(control_us, found.now_us);
+            self.rtt.update_min(control_us, found.now);
         }
         self.rtt.update(estimate, self.board.una, self.board.next);
         self.note_rtt(Duration::from_micros(control_us));

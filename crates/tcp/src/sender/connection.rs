@@ -104,7 +104,7 @@ impl Connection {
             latest: Latest::default(),
             completed_at: None,
         };
-        connection.rtt.update_min(rtt.as_micros(), now.as_micros());
+        connection.rtt.update_min(rtt.as_micros(), now);
         connection.rtt.update(rtt.as_micros(), 0, 0);
         connection.update_pacing_rate();
         connection.write(now);
