@@ -56,7 +56,11 @@ impl Agenda {
             // The left child has the lower numbers and wins ties.
             let (left, right) = (self.winner_of(2 * node), self.winner_of(2 * node + 1));
             let right_wins = self.deadlines[right as usize] < self.deadlines[left as usize];
-            self.winners[node] = if right_wins { right } else { left };
+            let winner = if right_wins { right } else { left };
+            if winner == self.winners[node] && winner as usize != element {
+                return; // someone else won here before and after: nothing changes above
+            }
+            self.winners[node] = winner;
             node /= 2;
         }
     }
