@@ -18,10 +18,13 @@
 
 mod bbr;
 mod bbr3;
+mod copa;
 mod cubic;
 mod dctcp;
+mod extreme;
 mod filter;
 mod jiffies;
+mod ledbat;
 mod profile;
 mod registry;
 mod reno;

@@ -7,7 +7,9 @@ use std::ops::RangeInclusive;
 
 use narrows_base::{Duration, Stream};
 
-use crate::{CcProfile, CongestionControl, bbr, bbr3, cubic, dctcp, reno, vegas, westwood};
+use crate::{
+    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, reno, vegas, westwood,
+};
 
 /// Every control, by name.
 pub static CONTROLS: &[Info] = &[
@@ -15,8 +17,10 @@ pub static CONTROLS: &[Info] = &[
     bbr3::INFO_V2,
     bbr3::INFO,
     bbr::SHALLOW,
+    copa::INFO,
     cubic::INFO,
     dctcp::INFO,
+    ledbat::INFO,
     reno::INFO,
     vegas::INFO,
     westwood::INFO,

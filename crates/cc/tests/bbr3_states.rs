@@ -42,12 +42,12 @@ fn a_deep_buffer() {
 
 #[test]
 fn half_a_bdp_of_buffer() {
-    insta::assert_snapshot!(states("bbr3", Path::new(50, 40, 80), 8_000));
+    insta::assert_snapshot!(states("bbr3", Path::new(50, 40, 80), 11_000));
 }
 
 #[test]
 fn version_2_in_half_a_bdp_of_buffer() {
-    insta::assert_snapshot!(states("bbr2", Path::new(50, 40, 80), 8_000));
+    insta::assert_snapshot!(states("bbr2", Path::new(50, 40, 80), 11_000));
 }
 
 /// Share of packets lost, and of the path's capacity that was used, after STARTUP.

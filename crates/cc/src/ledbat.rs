@@ -1,0 +1,170 @@
+//! LEDBAT (RFC 6817): yields to others by keeping its own queueing delay at a target.
+//!
+//! The RFC measures one-way delay. A TCP sender has the RTT, so this variant takes
+//! the RTT above its base for the queueing delay, as LEDBAT++ does; a queue on the
+//! way back counts too. As in the RFC's pseudocode there is no slow start.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Duration, Time};
+
+use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::window::LossWindow;
+use crate::{
+    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, UndoEvent, Unused,
+};
+
+/// The registry's entry.
+pub(crate) const INFO: Info = Info {
+    name: "ledbat",
+    summary: "background transfer: keeps a queueing delay and yields to everything above it",
+    source: "RFC 6817, with the RTT for the one-way delay",
+    options: &[
+        OptionInfo {
+            name: "target_ms",
+            default: 100.0,
+            range: 1.0..=1_000.0,
+            whole: false,
+            what: "queueing delay to keep, in ms (the RFC allows up to 100)",
+        },
+        OptionInfo {
+            name: "gain",
+            default: 1.0,
+            range: 0.01..=1.0,
+            whole: false,
+            what: "packets per round trip that the window grows without a queue",
+        },
+        OptionInfo {
+            name: "base_history",
+            default: 10.0,
+            range: 1.0..=1_000.0,
+            whole: true,
+            what: "minutes for which the lowest RTT is remembered",
+        },
+        OptionInfo {
+            name: "current_filter",
+            default: 4.0,
+            range: 1.0..=1_000.0,
+            whole: true,
+            what: "latest RTT samples whose lowest counts",
+        },
+    ],
+    build: |config| Box::new(Ledbat::new(&config)),
+};
+
+/// Fewest packets (`MIN_CWND`).
+const MIN_CWND: u32 = 2;
+
+/// LEDBAT.
+#[derive(Clone, Debug)]
+struct Ledbat {
+    window: LossWindow,
+    /// Part of a packet beyond the window.
+    fraction: f64,
+    target_us: f64,
+    gain: f64,
+    base_history: usize,
+    current_filter: usize,
+    /// The lowest RTT of each of the last minutes, in us.
+    base: VecDeque<u64>,
+    minute: u64,
+    /// The latest RTT samples, in us.
+    current: VecDeque<u64>,
+}
+
+impl Ledbat {
+    fn new(config: &CcConfig) -> Self {
+        let count = |name| usize::try_from(config.whole(&INFO, name)).expect("within its range");
+        let mut window = LossWindow::new(config.initial_cwnd);
+        window.ssthresh = MIN_CWND;
+        Self {
+            window,
+            fraction: 0.0,
+            target_us: config.option(&INFO, "target_ms") * 1_000.0,
+            gain: config.option(&INFO, "gain"),
+            base_history: count("base_history"),
+            current_filter: count("current_filter"),
+            base: VecDeque::new(),
+            minute: 0,
+            current: VecDeque::new(),
+        }
+    }
+
+    /// `update_base_delay` and `update_current_delay` (RFC 6817 section 2.4.2).
+    fn take_rtt(&mut self, now: Time, rtt: Duration) {
+        let us = rtt.as_micros();
+        let minute = now.as_micros() / 60_000_000;
+        match self.base.back_mut() {
+            Some(lowest) if minute == self.minute => *lowest = us.min(*lowest),
+            _ => self.base.push_back(us),
+        }
+        self.minute = minute;
+        if self.base.len() > self.base_history {
+            self.base.pop_front();
+        }
+        self.current.push_back(us);
+        if self.current.len() > self.current_filter {
+            self.current.pop_front();
+        }
+    }
+
+    /// The queueing delay in us.
+    #[allow(clippy::cast_precision_loss)]
+    fn queueing(&self) -> Option<f64> {
+        let current = self.current.iter().min()?;
+        let base = self.base.iter().min()?;
+        Some(current.saturating_sub(*base) as f64)
+    }
+}
+
+impl CongestionControl for Ledbat {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        if let Some(rtt) = sample.rtt {
+            self.take_rtt(sample.now, rtt);
+        }
+    }
+
+    /// On each ACK, in proportion to the distance from the target.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn on_ack(&mut self, sample: &AckSample) {
+        let Some(queueing) = self.queueing().filter(|_| sample.may_grow) else { return };
+        let off_target = (self.target_us - queueing) / self.target_us;
+        if off_target > 0.0 && !sample.cwnd_limited {
+            return;
+        }
+        let cwnd = f64::from(self.window.cwnd);
+        let change = self.gain * off_target * f64::from(sample.acked) / cwnd;
+        // A single late ACK doesn't take more than half of the window.
+        let wanted = (cwnd + self.fraction + change).max(cwnd / 2.0).max(f64::from(MIN_CWND));
+        self.window.cwnd = wanted as u32;
+        self.fraction = wanted - f64::from(self.window.cwnd);
+    }
+
+    /// Halves on loss; the sender tells it once a round trip.
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.fraction = 0.0;
+        self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(MIN_CWND));
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        self.window.on_undo(event);
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        self.window.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(us) = self.queueing() {
+            visit("queueing_ms", us / 1_000.0);
+        }
+    }
+}

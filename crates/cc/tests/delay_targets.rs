@@ -1,0 +1,132 @@
+//! Copa and LEDBAT: the delay that each aims at, and what moves it.
+
+mod common;
+
+use common::link::{Flow, Path};
+use common::{ack, at_ms, control, control_of, delivered, internal, loss};
+use narrows_base::{Duration, Time};
+use narrows_cc::{AckSample, CongestionControl, LINUX_6_12};
+
+fn flow(name: &str, options: &[(&str, f64)], path: Path) -> Flow {
+    Flow::new(control_of(name, options, &LINUX_6_12, Some(path.rtt)), path, Time::ZERO)
+}
+
+/// Share of the path used and mean packets waiting, over 20 s from `from_ms` on.
+fn use_and_queue(flow: &mut Flow, service: Duration, from_ms: u64) -> (f64, f64) {
+    flow.run(at_ms(from_ms), |_| {});
+    let before = flow.delivered;
+    let (mut sum, mut acks) = (0, 0);
+    flow.run(at_ms(from_ms + 20_000), |flow| {
+        sum += flow.queue();
+        acks += 1;
+    });
+    let used = (flow.delivered - before) as f64 * service.as_secs_f64() / 20.0;
+    (used, sum as f64 / f64::from(acks))
+}
+
+#[test]
+fn copa_alone_queues_a_few_packets_for_each_1_over_delta() {
+    let path = Path::new(20, 40, 1_000);
+    let queues = [0.5, 0.1].map(|delta| {
+        let mut flow = flow("copa", &[("delta", delta)], path);
+        let (used, queue) = use_and_queue(&mut flow, path.service, 5_000);
+        assert!(used > 0.9, "{delta}: {used}");
+        queue
+    });
+    assert!(queues[0] < 10.0 && queues[1] > 2.0 * queues[0], "{queues:?}");
+}
+
+#[test]
+fn copa_alone_stays_in_its_default_mode() {
+    let mut flow = flow("copa", &[], Path::new(20, 40, 1_000));
+    flow.run(at_ms(5_000), |_| {});
+    let mut competitive = 0;
+    let mut acks = 0;
+    flow.run(at_ms(25_000), |flow| {
+        acks += 1;
+        competitive += u32::from(flow.control.state() == "competitive");
+    });
+    assert!(competitive * 20 < acks, "{competitive} of {acks} ACKs");
+}
+
+/// A control that sees a lowest RTT of 40 ms, then a queue of 30 to 60 ms for `seconds`.
+fn beside_a_full_buffer(options: &[(&str, f64)], seconds: u64) -> Box<dyn CongestionControl> {
+    let mut control = control("copa", options);
+    let rtt = |now: Time, ms| AckSample {
+        rtt: Some(Duration::from_millis(ms)),
+        srtt: Duration::from_millis(ms),
+        ..ack(now, 1)
+    };
+    control.on_ack(&rtt(at_ms(0), 40));
+    for step in 1..seconds * 1_000 / 5 {
+        control.on_ack(&rtt(at_ms(step * 5), 70 + step % 30));
+    }
+    control
+}
+
+#[test]
+fn copa_competes_where_the_queue_never_empties() {
+    let control = beside_a_full_buffer(&[], 5);
+    assert_eq!(control.state(), "competitive");
+    assert!(internal(control.as_ref(), "delta") < 0.05, "one more packet each round trip");
+    let never = beside_a_full_buffer(&[("competitive", 0.0)], 5);
+    assert_eq!((never.state(), internal(never.as_ref(), "delta")), ("default", 0.5));
+}
+
+#[test]
+fn a_loss_halves_copas_share_while_it_competes() {
+    let mut control = beside_a_full_buffer(&[], 5);
+    let before = internal(control.as_ref(), "delta");
+    let lossy = AckSample { lost: 1, rtt: Some(Duration::from_millis(80)), ..ack(at_ms(5_100), 1) };
+    control.on_ack(&lossy);
+    assert!((internal(control.as_ref(), "delta") - 2.0 * before).abs() < 1e-9);
+    control.on_ack(&AckSample { rtt: Some(Duration::from_millis(41)), ..lossy });
+    assert_eq!((control.state(), internal(control.as_ref(), "delta")), ("default", 0.5));
+}
+
+#[test]
+fn copa_ignores_losses_in_its_default_mode() {
+    let mut control = control("copa", &[]);
+    control.on_congestion(&loss(10));
+    assert_eq!(control.control().cwnd, 10);
+}
+
+#[test]
+fn ledbat_keeps_its_target_delay() {
+    let path = Path::new(10, 40, 1_000);
+    for (target, packets) in [(100.0, 83.0), (25.0, 21.0)] {
+        let mut flow = flow("ledbat", &[("target_ms", target)], path);
+        let (used, queue) = use_and_queue(&mut flow, path.service, 60_000);
+        assert!(used > 0.99 && (queue / packets - 1.0_f64).abs() < 0.1, "{target}: {used} {queue}");
+    }
+}
+
+/// A LEDBAT that has seen 40 ms and sees `rtt_ms` now, after so many ACKs.
+fn ledbat(rtt_ms: u64, acks: u64) -> Box<dyn CongestionControl> {
+    let mut control = control("ledbat", &[]);
+    let mut take = |rtt_ms, count| {
+        for step in 0..count {
+            let rtt = Duration::from_millis(rtt_ms);
+            control.on_delivered(&delivered(at_ms(step), 1, rtt, (step, step + 10)));
+            control.on_ack(&ack(at_ms(step), 1));
+        }
+    };
+    take(40, 1);
+    take(rtt_ms, acks);
+    control
+}
+
+#[test]
+fn ledbat_yields_to_a_queue_above_its_target() {
+    assert!(ledbat(40, 60).control().cwnd > 13, "grows like Reno without a queue");
+    assert_eq!(ledbat(140, 60).control().cwnd, 10, "holds at the target");
+    let yielded = ledbat(340, 60).control().cwnd;
+    assert_eq!(yielded, 2, "and no less");
+}
+
+#[test]
+fn ledbat_halves_on_loss() {
+    let mut control = ledbat(140, 60);
+    control.on_congestion(&loss(10));
+    assert_eq!(control.control().cwnd, 5);
+}
