@@ -19,6 +19,7 @@ mod link_message;
 mod path;
 mod record;
 mod router;
+mod spin;
 #[allow(unsafe_code)]
 mod sys;
 

@@ -8,11 +8,9 @@ use narrows_base::{Duration, Time};
 use crate::config::PathConfig;
 use crate::frame::classify;
 use crate::lateness::Lateness;
+use crate::spin::Spin;
 use crate::{Host, Path, Recorder, Side, sys};
 
-/// Before a deadline the router spins for this long instead of sleeping. Much more, and the
-/// kernel's real-time throttling would stop it for 50 ms (sched_rt_runtime_us).
-const SPIN: Duration = Duration::from_micros(50);
 /// The longest sleep: how soon a stop is noticed.
 const NAP: Duration = Duration::from_millis(10);
 /// Packets that are taken from one host before the releases have their turn.
@@ -54,6 +52,7 @@ pub struct Router<'a> {
     report: Report,
     sample_every: Duration,
     next_sample: Time,
+    spin: Spin,
     buffer: Vec<u8>,
 }
 
@@ -107,6 +106,7 @@ impl<'a> Router<'a> {
             report: Report { record, lateness: Lateness::default(), oversize: 0 },
             sample_every,
             next_sample: Time::ZERO,
+            spin: Spin::new(),
             buffer: vec![0; LARGEST],
         }
     }
@@ -198,13 +198,14 @@ impl<'a> Router<'a> {
         let now = self.now();
         let due = self.path.next_deadline().unwrap_or(Time::MAX).min(self.next_sample);
         let gap = due.saturating_since(now);
-        if gap <= SPIN {
+        let ahead = self.spin.ahead(now.as_nanos(), sys::thread_cpu_ns);
+        if gap <= ahead {
             return Ok(());
         }
         progress.now.store(now.as_nanos(), Ordering::Relaxed);
         let forwarded = self.path.link().counters().forwarded_packets;
         progress.forwarded.store(forwarded, Ordering::Relaxed);
-        let nap = gap.saturating_sub(SPIN).min(NAP).as_nanos();
+        let nap = gap.saturating_sub(ahead).min(NAP).as_nanos();
         sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)
     }
 }

@@ -23,7 +23,16 @@ const NANOS: u64 = 1_000_000_000;
 
 /// CLOCK_MONOTONIC in ns.
 pub(crate) fn monotonic_ns() -> u64 {
-    let t = clock_gettime(ClockId::Monotonic);
+    clock_ns(ClockId::Monotonic)
+}
+
+/// The processor time of this thread in ns.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    clock_ns(ClockId::ThreadCPUTime)
+}
+
+fn clock_ns(clock: ClockId) -> u64 {
+    let t = clock_gettime(clock);
     t.tv_sec.cast_unsigned() * NANOS + t.tv_nsec.cast_unsigned()
 }
 
