@@ -123,6 +123,15 @@ def _print_json(document: object) -> None:
     print(json.dumps(document, indent=1, allow_nan=False))
 
 
+def _print(what: dict[str, object] | Iterable[str]) -> None:
+    """An object as JSON, or lines."""
+    if isinstance(what, dict):
+        _print_json(what)
+    else:
+        for line in what:
+            print(line)
+
+
 @app.command("list")
 def list_(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
@@ -205,6 +214,100 @@ def reproduce(
         print(*describe(made), sep="\n")
         passed = passed and made.passed
     raise typer.Exit(DONE if passed else FAILED)
+
+
+@app.command()
+def sweep(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A specification with lists.")],
+    sets: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PLACE=VALUE", help="Change a value.")
+    ] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", metavar="AXIS=VALUE", help="Only these: path.buffer=1bdp,2bdp."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it would be.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Runs at once; as many as cores.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="The store of the runs.")] = None,
+) -> None:
+    """Run every combination of a study; goes on where it stopped."""
+    from narrows.sweep import estimate, execute, prepare
+    from narrows.sweep.bar import SweepBar
+    from narrows.sweep.text import estimate_lines, outcome_lines
+
+    job = prepare(study, sets or (), filters=filters or (), backend=backend, out=out)
+    if dry_run:
+        expected = estimate(job, jobs)
+        _print(expected.document() if as_json else estimate_lines(expected))
+        return
+    with SweepBar() as bar:
+        outcome = execute(job, jobs=jobs, watcher=bar)
+    _print(outcome.document() if as_json else outcome_lines(outcome))
+    raise typer.Exit(FAILED if outcome.failures else DONE)
+
+
+@app.command()
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
+    form: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
+    ] = None,
+) -> None:
+    """Write one table of all runs in a directory."""
+    from narrows.sweep import export as write_table
+    from narrows.sweep import export_file
+
+    if out is None:
+        write_table(directory, table, form, sys.stdout.buffer)
+    else:
+        export_file(directory, table, form, out)
+
+
+store = typer.Typer(help="Look after the stored runs of sweeps.", rich_markup_mode=None)
+app.add_typer(store, name="store")
+_STORE = typer.Argument(metavar="DIR", help="The directory of a sweep.")
+
+
+@store.command("ls")
+def list_store(directory: Annotated[Path, _STORE]) -> None:
+    """List the studies of a store and how far they are."""
+    from narrows.store import open_store, states
+    from narrows.sweep.text import state_lines
+
+    _print(state_lines(states(open_store(directory))))
+
+
+@store.command("gc")
+def collect_garbage(
+    directory: Annotated[Path, _STORE],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+) -> None:
+    """Remove runs that no study has any more, and what killed sweeps left."""
+    from narrows.store import collect, open_store
+    from narrows.sweep.text import garbage_lines
+
+    _print(garbage_lines(collect(open_store(directory), not dry_run), not dry_run))
+
+
+@store.command()
+def verify(
+    directory: Annotated[Path, _STORE],
+    remove: Annotated[bool, typer.Option("--remove", help="Remove them for a new sweep.")] = False,
+) -> None:
+    """Compare every stored run with its digests; exit status 1 if one is damaged."""
+    from narrows.store import damage, open_store
+
+    found = open_store(directory)
+    damaged = list(damage(found, remove))
+    _print(f"{key}: {wrong}" for key, wrong in damaged)
+    print(f"{len(damaged)} damaged runs, {len(found.keys())} stored")
+    raise typer.Exit(FAILED if damaged else DONE)
 
 
 @app.command()

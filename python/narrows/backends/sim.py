@@ -6,6 +6,9 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from narrows.backends.protocol import Capabilities, Progress
@@ -26,7 +29,7 @@ class Simulator:
         from narrows import _native
 
         self._native = _native
-        self.engine: str = _native.engine_version
+        self.engine = f"{_native.engine_version}+{_build()}"
 
     def capabilities(self) -> Capabilities:
         """Everything that the registries of the native module list."""
@@ -66,6 +69,14 @@ class Simulator:
             wall_s=time.perf_counter() - began,
         )
         return RunResult(tables, info)
+
+
+@cache
+def _build() -> str:
+    """A digest of the native module: two builds of a version may give other results."""
+    from narrows import _native
+
+    return blake2b(Path(str(_native.__file__)).read_bytes(), digest_size=6).hexdigest()
 
 
 def _refusal(message: str) -> SpecError:

@@ -10,24 +10,40 @@
 
 A directory is complete or it isn't there: everything is written next to it
 under a hidden name, which a single rename makes the result.
+
+Sweeps keep their runs in a store of another layout: see `narrows.store.runs`.
 """
 
 from __future__ import annotations
 
 from narrows.store.atomic import uninterrupted
+from narrows.store.care import Garbage, StudyState, collect, damage, states
 from narrows.store.read import Result, StoredTrial, find_result, open_result
 from narrows.store.records import RunInfo, RunResult
-from narrows.store.write import Draft, default_directory, new_result
+from narrows.store.runs import RunStore, create_store, is_store, open_store, slug, unwritable
+from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
 __all__ = [
+    "RESULTS",
     "Draft",
+    "Garbage",
     "Result",
     "RunInfo",
     "RunResult",
+    "RunStore",
     "StoredTrial",
+    "StudyState",
+    "collect",
+    "create_store",
+    "damage",
     "default_directory",
     "find_result",
+    "is_store",
     "new_result",
     "open_result",
+    "open_store",
+    "slug",
+    "states",
     "uninterrupted",
+    "unwritable",
 ]

@@ -56,17 +56,17 @@ def publish(partial: Path, final: Path) -> None:
     """
     for file in partial.rglob("*"):
         if file.is_file():
-            _flush(file)
+            flush(file)
     with uninterrupted():
         replaced = final.with_name(f".{final.name}.{secrets.token_hex(4)}.replaced")
         if final.exists():
             final.rename(replaced)
         partial.rename(final)
-        _flush(final.parent)
+        flush(final.parent)
         shutil.rmtree(replaced, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Waits until the disk holds a file's content or a directory's names."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -1,0 +1,20 @@
+"""Many runs: a study's combinations on all cores, into a store, and out of it as tables."""
+
+from __future__ import annotations
+
+from narrows.sweep.estimate import Estimate, estimate
+from narrows.sweep.export import export, export_file
+from narrows.sweep.prepare import SweepJob, prepare
+from narrows.sweep.run import Failure, SweepOutcome, execute
+
+__all__ = [
+    "Estimate",
+    "Failure",
+    "SweepJob",
+    "SweepOutcome",
+    "estimate",
+    "execute",
+    "export",
+    "export_file",
+    "prepare",
+]

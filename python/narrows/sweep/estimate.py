@@ -1,0 +1,74 @@
+"""How long a sweep is going to take, about, before it begins."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+from narrows.plan import Trial
+from narrows.store import is_store, open_store
+from narrows.sweep.prepare import SweepJob
+
+PACKET_BITS = 12_000
+"""Of a full packet."""
+PACKETS_PER_CPU_S = 1.5e6
+"""A common speed of the simulator, where no stored run tells this machine's."""
+_SAMPLE = 50
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`runs` in all, those that are `stored` already, and how long the rest takes."""
+
+    combinations: int
+    runs: int
+    stored: int
+    simulated_s: float
+    wall_s: float
+    jobs: int
+
+    def document(self) -> dict[str, object]:
+        """What `--json` prints."""
+        return asdict(self)
+
+
+def load(trial: Trial) -> float:
+    """The packets of a run whose bottleneck is always busy; what its cost goes by."""
+    scenario = trial.scenario
+    bits = float(scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"]) / 1e9
+    return bits / PACKET_BITS
+
+
+def width(job: SweepJob, jobs: int | None) -> int:
+    """How many runs go on at once: the machine's cores, at most `jobs`."""
+    if not job.backend.capabilities().parallel:
+        return 1
+    return jobs or len(os.sched_getaffinity(0))
+
+
+def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
+    """How many runs, how many of them are there, and how long the rest takes, about."""
+    runs = {trial.hash: trial for _, trial in job.runs}
+    present = open_store(job.directory).keys() if is_store(job.directory) else set()
+    rest = [trial for key, trial in runs.items() if key not in present]
+    simulated_s = sum(trial.scenario["run"]["duration_ns"] for trial in rest) / 1e9
+    workers = width(job, jobs)
+    if job.backend.capabilities().real_time:
+        wall_s = simulated_s / workers
+    else:
+        speed = _speed(job, [key for key in runs if key in present])
+        wall_s = sum(load(trial) for trial in rest) / speed / workers
+    combinations = len({cell.number for cell, _ in job.runs})
+    return Estimate(combinations, len(runs), len(runs) - len(rest), simulated_s, wall_s, workers)
+
+
+def _speed(job: SweepJob, stored: list[str]) -> float:
+    """Packets per second of a core: that of stored runs, if there are any."""
+    if not stored:
+        return PACKETS_PER_CPU_S
+    store = open_store(job.directory)
+    infos = [store.info(key) for key in islice(stored, _SAMPLE)]
+    seconds = sum(float(info["wall_s"]) for info in infos)
+    packets = sum(int(info["packets"]) for info in infos)
+    return packets / seconds if packets and seconds else PACKETS_PER_CPU_S

@@ -1,0 +1,104 @@
+"""A study as a list of runs to do, checked before the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.backends import Backend, get_backend
+from narrows.errors import InputError
+from narrows.plan import Cell, Grid, Trial, grid
+from narrows.spec import Override, load_study
+from narrows.spec.overrides import parse_place
+from narrows.spec.registry import also_known
+from narrows.spec.suggest import one_of
+from narrows.spec.units import UnitError, parse_duration, parse_rate, parse_size, quote
+from narrows.store import RESULTS, slug
+
+_EXAMPLE = "AXIS=VALUE, such as path.buffer=1bdp,"
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """A checked study on a back end, and those of its runs that are wanted."""
+
+    grid: Grid
+    backend: Backend
+    directory: Path
+    runs: tuple[tuple[Cell, Trial], ...]
+
+    @property
+    def name(self) -> str:
+        """What the person calls the study."""
+        return self.grid.study.name
+
+
+def prepare(
+    spec: str | Path,
+    overrides: Iterable[str | Override] = (),
+    *,
+    filters: Sequence[str] = (),
+    backend: str = "sim",
+    out: str | Path | None = None,
+) -> SweepJob:
+    """Reads a study and checks every combination; writes nothing. Raises InputError."""
+    engine = get_backend(backend)
+    study = load_study(spec, overrides)
+    with also_known(engine.capabilities().ccas):
+        cells = grid(study, engine.engine, engine.name)
+    wanted = _Filter(cells, filters)
+    runs = tuple((cell, trial) for cell, trial in cells.runs() if wanted.takes(cell))
+    if not runs:
+        remedy = "a filter that some combination meets"
+        raise InputError.at("--filter", "no combination that meets all", remedy)
+    directory = Path(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
+    return SweepJob(cells, engine, directory, runs)
+
+
+class _Filter:
+    """`path.buffer=1bdp,2bdp`: one of these values; several filters must all be met."""
+
+    def __init__(self, cells: Grid, texts: Iterable[str]) -> None:
+        self._cells = cells
+        self._wanted = [self._read(text) for text in texts]
+
+    def takes(self, cell: Cell) -> bool:
+        """Whether a combination meets every filter."""
+        return all(_exact(cell.values[place]) in values for place, values in self._wanted)
+
+    def _read(self, text: str) -> tuple[str, set[object]]:
+        written, equals, values = text.partition("=")
+        if not equals:
+            raise InputError.at("--filter", quote(text), _EXAMPLE)
+        key = parse_place(written)
+        axes = {axis.key: axis.place for axis in self._cells.study.axes}
+        if key is None or key not in axes:
+            found = f"{quote(written)}, which is no axis of the study"
+            raise InputError.at("--filter", found, one_of(written, axes.values()))
+        place = axes[key]
+        known = {_exact(c.values[place]): str(c.values[place]) for c in self._cells.cells}
+        wanted = [value.strip() for value in values.split(",")]
+        for value in wanted:
+            if _exact(value) not in known:
+                found = f"{quote(value)}, which is no value of {place}"
+                raise InputError.at("--filter", found, one_of(value, list(known.values())[:20]))
+        return place, {_exact(value) for value in wanted}
+
+
+def _exact(value: object) -> object:
+    """A value by what it means: "0.5bdp" is ".5bdp", and the text "2" is 2."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    for parse in (parse_rate, parse_duration, parse_size):
+        try:
+            return parse(value)
+        except UnitError:
+            continue
+    return value

@@ -1,0 +1,63 @@
+"""What `narrows sweep` and `narrows store` print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from narrows.store import Garbage, StudyState
+from narrows.sweep.bar import clock
+from narrows.sweep.estimate import Estimate
+from narrows.sweep.run import SweepOutcome
+
+MOST_FAILURES = 20
+
+
+def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
+    """What a sweep did, its failures, and where everything is."""
+    total = outcome.new + outcome.stored + len(outcome.failures)
+    cells = len({cell.number for cell, _ in outcome.job.runs})
+    speed = outcome.packets / outcome.wall_s if outcome.wall_s else 0.0
+    yield (
+        f"{outcome.job.name}: {total} runs of {cells} combinations: {outcome.new} new, "
+        f"{outcome.stored} there before, {len(outcome.failures)} failed"
+    )
+    if outcome.new:
+        yield f"{clock(outcome.wall_s)}, {speed:,.0f} packets per second"
+    for failure in outcome.failures[:MOST_FAILURES]:
+        yield f"failed: {failure.cell}, seed {failure.trial.seed}: {failure.error}"
+    if len(outcome.failures) > MOST_FAILURES:
+        yield f"and {len(outcome.failures) - MOST_FAILURES} more, in its failures directory"
+    yield str(outcome.job.directory)
+
+
+def estimate_lines(estimate: Estimate) -> Iterator[str]:
+    """How much there is to do."""
+    rest = estimate.runs - estimate.stored
+    yield (
+        f"{estimate.runs} runs of {estimate.combinations} combinations: "
+        f"{estimate.stored} there already, {rest} to do"
+    )
+    if rest:
+        yield (
+            f"{estimate.simulated_s:,.0f} s to simulate, "
+            f"about {clock(estimate.wall_s)} with {estimate.jobs} at once"
+        )
+
+
+def state_lines(states: Iterable[StudyState]) -> Iterator[str]:
+    """A line for every study of a store."""
+    for state in states:
+        failed = f", {state.failed} failed" if state.failed else ""
+        yield (
+            f"{state.name}: {state.stored} of {state.runs} runs{failed} "
+            f"({state.backend} {state.engine})"
+        )
+
+
+def garbage_lines(garbage: Garbage, removed: bool) -> Iterator[str]:
+    """What a collection removed, or would remove."""
+    verb = "removed" if removed else "would remove"
+    yield (
+        f"{verb} {len(garbage.runs)} runs of no study, {len(garbage.failures)} records of "
+        f"failures, {len(garbage.leftovers)} leftovers of killed processes"
+    )
