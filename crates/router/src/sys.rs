@@ -113,7 +113,10 @@ pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
     // SAFETY: the request is a live `ifreq`, as TUNSETIFF wants.
     match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) } {
         0 => Ok(file.into()),
-        _ => Err(Error::last_os_error()),
+        _ => {
+            let error = Error::last_os_error();
+            Err(Error::other(format!("{TUN_DEVICE} makes no device ({error}); `modprobe tun`")))
+        }
     }
 }
 
