@@ -20,6 +20,10 @@ pub enum DropReason {
     Early,
     /// Chance, after the queue: a lossy medium.
     RandomLoss,
+    /// It exceeded the rate and the burst of a policer.
+    Policed,
+    /// Nothing got through at the time.
+    Outage,
 }
 
 /// A packet that an element dropped.

@@ -41,22 +41,28 @@
 //! A packet moves through `VecDeque`s that grow to their working size and stay
 //! there: no allocation per packet, and no dynamic call with a drop-tail queue.
 
+mod agenda;
 mod bucket;
 mod departures;
 mod element;
 mod impairment;
 mod line;
 mod link;
+mod policer;
 mod queue;
 mod rate;
 
 pub use element::{Departure, DropReason, Dropped, Element};
-pub use impairment::{Jitter, RandomLoss};
+pub use impairment::{
+    Duplication, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams, Outage,
+    OutageMode, Overtaking, RandomLoss, Route,
+};
 pub use line::Line;
 pub use link::{Counters, Link};
+pub use policer::{Policer, PolicerParams};
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
     FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,
     SquareRoot, Tbf, TbfParams, Verdicts,
 };
-pub use rate::{ConstantRate, RateProcess};
+pub use rate::{ConstantRate, RateProcess, SteppedRate, Trace, TraceError};

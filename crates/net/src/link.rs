@@ -123,9 +123,20 @@ impl<B> Link<B> {
 
     #[inline]
     fn start_transmission(&mut self, packet: Packet<B>, start: Time) {
-        let size = packet.bytes();
-        let end = self.rate.transmit(start, size);
-        self.transmission = Some(Transmission { end, size });
+        let end = self.rate.transmit(start, packet.bytes());
+        self.transmit_until(end, packet);
+    }
+
+    /// Starts after an idle time, however short.
+    #[inline]
+    fn start_from_idle(&mut self, packet: Packet<B>, start: Time) {
+        let end = self.rate.transmit_from_idle(start, packet.bytes());
+        self.transmit_until(end, packet);
+    }
+
+    #[inline]
+    fn transmit_until(&mut self, end: Time, packet: Packet<B>) {
+        self.transmission = Some(Transmission { end, size: packet.bytes() });
         self.departures.push(end + self.delay, packet);
     }
 
@@ -136,13 +147,8 @@ impl<B> Link<B> {
         let Some(Transmission { end, size }) = self.transmission.take() else { return };
         self.counters.forwarded_packets += 1;
         self.counters.forwarded_bytes += size;
-        self.ask_queue(end);
-    }
-
-    #[inline]
-    fn ask_queue(&mut self, at: Time) {
-        if let Some(packet) = self.queue.dequeue(at, &mut self.verdicts) {
-            self.start_transmission(packet, at);
+        if let Some(packet) = self.queue.dequeue(end, &mut self.verdicts) {
+            self.start_transmission(packet, end);
         }
     }
 
@@ -150,8 +156,11 @@ impl<B> Link<B> {
         self.queue.on_deadline(due, &mut self.verdicts);
         let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
         assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
-        if self.transmission.is_none() {
-            self.ask_queue(due);
+        if self.transmission.is_some() {
+            return;
+        }
+        if let Some(packet) = self.queue.dequeue(due, &mut self.verdicts) {
+            self.start_from_idle(packet, due);
         }
     }
 }
@@ -165,7 +174,7 @@ impl<B> Element<B> for Link<B> {
         if self.transmission.is_some() {
             self.queue.enqueue(packet, now, &mut self.verdicts);
         } else if let Some(packet) = self.queue.pass(packet, now, &mut self.verdicts) {
-            self.start_transmission(packet, now);
+            self.start_from_idle(packet, now);
         }
     }
 

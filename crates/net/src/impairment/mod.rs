@@ -1,7 +1,17 @@
 //! What a path does to packets besides queueing and delay, an element each.
 
+mod duplication;
+mod gilbert_elliott;
 mod jitter;
 mod loss;
+mod netem;
+mod outage;
+mod route;
 
+pub use duplication::Duplication;
+pub use gilbert_elliott::{GilbertElliott, GilbertElliottParams};
 pub use jitter::Jitter;
 pub use loss::RandomLoss;
+pub use netem::{Netem, NetemParams};
+pub use outage::{Outage, OutageMode};
+pub use route::{Overtaking, Route};

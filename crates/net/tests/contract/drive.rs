@@ -158,10 +158,11 @@ impl Driver<'_> {
         }
         let (departed, dropped) = (self.out.departures.len(), self.out.dropped.len());
         let held = self.element.held();
-        if self.received == departed + dropped + held {
+        let (received, made) = (self.received, self.element.made());
+        if received + made == departed + dropped + held {
             return Ok(());
         }
-        let received = self.received;
-        Err(format!("{received} arrived, {departed} departed, {dropped} dropped, {held} inside"))
+        let came = format!("{received} arrived and {made} were made");
+        Err(format!("{came}, {departed} departed, {dropped} dropped, {held} inside"))
     }
 }

@@ -1,7 +1,11 @@
 //! Random elements.
 
-use narrows_base::{Bytes, Duration, Rate, Stream};
-use narrows_net::{DropTail, Jitter, Limit, Line, Link, Queue, RandomLoss, RateProcess};
+use narrows_base::{Bytes, Duration, Rate, Stream, Time};
+use narrows_net::{
+    DropTail, Duplication, GilbertElliott, GilbertElliottParams, Jitter, Limit, Line, Link, Netem,
+    NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams, Queue, RandomLoss,
+    RateProcess, Route, SteppedRate, Trace,
+};
 
 use crate::queues::{Discipline, queue};
 use crate::stack::Stack;
@@ -21,7 +25,17 @@ macro_rules! holds {
         })*
     };
 }
-holds!(Jitter, Line, Link, RandomLoss);
+holds!(GilbertElliott, Jitter, Line, Link, Netem, Outage, Policer, RandomLoss, Route);
+
+impl Holds for Duplication<Body> {
+    fn held(&self) -> usize {
+        Self::held(self)
+    }
+
+    fn made(&self) -> usize {
+        usize::try_from(self.copies()).unwrap()
+    }
+}
 
 /// What kind of element.
 #[derive(Clone, Copy, Debug)]
@@ -29,19 +43,36 @@ pub enum Kind {
     Line,
     Jitter,
     Loss,
+    GilbertElliott,
+    Netem,
+    Duplication,
+    Route,
+    Outage,
+    Policer,
     DropTailLink,
+    /// Its rate changes: by steps, with outages, or by a trace.
+    VaryingLink,
     ManagedLink,
     GatedLink,
     /// A link with a discipline of this crate.
     Link(Discipline),
+    /// Of elements that keep the order.
+    OrderedStack,
     Stack,
 }
 
-pub const KINDS: [Kind; 16] = [
+pub const KINDS: [Kind; 24] = [
     Kind::Line,
     Kind::Jitter,
     Kind::Loss,
+    Kind::GilbertElliott,
+    Kind::Netem,
+    Kind::Duplication,
+    Kind::Route,
+    Kind::Outage,
+    Kind::Policer,
     Kind::DropTailLink,
+    Kind::VaryingLink,
     Kind::ManagedLink,
     Kind::GatedLink,
     Kind::Link(Discipline::CoDel),
@@ -53,6 +84,7 @@ pub const KINDS: [Kind; 16] = [
     Kind::Link(Discipline::DualPi2),
     Kind::Link(Discipline::Tbf),
     Kind::Link(Discipline::TbfOverPie),
+    Kind::OrderedStack,
     Kind::Stack,
 ];
 
@@ -61,7 +93,11 @@ impl Kind {
     pub fn keeps_order(self) -> bool {
         !matches!(
             self,
-            Self::Link(Discipline::FqCoDel | Discipline::Fq | Discipline::DualPi2) | Self::Stack
+            Self::Netem
+                | Self::Duplication
+                | Self::Route
+                | Self::Link(Discipline::FqCoDel | Discipline::Fq | Discipline::DualPi2)
+                | Self::Stack
         )
     }
 }
@@ -74,20 +110,73 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
         Kind::Line => Box::new(Line::new(delay(&mut random))),
         Kind::Jitter => Box::new(Jitter::new(delay(&mut random), noise)),
         Kind::Loss => Box::new(RandomLoss::new([0.0, 0.02, 0.5, 1.0][pick(&mut random, 4)], noise)),
+        Kind::GilbertElliott => Box::new(GilbertElliott::new(&gilbert_elliott(&mut random), noise)),
+        Kind::Netem => Box::new(Netem::new(&netem(&mut random), noise)),
+        Kind::Duplication => {
+            Box::new(Duplication::new([0.0, 0.1, 1.0][pick(&mut random, 3)], noise))
+        }
+        Kind::Route => Box::new(route(&mut random)),
+        Kind::Outage => Box::new(outage(&mut random)),
+        Kind::Policer => Box::new(Policer::new(&policer(&mut random))),
+        Kind::VaryingLink => {
+            let queue = DropTail::new(limit(&mut random));
+            Box::new(Link::new(queue, rate_process(&mut random), delay(&mut random)))
+        }
         Kind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
         Kind::ManagedLink => Box::new(custom(Managed::new(noise), &mut random)),
         Kind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),
         Kind::Link(discipline) => {
             Box::new(link(queue(discipline, noise, &mut random), &mut random))
         }
-        Kind::Stack => Box::new(stack(seed, &mut random)),
+        Kind::OrderedStack => Box::new(stack(seed, &mut random, Kind::keeps_order)),
+        Kind::Stack => Box::new(stack(seed, &mut random, |_| true)),
     }
 }
 
-fn stack(seed: u64, random: &mut Stream) -> Stack {
+fn gilbert_elliott(random: &mut Stream) -> GilbertElliottParams {
+    GilbertElliottParams {
+        p: [0.0, 0.1, 1.0][pick(random, 3)],
+        r: [None, Some(0.2)][pick(random, 2)],
+        loss_bad: [0.3, 1.0][pick(random, 2)],
+        loss_good: [0.0, 0.1][pick(random, 2)],
+    }
+}
+
+fn netem(random: &mut Stream) -> NetemParams {
+    NetemParams {
+        delay: delay(random),
+        jitter: [Duration::ZERO, delay(random)][pick(random, 2)],
+        reorder: [0.0, 0.1, 1.0][pick(random, 3)],
+        gap: [0, 1, 5][pick(random, 3)],
+    }
+}
+
+fn route(random: &mut Stream) -> Route<Body> {
+    let overtaking = [Overtaking::Allowed, Overtaking::Never][pick(random, 2)];
+    let change = |n: u64| Time::from_nanos(n * 9 * TICK);
+    let changes = (1..20).map(|n| (change(n), delay(random))).collect();
+    Route::new(delay(random), changes, overtaking)
+}
+
+fn outage(random: &mut Stream) -> Outage<Body> {
+    let span = |random: &mut Stream| Duration::from_nanos(TICK * random.below(9));
+    let outages: Vec<_> = (0..20).map(|n| (Time::from_nanos(n * 9 * TICK), span(random))).collect();
+    Outage::new(&outages, [OutageMode::Drop, OutageMode::Hold][pick(random, 2)])
+}
+
+fn policer(random: &mut Stream) -> PolicerParams {
+    PolicerParams {
+        peakrate: [None, Some((rate(random), Bytes::new(3_000)))][pick(random, 2)],
+        overhead: [0, 14][pick(random, 2)],
+        ..PolicerParams::new(rate(random), Bytes::new([1_000, 1_514, 9_000][pick(random, 3)]))
+    }
+}
+
+fn stack(seed: u64, random: &mut Stream, fits: fn(Kind) -> bool) -> Stack {
+    let parts: Vec<_> = KINDS[..KINDS.len() - 2].iter().filter(|&&kind| fits(kind)).collect();
     let height = 2 + random.below(4);
-    let most = KINDS.len() as u64 - 1;
-    let part = |n| element(KINDS[pick(random, most)], seed.wrapping_mul(31).wrapping_add(n));
+    let kind = |random: &mut Stream| *parts[pick(random, parts.len() as u64)];
+    let part = |n| element(kind(random), seed.wrapping_mul(31).wrapping_add(n));
     Stack((0..height).map(part).collect())
 }
 
@@ -100,6 +189,33 @@ fn custom(
 
 fn link(queue: impl Into<Queue<Body>>, random: &mut Stream) -> Link<Body> {
     Link::new(queue, RateProcess::constant(rate(random)), delay(random))
+}
+
+/// Mostly a constant rate; steps with outages; a trace at about 12 Mbit/s, which
+/// is slow here.
+fn rate_process(random: &mut Stream) -> RateProcess {
+    match random.below(8) {
+        0 | 1 => {
+            let step = |n: u64, random: &mut Stream| {
+                let outage = random.chance(0.2) && n < 20;
+                let rate = if outage { Rate::from_bps(0) } else { rate(random) };
+                (Time::from_nanos(n * 7 * TICK), rate)
+            };
+            let steps = (1..=20).map(|n| step(n, random)).collect();
+            SteppedRate::new(rate(random), steps).into()
+        }
+        2 => {
+            let mut at = 0;
+            let mut line = || {
+                at += random.below(3);
+                at
+            };
+            let mut lines: Vec<u64> = (0..20).map(|_| line()).collect();
+            lines.push(60);
+            Trace::new(lines).unwrap().into()
+        }
+        _ => RateProcess::constant(rate(random)),
+    }
 }
 
 /// Around [`RATE`], often exactly that.

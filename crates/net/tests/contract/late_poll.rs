@@ -61,6 +61,7 @@ fn every_element_holds_the_contract() {
 #[test]
 fn random_stacks_hold_the_contract() {
     hold_the_contract(Kind::Stack, 1_000);
+    hold_the_contract(Kind::OrderedStack, 1_000);
 }
 
 /// And they reach what the disciplines are for: early drops or marks with many

@@ -23,6 +23,11 @@ type Body = u64;
 /// An element that says how many packets are inside.
 trait Holds: Element<Body> {
     fn held(&self) -> usize;
+
+    /// How many packets it has made.
+    fn made(&self) -> usize {
+        0
+    }
 }
 
 /// What came out of an element.

@@ -42,4 +42,8 @@ impl Holds for Stack {
     fn held(&self) -> usize {
         self.0.iter().map(|e| e.held()).sum()
     }
+
+    fn made(&self) -> usize {
+        self.0.iter().map(|e| e.made()).sum()
+    }
 }

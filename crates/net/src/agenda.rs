@@ -1,0 +1,83 @@
+//! Packets that leave in the order of their times, however they came.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use narrows_base::{Packet, Time};
+
+use crate::Departure;
+
+/// Packets with the instants at which they leave; those of one instant leave in
+/// the order in which they were put in.
+#[derive(Clone, Debug)]
+pub(crate) struct Agenda<B> {
+    entries: BinaryHeap<Entry<B>>,
+    made: u64,
+    /// The latest arrival.
+    reached: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<B> {
+    number: u64,
+    departure: Departure<B>,
+}
+
+impl<B> Entry<B> {
+    const fn key(&self) -> (Time, u64) {
+        (self.departure.at, self.number)
+    }
+}
+
+/// The earliest is the greatest, for the heap.
+impl<B> Ord for Entry<B> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+impl<B> PartialOrd for Entry<B> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<B> PartialEq for Entry<B> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<B> Eq for Entry<B> {}
+
+impl<B> Agenda<B> {
+    pub(crate) const fn new() -> Self {
+        Self { entries: BinaryHeap::new(), made: 0, reached: Time::ZERO }
+    }
+
+    /// Puts in a packet that arrived at `now` and leaves at `at`.
+    ///
+    /// # Panics
+    /// If an earlier packet arrived later: its random numbers would be another's.
+    pub(crate) fn push(&mut self, now: Time, at: Time, packet: Packet<B>) {
+        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.reached = now;
+        self.made += 1;
+        self.entries.push(Entry { number: self.made, departure: Departure { at, packet } });
+    }
+
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
+        if self.next_deadline()? > now {
+            return None;
+        }
+        self.entries.pop().map(|entry| entry.departure)
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.entries.peek().map(|entry| entry.departure.at)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

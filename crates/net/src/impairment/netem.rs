@@ -1,0 +1,148 @@
+//! Delay as netem has it: jitter that reorders, and packets sent ahead.
+
+use narrows_base::{Duration, Packet, Stream, Time};
+
+use crate::agenda::Agenda;
+use crate::{Departure, Element};
+
+/// The parameters of `tc`'s netem that have to do with delay; the defaults are
+/// Linux's: nothing happens. Its correlations and its tables of distributions
+/// aren't modelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NetemParams {
+    /// The delay.
+    pub delay: Duration,
+    /// Delays are uniform from `delay` less this to `delay` and this. More than
+    /// `delay` is cut off at no delay.
+    pub jitter: Duration,
+    /// The probability of a packet being sent at once, ahead of those delayed,
+    /// when its turn comes by `gap`.
+    pub reorder: f64,
+    /// How many packets pass from one turn to the next; 0 means 1 if there is a
+    /// `reorder`, as `tc` has it.
+    pub gap: u32,
+}
+
+/// A delay with noise (Linux `sch_netem.c`, `netem_enqueue`). Packets leave in
+/// the order of their times, so that noise reorders close ones.
+#[derive(Clone, Debug)]
+pub struct Netem<B> {
+    params: NetemParams,
+    gap: u32,
+    /// Delayed packets since the last one sent ahead.
+    counter: u32,
+    random: Stream,
+    agenda: Agenda<B>,
+}
+
+impl<B> Netem<B> {
+    /// A line with this delay and noise. Without jitter and reordering nothing
+    /// is drawn from `random`.
+    ///
+    /// # Panics
+    /// If `reorder` isn't in 0 to 1.
+    #[must_use]
+    pub fn new(params: &NetemParams, random: Stream) -> Self {
+        assert!((0.0..=1.0).contains(&params.reorder), "a probability of {}", params.reorder);
+        let gap = if params.reorder > 0.0 { params.gap.max(1) } else { 0 };
+        Self { params: *params, gap, counter: 0, random, agenda: Agenda::new() }
+    }
+
+    /// How many packets are on their way.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.agenda.len()
+    }
+
+    fn draw(&mut self) -> Duration {
+        let NetemParams { delay, jitter, .. } = self.params;
+        if jitter.is_zero() {
+            return delay;
+        }
+        let noise = Duration::from_nanos(self.random.below(2 * jitter.as_nanos()));
+        (delay + noise).saturating_sub(jitter)
+    }
+
+    fn goes_ahead(&mut self) -> bool {
+        self.gap > 0 && self.counter >= self.gap - 1 && self.random.chance(self.params.reorder)
+    }
+}
+
+impl<B> Element<B> for Netem<B> {
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        if self.goes_ahead() {
+            self.counter = 0;
+            self.agenda.push(now, now, packet);
+        } else {
+            self.counter = self.counter.saturating_add(1);
+            let delay = self.draw();
+            self.agenda.push(now, now + delay, packet);
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.agenda.pop_due(now)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.agenda.next_deadline()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    const MILLI: u64 = 1_000_000;
+
+    /// The order in which packets leave that come `gap` ns apart, with times.
+    fn left(params: NetemParams, count: u64, gap: u64) -> Vec<(u64, u64)> {
+        let mut netem = Netem::new(&params, Stream::new(1, "netem"));
+        for body in 0..count {
+            let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::NotEct, body };
+            netem.receive(packet, Time::from_nanos(body * gap));
+        }
+        let leave = std::iter::from_fn(|| netem.poll(Time::MAX));
+        leave.map(|d| (d.packet.body, d.at.as_nanos())).collect()
+    }
+
+    #[test]
+    fn without_noise_it_is_a_line() {
+        let params = NetemParams { delay: Duration::from_millis(5), ..NetemParams::default() };
+        let expected: Vec<_> = (0..9).map(|n| (n, 5 * MILLI + n)).collect();
+        assert_eq!(left(params, 9, 1), expected);
+    }
+
+    #[test]
+    fn delays_are_uniform_around_the_delay_and_reorder_close_packets() {
+        let (delay, jitter) = (Duration::from_millis(5), Duration::from_millis(2));
+        let params = NetemParams { delay, jitter, ..NetemParams::default() };
+        let gap = MILLI / 10;
+        let left = left(params, 20_000, gap);
+        let delays: Vec<_> = left.iter().map(|&(body, at)| at - body * gap).collect();
+        assert!(delays.iter().all(|d| (3 * MILLI..7 * MILLI).contains(d)));
+        let mean = delays.iter().sum::<u64>() / 20_000;
+        assert!(mean.abs_diff(5 * MILLI) < MILLI / 50, "{mean}");
+        assert!(left.windows(2).filter(|w| w[0].0 > w[1].0).count() > 5_000);
+        assert!(left.windows(2).all(|w| w[0].1 <= w[1].1));
+    }
+
+    #[test]
+    fn every_fifth_packet_goes_ahead_with_certainty() {
+        let delay = Duration::from_millis(5);
+        let params = NetemParams { delay, reorder: 1.0, gap: 5, ..NetemParams::default() };
+        let ahead: Vec<_> =
+            left(params, 20, 1).iter().filter(|p| p.1 == p.0).map(|p| p.0).collect();
+        assert_eq!(ahead, [4, 9, 14, 19]);
+    }
+
+    #[test]
+    fn a_quarter_goes_ahead_by_chance() {
+        let delay = Duration::from_millis(5);
+        let params = NetemParams { delay, reorder: 0.25, ..NetemParams::default() };
+        let ahead = left(params, 20_000, 1).iter().filter(|p| p.1 == p.0).count();
+        assert!((4_800..5_200).contains(&ahead), "{ahead}");
+    }
+}

@@ -1,0 +1,143 @@
+//! A policer: what exceeds a rate and its burst is dropped, nothing waits.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Bytes, Packet, Rate, Time};
+
+use crate::bucket::Bucket;
+use crate::departures::Departures;
+use crate::{Departure, DropReason, Dropped, Element};
+
+/// The parameters of `tc`'s police action. It demands the first two, so that
+/// they have no default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicerParams {
+    /// The rate in the long run.
+    pub rate: Rate,
+    /// Bytes that may pass at once after an idle time; a larger packet never
+    /// passes.
+    pub burst: Bytes,
+    /// The rate within a burst and the depth of its bucket (`mtu`): none.
+    pub peakrate: Option<(Rate, Bytes)>,
+    /// Bytes that count with each packet besides IP's: 0, as where packets come
+    /// in; 14 where they go out of an Ethernet device.
+    pub overhead: u32,
+}
+
+impl PolicerParams {
+    /// A policer at a device's ingress without a peak rate.
+    #[must_use]
+    pub const fn new(rate: Rate, burst: Bytes) -> Self {
+        Self { rate, burst, peakrate: None, overhead: 0 }
+    }
+}
+
+/// Passes a packet at once if the bucket has tokens for it, and drops it if not
+/// (Linux `act_police.c`, `tcf_police_act`, with `conform-exceed drop`).
+#[derive(Clone, Debug)]
+pub struct Policer<B> {
+    bucket: Bucket,
+    peak: Option<Bucket>,
+    overhead: u32,
+    departures: Departures<B>,
+    dropped: VecDeque<Dropped<B>>,
+}
+
+impl<B> Policer<B> {
+    /// A policer with full buckets.
+    ///
+    /// # Panics
+    /// If a rate or a burst is zero.
+    #[must_use]
+    pub fn new(params: &PolicerParams) -> Self {
+        Self {
+            bucket: Bucket::new(params.rate, params.burst),
+            peak: params.peakrate.map(|(rate, depth)| Bucket::new(rate, depth)),
+            overhead: params.overhead,
+            departures: Departures::new(),
+            dropped: VecDeque::new(),
+        }
+    }
+
+    /// How many packets wait to be polled.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.departures.len()
+    }
+
+    /// Takes the tokens for a packet; false, and none taken, if there are too
+    /// few.
+    fn conforms(&mut self, packet: &Packet<B>, now: Time) -> bool {
+        let size = u64::from(packet.size) + u64::from(self.overhead);
+        let may_pass = |bucket: &Bucket| bucket.ready(size, now) <= now;
+        if !may_pass(&self.bucket) || !self.peak.as_ref().is_none_or(may_pass) {
+            return false;
+        }
+        self.bucket.take(size, now);
+        if let Some(peak) = &mut self.peak {
+            peak.take(size, now);
+        }
+        true
+    }
+}
+
+impl<B> Element<B> for Policer<B> {
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        if self.conforms(&packet, now) {
+            self.departures.push(now, packet);
+        } else {
+            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Policed });
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.departures.pop_due(now)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.departures.next_deadline()
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.dropped.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    /// Which of packets of 1,000 bytes pass, one every `gap` us.
+    fn passed(policer: &mut Policer<()>, count: u64, gap: u64, from: u64) -> Vec<bool> {
+        (0..count)
+            .map(|n| {
+                let now = Time::from_nanos((from + n * gap) * 1_000);
+                let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::Ect0, body: () };
+                policer.receive(packet, now);
+                policer.poll(now).is_some()
+            })
+            .collect()
+    }
+
+    /// 8 Mbit/s are a packet a ms; offered twice that after a burst of ten.
+    #[test]
+    fn a_burst_passes_then_the_rate() {
+        let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(10_000));
+        let mut policer = Policer::new(&params);
+        let first = passed(&mut policer, 1_000, 500, 0);
+        // Ten at once, and what the rate earns meanwhile: 19 in a row.
+        assert!(first[..19].iter().all(|&p| p) && !first[19], "{:?}", &first[..24]);
+        let all = first.iter().filter(|&&p| p).count();
+        assert!((509..=510).contains(&all), "{all}");
+        let idle = passed(&mut policer, 20, 0, 2_000_000);
+        assert_eq!(idle.iter().filter(|&&p| p).count(), 10);
+    }
+
+    #[test]
+    fn a_packet_larger_than_the_burst_never_passes() {
+        let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(999));
+        assert_eq!(passed(&mut Policer::new(&params), 3, 1_000_000, 0), [false; 3]);
+    }
+}

@@ -1,0 +1,136 @@
+//! A rate that changes at given times.
+
+use narrows_base::{Bytes, Rate, Time};
+
+/// Bits per second times ns in a byte.
+const NANOS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000;
+
+/// A serialiser whose rate changes at given times, also during a transmission:
+/// what is left of the packet goes on at the new rate. A rate of zero is an
+/// outage.
+///
+/// It rounds as [`ConstantRate`](crate::ConstantRate) does: a busy period takes
+/// its exact time, truncated to the nanosecond.
+#[derive(Clone, Debug)]
+pub struct SteppedRate {
+    rate: u64,
+    /// The changes to come and those that have been, in order.
+    steps: Vec<(Time, Rate)>,
+    /// The index of the next change.
+    next: usize,
+    /// When the last transmission ended, truncated.
+    end: Time,
+    /// What the truncation left, in units of 1/rate ns.
+    fraction: u64,
+}
+
+impl SteppedRate {
+    /// `initial` until the first of `steps`; each sets the rate from its time on.
+    ///
+    /// # Panics
+    /// If the times don't ascend or the last rate is zero: packets would stay
+    /// for ever.
+    #[must_use]
+    pub fn new(initial: Rate, steps: Vec<(Time, Rate)>) -> Self {
+        assert!(steps.windows(2).all(|w| w[0].0 < w[1].0), "the times of the steps must ascend");
+        let last = steps.last().map_or(initial, |step| step.1);
+        assert!(last.as_bps() > 0, "the last rate must be above zero");
+        Self { rate: initial.as_bps(), steps, next: 0, end: Time::ZERO, fraction: 0 }
+    }
+
+    /// When the transmission of `size` ends that begins at `start`.
+    ///
+    /// # Panics
+    /// If the end is beyond the range of [`Time`].
+    pub fn transmit(&mut self, start: Time, size: Bytes) -> Time {
+        let carried = if start == self.end { self.fraction } else { 0 };
+        let mut left = u128::from(size.get()) * NANOS_PER_BYTE_AT_1_BPS + u128::from(carried);
+        let mut now = start;
+        loop {
+            let until = self.steps.get(self.next).map(|step| step.0);
+            if until.is_some_and(|until| until <= now) {
+                self.rate = self.steps[self.next].1.as_bps();
+                self.next += 1;
+                continue;
+            }
+            let room = until.map(|until| u128::from((until - now).as_nanos()));
+            let Some(possible) = room.map(|nanos| nanos * u128::from(self.rate)) else { break };
+            // A packet that ends as the rate changes ends before.
+            if left <= possible && self.rate > 0 {
+                break;
+            }
+            left -= possible;
+            now = self.steps[self.next].0;
+        }
+        self.finish(now, left)
+    }
+
+    /// Ends after `left` more, all of it at the present rate.
+    fn finish(&mut self, now: Time, left: u128) -> Time {
+        let rate = u128::from(self.rate);
+        let whole = u64::try_from(left / rate).expect("a transmission ends beyond all time");
+        self.fraction = (left % rate) as u64;
+        self.end = Time::from_nanos(now.as_nanos() + whole);
+        self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ConstantRate;
+
+    const MEGABIT: u64 = 1_000_000;
+
+    fn stepped(initial: u64, steps: &[(u64, u64)]) -> SteppedRate {
+        let step = |s: &(u64, u64)| (Time::from_nanos(s.0), Rate::from_bps(s.1));
+        SteppedRate::new(Rate::from_bps(initial), steps.iter().map(step).collect())
+    }
+
+    #[test]
+    fn without_steps_it_is_the_constant_rate() {
+        for rate in [1_000_003, 7_777_777, 999_999_937] {
+            let (mut a, mut b) = (stepped(rate, &[]), ConstantRate::new(Rate::from_bps(rate)));
+            let mut start = Time::from_nanos(17);
+            for n in 0..10_000u64 {
+                let size = Bytes::new(40 + n * 7_919 % 1_461);
+                let end = a.transmit(start, size);
+                assert_eq!(end, b.transmit(start, size), "packet {n} at {rate} bit/s");
+                start = end;
+            }
+        }
+    }
+
+    /// 1,000 bytes: 8 ms at 1 Mbit/s, half of it at double the rate, 6 ms.
+    #[test]
+    fn a_packet_in_transmission_goes_on_at_the_new_rate() {
+        let mut rate = stepped(MEGABIT, &[(4_000_000, 2 * MEGABIT)]);
+        assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_000)), Time::from_nanos(6_000_000));
+        let next = rate.transmit(Time::from_nanos(6_000_000), Bytes::new(1_000));
+        assert_eq!(next, Time::from_nanos(10_000_000));
+    }
+
+    #[test]
+    fn an_outage_holds_a_packet_up() {
+        let mut rate = stepped(MEGABIT, &[(4_000_000, 0), (50_000_000, MEGABIT)]);
+        assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_000)), Time::from_nanos(54_000_000));
+        let mut rate = stepped(MEGABIT, &[(8_000_000, 0), (50_000_000, MEGABIT)]);
+        assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_000)), Time::from_nanos(8_000_000));
+        let next = rate.transmit(Time::from_nanos(8_000_000), Bytes::new(1_000));
+        assert_eq!(next, Time::from_nanos(58_000_000));
+    }
+
+    #[test]
+    fn several_steps_within_one_packet_add_up() {
+        let steps: Vec<_> = (1..=7).map(|n| (n * 1_000_000, (1 + n % 2) * MEGABIT)).collect();
+        let mut rate = stepped(MEGABIT, &steps);
+        // ms by ms: 1 + 2 + 1 + 2 + 1 + 2 kbit.
+        assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_125)), Time::from_nanos(6_000_000));
+    }
+
+    #[test]
+    #[should_panic(expected = "last rate must be above zero")]
+    fn an_endless_outage_panics() {
+        let _ = stepped(MEGABIT, &[(1, 0)]);
+    }
+}
