@@ -127,9 +127,12 @@ impl CongestionControl for Dctcp {
             Congestion::Ecn | Congestion::TailLoss => Self::reduced(cwnd, alpha),
             Congestion::Loss | Congestion::Timeout { .. } => (cwnd >> 1).max(2),
         });
-        if event.kind == Congestion::Ecn {
-            self.state = RecoveryState::Cwr;
-        }
+        self.state = match event.kind {
+            Congestion::Ecn => RecoveryState::Cwr,
+            Congestion::Loss => RecoveryState::Recovery,
+            Congestion::Timeout { .. } => RecoveryState::Loss,
+            Congestion::TailLoss => self.state,
+        };
     }
 
     fn on_undo(&mut self, event: &UndoEvent) {

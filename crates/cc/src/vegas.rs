@@ -168,9 +168,12 @@ impl CongestionControl for Vegas {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.edges = (event.acked_total, event.sent_total);
         self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(2));
-        if event.kind == Congestion::TailLoss {
+        match event.kind {
             // CWR begins and ends at once.
-            self.begin_judging();
+            Congestion::TailLoss => self.begin_judging(),
+            Congestion::Loss => self.follow(RecoveryState::Recovery),
+            Congestion::Ecn => self.follow(RecoveryState::Cwr),
+            Congestion::Timeout { .. } => self.follow(RecoveryState::Loss),
         }
     }
 

@@ -20,8 +20,9 @@ pub(crate) const INFO: Info = Info {
     build: |config| Box::new(Westwood::new(&config)),
 };
 
-/// Shortest time of a bandwidth sample in ms (`TCP_WESTWOOD_RTT_MIN`).
-const SHORTEST_MS: u64 = 50;
+/// Shortest time of a bandwidth sample as a part of a second, 50 ms
+/// (`TCP_WESTWOOD_RTT_MIN`).
+const SHORTEST_PART: u64 = 20;
 /// The RTT before the first sample in s (`TCP_WESTWOOD_INIT_RTT`).
 const INITIAL_RTT_S: u64 = 20;
 
@@ -36,8 +37,8 @@ struct Bandwidth {
     bytes: u64,
     /// Bytes counted for duplicates that a cumulative ACK will cover.
     accounted: u64,
-    /// `snd_una` in packets.
-    acked_total: u64,
+    /// `snd_una` in packets, once an ACK has come: what the first one covers doesn't count.
+    acked_total: Option<u64>,
     rtt: u64,
     rtt_min: u64,
     resets_rtt_min: bool,
@@ -106,7 +107,7 @@ impl Westwood {
                 began: 0,
                 bytes: 0,
                 accounted: 0,
-                acked_total: 0,
+                acked_total: None,
                 rtt,
                 rtt_min: rtt,
                 resets_rtt_min: true,
@@ -147,22 +148,20 @@ impl CongestionControl for Westwood {
     /// `tcp_westwood_pkts_acked`, then `tcp_westwood_ack`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);
-        let shortest = self.jiffies.of_millis(SHORTEST_MS);
+        let shortest = self.jiffies.per_second() / SHORTEST_PART;
         let now = self.jiffies.at(sample.now);
         if let Some(rtt) = sample.rtt.filter(|rtt| !rtt.is_zero()) {
             self.bandwidth.rtt = self.jiffies.of_micros(rtt.as_micros());
         }
         let bandwidth = &mut self.bandwidth;
         bandwidth.end_sample(now, shortest);
-        let advance = (sample.acked_total - bandwidth.acked_total) * self.mss;
-        bandwidth.acked_total = sample.acked_total;
+        let before = bandwidth.acked_total.replace(sample.acked_total);
+        let advance = (sample.acked_total - before.unwrap_or(sample.acked_total)) * self.mss;
         // Linux's fast path takes ACKs without SACK blocks: nothing is missing then.
         let missing = u64::from(sample.in_flight) < sample.sent_total - sample.acked_total;
-        bandwidth.bytes += if advance == 0 || missing {
-            bandwidth.count_slowly(advance, self.mss)
-        } else {
-            advance
-        };
+        let duplicate = advance == 0 && before.is_some();
+        bandwidth.bytes +=
+            if duplicate || missing { bandwidth.count_slowly(advance, self.mss) } else { advance };
         bandwidth.update_rtt_min();
     }
 
@@ -180,7 +179,7 @@ impl CongestionControl for Westwood {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let mut event = *event;
         let timeout = matches!(event.kind, Congestion::Timeout { .. });
-        if self.reducing && !timeout {
+        if self.reducing && !event.state.is_reducing() {
             // One episode ended and the next began with the same ACK.
             self.complete();
             event.cwnd = self.window.cwnd;

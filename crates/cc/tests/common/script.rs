@@ -30,7 +30,11 @@ struct Path {
 /// The sender and its chance.
 pub struct Script {
     pub control: Box<dyn CongestionControl>,
+    /// Whether marked packets come and end in CWR.
+    pub ecn: bool,
     random: Stream,
+    marks: Stream,
+    delivered_ce: u64,
     path: Path,
     now: Time,
     state: RecoveryState,
@@ -49,7 +53,10 @@ impl Script {
         let path = Path::draw(&mut random);
         Self {
             control,
+            ecn: false,
             random,
+            marks: Stream::new(seed, "marks"),
+            delivered_ce: 0,
             path,
             now: super::at_ms(5_000),
             state: RecoveryState::Open,
@@ -99,6 +106,8 @@ impl Script {
         if acked > 0 {
             self.delivered_at = self.now;
         }
+        let marked = self.ecn && self.marks.chance(0.1);
+        self.delivered_ce += if marked { u64::from(acked) } else { 0 };
         let rtt = self.rtt();
         let sample = self.ack_sample(acked, lost, prior_in_flight, rtt);
         let mut seen = self.delivered_sample(acked, sample.rtt);
@@ -113,6 +122,9 @@ impl Script {
         }
         if lost > 0 && self.state < RecoveryState::Cwr && self.random.chance(0.8) {
             self.congestion(Congestion::Loss, record);
+        }
+        if marked && self.state < RecoveryState::Cwr {
+            self.congestion(Congestion::Ecn, record);
         }
         let may_grow = !self.state.is_reducing();
         let sample = AckSample { state: self.state, may_grow, ..sample };
@@ -183,7 +195,7 @@ impl Script {
             pacing_rate: Rate::from_bytes_per_sec(self.path.pacing_bytes),
             cwnd_limited: true,
             ece: false,
-            delivered_ce: 0,
+            delivered_ce: self.delivered_ce,
             delivered: self.delivered,
             prr_cwnd: None,
         }
@@ -210,6 +222,7 @@ impl Script {
         self.high = self.delivered + u64::from(self.in_flight);
         self.state = match kind {
             Congestion::Timeout { .. } => RecoveryState::Loss,
+            Congestion::Ecn => RecoveryState::Cwr,
             _ => RecoveryState::Recovery,
         };
         record(&Step::Congestion(event), self.control.as_ref());
