@@ -24,6 +24,8 @@ pub enum DropReason {
     Policed,
     /// Nothing got through at the time.
     Outage,
+    /// A newer packet says what it said: an acknowledgement that was thinned out.
+    Merged,
 }
 
 /// A packet that an element dropped.

@@ -42,6 +42,7 @@
 //! there: no allocation per packet, and no dynamic call with a drop-tail queue.
 
 mod agenda;
+mod batch;
 mod bucket;
 mod departures;
 mod element;
@@ -52,10 +53,11 @@ mod policer;
 mod queue;
 mod rate;
 
+pub use batch::{BatchLink, BatchParams};
 pub use element::{Departure, DropReason, Dropped, Element};
 pub use impairment::{
-    Duplication, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams, Outage,
-    OutageMode, Overtaking, RandomLoss, Route,
+    Duplication, GilbertElliott, GilbertElliottParams, Jitter, Merge, Netem, NetemParams, Outage,
+    OutageMode, Overtaking, RandomLoss, Route, Thinning, ThinningParams,
 };
 pub use line::Line;
 pub use link::{Counters, Link};

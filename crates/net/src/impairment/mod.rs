@@ -7,6 +7,7 @@ mod loss;
 mod netem;
 mod outage;
 mod route;
+mod thinning;
 
 pub use duplication::Duplication;
 pub use gilbert_elliott::{GilbertElliott, GilbertElliottParams};
@@ -15,3 +16,4 @@ pub use loss::RandomLoss;
 pub use netem::{Netem, NetemParams};
 pub use outage::{Outage, OutageMode};
 pub use route::{Overtaking, Route};
+pub use thinning::{Merge, Thinning, ThinningParams};

@@ -2,9 +2,10 @@
 
 use narrows_base::{Bytes, Duration, Rate, Stream, Time};
 use narrows_net::{
-    DropTail, Duplication, GilbertElliott, GilbertElliottParams, Jitter, Limit, Line, Link, Netem,
-    NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams, Queue, RandomLoss,
-    RateProcess, Route, SteppedRate, Trace,
+    BatchLink, BatchParams, DropTail, Duplication, GilbertElliott, GilbertElliottParams, Jitter,
+    Limit, Line, Link, Netem, NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams,
+    Queue, QueueDiscipline, RandomLoss, RateProcess, Route, SteppedRate, Thinning, ThinningParams,
+    Trace,
 };
 
 use crate::queues::{Discipline, queue};
@@ -25,7 +26,19 @@ macro_rules! holds {
         })*
     };
 }
-holds!(GilbertElliott, Jitter, Line, Link, Netem, Outage, Policer, RandomLoss, Route);
+holds!(
+    BatchLink,
+    Thinning,
+    GilbertElliott,
+    Jitter,
+    Line,
+    Link,
+    Netem,
+    Outage,
+    Policer,
+    RandomLoss,
+    Route
+);
 
 impl Holds for Duplication<Body> {
     fn held(&self) -> usize {
@@ -49,6 +62,9 @@ pub enum Kind {
     Route,
     Outage,
     Policer,
+    Thinning,
+    BatchLink,
+    ManagedBatchLink,
     DropTailLink,
     /// Its rate changes: by steps, with outages, or by a trace.
     VaryingLink,
@@ -61,7 +77,7 @@ pub enum Kind {
     Stack,
 }
 
-pub const KINDS: [Kind; 24] = [
+pub const KINDS: [Kind; 27] = [
     Kind::Line,
     Kind::Jitter,
     Kind::Loss,
@@ -71,6 +87,9 @@ pub const KINDS: [Kind; 24] = [
     Kind::Route,
     Kind::Outage,
     Kind::Policer,
+    Kind::Thinning,
+    Kind::BatchLink,
+    Kind::ManagedBatchLink,
     Kind::DropTailLink,
     Kind::VaryingLink,
     Kind::ManagedLink,
@@ -93,7 +112,8 @@ impl Kind {
     pub fn keeps_order(self) -> bool {
         !matches!(
             self,
-            Self::Netem
+            Self::Thinning
+                | Self::Netem
                 | Self::Duplication
                 | Self::Route
                 | Self::Link(Discipline::FqCoDel | Discipline::Fq | Discipline::DualPi2)
@@ -118,6 +138,19 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
         Kind::Route => Box::new(route(&mut random)),
         Kind::Outage => Box::new(outage(&mut random)),
         Kind::Policer => Box::new(Policer::new(&policer(&mut random))),
+        Kind::Thinning => Box::new(thinning(&mut random)),
+        Kind::BatchLink => {
+            let queue = DropTail::new(limit(&mut random));
+            Box::new(BatchLink::new(queue, &batch(&mut random), noise))
+        }
+        Kind::ManagedBatchLink => {
+            let queue: Box<dyn QueueDiscipline<Body> + Send> = if random.chance(0.5) {
+                Box::new(Managed::new(noise.clone()))
+            } else {
+                Box::new(Gate::new(noise.clone()))
+            };
+            Box::new(BatchLink::new(Queue::Custom(queue), &batch(&mut random), noise))
+        }
         Kind::VaryingLink => {
             let queue = DropTail::new(limit(&mut random));
             Box::new(Link::new(queue, rate_process(&mut random), delay(&mut random)))
@@ -164,6 +197,24 @@ fn outage(random: &mut Stream) -> Outage<Body> {
     Outage::new(&outages, [OutageMode::Drop, OutageMode::Hold][pick(random, 2)])
 }
 
+fn thinning(random: &mut Stream) -> Thinning<Body> {
+    let hold = Duration::from_nanos(TICK * random.below(20));
+    let params = ThinningParams { max: [1, 2, 5, 200][pick(random, 4)], hold };
+    Thinning::new(&params, Box::new(|held, newer| held.size == newer.size && newer.body % 7 != 0))
+}
+
+fn batch(random: &mut Stream) -> BatchParams {
+    BatchParams {
+        rate: rate(random),
+        access: Duration::from_nanos(TICK * random.below(5)),
+        contention: [Duration::ZERO, Duration::from_nanos(TICK * 2)][pick(random, 2)],
+        slot: [Duration::ZERO, Duration::from_nanos(TICK * 4)][pick(random, 2)],
+        max_packets: [1, 4, 64][pick(random, 3)],
+        max_time: Duration::from_nanos(TICK * random.below(20)),
+        overhead: [0, 40][pick(random, 2)],
+    }
+}
+
 fn policer(random: &mut Stream) -> PolicerParams {
     PolicerParams {
         peakrate: [None, Some((rate(random), Bytes::new(3_000)))][pick(random, 2)],
@@ -181,7 +232,7 @@ fn stack(seed: u64, random: &mut Stream, fits: fn(Kind) -> bool) -> Stack {
 }
 
 fn custom(
-    discipline: impl narrows_net::QueueDiscipline<Body> + Send + 'static,
+    discipline: impl QueueDiscipline<Body> + Send + 'static,
     random: &mut Stream,
 ) -> Link<Body> {
     link(Queue::Custom(Box::new(discipline)), random)

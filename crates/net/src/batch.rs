@@ -1,0 +1,291 @@
+//! A link that sends in batches: aggregation as in Wi-Fi, slots as in cellular
+//! networks.
+
+use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
+
+use crate::departures::Departures;
+use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline, Verdicts};
+
+/// How batches are made. The defaults are those of one Wi-Fi station (802.11ac)
+/// without rivals; measured values vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchParams {
+    /// The rate within a batch: 400 Mbit/s.
+    pub rate: Rate,
+    /// What a batch costs besides its packets: waiting, preamble and its
+    /// acknowledgement: 150 us.
+    pub access: Duration,
+    /// Random extra of that, uniform from zero on: 135 us, the backoff.
+    pub contention: Duration,
+    /// Batches start at multiples of this; zero for any time: zero. A cellular
+    /// slot is 1 ms (LTE) or 0.5 ms (5G).
+    pub slot: Duration,
+    /// Packets in a batch at most: 64.
+    pub max_packets: u32,
+    /// No packet is added once the batch takes so long: 4 ms.
+    pub max_time: Duration,
+    /// Bytes that each packet has besides IP's: 40.
+    pub overhead: u32,
+}
+
+impl Default for BatchParams {
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bps(400_000_000),
+            access: Duration::from_micros(150),
+            contention: Duration::from_micros(135),
+            slot: Duration::ZERO,
+            max_packets: 64,
+            max_time: Duration::from_millis(4),
+            overhead: 40,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    /// A batch will be filled then, with what waits by that time.
+    Access(Time),
+    /// A batch ends then.
+    Sending(Time),
+}
+
+/// A link whose packets leave in batches: it gains access to the medium, takes
+/// what waits up to a limit, and all of it arrives at the batch's end.
+pub struct BatchLink<B> {
+    params: BatchParams,
+    queue: Queue<B>,
+    random: Stream,
+    state: State,
+    /// Packets and bytes of the batch being sent.
+    batch: (u64, Bytes),
+    /// Room for a batch while it is filled; empty otherwise.
+    filling: Vec<Packet<B>>,
+    departures: Departures<B>,
+    verdicts: Verdicts<B>,
+    counters: Counters,
+    reached: Time,
+}
+
+impl<B> BatchLink<B> {
+    /// An idle link.
+    ///
+    /// # Panics
+    /// If the rate or the number of packets is zero.
+    #[must_use]
+    pub fn new(queue: impl Into<Queue<B>>, params: &BatchParams, random: Stream) -> Self {
+        assert!(params.rate.as_bps() > 0, "a link needs a rate above zero");
+        assert!(params.max_packets > 0, "a batch needs room for a packet");
+        Self {
+            params: *params,
+            queue: queue.into(),
+            random,
+            state: State::Idle,
+            batch: (0, Bytes::ZERO),
+            filling: Vec::new(),
+            departures: Departures::new(),
+            verdicts: Verdicts::new(),
+            counters: Counters::default(),
+            reached: Time::ZERO,
+        }
+    }
+
+    /// Settles everything that is due at or before `now`, as
+    /// [`Link::catch_up`](crate::Link::catch_up) does.
+    pub fn catch_up(&mut self, now: Time) {
+        self.reached = self.reached.max(now);
+        loop {
+            let change = match self.state {
+                State::Idle => None,
+                State::Access(at) | State::Sending(at) => Some(at),
+            };
+            match self.queue.next_deadline() {
+                Some(due) if due <= now && change.is_none_or(|at| due < at) => self.run_timer(due),
+                _ if change.is_some_and(|at| at <= now) => self.change_state(),
+                _ => return,
+            }
+        }
+    }
+
+    /// The counters, as of the last instant that the link has reached.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        Counters {
+            dropped_packets: self.verdicts.dropped_packets(),
+            marked_packets: self.verdicts.marked_packets(),
+            ..self.counters
+        }
+    }
+
+    /// The bytes that wait, without the batch being sent.
+    #[must_use]
+    pub fn backlog(&self) -> Bytes {
+        self.queue.backlog()
+    }
+
+    /// The packets that wait, without the batch being sent.
+    #[must_use]
+    pub fn backlog_packets(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The packets inside: waiting, being sent, or due and not yet polled.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.queue.len() + self.departures.len()
+    }
+
+    fn change_state(&mut self) {
+        match self.state {
+            State::Idle => {}
+            State::Access(at) => self.fill(at),
+            State::Sending(at) => {
+                self.counters.forwarded_packets += self.batch.0;
+                self.counters.forwarded_bytes += self.batch.1;
+                self.seek_access(at);
+            }
+        }
+    }
+
+    /// Begins to wait for the medium if anything waits for it.
+    fn seek_access(&mut self, now: Time) {
+        if self.queue.is_empty() {
+            self.state = State::Idle;
+            return;
+        }
+        let mut at = now + self.params.access;
+        if !self.params.contention.is_zero() {
+            let most = self.params.contention.as_nanos();
+            at += Duration::from_nanos(self.random.below(most + 1));
+        }
+        if !self.params.slot.is_zero() {
+            at = Time::ZERO + (at - Time::ZERO).round_up_to(self.params.slot);
+        }
+        self.state = State::Access(at);
+    }
+
+    /// Takes what fits into a batch that starts at `start`.
+    fn fill(&mut self, start: Time) {
+        let mut packets = std::mem::take(&mut self.filling);
+        let (mut air, mut bytes) = (Duration::ZERO, Bytes::ZERO);
+        let mut on_air = Bytes::ZERO;
+        while packets.len() < self.params.max_packets as usize && air < self.most_air(&packets) {
+            let Some(packet) = self.queue.dequeue(start, &mut self.verdicts) else { break };
+            bytes += packet.bytes();
+            on_air += packet.bytes() + Bytes::new(u64::from(self.params.overhead));
+            air = self.params.rate.time_to_send(on_air);
+            packets.push(packet);
+        }
+        self.batch = (packets.len() as u64, bytes);
+        self.state = if packets.is_empty() { State::Idle } else { State::Sending(start + air) };
+        packets.drain(..).for_each(|packet| self.departures.push(start + air, packet));
+        self.filling = packets;
+    }
+
+    /// The first packet always fits.
+    fn most_air(&self, packets: &[Packet<B>]) -> Duration {
+        if packets.is_empty() { Duration::MAX } else { self.params.max_time }
+    }
+
+    fn run_timer(&mut self, due: Time) {
+        self.queue.on_deadline(due, &mut self.verdicts);
+        let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
+        assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
+        if matches!(self.state, State::Idle) {
+            self.seek_access(due);
+        }
+    }
+}
+
+impl<B> Element<B> for BatchLink<B> {
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.catch_up(now);
+        self.counters.arrived_packets += 1;
+        self.queue.enqueue(packet, now, &mut self.verdicts);
+        if matches!(self.state, State::Idle) {
+            self.seek_access(now);
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.catch_up(now);
+        self.departures.pop_due(now)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        let change = match self.state {
+            State::Access(at) => Some(at),
+            // The batch itself is among the departures.
+            State::Idle | State::Sending(_) => None,
+        };
+        let queue = || if self.queue.is_empty() { None } else { self.queue.next_deadline() };
+        self.departures.next_deadline().or(change).or_else(queue)
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.verdicts.take_dropped()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+    use crate::{DropTail, Limit};
+
+    /// Departures in us of packets of 1,000 bytes that arrive then.
+    fn left(params: BatchParams, arrivals: &[u64]) -> Vec<u64> {
+        let queue = DropTail::new(Limit::Packets(1_000));
+        let mut link = BatchLink::new(queue, &params, Stream::new(1, "batch"));
+        for &micros in arrivals {
+            let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
+            link.receive(packet, Time::from_nanos(micros * 1_000));
+        }
+        let left = std::iter::from_fn(|| link.poll(Time::from_nanos(1_000_000_000)));
+        left.map(|d| d.at.as_nanos() / 1_000).collect()
+    }
+
+    /// 10 us for a packet, 100 us for access.
+    fn params() -> BatchParams {
+        BatchParams {
+            rate: Rate::from_bps(800_000_000),
+            access: Duration::from_micros(100),
+            contention: Duration::ZERO,
+            overhead: 0,
+            ..BatchParams::default()
+        }
+    }
+
+    #[test]
+    fn what_waits_when_access_is_gained_leaves_together() {
+        // The first two by 100 us; the third comes as they are sent.
+        assert_eq!(left(params(), &[0, 50, 110, 115]), [120, 120, 240, 240]);
+    }
+
+    #[test]
+    fn a_batch_is_limited_in_packets_and_in_time() {
+        let few = BatchParams { max_packets: 3, ..params() };
+        assert_eq!(left(few, &[0; 4]), [130, 130, 130, 240]);
+        let short = BatchParams { max_time: Duration::from_micros(15), ..params() };
+        assert_eq!(left(short, &[0; 3]), [120, 120, 230]);
+    }
+
+    #[test]
+    fn batches_start_in_slots() {
+        let slotted = BatchParams { slot: Duration::from_millis(1), ..params() };
+        assert_eq!(left(slotted, &[0, 950, 1_500]), [1_020, 1_020, 2_010]);
+    }
+
+    #[test]
+    fn contention_is_uniform() {
+        let contended = BatchParams { contention: Duration::from_micros(100), ..params() };
+        let arrivals: Vec<_> = (0..1_000).map(|n| n * 300).collect();
+        let waits: Vec<_> =
+            left(contended, &arrivals).iter().zip(&arrivals).map(|(l, a)| l - a - 110).collect();
+        let mean = waits.iter().sum::<u64>() / 1_000;
+        assert!(waits.iter().all(|&w| w <= 100) && (45..55).contains(&mean), "{mean}");
+    }
+}
