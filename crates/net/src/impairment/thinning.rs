@@ -139,7 +139,7 @@ mod tests {
     /// can't be merged into.
     fn left(max: u32, arrivals: &[(u32, u32, u64)]) -> Vec<(u32, u32, u64)> {
         let params = ThinningParams { max, hold: Duration::from_nanos(100) };
-        let merge = |_: &Packet<u32>, newer: &mut Packet<u32>| newer.body % 10 != 0;
+        let merge = |_: &Packet<u32>, newer: &mut Packet<u32>| !newer.body.is_multiple_of(10);
         let mut thinning = Thinning::new(&params, Box::new(merge));
         for &(flow, body, at) in arrivals {
             let packet = Packet { flow: FlowId(flow), size: 52, ecn: Ecn::NotEct, body };

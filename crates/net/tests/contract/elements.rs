@@ -200,7 +200,10 @@ fn outage(random: &mut Stream) -> Outage<Body> {
 fn thinning(random: &mut Stream) -> Thinning<Body> {
     let hold = Duration::from_nanos(TICK * random.below(20));
     let params = ThinningParams { max: [1, 2, 5, 200][pick(random, 4)], hold };
-    Thinning::new(&params, Box::new(|held, newer| held.size == newer.size && newer.body % 7 != 0))
+    Thinning::new(
+        &params,
+        Box::new(|held, newer| held.size == newer.size && !newer.body.is_multiple_of(7)),
+    )
 }
 
 fn batch(random: &mut Stream) -> BatchParams {
