@@ -310,3 +310,14 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     assert child.returncode == 130
     assert b"Traceback" not in errors
     assert run_cli("store", "verify", str(tmp_path / "out")) == 0
+
+
+def test_table_1_of_the_document_is_810_runs() -> None:
+    root = Path(__file__).parents[2]
+    made = prepare(root / "experiments" / "panaderia-table1" / "experiment.toml")
+    assert (len(made.grid.cells), len(made.runs)) == (270, 810)
+    assert len({trial.hash for _, trial in made.runs}) == 810
+    flows = [len(cell.plan.groups) for cell in made.grid.cells]
+    assert sorted(set(flows)) == [2, 4, 8]
+    classes = {tuple(sorted(set(cell.plan.groups))) for cell in made.grid.cells}
+    assert classes == {("bbr",), ("cubic",), ("bbr", "cubic")}
