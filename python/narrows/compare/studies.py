@@ -18,6 +18,11 @@ from narrows.store.write import RESULTS
 
 CAUSES = "differences.md"
 """A file beside the scenarios: which cells differ, and why. It goes into the table as it is."""
+_RULE = (
+    "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It agrees "
+    "if the means lie no further apart than the limit: half of the 95 % interval of the "
+    "reference's own mean or, where that is more, what the quantity allows:\n"
+)
 _LEGEND = (
     "Means and standard deviations over the trials. The interval is the 95 % interval of the "
     "difference, by Welch.\n"
@@ -131,18 +136,19 @@ def markdown(made: Study, path: Path) -> str:
     parts = [
         "# Agreement with the Linux kernel\n",
         f"Made by `{command}`; not to be edited.\n",
-        *_conditions(first),
+        _engines(first),
         _totals(made.rows),
+        _RULE,
         *_by_quantity(made.rows),
         "## Scenarios\n",
         *_overview(made.comparisons),
-        causes.read_text(encoding="utf-8") if causes.is_file() else "",
+        *([causes.read_text(encoding="utf-8")] if causes.is_file() else []),
         "## Cells\n",
         _LEGEND,
     ]
     for comparison in made.comparisons:
         parts += _details(comparison)
-    return "\n".join(part for part in parts if part).rstrip() + "\n"
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def _agreeing(rows: Sequence[Row]) -> str:
@@ -158,16 +164,11 @@ def _totals(rows: Sequence[Row]) -> str:
     )
 
 
-def _conditions(first: Comparison) -> Iterator[str]:
-    reference = first.reference
+def _engines(first: Comparison) -> str:
     profile = first.scenario["host"]["profile"]
     engines = "; ".join(f"`{name}`: {engine}" for name, engine in first.engines.items())
-    yield f"Back ends: {engines}. Profile of the hosts: `{profile}`. Reference: `{reference}`.\n"
-    yield (
-        "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It "
-        "agrees if the means lie no further apart than the limit: half of the 95 % interval of "
-        "the reference's own mean or, where that is more, what the quantity allows:\n"
-    )
+    reference = first.reference
+    return f"Back ends: {engines}. Profile of the hosts: `{profile}`. Reference: `{reference}`.\n"
 
 
 def _by_quantity(rows: Sequence[Row]) -> Iterator[str]:
