@@ -57,6 +57,15 @@ def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> N
     assert caught.value.place == place
 
 
+def test_parts_of_a_path_that_the_router_lacks_are_refused() -> None:
+    scenario = scenario_of(GOOD)
+    path = scenario["path"]
+    assert isinstance(path, dict)
+    with pytest.raises(SpecError) as caught:
+        backend._check({**scenario, "path": {**path, "policer": {"rate_bps": 1}}})
+    assert caught.value.place == "path.policer"
+
+
 def test_a_control_that_the_kernel_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "has_cca", lambda name: name == "reno")
     with pytest.raises(SpecError) as caught:

@@ -29,6 +29,8 @@ from narrows.store import RunInfo, RunResult
 _REVISION = 1
 """Counts changes of the tables: older results aren't those of this version."""
 _FULL_PACKET = 1500
+_PATH = frozenset({"rate_bps", "rtt_ns", "buffer", "queue", "loss"})
+"""What the router has of a path; anything else that a scenario asks for is refused."""
 
 
 class Kernel:
@@ -111,6 +113,9 @@ def _check(scenario: Mapping[str, Any]) -> None:
     if path["queue"]["kind"] != "droptail":
         found = f'"{path["queue"]["kind"]}"'
         raise SpecError.at("path.queue", found, '"droptail" on this back end')
+    for name, value in path.items():
+        if name not in _PATH and value:
+            raise SpecError.at(f"path.{name}", f"{value}", "none on this back end")
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     for i, flow in enumerate(flows):
