@@ -45,6 +45,16 @@ impl Time {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
+    /// The earlier of two deadlines, where there are any.
+    #[inline]
+    #[must_use]
+    pub fn earlier(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
     /// The span since `earlier`, or zero if `earlier` is later.
     #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {

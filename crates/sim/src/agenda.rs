@@ -9,10 +9,9 @@ use narrows_base::Time;
 /// Ties go to the lower element number, so that the order of events depends on
 /// the topology alone, never on the order of insertions.
 pub struct Agenda {
-    deadlines: Vec<Time>,
-    /// Winners of the inner nodes; 1 is the root, 0 unused.
-    winners: Vec<u32>,
-    leaves: usize,
+    /// Deadline and element; 1 is the root, the children of n are 2n and 2n + 1, and
+    /// the second half are the leaves. 0 is unused.
+    tree: Vec<(Time, u32)>,
 }
 
 impl Agenda {
@@ -20,24 +19,14 @@ impl Agenda {
     #[must_use]
     pub fn new(elements: usize) -> Self {
         let leaves = elements.next_power_of_two().max(2);
-        let mut agenda =
-            Self { deadlines: vec![Time::MAX; leaves], winners: vec![0; leaves], leaves };
+        let mut tree = vec![(Time::MAX, 0); 2 * leaves];
+        for (leaf, element) in tree[leaves..].iter_mut().zip(0..) {
+            leaf.1 = element;
+        }
         for node in (1..leaves).rev() {
-            agenda.winners[node] = agenda.winner_of(2 * node);
+            tree[node] = tree[2 * node];
         }
-        agenda
-    }
-
-    /// The element that won at tree position `at`: an inner node or a leaf.
-    #[inline]
-    fn winner_of(&self, at: usize) -> u32 {
-        if at >= self.leaves {
-            #[allow(clippy::cast_possible_truncation)]
-            let leaf = (at - self.leaves) as u32;
-            leaf
-        } else {
-            self.winners[at]
-        }
+        Self { tree }
     }
 
     /// Sets or clears the deadline of an element.
@@ -47,21 +36,20 @@ impl Agenda {
     #[inline]
     pub fn set(&mut self, element: usize, deadline: Option<Time>) {
         let deadline = deadline.unwrap_or(Time::MAX);
-        if self.deadlines[element] == deadline {
+        let mut node = self.tree.len() / 2 + element;
+        if self.tree[node].0 == deadline {
             return;
         }
-        self.deadlines[element] = deadline;
-        let mut node = (self.leaves + element) / 2;
-        while node >= 1 {
+        self.tree[node].0 = deadline;
+        while node > 1 {
             // The left child has the lower numbers and wins ties.
-            let (left, right) = (self.winner_of(2 * node), self.winner_of(2 * node + 1));
-            let right_wins = self.deadlines[right as usize] < self.deadlines[left as usize];
-            let winner = if right_wins { right } else { left };
-            if winner == self.winners[node] && winner as usize != element {
-                return; // someone else won here before and after: nothing changes above
-            }
-            self.winners[node] = winner;
+            let (left, right) = (self.tree[node & !1], self.tree[node | 1]);
+            let winner = if right.0 < left.0 { right } else { left };
             node /= 2;
+            if self.tree[node] == winner {
+                return; // nothing changes above
+            }
+            self.tree[node] = winner;
         }
     }
 
@@ -69,9 +57,8 @@ impl Agenda {
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> Option<(Time, usize)> {
-        let element = self.winners[1] as usize;
-        let deadline = self.deadlines[element];
-        (deadline < Time::MAX).then_some((deadline, element))
+        let (deadline, element) = self.tree[1];
+        (deadline < Time::MAX).then_some((deadline, element as usize))
     }
 }
 

@@ -138,7 +138,7 @@ impl SendingHost {
 
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         let sender = self.sender.as_ref().and_then(Sender::next_deadline);
-        [sender, self.next_start, self.stop].into_iter().flatten().min()
+        Time::earlier(sender, Time::earlier(self.next_start, self.stop))
     }
 
     /// Takes the completion of the current connection, once, and plans the next.

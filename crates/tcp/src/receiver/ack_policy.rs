@@ -249,10 +249,7 @@ impl AckPolicy {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Time> {
-        match (self.timer, self.compression_timer) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        Time::earlier(self.timer, self.compression_timer)
     }
 
     /// Handles due timers; returns whether an ACK must leave.

@@ -252,7 +252,7 @@ impl Receiver {
         if !self.out.is_empty() {
             return Some(Time::ZERO);
         }
-        [self.policy.next_deadline(), self.gro.deadline()].into_iter().flatten().min()
+        Time::earlier(self.policy.next_deadline(), self.gro.deadline())
     }
 
     /// Counters.

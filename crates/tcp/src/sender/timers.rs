@@ -23,10 +23,7 @@ pub(super) struct Timers {
 impl Timers {
     pub(super) fn next(&self) -> Option<Time> {
         let retransmit = self.retransmit.map(|(_, at)| at);
-        match (retransmit, self.pacing) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        Time::earlier(retransmit, self.pacing)
     }
 
     pub(super) fn clear(&mut self) {
