@@ -12,9 +12,9 @@ const MBPS: u64 = 20;
 #[test]
 fn controls_on_paths() {
     let mut table = String::from(
-        "control  RTT ms  buffer BDP | goodput  drops %  retrans  mean queue BDP  srtt ms  cwnd\n",
+        "control      RTT ms  buffer BDP | goodput  drops %  retrans  mean queue BDP  srtt ms  cwnd\n",
     );
-    for cca in ["reno", "cubic", "bbr"] {
+    for cca in narrows_cc::CONTROLS.iter().map(|info| info.name) {
         for rtt_ms in [20, 80] {
             for percent in [50, 100, 400] {
                 row(&mut table, cca, rtt_ms, percent);
@@ -35,7 +35,7 @@ fn row(table: &mut String, cca: &str, rtt_ms: u64, percent: u64) {
     let retransmitted = last.retransmitted + log.flow(1).last().expect("a sample").1.retransmitted;
     writeln!(
         table,
-        "{cca:7}  {rtt_ms:6}  {:10.1} | {goodput:7.2}  {:7.3}  {retransmitted:7}  {:14.3}  {:7.2}  {:4}",
+        "{cca:11}  {rtt_ms:6}  {:10.1} | {goodput:7.2}  {:7.3}  {retransmitted:7}  {:14.3}  {:7.2}  {:4}",
         percent as f64 / 100.0,
         100.0 * log.drop_rate(5.0, 30.0),
         log.mean_queue(5.0, 30.0) / bdp(MBPS, rtt_ms, 100) as f64,
