@@ -289,3 +289,10 @@ def test_an_empty_store_has_no_table(tmp_path: Path) -> None:
     create_store(tmp_path / "s")
     with pytest.raises(InputError):
         text_of(tmp_path / "s", "summary")
+
+
+def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
+    out = tmp_path / "a [b] *"
+    execute(prepare(write(tmp_path, STUDY), out=out))
+    assert len(text_of(out, "summary").splitlines()) == 5
+    assert run_cli("store", "verify", str(out)) == 0

@@ -155,7 +155,7 @@ class RunStore:
         """The runs of a study in their order, whether or not they are there."""
         import polars as pl
 
-        return pl.read_parquet(self.path / "studies" / f"{stem}.parquet")
+        return pl.read_parquet(self.path / "studies" / f"{stem}.parquet", glob=False)
 
     def _replace(self, file: Path, document: Mapping[str, Any]) -> None:
         work = self.path / "tmp" / f"{file.stem}.{secrets.token_hex(4)}.json"
