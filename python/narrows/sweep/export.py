@@ -157,7 +157,8 @@ def _of_frame(first: pl.DataFrame, frame: pl.DataFrame) -> _Source:
 def _of_file(first: pl.DataFrame, file: Path) -> _Source:
     import polars as pl
 
-    return _Source(first, pl.read_parquet_schema(file), file)
+    schema = pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()
+    return _Source(first, schema, file)
 
 
 def _chunks(
