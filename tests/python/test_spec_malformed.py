@@ -258,7 +258,7 @@ def test_bad_command_lines(
     refused(run_cli(*arguments), capsys, place, "--help` shows what would be right")
 
 
-@pytest.mark.parametrize(("backend", "remedy"), [("kernel", '"sim"'), ("simm", '"sim"')])
+@pytest.mark.parametrize(("backend", "remedy"), [("simm", '"sim"')])
 def test_other_back_ends(
     backend: str, remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
