@@ -117,3 +117,28 @@ impl RateSampler {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoreboard::Scoreboard;
+
+    /// A packet sent at 1 s and delivered `after_us` later; the lowest RTT is 10 ms.
+    fn sample(after_us: u64) -> Option<RateSample> {
+        let mut board = Scoreboard::new();
+        let mut sampler = RateSampler::new(990_000);
+        let seq = board.push(1448);
+        sampler.sent(board.get_mut(seq), 1_000_000, 0);
+        let mut draft = Draft::default();
+        sampler.delivered += 1;
+        sampler.delivered(&mut draft, seq, board.get(seq));
+        sampler.finish(&draft, 1, 1_000_000 + after_us, 10_000)
+    }
+
+    #[test]
+    fn an_interval_below_the_lowest_rtt_is_no_sample() {
+        assert!(sample(9_999).is_none());
+        let sample = sample(10_000).expect("a valid sample");
+        assert_eq!((sample.delivered, sample.interval), (1, Duration::from_millis(10)));
+    }
+}

@@ -61,6 +61,7 @@ transcripts! {
     one_reduction_a_window
     out_of_order
     paced_retransmissions
+    timer_waits_for_pacing
     pacing_catches_up
     partial_fill
     prr_new_loss
