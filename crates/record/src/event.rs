@@ -75,7 +75,8 @@ pub struct FlowSample {
     pub wire: Bytes,
     /// Its packets dropped by a queue or lost on the path.
     pub dropped: u64,
-    /// The sender's recovery state: "open", "disorder", "cwr", "recovery", "loss".
+    /// The sender's recovery state: "open", "disorder", "cwr", "recovery", "loss";
+    /// "closed" before it connects.
     pub state: &'static str,
     /// The state that the congestion control names.
     pub cca_state: &'static str,
