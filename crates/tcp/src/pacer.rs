@@ -65,11 +65,16 @@ impl Pacer {
         self.clock.saturating_since(now)
     }
 
-    /// Departs a burst of `packets` packets with `payload` bytes and returns its
-    /// departure time (`tcp_update_skb_after_send`). `sent` counts the flow's data
-    /// packets with this burst.
-    pub(crate) fn depart(&mut self, payload: u64, packets: u32, sent: u64, now: Time) -> Time {
-        let departure = self.clock.max(now);
+    /// When a burst that is sent at `now` departs.
+    pub(crate) fn departure(&self, now: Time) -> Time {
+        self.clock.max(now)
+    }
+
+    /// Departs a burst of `packets` packets with `payload` bytes
+    /// (`tcp_update_skb_after_send`). `sent` counts the flow's data packets with this
+    /// burst.
+    pub(crate) fn depart(&mut self, payload: u64, packets: u32, sent: u64, now: Time) {
+        let departure = self.departure(now);
         let late = departure.saturating_since(self.clock);
         self.clock = departure;
         if let Some(rate) = self.rate.filter(|rate| rate.as_bytes_per_sec() > 0)
@@ -84,7 +89,6 @@ impl Pacer {
             let credit = if self.charge.catches_up { late } else { Duration::ZERO };
             self.clock += gap - (gap / 2).min(credit);
         }
-        departure
     }
 
     /// Packets in a burst (`tcp_tso_autosize`): about 1 ms of data.

@@ -6,9 +6,9 @@ use narrows_cc::{Congestion, CongestionEvent, RecoveryState, UndoEvent};
 use super::Connection;
 use super::ack::Findings;
 use super::probe::Probe;
+use crate::Seq;
 use crate::profile::LossDetection;
 use crate::scoreboard::Marks;
-use crate::{Seq, timer};
 
 /// What an ACK lets the sender send again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -414,11 +414,6 @@ impl Connection {
         Resend::Lost
     }
 
-    /// F-RTO's new data showed nothing.
-    pub(super) fn give_up_frto(&mut self) {
-        self.episode.frto = false;
-    }
-
     /// Begins Loss after a timeout (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, now: Time) {
         let new_recovery = self.state < RecoveryState::Recovery;
@@ -463,14 +458,9 @@ impl Connection {
                 if self.board.next > self.episode.high_seq {
                     return;
                 }
-                self.give_up_frto();
+                self.episode.frto = false; // the new data showed nothing
             }
         }
         self.retransmit_lost(now);
-    }
-
-    /// Our timestamp for what leaves at `now`.
-    pub(super) fn stamp_ms(now: Time) -> u32 {
-        timer::timestamp_ms(now)
     }
 }

@@ -7,6 +7,7 @@ use super::Connection;
 use crate::Seq;
 use crate::scoreboard::Marks;
 use crate::segment::{Ack, Data, Kind};
+use crate::timer::timestamp_ms;
 
 /// `tcp_tso_win_divisor`: a burst waits only below this fraction of the window.
 const DEFER_DIVISOR: u32 = 3;
@@ -228,7 +229,7 @@ impl Connection {
     fn register(&mut self, len: u16, now: Time) -> Seq {
         let out = self.board.packets_out();
         let seq = self.board.push(len);
-        let departure_us = self.pacer.clock().max(now).as_micros();
+        let departure_us = self.pacer.departure(now).as_micros();
         self.rate.sent(self.board.get_mut(seq), departure_us, out);
         self.board.sent_now(seq);
         seq
@@ -241,7 +242,7 @@ impl Connection {
             len,
             psh: psh || (self.supply.is_empty() && seq + 1 == self.board.next),
             retransmission,
-            ts: Self::stamp_ms(now),
+            ts: timestamp_ms(now),
             ts_echo: self.ts_recent,
         }));
     }
@@ -300,7 +301,7 @@ impl Connection {
         for seq in first..first + packets {
             self.board.mark_retransmitted(seq);
         }
-        self.episode.count_retransmission(packets, Self::stamp_ms(now));
+        self.episode.count_retransmission(packets, timestamp_ms(now));
     }
 
     /// The same, but not counted as in flight again nor for undo: a loss probe
@@ -308,7 +309,7 @@ impl Connection {
     pub(super) fn resend_burst(&mut self, first: Seq, packets: u32, now: Time) {
         self.tell_start(now);
         let mut payload = 0;
-        let departure_us = self.pacer.clock().max(now).as_micros();
+        let departure_us = self.pacer.departure(now).as_micros();
         let out = self.board.packets_out();
         for at in 0..packets {
             let seq = first + at;
