@@ -24,7 +24,7 @@ from narrows.errors import InputError, SpecError, StoreError
 from narrows.store import RunResult, open_store
 from narrows.sweep import SweepJob, SweepOutcome, estimate, execute, export, prepare
 from narrows.sweep.bar import clock, progress_line
-from narrows.sweep.run import State
+from narrows.sweep.pool import State
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 SMALL += "trials = 2\n"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from narrows.sweep.estimate import Estimate, estimate
 from narrows.sweep.export import export, export_file
+from narrows.sweep.pool import Failure
 from narrows.sweep.prepare import SweepJob, prepare
-from narrows.sweep.run import Failure, SweepOutcome, execute
+from narrows.sweep.run import SweepOutcome, execute
 
 __all__ = [
     "Estimate",

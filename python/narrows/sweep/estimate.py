@@ -6,6 +6,7 @@ import os
 from dataclasses import asdict, dataclass
 from itertools import islice
 
+from narrows.backends import Backend
 from narrows.plan import Trial
 from narrows.store import is_store, open_store
 from narrows.sweep.prepare import SweepJob
@@ -40,9 +41,9 @@ def load(trial: Trial) -> float:
     return bits / PACKET_BITS
 
 
-def width(job: SweepJob, jobs: int | None) -> int:
+def width(backend: Backend, jobs: int | None) -> int:
     """How many runs go on at once: the machine's cores, at most `jobs`."""
-    if not job.backend.capabilities().parallel:
+    if not backend.capabilities().parallel:
         return 1
     return jobs or len(os.sched_getaffinity(0))
 
@@ -53,7 +54,7 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
     present = open_store(job.directory).keys() if is_store(job.directory) else set()
     rest = [trial for key, trial in runs.items() if key not in present]
     simulated_s = sum(trial.scenario["run"]["duration_ns"] for trial in rest) / 1e9
-    workers = width(job, jobs)
+    workers = width(job.backend, jobs)
     if job.backend.capabilities().real_time:
         wall_s = simulated_s / workers
     else:
