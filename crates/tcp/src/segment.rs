@@ -28,11 +28,20 @@ pub enum Kind {
     SynAck {
         /// Receive window in bytes.
         window: u32,
+        /// Bits by which later windows are shifted (RFC 7323 section 2).
+        scale: u8,
+        /// TSval in ms.
+        ts: u32,
         /// TSecr in ms: of the request that is answered.
         ts_echo: u32,
     },
     /// The handshake's third packet.
-    HandshakeAck,
+    HandshakeAck {
+        /// TSval in ms.
+        ts: u32,
+        /// TSecr in ms: of the answer.
+        ts_echo: u32,
+    },
     /// Payload.
     Data(Data),
     /// A pure acknowledgement.
@@ -141,7 +150,7 @@ impl Segment {
     pub fn into_packet(self, flow: FlowId, ecn: Ecn) -> Packet<Self> {
         let size = match &self.kind {
             Kind::Syn { .. } | Kind::SynAck { .. } => SYN_SIZE,
-            Kind::HandshakeAck => HEADER,
+            Kind::HandshakeAck { .. } => HEADER,
             Kind::Data(data) => data_size(data.len),
             Kind::Ack(ack) => ack_size(&ack.sack),
         };

@@ -95,10 +95,14 @@ impl Receiver {
         match &segment.kind {
             Kind::Syn { ts } => {
                 self.syn_at = now;
-                let window = self.buffer.first_window();
-                self.out.push_back(Kind::SynAck { window, ts_echo: *ts });
+                self.out.push_back(Kind::SynAck {
+                    window: self.buffer.first_window(),
+                    scale: self.buffer.scale(),
+                    ts: timestamp_ms(now),
+                    ts_echo: *ts,
+                });
             }
-            Kind::HandshakeAck => {
+            Kind::HandshakeAck { .. } => {
                 self.policy.handshake_rtt(now.saturating_since(self.syn_at));
                 self.buffer.open(now);
             }

@@ -22,7 +22,7 @@ pub(super) struct ReceiveBuffer {
     clamp: u64,
     ssthresh: u64,
     /// Rounds the window up to what the header can say.
-    scale: u32,
+    scale: u8,
     /// Packets held out of order.
     held: u64,
     received: u64,
@@ -82,6 +82,11 @@ impl ReceiveBuffer {
     /// The window of the SYN-ACK.
     pub(super) fn first_window(&self) -> u32 {
         u32::try_from(self.ssthresh).unwrap_or(u32::MAX)
+    }
+
+    /// Bits by which windows are shifted on the wire.
+    pub(super) fn scale(&self) -> u8 {
+        self.scale
     }
 
     /// The connection is established (`tcp_init_buffer_space`).
@@ -221,7 +226,7 @@ impl ReceiverRtt {
 }
 
 /// Bits by which the window is scaled (RFC 7323 section 2, `tcp_select_initial_window`).
-fn window_scale(max_size: u64) -> u32 {
+fn window_scale(max_size: u64) -> u8 {
     let mut scale = 0;
     while scale < 14 && max_size >> scale > 0xffff {
         scale += 1;

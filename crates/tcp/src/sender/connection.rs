@@ -17,7 +17,7 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Kind;
-use crate::timer::Jiffies;
+use crate::timer::{Jiffies, timestamp_ms};
 
 /// An established sender: Linux's `struct tcp_sock`, taken apart.
 pub(crate) struct Connection {
@@ -50,6 +50,15 @@ pub(crate) struct Connection {
     completed_at: Option<Time>,
 }
 
+/// What the other end said when it accepted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// Receive window in bytes.
+    pub(super) window: u32,
+    /// Its timestamp in ms.
+    pub(super) ts: u32,
+}
+
 /// Totals since the connection began.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
@@ -72,7 +81,7 @@ impl Connection {
         config: &SenderConfig,
         cc: Box<dyn CongestionControl>,
         rtt: Duration,
-        window: u32,
+        answer: Answer,
         now: Time,
     ) -> Self {
         let profile = config.profile;
@@ -97,10 +106,10 @@ impl Connection {
             pacer: Pacer::new(profile, config.fq, enforced, config.timer_lateness),
             timers: Timers::default(),
             supply: Supply::new(config.size, config.mss),
-            window: WindowUse::new(window, config.limits.send(profile), jiffies.at(now)),
+            window: WindowUse::new(answer.window, config.limits.send(profile), jiffies.at(now)),
             counters: Counters::default(),
-            ts_recent: crate::timer::timestamp_ms(now),
-            out: VecDeque::from([Kind::HandshakeAck]),
+            ts_recent: answer.ts,
+            out: VecDeque::from([Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: answer.ts }]),
             latest: Latest::default(),
             completed_at: None,
         };

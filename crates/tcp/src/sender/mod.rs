@@ -16,6 +16,7 @@ use narrows_cc::{CongestionControl, RecoveryState};
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::segment::{Kind, Segment};
 use crate::timer::timestamp_ms;
+use connection::Answer;
 pub(crate) use connection::Connection;
 
 /// First retransmission timeout of a SYN (RFC 6298 section 2.1).
@@ -128,21 +129,21 @@ impl Sender {
             return;
         }
         match (&mut self.phase, &segment.kind) {
-            (Phase::Connecting(_), Kind::SynAck { window, ts_echo }) => {
-                self.establish(*window, *ts_echo, now);
+            (Phase::Connecting(_), Kind::SynAck { window, ts, ts_echo, .. }) => {
+                self.establish(Answer { window: *window, ts: *ts }, *ts_echo, now);
             }
             (Phase::Established(connection), Kind::Ack(ack)) => connection.on_ack(ack, now),
             _ => {}
         }
     }
 
-    fn establish(&mut self, window: u32, ts_echo: u32, now: Time) {
+    fn establish(&mut self, answer: Answer, ts_echo: u32, now: Time) {
         let Phase::Connecting(handshake) = std::mem::replace(&mut self.phase, Phase::Closed) else {
             unreachable!("only a connecting sender is established");
         };
         let rtt = handshake.rtt(ts_echo, now);
         let control = (handshake.make)(now, rtt);
-        let connection = Connection::new(&self.config, control, rtt, window, now);
+        let connection = Connection::new(&self.config, control, rtt, answer, now);
         self.phase = Phase::Established(Box::new(connection));
     }
 

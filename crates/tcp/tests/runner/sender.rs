@@ -79,7 +79,7 @@ impl SenderEnd {
             ["synack", "win", window] => {
                 self.window = script::number(window)?;
                 let ts_echo = self.syn.ok_or("no SYN was sent")?;
-                Kind::SynAck { window: self.window, ts_echo }
+                Kind::SynAck { window: self.window, scale: 7, ts: 1, ts_echo }
             }
             ["ack", words @ ..] => Kind::Ack(self.ack(words, now)?),
             _ => return Err("found no synack or ack".to_owned()),
