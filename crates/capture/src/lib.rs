@@ -1,0 +1,7 @@
+//! Captures: what a network card saw, as files that other tools read and write.
+//!
+//! [`mod@read`] takes a capture file apart, packet by packet; [`mod@write`]
+//! makes one.
+
+pub mod read;
+pub mod write;

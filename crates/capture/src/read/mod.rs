@@ -1,0 +1,1 @@
+//! Capture files as a stream of packets.

@@ -1,0 +1,1 @@
+//! Capture files and event logs of a run.
