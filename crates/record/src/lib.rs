@@ -9,6 +9,7 @@ mod histogram;
 mod observer;
 mod recorder;
 mod tables;
+mod tap;
 
 pub use digest::Digest;
 pub use event::{
@@ -19,3 +20,4 @@ pub use histogram::Histogram;
 pub use observer::{NullObserver, Observer};
 pub use recorder::{Level, Recorder};
 pub use tables::Table;
+pub use tap::{Direction, NullTap, Point, Tap};

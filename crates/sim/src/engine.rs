@@ -10,6 +10,7 @@ use narrows_record::{
 };
 use narrows_tcp::{Kind, Segment};
 
+use crate::SimTap;
 use crate::account::Accounts;
 use crate::agenda::Agenda;
 use crate::network::{Network, Node, Role};
@@ -19,12 +20,13 @@ use crate::sampler::Sampler;
 const PROGRESS_EVENTS: u32 = 1 << 14;
 
 /// A run under way.
-pub(crate) struct Engine<'a, O> {
+pub(crate) struct Engine<'a, O, T> {
     pub(crate) network: Network,
     agenda: Agenda,
     pub(crate) accounts: Accounts,
     pub(crate) sampler: Sampler,
     pub(crate) observer: &'a mut O,
+    pub(crate) tap: &'a mut T,
     stop_when: StopWhen,
     stopped: bool,
 }
@@ -37,12 +39,13 @@ pub(crate) enum StopWhen {
     Done(usize),
 }
 
-impl<'a, O: Observer> Engine<'a, O> {
+impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     pub(crate) fn new(
         network: Network,
         sampler: Sampler,
         stop_when: StopWhen,
         observer: &'a mut O,
+        tap: &'a mut T,
     ) -> Self {
         // The sampler comes last: it sees an instant when all else has happened.
         let mut agenda = Agenda::new(network.nodes.len() + 1);
@@ -51,7 +54,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         }
         agenda.set(network.nodes.len(), Some(sampler.next()));
         let accounts = Accounts::new(network.senders.len());
-        Self { network, agenda, accounts, sampler, observer, stop_when, stopped: false }
+        Self { network, agenda, accounts, sampler, observer, tap, stop_when, stopped: false }
     }
 
     /// Runs until `end` or what stops it earlier; returns the instant.
@@ -105,6 +108,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             self.hand_on(id, packet, at);
         }
         if let Node::Sender(_) = self.network.nodes[id] {
+            self.tap_sender(id, now);
             self.check_completion(id);
         }
         self.agenda.set(id, self.network.nodes[id].next_deadline());
@@ -114,6 +118,7 @@ impl<'a, O: Observer> Engine<'a, O> {
     /// wait for their turn.
     #[inline]
     fn hand_on(&mut self, from: usize, packet: Packet<Segment>, at: Time) {
+        self.tap_departure(from, &packet, at);
         match self.network.nodes[from].role() {
             Role::Link => {
                 if !self.leaves_bottleneck(&packet, at) {
@@ -125,6 +130,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             Role::Passage => {}
         }
         let to = self.network.next_hop(from, packet.flow);
+        self.tap_arrival(to, &packet, at);
         self.network.nodes[to].receive(packet, at);
         match self.network.nodes[to].role() {
             Role::Link => {

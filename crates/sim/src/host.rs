@@ -65,6 +65,10 @@ impl SendingHost {
         }
     }
 
+    pub(crate) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
     pub(crate) fn sender(&self) -> Option<&Sender> {
         self.sender.as_ref()
     }

@@ -11,13 +11,16 @@ mod host;
 mod network;
 mod sampler;
 pub mod scenario;
+mod taps;
 
 use std::ops::ControlFlow;
 
-use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
+use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 use narrows_cc::CcConfig;
-use narrows_record::Observer;
-use narrows_tcp::{BufferLimits, MSS, MakeControl, ReceiverConfig, SenderConfig, TcpProfile};
+use narrows_record::{NullTap, Observer, Tap};
+use narrows_tcp::{
+    BufferLimits, MSS, MakeControl, ReceiverConfig, Segment, SenderConfig, SenderView, TcpProfile,
+};
 
 pub use check::ScenarioError;
 use engine::{Engine, StopWhen};
@@ -38,6 +41,12 @@ pub struct Outcome {
     pub packets: u64,
 }
 
+/// What can look into a run of the simulator: the packets with their segments, the
+/// senders as `ss` and `tcp_probe` show them.
+pub trait SimTap: Tap<Packet<Segment>, SenderView> {}
+
+impl<T: Tap<Packet<Segment>, SenderView>> SimTap for T {}
+
 /// Runs a scenario and tells `observer` what happens.
 ///
 /// `progress` hears the simulated time and the packets through the bottleneck from
@@ -53,15 +62,31 @@ pub fn run<O: Observer>(
     observer: &mut O,
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
 ) -> Result<Outcome, ScenarioError> {
+    run_tapped(scenario, observer, &mut NullTap, progress)
+}
+
+/// The same with a `tap` that looks at the packets; it changes nothing.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_tapped<O: Observer, T: SimTap>(
+    scenario: &Scenario,
+    observer: &mut O,
+    tap: &mut T,
+    progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
+) -> Result<Outcome, ScenarioError> {
     let profile = check::check(scenario)?;
-    let hosts = hosts(scenario, profile);
+    let hosts = hosts(scenario, profile, tap.wants_senders());
     let network = Network::dumbbell(scenario, hosts);
     let stop_when = match scenario.run.stop_when.as_deref() {
         None => StopWhen::Never,
         Some("all") => StopWhen::AllSizedDone,
         Some(name) => index_of(scenario, name).map_or(StopWhen::Never, StopWhen::Done),
     };
-    let mut engine = Engine::new(network, sampler(scenario), stop_when, observer);
+    let mut engine = Engine::new(network, sampler(scenario), stop_when, observer, tap);
     let end = engine.run(Time::from_nanos(scenario.run.duration_ns), progress);
     Ok(Outcome { end, packets: engine.data_packets() })
 }
@@ -78,7 +103,11 @@ fn index_of(scenario: &Scenario, name: &str) -> Option<usize> {
     scenario.flows.iter().position(|flow| flow.name == name)
 }
 
-fn hosts(scenario: &Scenario, profile: &'static TcpProfile) -> Vec<(SendingHost, ReceivingHost)> {
+fn hosts(
+    scenario: &Scenario,
+    profile: &'static TcpProfile,
+    note_lost: bool,
+) -> Vec<(SendingHost, ReceivingHost)> {
     let limits = match scenario.host.socket_buffers {
         SocketBuffers::Stock => BufferLimits::Stock,
         SocketBuffers::Raised => BufferLimits::Raised,
@@ -101,6 +130,7 @@ fn hosts(scenario: &Scenario, profile: &'static TcpProfile) -> Vec<(SendingHost,
             limits,
             size: flow.size_bytes,
             instance: 0,
+            note_lost,
         };
         let factory = control_factory(scenario.seed, flow, profile);
         let sender = SendingHost::new(id, plan, config, factory);

@@ -78,6 +78,8 @@ pub(crate) struct Scoreboard {
     pub(crate) retrans_out: u32,
     /// Packets ever marked lost (`tp->lost`).
     pub(crate) lost_total: u64,
+    /// Packets marked lost that nobody was told of; kept only if somebody asks.
+    untold_lost: Option<Vec<Seq>>,
     sacked: RangeSet,
     /// No packet below it waits to be retransmitted.
     lost_cursor: Seq,
@@ -96,6 +98,7 @@ impl Scoreboard {
             lost_out: 0,
             retrans_out: 0,
             lost_total: 0,
+            untold_lost: None,
             sacked: RangeSet::default(),
             lost_cursor: 0,
             order_head: NONE,
@@ -215,6 +218,7 @@ impl Scoreboard {
         if marks.has(Marks::SACKED) {
             return;
         }
+        let before = self.lost_total;
         self.lost_cursor = self.lost_cursor.min(seq);
         if marks.has(Marks::LOST) {
             if marks.has(Marks::RETRANS) {
@@ -228,6 +232,21 @@ impl Scoreboard {
             self.lost_total += 1;
         }
         self.get_mut(seq).marks = marks;
+        if self.lost_total > before
+            && let Some(untold) = &mut self.untold_lost
+        {
+            untold.push(seq);
+        }
+    }
+
+    /// From now on every packet that is marked lost is noted.
+    pub(crate) fn note_lost(&mut self) {
+        self.untold_lost = Some(Vec::new());
+    }
+
+    /// Packets marked lost since the last call, in that order.
+    pub(crate) fn take_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
+        self.untold_lost.iter_mut().flat_map(|untold| untold.drain(..))
     }
 
     /// Takes every loss mark back (`tcp_undo_cwnd_reduction` with `unmark_loss`).

@@ -151,6 +151,7 @@ impl World {
             limits: case.limits,
             size: Some(case.size),
             instance: 0,
+            note_lost: false,
         };
         let (name, seed) = (case.control, case.seed);
         let make = Box::new(move |_, rtt| {

@@ -11,6 +11,7 @@ use super::supply::Supply;
 use super::timers::Timers;
 use super::transmit::WindowUse;
 use super::{SenderConfig, SenderStats, SenderView};
+use crate::Seq;
 use crate::pacer::Pacer;
 use crate::profile::TcpProfile;
 use crate::rate::RateSampler;
@@ -113,6 +114,9 @@ impl Connection {
             latest: Latest::default(),
             completed_at: None,
         };
+        if config.note_lost {
+            connection.board.note_lost();
+        }
         connection.rtt.update_min(rtt.as_micros(), now);
         connection.rtt.update(rtt.as_micros(), 0, 0);
         connection.update_pacing_rate();
@@ -183,6 +187,10 @@ impl Connection {
 
     pub(super) fn take_rtt(&mut self) -> Option<Duration> {
         self.latest.rtt_untold.take()
+    }
+
+    pub(super) fn take_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
+        self.board.take_lost()
     }
 
     pub(super) fn control_ref(&self) -> &dyn CongestionControl {

@@ -13,6 +13,7 @@ mod transmit;
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{CongestionControl, RecoveryState};
 
+use crate::Seq;
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::segment::{Kind, Segment};
 use crate::timer::timestamp_ms;
@@ -44,6 +45,8 @@ pub struct SenderConfig {
     pub size: Option<u64>,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
+    /// Whether [`Sender::take_lost`] will be asked.
+    pub note_lost: bool,
 }
 
 /// Counters of a sender, in packets since it connected.
@@ -195,6 +198,15 @@ impl Sender {
             Phase::Established(connection) => connection.take_rtt(),
             _ => None,
         }
+    }
+
+    /// Takes the packets that were marked lost since the last call, in that order.
+    pub fn take_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
+        let connection = match &mut self.phase {
+            Phase::Established(connection) => Some(connection),
+            _ => None,
+        };
+        connection.into_iter().flat_map(|connection| connection.take_lost())
     }
 
     /// Counters.

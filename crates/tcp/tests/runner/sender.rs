@@ -40,6 +40,7 @@ impl SenderEnd {
             limits: settings.limits()?,
             size: settings.get("size").map(size).transpose()?,
             instance: 0,
+            note_lost: false,
         };
         let pacing = settings.get("pacing").map(script::rate).transpose()?;
         let notes = notes(initial_cwnd, pacing);

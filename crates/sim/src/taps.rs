@@ -1,0 +1,75 @@
+//! Where a tap looks at packets and senders.
+//!
+//! The bottleneck has no length and stands beside the senders: what the receivers send
+//! back passes both of its sides at the instant when it reaches the sender.
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_record::{Direction, Observer, Point};
+use narrows_tcp::{Segment, Sender};
+
+use crate::SimTap;
+use crate::engine::Engine;
+use crate::network::{Node, Role};
+
+impl<O: Observer, T: SimTap> Engine<'_, O, T> {
+    /// A packet leaves an element.
+    #[inline]
+    pub(crate) fn tap_departure(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
+        if !self.tap.wants_packets() {
+            return;
+        }
+        let point = match self.network.nodes[from].role() {
+            Role::Sender => {
+                self.tap_lost(packet.flow, at);
+                Point::Sender
+            }
+            Role::Link => Point::AfterQueue,
+            Role::Receiver => Point::Receiver,
+            Role::Passage => return,
+        };
+        self.tap.packet(point, Direction::Out, at, packet);
+    }
+
+    /// A packet reaches an element, which hasn't seen it yet.
+    #[inline]
+    pub(crate) fn tap_arrival(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        if !self.tap.wants_packets() {
+            return;
+        }
+        match self.network.nodes[to].role() {
+            Role::Sender => {
+                self.tap.packet(Point::AfterQueue, Direction::In, at, packet);
+                self.tap.packet(Point::BeforeQueue, Direction::Out, at, packet);
+                self.tap.packet(Point::Sender, Direction::In, at, packet);
+            }
+            Role::Link => self.tap.packet(Point::BeforeQueue, Direction::In, at, packet),
+            Role::Receiver => self.tap.packet(Point::Receiver, Direction::In, at, packet),
+            Role::Passage => {}
+        }
+    }
+
+    /// A sender has handled everything that was due.
+    #[inline]
+    pub(crate) fn tap_sender(&mut self, id: usize, at: Time) {
+        if !self.tap.wants_senders() {
+            return;
+        }
+        let Node::Sender(host) = &self.network.nodes[id] else { return };
+        let flow = host.flow();
+        let view = host.sender().and_then(Sender::view);
+        self.tap_lost(flow, at);
+        if let Some(view) = view {
+            self.tap.sender(flow, at, &view);
+        }
+    }
+
+    fn tap_lost(&mut self, flow: FlowId, at: Time) {
+        if !self.tap.wants_senders() {
+            return;
+        }
+        let host = self.network.sender_mut(flow.index());
+        for seq in host.sender_mut().into_iter().flat_map(Sender::take_lost) {
+            self.tap.lost(flow, at, seq);
+        }
+    }
+}
