@@ -88,7 +88,7 @@ def render(study: Study) -> str:
     """The page as HTML."""
     drawn = [_drawings(run, study) for run in study.runs[:MOST_RUNS]] if study.drawable else []
     return (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
         .render(
             study=study,
@@ -118,7 +118,8 @@ def plotly_js() -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Where templates come from, with the filters that they use."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("narrows.report"),
         autoescape=True,

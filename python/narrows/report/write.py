@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 from narrows import figures
 from narrows.report.page import Check, Run, Study, render
 from narrows.store import Result, open_result
+from narrows.store.atomic import write_text
 
 PAGE = "report.html"
 PICTURE = "figure"
@@ -50,12 +50,12 @@ def write_report(directory: str | Path, verdicts: Verdicts | None = None) -> Rep
     """
     result = open_result(directory)
     if verdicts is not None:
-        _replace(result.path / VERDICTS, json.dumps(asdict(verdicts), indent=1) + "\n")
+        write_text(result.path / VERDICTS, json.dumps(asdict(verdicts), indent=1) + "\n")
     known = _read_verdicts(result.path / VERDICTS)
     pictures = _pictures(result, known.show) if has_samples(result) else []
     study = _study(result, known, [picture.name for picture in pictures])
     page = result.path / PAGE
-    _replace(page, render(study))
+    write_text(page, render(study))
     return Report(page, tuple(pictures))
 
 
@@ -119,13 +119,3 @@ def _read_verdicts(path: Path) -> Verdicts:
     stored = json.loads(path.read_text(encoding="utf-8"))
     show = tuple(stored["show"]) if stored["show"] else None
     return Verdicts(stored["lead"], show, tuple(Check(**check) for check in stored["checks"]))
-
-
-def _replace(path: Path, text: str) -> None:
-    """A reader sees the old file or the new one, never half of one."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -1,82 +1,151 @@
-"""Runs the specification of a published figure, draws it and judges it."""
+"""Makes published figures again: runs, measures, draws, judges, writes the site and the ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from narrows.reproduce.registry import Entry, find
+from narrows.backends import Backend, get_backend
+from narrows.errors import InputError, SpecError
+from narrows.reproduce import ledger
+from narrows.reproduce.catalogue import select
+from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.reproduce.gather import Gathered, Work, gather, measured, work
+from narrows.reproduce.site import Plates, write_plates, write_site
+from narrows.spec.registry import also_known
+from narrows.spec.suggest import one_of
+from narrows.store import RESULTS
+from narrows.sweep.pool import Watcher
 
-if TYPE_CHECKING:
-    from narrows.report import Check, Report
-    from narrows.runner import Watcher
-    from narrows.store import Result
+OUT = Path(RESULTS) / "reproduce"
+"""Where everything goes if no directory is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A figure made again in one way: its pictures and what was found of its claims."""
+
+    exhibit: Exhibit
+    scope: Scope
+    plates: Plates
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A figure that the back end can't run, and why."""
+
+    exhibit: Exhibit
+    scope: Scope
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """A figure made again: its run, its files, and the verdicts on it."""
+    """All that one call made: `pages` by figure, the index, what the runs were."""
 
-    entry: Entry
-    result: Result
-    report: Report
-    checks: tuple[Check, ...]
+    made: tuple[Made, ...]
+    refused: tuple[Refused, ...]
+    gathered: Gathered
+    pages: dict[str, Path]
+    index: Path
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed; one that the back end's data can't decide doesn't fail."""
-        return all(check.passed is not False for check in self.checks)
+        """Whether no claim was refuted."""
+        return all(finding.verdict != "refuted" for item in self.made for finding in item.findings)
 
 
-def run(
-    identifier: str,
+def reproduce(
+    wanted: str,
     *,
     backend: str = "sim",
+    profile: str | None = None,
+    quick: bool = False,
     out: str | Path | None = None,
-    force: bool = False,
+    jobs: int | None = None,
     watcher: Watcher | None = None,
-    command: Sequence[str] = (),
 ) -> Reproduction:
-    """Makes the figure `identifier` again, on `backend`, into the directory `out`.
+    """Makes the figures that `wanted` means: a figure, a claim, a document or "all".
 
-    A complete result of the same experiment isn't run again unless `force` is
-    given; its report is written again in any case. Raises InputError for an
-    unknown figure or back end, or a directory that can't be used.
+    Without a `profile` each is made with its document's kernel, and where the
+    answer depends on it with others; a back end of real kernels has its own.
+    Runs that are there aren't run again. Raises InputError for an unknown name or
+    back end, or a directory that can't be used.
     """
-    from narrows.report import Verdicts, write_report
-    from narrows.runner import execute, prepare
-
-    entry = find(identifier)
-    job = prepare(entry.path, (), backend)
-    outcome = execute(job, out=out, force=force, watcher=watcher, command=command)
-    checks = tuple(entry.judge()(outcome.result.trials[0]))
-    verdicts = Verdicts(lead(entry, outcome.result), entry.show, checks)
-    report = write_report(outcome.result.path, verdicts)
-    return Reproduction(entry, outcome.result, report, checks)
-
-
-def lead(entry: Entry, result: Result) -> str:
-    """What the report says under its title."""
-    run_s = result.trials[0].info.end_s
-    start, end = entry.show
-    return (
-        f"{entry.source}, made again. The figures begin with {start:g} to {end:g} s of a run of "
-        f"{run_s:g} s; the verdicts are on everything after the warm-up."
-    )
+    engine = get_backend(backend)
+    place = Path(out) if out is not None else OUT
+    works, refused = _plan(select(wanted), engine, profile, quick)
+    gathered = gather(works, engine, place, jobs=jobs, watcher=watcher)
+    made = tuple(_make(item, place) for item in works)
+    entries = [
+        ledger.entry(item.exhibit, finding, item.scope, engine.name, engine.engine)
+        for item in made
+        for finding in item.findings
+    ]
+    known = ledger.write(place, entries)
+    pages, index = write_site(place, known, [item.plates for item in made], engine.name)
+    return Reproduction(made, refused, gathered, pages, index)
 
 
-def describe(made: Reproduction) -> Iterator[str]:
-    """The lines to print: every check with its number and rule, and last the files."""
-    yield f"{made.entry.identifier}: {made.entry.source}"
-    yield lead(made.entry, made.result)
-    for check in made.checks:
+def _plan(
+    chosen: Sequence[Exhibit], backend: Backend, profile: str | None, quick: bool
+) -> tuple[list[Work], tuple[Refused, ...]]:
+    works, refused = [], []
+    with also_known(backend.capabilities().ccas):
+        for exhibit in chosen:
+            for name in _profiles(exhibit, backend, profile):
+                scope = Scope(name, quick)
+                try:
+                    works.append(work(exhibit, scope, backend))
+                except SpecError as error:
+                    if backend.name == "sim":
+                        raise
+                    refused.append(Refused(exhibit, scope, str(error)))
+    return works, tuple(refused)
+
+
+def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequence[str]:
+    known = backend.capabilities().profiles
+    if wanted is not None and wanted not in known:
+        raise InputError.at("--profile", f'"{wanted}"', one_of(wanted, known))
+    if wanted is not None:
+        return (wanted,)
+    own = [name for name in (exhibit.profile, *exhibit.also) if name in known]
+    return own or known[:1]
+
+
+def _make(item: Work, out: Path) -> Made:
+    data = measured(item, out)
+    method = item.exhibit.method()
+    findings = tuple(method.judge(data))
+    plates = write_plates(item, method.draw(data), data, out)
+    return Made(item.exhibit, item.scope, plates, findings)
+
+
+def describe(done: Reproduction) -> Iterator[str]:
+    """The lines to print: every claim with its checks, then the files."""
+    for item in done.made:
+        yield f"{item.exhibit.identifier}: {item.exhibit.source}"
+        grid = ", a smaller grid" if item.scope.quick else ""
+        yield f"{item.exhibit.title} ({item.scope.profile}{grid})"
+        for finding in item.findings:
+            yield from _finding(finding)
+        yield f"  figure: {item.plates.pictures[0]}"
         yield ""
-        yield f"{check.verdict}: {check.statement}"
-        yield f"    measured {check.measured}; expected {check.expected}"
-        yield f"    {check.rule}"
-    yield ""
-    yield f"page:   {made.report.page}"
-    for picture in made.report.pictures[:1]:
-        yield f"figure: {picture}"
+    for refusal in done.refused:
+        yield f"{refusal.exhibit.identifier}: not run here. {refusal.reason}"
+    for failure in done.gathered.failures:
+        yield f"a run failed: {failure.cell}, seed {failure.trial.seed}: {failure.error}"
+    page = next(iter(done.pages.values())) if len(done.pages) == 1 else done.index
+    yield f"page: {page}"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"  {finding.verdict}: {finding.claim}"
+    reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
+    for check in [*finding.checks, *reasons]:
+        yield f"    {check.verdict}: {check.statement}"
+        yield f"      measured {check.measured}; expected {check.expected}"
+        yield f"      {check.rule}"

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from narrows.store.atomic import uninterrupted
 from narrows.store.care import Garbage, StudyState, collect, damage, states
+from narrows.store.frames import read_frames, write_frames
 from narrows.store.read import Result, StoredTrial, find_result, open_result
 from narrows.store.records import RunInfo, RunResult
 from narrows.store.runs import RunStore, create_store, is_store, open_store, slug, unwritable
@@ -42,8 +43,10 @@ __all__ = [
     "new_result",
     "open_result",
     "open_store",
+    "read_frames",
     "slug",
     "states",
     "uninterrupted",
     "unwritable",
+    "write_frames",
 ]

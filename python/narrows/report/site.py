@@ -1,0 +1,122 @@
+"""A site of published figures made again: an index, and a page for each figure.
+
+A folder that needs nothing else: pages, pictures, and the data behind them as
+Parquet and CSV. No page asks the network for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narrows.report.page import Check, environment
+from narrows.store.atomic import write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_CSV_ROWS = 100_000
+"""A larger table is there as Parquet only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found of a claim: the verdict, the checks, and how it was found."""
+
+    claim: str
+    where: str
+    setup: str
+    expect: str
+    verdict: str
+    way: str
+    checks: Sequence[Check]
+    reason: Check | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """A picture on a page: the stem of its files beside the page, and a caption."""
+
+    stem: str
+    caption: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A figure made in one way: under one kernel's TCP on one back end."""
+
+    label: str
+    note: str
+    plates: Sequence[Plate]
+    verdicts: Sequence[Verdict]
+    tables: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FigurePage:
+    """The page of a figure. `command` makes it again."""
+
+    identifier: str
+    title: str
+    source: str
+    choices: str
+    command: str
+    versions: Sequence[Version]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claim on the index: its verdicts in words, by the way they were found."""
+
+    claim: str
+    expect: str
+    where: str
+    page: str | None
+    verdict: str
+    others: Sequence[tuple[str, str]] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A document on the index, with its claims."""
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+
+
+def page_name(identifier: str) -> str:
+    """The file of a figure's page."""
+    return f"{identifier.replace('/', '-')}.html"
+
+
+def write_figure(folder: Path, page: FigurePage) -> Path:
+    """Writes a page into `folder` and gives its path."""
+    path = folder / page_name(page.identifier)
+    text = environment().get_template("site-figure.html.jinja").render(page=page)
+    write_text(path, text)
+    return path
+
+
+def write_index(folder: Path, chapters: Sequence[Chapter], counts: Mapping[str, int]) -> Path:
+    """Writes the index into `folder` and gives its path."""
+    path = folder / "index.html"
+    template = environment().get_template("site-index.html.jinja")
+    write_text(path, template.render(chapters=chapters, counts=counts))
+    return path
+
+
+def write_tables(folder: Path, stem: str, frames: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Writes frames as Parquet, and as CSV unless they are large; gives the files' names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
+    for name, frame in frames.items():
+        frame.write_parquet(folder / f"{stem}-{name}.parquet", compression="zstd")
+        names.append(f"{folder.name}/{stem}-{name}.parquet")
+        if frame.height <= MOST_CSV_ROWS:
+            frame.write_csv(folder / f"{stem}-{name}.csv", float_precision=9)
+            names.append(f"{folder.name}/{stem}-{name}.csv")
+    return names

@@ -1,0 +1,44 @@
+"""Which figures can be made again, and which claims each of them decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from narrows.errors import InputError
+from narrows.reproduce.claims import DOCUMENTS
+from narrows.reproduce.exhibit import Exhibit
+from narrows.spec.suggest import one_of
+
+
+def exhibits() -> dict[str, Exhibit]:
+    """All figures by id, document by document."""
+    found: dict[str, Exhibit] = {}
+    for document in DOCUMENTS:
+        listed: tuple[Exhibit, ...] = import_module(f"narrows.reproduce.{document}").EXHIBITS
+        found.update({exhibit.identifier: exhibit for exhibit in listed})
+    return found
+
+
+def select(wanted: str) -> list[Exhibit]:
+    """The figures that a name means: a figure, a claim, a document, or "all".
+
+    Raises InputError for a name that means none.
+    """
+    known = exhibits()
+    chosen = [
+        exhibit
+        for exhibit in known.values()
+        if wanted in ("all", exhibit.identifier, exhibit.document) or wanted in exhibit.claims
+    ]
+    if not chosen:
+        names = [*known, *(c for e in known.values() for c in e.claims), *DOCUMENTS, "all"]
+        remedy = one_of(wanted, list(dict.fromkeys(names)))
+        raise InputError.at("reproduce", f'"{wanted}"', remedy)
+    return chosen
+
+
+def listing() -> Iterator[tuple[str, str]]:
+    """The names of all figures and what each shows."""
+    for exhibit in exhibits().values():
+        yield exhibit.identifier, f"{exhibit.title}: {exhibit.source}"

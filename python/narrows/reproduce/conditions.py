@@ -1,0 +1,32 @@
+"""Short ways to write the conditions of published experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Table = dict[str, Any]
+
+
+def dumbbell(
+    name: str,
+    path: Mapping[str, Any],
+    flows: Sequence[Mapping[str, Any]],
+    *,
+    profile: str,
+    host: Mapping[str, Any] | None = None,
+    **run: Any,  # noqa: ANN401 (keys of the table `run`)
+) -> Table:
+    """A specification as a document. Equal ones are run once, so `name` belongs to a paper."""
+    return {
+        "name": name,
+        "path": dict(path),
+        "flows": [dict(flow) for flow in flows],
+        "host": {"profile": profile, **(host or {})},
+        "run": run,
+    }
+
+
+def mix(**ccas: int) -> list[Table]:
+    """Endless flows: so many of each control."""
+    return [{"cca": cca, "count": count} for cca, count in ccas.items() if count]

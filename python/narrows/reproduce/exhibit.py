@@ -1,0 +1,136 @@
+"""What a figure of a document is made of: conditions, measurements, a picture, verdicts.
+
+A figure is a module with four functions, and data walks through them one way:
+
+    cases(scope)     -> the conditions, each a specification; runs with the same one are shared
+    measure(trial)   -> frames of one run: what the picture and the verdicts need, no more
+    draw(data)       -> the pictures, as the document drew them
+    judge(data)      -> one finding for each claim, by rules that are written beside it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.figures.chart import Sheet
+    from narrows.report import Check
+    from narrows.store import StoredTrial
+
+    Frames: TypeAlias = Mapping[str, pl.DataFrame]
+
+Key: TypeAlias = Mapping[str, str | int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is wanted of a figure: which kernel's TCP, and whether a smaller grid will do."""
+
+    profile: str
+    quick: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One condition of a figure.
+
+    `key` names it: these become columns of every frame. `spec` is what a person
+    would write in TOML.
+    """
+
+    key: Key
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """All that was measured: frames by name, with the columns of `key` and `trial`."""
+
+    frames: Frames
+    scope: Scope
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.frames[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The checks on one claim.
+
+    `reason` is a check of its own: where the claim isn't met, and the reason is
+    shown by the data, it says why this setup must differ.
+    """
+
+    claim: str
+    checks: Sequence[Check]
+    reason: Check | None = None
+
+    @property
+    def verdict(self) -> str:
+        """`confirmed`, `differs`, `refuted`, or `not run` if the data can't decide."""
+        decided = [check.passed for check in self.checks if check.passed is not None]
+        if not decided:
+            return "not run"
+        if all(decided):
+            return "confirmed"
+        shown = self.reason is not None and self.reason.passed
+        return "differs" if shown else "refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure on paper: the part of the document it stands beside, a caption, the sheet."""
+
+    name: str
+    caption: str
+    sheet: Sheet
+
+
+class Method(Protocol):
+    """The functions of a figure's module."""
+
+    def cases(self, scope: Scope, /) -> Iterable[Case]:
+        """The conditions."""
+
+    def measure(self, trial: StoredTrial, /) -> dict[str, pl.DataFrame]:
+        """The frames of one run."""
+
+    def draw(self, data: Data, /) -> list[Picture]:
+        """The pictures."""
+
+    def judge(self, data: Data, /) -> list[Finding]:
+        """The verdicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A figure of a document: what it shows, the claims that it decides, how it is made.
+
+    `profile` is the kernel of the document; under the profiles in `also` it is
+    made once more, where the answer depends on the version. `module` is the name
+    of the module below `narrows.reproduce`. `choices` says what the document
+    leaves open and what was chosen.
+    """
+
+    identifier: str
+    title: str
+    source: str
+    claims: tuple[str, ...]
+    module: str
+    profile: str
+    also: tuple[str, ...] = field(default=())
+    choices: str = ""
+
+    @property
+    def document(self) -> str:
+        """The key of its document."""
+        return self.identifier.partition("/")[0]
+
+    def method(self) -> Any:  # noqa: ANN401 (a module that follows `Method`)
+        """The module's functions; this loads polars."""
+        return import_module(f"narrows.reproduce.{self.module}")

@@ -1,0 +1,150 @@
+"""Runs what figures need, each condition once, and measures it.
+
+    OUT/runs/    a store of runs: what is there isn't run again
+    OUT/data/    what was measured of them, by figure; measured again only if the
+                 runs or the way of measuring are others
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.backends import Backend
+from narrows.errors import NarrowsError
+from narrows.plan import Cell, Trial, content_hash, plan
+from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
+from narrows.spec.reading import validate
+from narrows.store import (
+    RunInfo,
+    RunStore,
+    StoredTrial,
+    create_store,
+    read_frames,
+    unwritable,
+    write_frames,
+)
+from narrows.sweep.estimate import width
+from narrows.sweep.pool import Failure, Pool, Watcher
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Work:
+    """A figure under one profile, with the runs of each of its cases."""
+
+    exhibit: Exhibit
+    scope: Scope
+    backend: str
+    cells: tuple[tuple[Key, Cell], ...]
+
+    @property
+    def name(self) -> str:
+        """Of its files, such as `panaderia-fig7-linux-4.17`; the smaller grid has `-quick`."""
+        quick = "-quick" if self.scope.quick else ""
+        return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}"
+
+    def runs(self) -> Iterator[tuple[Cell, Trial]]:
+        """Every run."""
+        for _, cell in self.cells:
+            for trial in cell.plan.trials:
+                yield cell, trial
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What was run: how much of it is new, and what failed."""
+
+    runs: int
+    new: int
+    failures: tuple[Failure, ...]
+    packets: int
+    wall_s: float
+
+
+def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
+    """The runs of a figure; raises SpecError for a case that can't run on the back end."""
+    cases: Iterable[Case] = exhibit.method().cases(scope)
+    cells = []
+    for number, case in enumerate(cases, start=1):
+        spec = validate(dict(case.spec), None, [])
+        cells.append(
+            (case.key, Cell(number, dict(case.key), plan(spec, backend.engine, backend.name)))
+        )
+    return Work(exhibit, scope, backend.name, tuple(cells))
+
+
+def gather(
+    works: Sequence[Work],
+    backend: Backend,
+    out: Path,
+    *,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Gathered:
+    """Runs what isn't there yet, all figures together; raises StoreError if `out` is no place."""
+    store = create_store(out / "runs")
+    wanted = [run for item in works for run in item.runs()]
+    try:
+        done = Pool(wanted, backend, store, width(backend, jobs)).run(watcher)
+    except OSError as error:
+        raise unwritable(error, out) from error
+    runs = done.new + done.stored + len(done.failures)
+    return Gathered(runs, done.new, done.failures, done.packets, done.wall_s)
+
+
+def measured(item: Work, out: Path) -> Data:
+    """What the runs of a figure show, from `out/data` if it is there."""
+    folder, key = out / "data" / f"{item.name}-{item.backend}", _key(item)
+    frames = read_frames(folder, key)
+    if frames is None:
+        frames = _measure(item, RunStore(out / "runs"))
+        write_frames(folder, key, frames)
+    return Data(frames, item.scope)
+
+
+def _key(item: Work) -> str:
+    """Of the runs, their names here, and the code that measures them."""
+    names = [json.dumps(dict(key), sort_keys=True) for key, _ in item.cells]
+    hashes = [trial.hash for _, trial in item.runs()]
+    return content_hash([*names, *hashes, *_sources(item.exhibit.method())])
+
+
+def _sources(method: Any) -> list[str]:  # noqa: ANN401 (a module)
+    """The text of the module and of those of ours that it takes functions from."""
+    modules = {method.__name__: method}
+    for value in vars(method).values():
+        module = inspect.getmodule(value)
+        if module is not None and module.__name__.startswith("narrows."):
+            modules[module.__name__] = module
+    return [inspect.getsource(modules[name]) for name in sorted(modules)]
+
+
+def _measure(item: Work, store: RunStore) -> dict[str, pl.DataFrame]:
+    import polars as pl
+
+    measure = item.exhibit.method().measure
+    parts: dict[str, list[pl.DataFrame]] = {}
+    for key, cell in item.cells:
+        for trial in cell.plan.trials:
+            if trial.hash not in store:
+                failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")
+                raise NarrowsError(f"{item.exhibit.identifier}: a run failed ({cell}): {failed}")
+            for name, frame in measure(_stored(store, trial)).items():
+                place = [pl.lit(value).alias(column) for column, value in key.items()]
+                number = pl.lit(trial.number).alias("trial")
+                parts.setdefault(name, []).append(frame.select(*place, number, pl.all()))
+    return {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
+
+
+def _stored(store: RunStore, trial: Trial) -> StoredTrial:
+    info = store.info(trial.hash)
+    names = RunInfo.__dataclass_fields__
+    known = RunInfo(**{name: value for name, value in info.items() if name in names})
+    return StoredTrial(trial.number, store.run_path(trial.hash), known)

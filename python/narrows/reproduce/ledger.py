@@ -1,0 +1,133 @@
+"""The ledger: what was found of each claim, by back end and version of Linux.
+
+One file in the output of `narrows reproduce`. A new finding takes the place of
+the one that was made in the same way; one of a smaller grid (`--quick`) never
+takes the place of one of the whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.reproduce.claims import Claim, claims
+from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.store.atomic import write_text
+
+LEDGER = "ledger.json"
+VERDICTS = ("confirmed", "differs", "refuted", "not run")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a finding was made."""
+
+    backend: str
+    engine: str
+    profile: str
+    quick: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What was found of a claim: the verdict and the checks behind it, as plain data."""
+
+    claim: str
+    figure: str
+    way: Way
+    verdict: str
+    checks: tuple[dict[str, Any], ...]
+    reason: dict[str, Any] | None
+
+    @property
+    def key(self) -> tuple[str, str, str, bool]:
+        """What a newer entry replaces."""
+        return (self.claim, self.way.backend, self.way.profile, self.way.quick)
+
+
+def entry(exhibit: Exhibit, finding: Finding, scope: Scope, backend: str, engine: str) -> Entry:
+    """A finding as an entry."""
+    reason = asdict(finding.reason) if finding.reason and finding.verdict == "differs" else None
+    return Entry(
+        finding.claim,
+        exhibit.identifier,
+        Way(backend, engine, scope.profile, scope.quick),
+        finding.verdict,
+        tuple(asdict(check) for check in finding.checks),
+        reason,
+    )
+
+
+def read(out: Path) -> list[Entry]:
+    """All entries in the directory; none if nothing was reproduced there."""
+    try:
+        stored = json.loads((out / LEDGER).read_text(encoding="utf-8"))
+        return [_entry(fields) for fields in stored["entries"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _entry(fields: dict[str, Any]) -> Entry:
+    way = Way(**fields.pop("way"))
+    checks = tuple(fields.pop("checks"))
+    return Entry(way=way, checks=checks, **fields)
+
+
+def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
+    """Adds entries to those in the directory and gives all, in the order of the claims."""
+    kept = {item.key: item for item in read(out)}
+    kept.update({item.key: item for item in new})
+    order = {identifier: place for place, identifier in enumerate(claims())}
+    entries = sorted(
+        (item for item in kept.values() if item.claim in order),
+        key=lambda item: (order[item.claim], item.key),
+    )
+    document = {"entries": [asdict(item) for item in entries]}
+    write_text(out / LEDGER, json.dumps(document, indent=1) + "\n")
+    return entries
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A claim with everything that was found of it, whole grids before quick ones."""
+
+    claim: Claim
+    entries: tuple[Entry, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The best founded one: that of the document's kernel on a whole grid."""
+        return self.entries[0].verdict if self.entries else "not run"
+
+
+def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
+    """A line for each claim; `profiles` names the kernel of each claim's document."""
+    found = []
+    for identifier, claim in claims().items():
+        mine = [item for item in entries if item.claim == identifier]
+        wanted = profiles.get(identifier)
+        mine.sort(
+            key=lambda e: (e.way.quick, e.verdict == "not run", e.way.profile != wanted, e.key)  # noqa: B023
+        )
+        found.append(Line(claim, tuple(mine)))
+    return found
+
+
+def document(found: Sequence[Line]) -> dict[str, Any]:
+    """What `narrows claims --json` prints."""
+    counts = {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
+    return {
+        "counts": counts,
+        "claims": [
+            {
+                **{name: getattr(line.claim, name) for name in ("identifier", "where", "setup")},
+                "expect": line.claim.expect,
+                "verdict": line.verdict,
+                "findings": [asdict(item) for item in line.entries],
+            }
+            for line in found
+        ],
+    }

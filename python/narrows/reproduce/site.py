@@ -1,0 +1,183 @@
+"""The site of what was reproduced: gathers what the pages say and lets `report` write them.
+
+    OUT/site/index.html            the ledger, document by document
+    OUT/site/DOCUMENT-FIGURE.html  a page for each figure, every way it was made
+    OUT/site/data/                 the measurements as Parquet and CSV
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.reproduce import ledger
+from narrows.reproduce.catalogue import exhibits
+from narrows.reproduce.claims import DOCUMENTS, claims
+from narrows.reproduce.exhibit import Data, Exhibit, Picture
+from narrows.reproduce.gather import Work
+from narrows.store.atomic import write_text
+
+PLATES = "plates.json"
+"""What pictures there are, so that a page can be written again when another way is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plates:
+    """The pictures and tables of a figure made in one way, as names relative to the site."""
+
+    figure: str
+    backend: str
+    profile: str
+    quick: bool
+    plates: tuple[tuple[str, str, str], ...]
+    tables: tuple[str, ...]
+    pictures: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, str, str, bool]:
+        """What newer ones replace."""
+        return (self.figure, self.backend, self.profile, self.quick)
+
+
+def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path) -> Plates:
+    """Draws the pictures and writes the tables of one figure."""
+    from narrows.figures.paper import save_sheet
+    from narrows.report.site import write_tables
+
+    site = out / "site"
+    site.mkdir(parents=True, exist_ok=True)
+    stem = f"{item.name}-{item.backend}"
+    plates, files = [], []
+    for picture in pictures:
+        name = f"{stem}-{picture.name}" if picture.name else stem
+        files += save_sheet(picture.sheet, site / name)
+        plates.append((name, picture.caption, picture.sheet.alt))
+    tables = write_tables(site / "data", stem, data.frames)
+    scope = item.scope
+    return Plates(
+        item.exhibit.identifier,
+        item.backend,
+        scope.profile,
+        scope.quick,
+        tuple(plates),
+        tuple(tables),
+        tuple(str(file) for file in files),
+    )
+
+
+def write_site(
+    out: Path, entries: Sequence[ledger.Entry], new: Sequence[Plates], backend: str
+) -> tuple[dict[str, Path], Path]:
+    """Writes the pages of the figures in `new` and the index; gives their paths."""
+    known = {plates.key: plates for plates in _read(out)}
+    known.update({plates.key: plates for plates in new})
+    listed = [asdict(plates) for plates in known.values()]
+    write_text(out / PLATES, json.dumps({"plates": listed}, indent=1) + "\n")
+    pages = {}
+    for identifier in dict.fromkeys(plates.figure for plates in new):
+        exhibit = exhibits()[identifier]
+        mine = [plates for plates in known.values() if plates.figure == identifier]
+        pages[identifier] = _page(out, exhibit, mine, entries, backend)
+    return pages, _index(out, entries)
+
+
+def _read(out: Path) -> list[Plates]:
+    try:
+        stored = json.loads((out / PLATES).read_text(encoding="utf-8"))["plates"]
+        return [_plates(fields) for fields in stored]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _plates(fields: dict[str, Any]) -> Plates:
+    lists = {
+        "plates": tuple((stem, caption, alt) for stem, caption, alt in fields.pop("plates")),
+        "tables": tuple(fields.pop("tables")),
+        "pictures": tuple(fields.pop("pictures")),
+    }
+    return Plates(**fields, **lists)
+
+
+def _page(
+    out: Path, exhibit: Exhibit, ways: list[Plates], entries: Sequence[ledger.Entry], backend: str
+) -> Path:
+    from narrows.report.site import FigurePage, Plate, Version, write_figure
+
+    order = (exhibit.profile, *exhibit.also)
+    ways.sort(key=lambda p: (p.quick, p.backend != "sim", p.profile not in order, p.profile))
+    versions = [
+        Version(
+            _label(way),
+            "A smaller grid than the document's (--quick)." if way.quick else "",
+            [Plate(*plate) for plate in way.plates],
+            [_verdict(item) for item in entries if _same(item, way)],
+            way.tables,
+        )
+        for way in ways
+    ]
+    option = "" if backend == "sim" else f" --backend {backend}"
+    command = f"narrows reproduce {exhibit.identifier}{option}"
+    page = FigurePage(
+        exhibit.identifier, exhibit.title, exhibit.source, exhibit.choices, command, versions
+    )
+    return write_figure(out / "site", page)
+
+
+def _label(way: Plates) -> str:
+    kind = "simulator" if way.backend == "sim" else f"back end {way.backend}"
+    return f"{way.profile}, {kind}"
+
+
+def _same(item: ledger.Entry, way: Plates) -> bool:
+    made = (item.figure, item.way.backend, item.way.profile, item.way.quick)
+    return made == way.key
+
+
+def _verdict(item: ledger.Entry) -> Any:  # noqa: ANN401 (of a module that is loaded late)
+    from narrows.report import Check
+    from narrows.report.site import Verdict
+
+    claim = claims()[item.claim]
+    reason = Check(**item.reason) if item.reason else None
+    checks = [Check(**check) for check in item.checks]
+    way = _way(item)
+    return Verdict(
+        claim.identifier, claim.where, claim.setup, claim.expect, item.verdict, way, checks, reason
+    )
+
+
+def _way(item: ledger.Entry) -> str:
+    quick = ", smaller grid" if item.way.quick else ""
+    backend = "" if item.way.backend == "sim" else f"{item.way.backend}, "
+    return f"{backend}{item.way.profile}{quick}"
+
+
+def own_profiles() -> dict[str, str]:
+    """The kernel of each claim's document."""
+    return {claim: e.profile for e in exhibits().values() for claim in e.claims}
+
+
+def _index(out: Path, entries: Sequence[ledger.Entry]) -> Path:
+    from narrows.report.site import Chapter, Row, page_name, write_index
+
+    found = ledger.lines(entries, own_profiles())
+    chapters = []
+    for document, title in DOCUMENTS.items():
+        rows = [
+            Row(
+                line.claim.identifier,
+                line.claim.expect,
+                line.claim.where,
+                page_name(line.entries[0].figure) if line.entries else None,
+                line.verdict,
+                [(_way(item), item.verdict) for item in line.entries[1:]],
+            )
+            for line in found
+            if line.claim.document == document
+        ]
+        chapters.append(Chapter(document, title, rows))
+    counts = {verdict: sum(x.verdict == verdict for x in found) for verdict in ledger.VERDICTS}
+    return write_index(out / "site", chapters, counts)

@@ -1,0 +1,37 @@
+"""Frames that were computed from runs, kept under the key of everything they came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narrows.store.atomic import partial_directory, publish
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KEY = "key.json"
+
+
+def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
+    """The frames in `folder` by name; None if they aren't there or have another key."""
+    import polars as pl
+
+    try:
+        if json.loads((folder / KEY).read_text(encoding="utf-8"))["key"] != key:
+            return None
+        return {file.stem: pl.read_parquet(file) for file in sorted(folder.glob("*.parquet"))}
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError):
+        return None
+
+
+def write_frames(folder: Path, key: str, frames: Mapping[str, pl.DataFrame]) -> None:
+    """Keeps `frames` in `folder`, all at once, in place of those of another key."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with partial_directory(folder) as work:
+        for name, frame in frames.items():
+            frame.write_parquet(work / f"{name}.parquet", compression="zstd")
+        (work / KEY).write_text(json.dumps({"key": key}) + "\n", encoding="utf-8")
+        publish(work, folder)
