@@ -196,24 +196,53 @@ def report(
 
 @app.command()
 def reproduce(
-    figure: Annotated[
-        str, typer.Argument(metavar="ID", help='A figure of `narrows list figures`, or "all".')
+    wanted: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help='A figure (`narrows list figures`), a claim, a document, or "all".'
+        ),
     ],
     backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The kernel; the document's by default.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Runs at once; as many as cores.")
+    ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
 ) -> None:
-    """Make a published figure again and judge it."""
-    from narrows.console import ProgressBar
-    from narrows.reproduce import REGISTRY, describe, run
+    """Make published figures again and judge what they claim; goes on where it stopped."""
+    from narrows.reproduce import make
+    from narrows.sweep.bar import SweepBar
 
-    passed = True
-    for name in REGISTRY if figure == "all" else [figure]:
-        with ProgressBar() as bar:
-            made = run(name, backend=backend, out=out, force=force, watcher=bar, command=sys.argv)
-        print(*describe(made), sep="\n")
-        passed = passed and made.passed
-    raise typer.Exit(DONE if passed else FAILED)
+    with SweepBar() as bar:
+        done = make.reproduce(
+            wanted, backend=backend, profile=profile, quick=quick, out=out, jobs=jobs, watcher=bar
+        )
+    print(*make.describe(done), sep="\n")
+    raise typer.Exit(DONE if done.passed else FAILED)
+
+
+@app.command()
+def claims(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where `narrows reproduce` put its results.")
+    ] = None,
+) -> None:
+    """Print the ledger: every claim of the documents and what was found of it."""
+    from narrows.reproduce import ledger
+    from narrows.reproduce.make import OUT
+    from narrows.reproduce.site import own_profiles
+    from narrows.reproduce.text import ledger_lines
+
+    place = Path(out) if out is not None else OUT
+    found = ledger.lines(ledger.read(place), own_profiles())
+    if as_json:
+        _print_json(ledger.document(found))
+    else:
+        print(*ledger_lines(found), sep="\n")
 
 
 @app.command()

@@ -1,171 +1,202 @@
-"""Published figures made again, and the verdicts on them."""
+"""Published figures made again: the catalogue, the ledger, the site."""
 
 from __future__ import annotations
 
-import tomllib
+import json
+import re
+from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import polars as pl
 import pytest
-import synthetic_result
-import synthetic_run
 
-from narrows import reproduce, runner
+from narrows import reproduce
 from narrows.errors import InputError
-from narrows.reproduce import measure, panaderia_fig9
-from narrows.store import open_result
-
-EXPERIMENTS = Path(__file__).parents[2] / "experiments"
-DURATION_S = 300.0
-
-
-def trial(change=None, rtprop=None, **how):
-    """A made-up trial of 300 s, the samples of the flows and BBR's RTprop changed."""
-    tables = synthetic_run.tables(DURATION_S, **how)
-    if change is not None:
-        tables["flow_samples"] = tables["flow_samples"].with_columns(change)
-    if rtprop is not None:
-        value = pl.when(pl.col("name") == "min_rtt_ms").then(rtprop).otherwise("value")
-        tables["internals"] = tables["internals"].with_columns(value.alias("value"))
-    scenario = synthetic_run.scenario(DURATION_S)
-    return SimpleNamespace(tables=tables, scenario=scenario, info=SimpleNamespace(end_s=DURATION_S))
+from narrows.plan import plan
+from narrows.report import Check
+from narrows.reproduce import ledger, make
+from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.reproduce.judging import between, crossing, interval
+from narrows.reproduce.site import own_profiles
+from narrows.spec.reading import validate
 
 
-def verdicts(made_up):
-    return [check.passed for check in panaderia_fig9.checks(made_up)]
+def check(passed):
+    return Check("It holds.", "A rule. Passes if so.", "that it holds", "1.0", passed)
 
 
-def test_the_cycle_of_the_document_is_confirmed():
-    checks = panaderia_fig9.checks(trial())
-    assert [check.passed for check in checks] == [True] * 6
-    turns, swing, probing, inflation, bursts, quiet = (check.measured for check in checks)
-    assert turns.startswith("20.0 s")
-    assert swing == "26 to 74 %"
-    assert probing == "10.00 s over 56 intervals"
-    assert inflation.startswith("48 % of 58 probes, 60 ms")
-    assert bursts == "14 of 14 bursts, in 15 times of inflation"
-    assert quiet.startswith("0.000 %")
+def figures():
+    return list(reproduce.exhibits().values())
 
 
-def test_a_cycle_of_40_s_is_not():
-    assert verdicts(trial(period_s=40.0))[0] is False
+@pytest.mark.parametrize("exhibit", figures(), ids=lambda e: e.identifier)
+def test_a_figure_decides_known_claims_and_its_conditions_can_run(exhibit):
+    assert exhibit.claims
+    assert set(exhibit.claims) <= set(reproduce.claims())
+    for quick in (True, False):
+        cases = list(exhibit.method().cases(Scope(exhibit.profile, quick)))
+        keys = [tuple(sorted(case.key)) for case in cases]
+        assert len(set(keys)) == 1, "all cases of a figure have the same columns"
+        assert len({tuple(case.key.values()) for case in cases}) == len(cases)
+        for case in cases:
+            plan(validate(dict(case.spec), None, []), "engine")
 
 
-def test_classes_that_never_change_places_are_not():
-    even = (pl.col("time_s") * 2.5e6).cast(pl.UInt64).alias("wire_bytes")
-    assert verdicts(trial(even))[:2] == [False, False]
+def test_no_claim_is_decided_twice():
+    decided = [claim for exhibit in figures() for claim in exhibit.claims]
+    assert sorted(decided) == sorted(set(decided))
 
 
-def test_probes_every_20_s_are_not():
-    late = ((pl.col("time_s") + 2.05) % 20 > 18).not_() & (pl.col("cca_state") == "probe_rtt")
-    state = pl.when(late).then(pl.lit("probe_bw")).otherwise("cca_state").alias("cca_state")
-    assert verdicts(trial(state))[2] is False
+def test_there_are_62_claims_of_four_documents():
+    assert len(reproduce.claims()) == 62
+    assert {claim.document for claim in reproduce.claims().values()} == set(reproduce.DOCUMENTS)
 
 
-@pytest.mark.parametrize("rtprop_ms", [25.0, 60.0])
-def test_an_rtprop_that_never_changes_is_not(rtprop_ms):
-    assert verdicts(trial(rtprop=pl.lit(rtprop_ms)))[3] is False
+@pytest.mark.parametrize(
+    ("wanted", "first"),
+    [("panaderia/fig9", "panaderia/fig9"), ("panaderia/fig9-loss", "panaderia/fig9"),
+     ("panaderia", "panaderia/fig4"), ("all", "panaderia/fig4")],
+)  # fmt: skip
+def test_a_figure_a_claim_a_document_or_all(wanted, first):
+    assert reproduce.select(wanted)[0].identifier == first
 
 
-def test_a_run_without_loss_has_no_bursts():
-    assert verdicts(trial(bursts=False))[4:] == [False, True]
+def test_an_unknown_figure_is_bad_input_with_the_nearest():
+    with pytest.raises(InputError, match='"panaderia/fig9"'):
+        reproduce.select("panaderia/fig99")
 
 
-def test_bursts_before_the_inflation_do_not_follow_it():
-    late = pl.col("value").shift(50, fill_value=25.0).over("flow", "name")
-    assert verdicts(trial(rtprop=late))[4:] == [False, False]
+@pytest.mark.parametrize(
+    ("passed", "reason", "verdict"),
+    [
+        ([True, True], None, "confirmed"),
+        ([True, None], None, "confirmed"),
+        ([True, False], None, "refuted"),
+        ([True, False], True, "differs"),
+        ([False], False, "refuted"),
+        ([None], None, "not run"),
+        ([True], True, "confirmed"),
+    ],
+)
+def test_a_verdict_follows_from_its_checks(passed, reason, verdict):
+    why = None if reason is None else check(reason)
+    assert Finding("panaderia/fig6", [check(p) for p in passed], why).verdict == verdict
 
 
-def test_what_a_back_end_does_not_tell_is_not_measurable():
-    blind = trial(pl.lit("").alias("cca_state"))
-    assert verdicts(blind) == [True, True, None, None, None, None]
+def test_a_mean_between_limits_passes_and_one_outside_does_not():
+    def verdict(*values):
+        return between("It.", "Mean.", "one", values, (0.5, 1.5)).passed
+
+    assert verdict(1.0, 1.2) is True
+    assert verdict(1.6, 1.6) is False
+    assert verdict() is None
+    assert interval([1.0, 2.0, 3.0]) == "2 ± 2.5"
 
 
-def test_period_finds_the_first_of_equal_peaks_to_a_fraction_of_a_step():
-    time = np.arange(0, 300, 0.5)
-    found = measure.period(np.sin(2 * np.pi * time / 22.3), 0.5, 5.0, 60.0)
-    assert found.seconds == pytest.approx(22.3, abs=0.05)
-    assert found.correlation == pytest.approx(1, abs=0.01)
+def test_lines_cross_where_the_first_falls_below_the_second():
+    assert crossing([0, 1, 2], [4, 3, 0], [0, 1, 2]) == pytest.approx(1.5)
+    assert crossing([0, 1], [1, 1], [2, 2]) is None
 
 
-@pytest.mark.parametrize("values", [np.ones(600), np.arange(600.0), np.sin(np.arange(50.0))])
-def test_what_has_no_period_has_none(values):
-    assert measure.period(values, 0.5, 5.0, 60.0) is None
+EXHIBIT = Exhibit("panaderia/fig6", "Title", "Source", ("panaderia/fig6",), "none", "linux-4.17")
 
 
-def test_stretches_end_with_the_first_sample_outside():
-    times = np.arange(6.0)
-    assert measure.stretches(times, [True, False, False, True, True, True]) == [(0, 1), (3, 5)]
-    assert measure.stretches(times, [False] * 6) == []
-    assert measure.within(times, [(1, 3), (5, 9)]).tolist() == [0, 1, 1, 0, 0, 1]
+def entry(verdict, profile="linux-4.17", quick=False):
+    finding = Finding("panaderia/fig6", [check(verdict)])
+    return ledger.entry(EXHIBIT, finding, Scope(profile, quick), "sim", "engine")
 
 
-def test_smooth_keeps_the_level_at_both_ends():
-    assert measure.smooth(np.full(9, 3.0), 5).tolist() == [3.0] * 9
-    assert measure.smooth(np.array([0, 0, 6.0, 0, 0]), 3).tolist() == [0, 2, 2, 2, 0]
+def test_a_quick_finding_never_hides_that_of_the_whole_grid(tmp_path):
+    ledger.write(tmp_path, [entry(True)])
+    kept = ledger.write(tmp_path, [entry(False, quick=True)])
+    lines = {line.claim.identifier: line for line in ledger.lines(kept, own_profiles())}
+    assert lines["panaderia/fig6"].verdict == "confirmed"
+    assert len(lines["panaderia/fig6"].entries) == 2
+    assert lines["panaderia/fig7"].verdict == "not run"
 
 
-def test_every_entry_has_its_specification_and_its_checks():
-    for identifier, entry in reproduce.REGISTRY.items():
-        spec = tomllib.loads(entry.path.read_text())
-        assert entry.identifier == identifier
-        assert entry.show[0] < entry.show[1] <= float(spec["run"]["duration"].rstrip("s"))
-        assert callable(entry.judge())
-        home = EXPERIMENTS / identifier.replace("/", "-")
-        assert (home / "experiment.toml").read_text() == entry.path.read_text()
-        assert (home / "README.md").is_file()
+def test_the_documents_kernel_decides_the_verdict_and_a_newer_finding_replaces_an_older(tmp_path):
+    ledger.write(tmp_path, [entry(True), entry(False, "linux-6.12")])
+    lines = ledger.lines(ledger.read(tmp_path), own_profiles())
+    assert next(x for x in lines if x.entries).verdict == "confirmed"
+    ledger.write(tmp_path, [entry(False)])
+    document = ledger.document(ledger.lines(ledger.read(tmp_path), own_profiles()))
+    assert document["counts"] == {"confirmed": 0, "differs": 0, "refuted": 1, "not run": 61}
 
 
-def test_an_unknown_figure_is_bad_input_with_the_known_ones():
-    with pytest.raises(InputError, match='"panaderia/fig9" or "all"'):
-        reproduce.run("panaderia/fig99")
+class Links(HTMLParser):
+    """Every address of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, _tag, attrs):
+        self.found += [value for name, value in attrs if name in ("href", "src")]
 
 
-def test_the_listing_says_what_each_figure_shows():
-    rows = dict(reproduce.listing())
-    assert "take turns" in rows["panaderia/fig9"]
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The figure of the demo, made for real."""
+    out = tmp_path_factory.mktemp("reproduce")
+    return out, make.reproduce("panaderia/fig9", out=out, profile="linux-6.12")
 
 
-@pytest.fixture
-def canned(tmp_path, monkeypatch):
-    """`reproduce.run` with a made-up result instead of a simulation."""
-    path = synthetic_result.write(tmp_path / "run", DURATION_S)
-    outcome = runner.Outcome(open_result(path), cached=True)
-    monkeypatch.setattr(runner, "prepare", lambda *_: None)
-    monkeypatch.setattr(runner, "execute", lambda *_, **__: outcome)
-    return path
+def test_the_simulator_shows_the_cycle(made):
+    _, done = made
+    findings = {f.claim: f.verdict for item in done.made for f in item.findings}
+    assert findings == {
+        f"panaderia/fig9-{part}": "confirmed" for part in ("cycle", "rtprop", "loss")
+    }
+    assert done.passed
 
 
-def test_a_reproduction_ends_by_naming_the_page_and_the_picture(canned):
-    made = reproduce.run("panaderia/fig9")
-    lines = list(reproduce.describe(made))
-    assert lines[-2:] == [f"page:   {canned / 'report.html'}", f"figure: {canned / 'figure.png'}"]
-    assert made.passed
-    assert sum(line.startswith("confirmed: ") for line in lines) == 6
-    for check in made.checks:
-        assert f"    {check.rule}" in lines
-    assert "60 to 120 s of a run of 300 s" in lines[1]
-    page = (canned / "report.html").read_text()
-    assert made.checks[0].measured in page
+def test_what_is_printed_names_every_claim_its_rules_and_the_page(made):
+    out, done = made
+    lines = list(make.describe(done))
+    assert lines[-1] == f"page: {out / 'site' / 'panaderia-fig9.html'}"
+    assert sum(line.startswith("  confirmed: ") for line in lines) == 3
+    for finding in done.made[0].findings:
+        for item in finding.checks:
+            assert f"      {item.rule}" in lines
 
 
-def test_one_failed_check_fails_the_reproduction_and_an_undecided_one_does_not():
-    entry = reproduce.find("panaderia/fig9")
-    yes, no, unknown = synthetic_result.CHECKS
-    assert reproduce.Reproduction(entry, None, None, (yes, unknown)).passed
-    assert not reproduce.Reproduction(entry, None, None, (yes, no)).passed
+def test_every_link_of_the_site_leads_to_a_file_in_it(made):
+    site = made[0] / "site"
+    pages = list(site.glob("*.html"))
+    assert {page.name for page in pages} == {"index.html", "panaderia-fig9.html"}
+    for page in pages:
+        text = page.read_text()
+        assert "http" not in re.sub(r"http-equiv", "", text)
+        for link in Links(text).found:
+            assert (site / link.partition("#")[0]).is_file(), link
 
 
-def test_the_simulator_shows_the_cycle(tmp_path):
-    made = reproduce.run("panaderia/fig9", out=tmp_path / "run")
-    failed = [
-        line
-        for check in made.checks
-        if not check.passed
-        for line in (check.statement, check.measured)
+def test_the_data_behind_a_figure_are_there_as_tables(made):
+    tables = list((made[0] / "site" / "data").glob("*-queue_samples.*"))
+    assert sorted(file.suffix for file in tables) == [".csv", ".parquet"]
+    parquet = next(file for file in tables if file.suffix == ".parquet")
+    assert {"kind", "trial", "time_s", "backlog_bytes"} <= set(pl.read_parquet(parquet).columns)
+
+
+def test_a_second_time_nothing_is_run_and_the_pictures_are_the_same(made):
+    out, first = made
+    pictures = {name: Path(name).read_bytes() for name in first.made[0].plates.pictures}
+    second = make.reproduce("panaderia/fig9", out=out, profile="linux-6.12")
+    assert second.gathered.new == 0
+    for name, content in pictures.items():
+        assert Path(name).read_bytes() == content
+
+
+def test_a_profile_that_is_not_known_is_bad_input(tmp_path):
+    with pytest.raises(InputError, match=r"linux-4\.17"):
+        make.reproduce("panaderia/fig9", out=tmp_path, profile="linux-4.16")
+
+
+def test_the_ledger_is_in_the_directory_of_the_reproduction(made):
+    stored = json.loads((made[0] / ledger.LEDGER).read_text())
+    assert [item["claim"] for item in stored["entries"]] == [
+        f"panaderia/fig9-{part}" for part in ("cycle", "rtprop", "loss")
     ]
-    assert failed == []
-    assert made.report.page.is_file()
-    assert [picture.suffix for picture in made.report.pictures] == [".png", ".svg"]
+    assert make.OUT.name == "reproduce"

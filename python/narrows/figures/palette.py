@@ -38,6 +38,7 @@ COLOURS: dict[str, Colour] = {
     "queue": INK,
     "loss": INK,
     "neutral": GREY,
+    **{f"flow:{i}": c for i, c in enumerate((BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, GREY))},
     "span": Colour("#c9a227", "#c9a227"),
     "state:startup": GREEN,
     "state:slow_start": GREEN,

@@ -153,12 +153,12 @@ def _guide(axes: Axes, guide: Guide) -> None:
     rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
     words: dict[str, Any] = {"color": FAINT, "size": 7.5, "textcoords": "offset points"}
     if guide.upright:
-        axes.axvline(guide.value, **rule)  # type: ignore[arg-type]
+        axes.axvline(guide.value, **rule)
         place = (guide.value, 1.0)
         axes.annotate(guide.label, place, xycoords=axes.get_xaxis_transform(), xytext=(3, -2),
                       va="top", **words)  # fmt: skip
     else:
-        axes.axhline(guide.value, **rule)  # type: ignore[arg-type]
+        axes.axhline(guide.value, **rule)
         place = (1.0, guide.value)
         axes.annotate(guide.label, place, xycoords=axes.get_yaxis_transform(), xytext=(0, 2),
                       ha="right", va="bottom", **words)  # fmt: skip

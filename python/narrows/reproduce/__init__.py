@@ -1,16 +1,27 @@
 """Figures of published documents, made again and held against what they say.
 
-    narrows reproduce panaderia/fig9
+    narrows reproduce panaderia/fig9      one figure, with the claims that it decides
+    narrows reproduce panaderia | all     a document, or all four
+    narrows claims                        the ledger
 
-An entry names a specification, the stretch of time that its figure shows, and
-checks: each computes one number of a run and compares it by a rule that is
-printed beside it. Adding a figure takes a specification in `data` and a line in
-`narrows.reproduce.registry`.
+A package for each document lists its figures; a module for each figure has the
+four functions that `narrows.reproduce.exhibit` describes. `narrows.reproduce.make`
+runs them; what is here only lists them.
 """
 
 from __future__ import annotations
 
-from narrows.reproduce.make import Reproduction, describe, run
-from narrows.reproduce.registry import REGISTRY, Entry, find, listing
+from narrows.reproduce.catalogue import exhibits, listing, select
+from narrows.reproduce.claims import DOCUMENTS, Claim, claims
+from narrows.reproduce.exhibit import Exhibit, Finding
 
-__all__ = ["REGISTRY", "Entry", "Reproduction", "describe", "find", "listing", "run"]
+__all__ = [
+    "DOCUMENTS",
+    "Claim",
+    "Exhibit",
+    "Finding",
+    "claims",
+    "exhibits",
+    "listing",
+    "select",
+]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from narrows.figures.chart import Sheet
+    from narrows.figures.model import Figure
     from narrows.report import Check
     from narrows.store import StoredTrial
 
@@ -88,7 +89,7 @@ class Picture:
 
     name: str
     caption: str
-    sheet: Sheet
+    sheet: Sheet | Figure
 
 
 class Method(Protocol):

@@ -1,8 +1,8 @@
 """Runs what figures need, each condition once, and measures it.
 
-    OUT/runs/    a store of runs: what is there isn't run again
-    OUT/data/    what was measured of them, by figure; measured again only if the
-                 runs or the way of measuring are others
+OUT/runs/    a store of runs: what is there isn't run again
+OUT/data/    what was measured of them, by figure; measured again only if the
+             runs or the way of measuring are others
 """
 
 from __future__ import annotations

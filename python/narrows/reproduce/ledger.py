@@ -110,7 +110,7 @@ def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
         mine = [item for item in entries if item.claim == identifier]
         wanted = profiles.get(identifier)
         mine.sort(
-            key=lambda e: (e.way.quick, e.verdict == "not run", e.way.profile != wanted, e.key)  # noqa: B023
+            key=lambda e: (e.way.quick, e.verdict == "not run", e.way.profile != wanted, e.key)
         )
         found.append(Line(claim, tuple(mine)))
     return found

@@ -1,8 +1,8 @@
 """The site of what was reproduced: gathers what the pages say and lets `report` write them.
 
-    OUT/site/index.html            the ledger, document by document
-    OUT/site/DOCUMENT-FIGURE.html  a page for each figure, every way it was made
-    OUT/site/data/                 the measurements as Parquet and CSV
+OUT/site/index.html            the ledger, document by document
+OUT/site/DOCUMENT-FIGURE.html  a page for each figure, every way it was made
+OUT/site/data/                 the measurements as Parquet and CSV
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ class Plates:
 
 def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path) -> Plates:
     """Draws the pictures and writes the tables of one figure."""
-    from narrows.figures.paper import save_sheet
     from narrows.report.site import write_tables
 
     site = out / "site"
@@ -53,7 +52,7 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
     plates, files = [], []
     for picture in pictures:
         name = f"{stem}-{picture.name}" if picture.name else stem
-        files += save_sheet(picture.sheet, site / name)
+        files += _save(picture, site / name)
         plates.append((name, picture.caption, picture.sheet.alt))
     tables = write_tables(site / "data", stem, data.frames)
     scope = item.scope
@@ -66,6 +65,15 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
         tuple(tables),
         tuple(str(file) for file in files),
     )
+
+
+def _save(picture: Picture, stem: Path) -> list[Path]:
+    from narrows.figures.chart import Sheet
+    from narrows.figures.paper import save_sheet
+    from narrows.figures.static import save
+
+    drawn = picture.sheet
+    return save_sheet(drawn, stem) if isinstance(drawn, Sheet) else save(drawn, stem)
 
 
 def write_site(
@@ -93,12 +101,9 @@ def _read(out: Path) -> list[Plates]:
 
 
 def _plates(fields: dict[str, Any]) -> Plates:
-    lists = {
-        "plates": tuple((stem, caption, alt) for stem, caption, alt in fields.pop("plates")),
-        "tables": tuple(fields.pop("tables")),
-        "pictures": tuple(fields.pop("pictures")),
-    }
-    return Plates(**fields, **lists)
+    plates = tuple((stem, caption, alt) for stem, caption, alt in fields.pop("plates"))
+    tables, pictures = tuple(fields.pop("tables")), tuple(fields.pop("pictures"))
+    return Plates(**fields, plates=plates, tables=tables, pictures=pictures)
 
 
 def _page(

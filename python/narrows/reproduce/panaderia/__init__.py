@@ -1,0 +1,50 @@
+"""Sharing but not Caring (Claypool et al., AICT 2019): BBR and CUBIC on Raspberry Pis."""
+
+from __future__ import annotations
+
+from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.panaderia.fixes import FIXES
+
+PROFILE = "linux-4.17"
+PAPER = '"Sharing but not Caring" (Claypool et al., AICT 2019)'
+CHOICES = (
+    "The flows start together; minutes 2 to 4 are counted and the fifth, which the paper leaves "
+    "out, isn't run. The pacing timers of the Raspberry Pis are taken to fire 50 microseconds "
+    "late: Linux 4.17 had no means to catch up on a late timer, and how late theirs were isn't "
+    "known. Figure 7 shows what perfect timers would give."
+)
+
+
+def _exhibit(
+    figure: str, title: str, source: str, *claims: str, also: tuple[str, ...] = ()
+) -> Exhibit:
+    return Exhibit(
+        f"panaderia/{figure}",
+        title,
+        f"{source} of {PAPER}",
+        tuple(f"panaderia/{claim}" for claim in claims),
+        f"panaderia.{figure}",
+        PROFILE,
+        also,
+        CHOICES,
+    )
+
+
+LATER = ("linux-6.12",)
+
+EXHIBITS = (
+    _exhibit("fig4", "BBR flows find a fair share and probe together", "Figure 4",
+             "fig4a", "fig4b"),
+    _exhibit("fig5", "Standing queues of BBR and of CUBIC in a large buffer", "Figure 5",
+             "fig5-bbr-queue", "fig5-cubic-queue", "fig5-rtt"),
+    _exhibit("fig6", "BBR's loss in a shallow buffer", "Figure 6", "fig6", also=LATER),
+    _exhibit("fig7", "BBR's loss by the size of the buffer", "Figure 7",
+             "fig7", "shallow-throughput", also=LATER),
+    _exhibit("fig8", "BBR leaves CUBIC little in a shallow buffer", "Figure 8", "fig8",
+             also=LATER),
+    _exhibit("fig9", "BBR and CUBIC take turns in a medium buffer", "Figure 9",
+             "fig9-cycle", "fig9-rtprop", "fig9-loss", also=LATER),
+    _exhibit("fig10", "Shares of BBR and CUBIC by the size of the buffer", "Figure 10",
+             "fig10-small", "fig10-spread", "fig10-fair-point", also=LATER),
+    *FIXES,
+)  # fmt: skip

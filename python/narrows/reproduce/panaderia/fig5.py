@@ -1,0 +1,168 @@
+"""Figure 5: the standing queues of BBR and of CUBIC in a large buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.metrics.distributions import distribution, statistics
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between
+from narrows.reproduce.panaderia import testbed
+
+if TYPE_CHECKING:
+    from narrows.report import Check
+    from narrows.store import StoredTrial
+
+BUFFER = 8.0
+LARGE = 2.0
+"""Queues are compared where BBR's has room."""
+SHOWN_S = (180.0, 240.0)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """The two runs of the figure, and BBR over Table I."""
+    for kind in ("bbr", "cubic"):
+        yield Case({"set": "figure", "kind": kind, "flows": 4, "rate_mbps": 80,
+                    "buffer_bdp": BUFFER}, testbed.minute(scope, kind, BUFFER))  # fmt: skip
+    for case in testbed.table(scope, ("bbr",)):
+        yield Case({"set": "table", **case.key}, case.spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The queue over the minute shown; quantiles of queue and RTT of all that is counted."""
+    queue = views.queue(trial)
+    shown = queue.filter(pl.col("time_s").is_between(*SHOWN_S))
+    few = shown.head(0) if trial.scenario["run"]["sample_interval_ns"] > 1e8 else shown
+    row = views.summary(trial)
+    rtts = distribution(trial.tables["distributions"], "rtt_ms", 0)
+    mean_rtt = statistics(rtts, ("mean",))["mean"]
+    return {
+        "queue": few,
+        "standing": row.select(
+            "queue_mean_bdp", "queue_p50_bdp", "queue_p5_bdp", "queue_p95_bdp", "queue_max_bdp",
+            pl.lit(mean_rtt, dtype=pl.Float64).alias("rtt_mean_ms"), "utilization",
+        ),
+    }  # fmt: skip
+
+
+def draw(data: Data) -> list[Picture]:
+    """Both queues over a minute, in BDP."""
+    lines = []
+    for kind in ("bbr", "cubic"):
+        rows = data["queue"].filter(pl.col("kind") == kind)
+        x = frames.column(rows, "time_s") - SHOWN_S[0]
+        lines.append(Line(name(kind), x, frames.column(rows, "queue_bdp"), kind, width=1.2))
+    chart = Chart(
+        "Time (s)",
+        "Queue (multiples of BDP)",
+        tuple(lines),
+        x_range=(0, 60),
+        y_range=(0, 8.4),
+        guides=(Guide(BUFFER, "buffer"),),
+    )
+    sheet = Sheet(
+        "Standing queues in a large buffer",
+        f"4 BBR or 4 CUBIC, 80 Mbit/s, 25 ms, 8 BDP; {data.scope.profile}",
+        (chart,),
+        "The queue over a minute: BBR's stays near 1 BDP, CUBIC's climbs to the buffer's 8.",
+        height=3.4,
+    )
+    return [Picture("", "Queue at the bottleneck, a steady minute of each run", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """BBR's standing queue, CUBIC's full one, and the RTTs that follow."""
+    return [
+        Finding("panaderia/fig5-bbr-queue", [standing(data), probing(data), everywhere(data)]),
+        Finding("panaderia/fig5-cubic-queue", [climbs(data)]),
+        Finding("panaderia/fig5-rtt", [against_cubic(data), against_rtprop(data)]),
+    ]
+
+
+def _figure(data: Data, kind: str) -> pl.DataFrame:
+    rows = data["standing"]
+    return rows.filter((pl.col("set") == "figure") & (pl.col("kind") == kind))
+
+
+def standing(data: Data) -> Check:
+    """The queue that BBR keeps."""
+    return between(
+        "BBR keeps a standing queue of about 1.1 BDP.",
+        "Median queue of 4 BBR flows, minutes 2 to 5.",
+        "about 1.1 BDP",
+        _figure(data, "bbr")["queue_p50_bdp"].to_list(),
+        (0.9, 1.3),
+        " BDP",
+    )
+
+
+def probing(data: Data) -> Check:
+    """The queue at its longest, bar single moments."""
+    return between(
+        "It grows to about 1.5 BDP while BBR probes for bandwidth.",
+        "95th percentile of the same queue over time.",
+        "about 1.5 BDP",
+        _figure(data, "bbr")["queue_p95_bdp"].to_list(),
+        (1.2, 1.7),
+        " BDP",
+    )
+
+
+def everywhere(data: Data) -> Check:
+    """Over all of Table I where the queue has room."""
+    rows = data["standing"].filter((pl.col("set") == "table") & (pl.col("buffer_bdp") >= LARGE))
+    cells = rows.group_by("flows", "rate_mbps", "buffer_bdp").agg(pl.col("queue_p50_bdp").mean())
+    medians = frames.column(cells, "queue_p50_bdp")
+    inside = (medians >= 0.85) & (medians <= 1.5)
+    return between(
+        "Over all of Table I the standing queue is between 1 and 1.5 BDP.",
+        "Part of the cells with a buffer of 2 BDP or more (smaller ones can't hold such a queue "
+        "and its probes) whose median queue, mean over trials, is from 0.85 to 1.5 BDP; they "
+        f"range from {medians.min():.2f} to {medians.max():.2f} BDP.",
+        "all of them",
+        [100.0 * float(inside.mean())],
+        (95.0, 100.0),
+        " %",
+    )
+
+
+def climbs(data: Data) -> Check:
+    """CUBIC's queue at its longest."""
+    return between(
+        "CUBIC's queue climbs until it reaches the limit of 8 BDP.",
+        "The longest queue of 4 CUBIC flows, minutes 2 to 5.",
+        "8 BDP",
+        _figure(data, "cubic")["queue_max_bdp"].to_list(),
+        (7.9, 8.1),
+        " BDP",
+    )
+
+
+def against_cubic(data: Data) -> Check:
+    """BBR's RTT as a part of CUBIC's."""
+    bbr, cubic = (_figure(data, kind)["rtt_mean_ms"].to_list() for kind in ("bbr", "cubic"))
+    return between(
+        "BBR's RTT is about a quarter of CUBIC's.",
+        "Ratio of the mean RTTs of the first flows, minutes 2 to 5.",
+        "roughly 0.25",
+        [b / c for b, c in zip(bbr, cubic, strict=True)],
+        (0.18, 0.35),
+    )
+
+
+def against_rtprop(data: Data) -> Check:
+    """BBR's RTT as a multiple of the path's."""
+    return between(
+        "It is about twice RTprop.",
+        "Mean RTT of the first BBR flow over the path's 25 ms.",
+        "around 2",
+        [v / 25.0 for v in _figure(data, "bbr")["rtt_mean_ms"].to_list()],
+        (1.8, 2.5),
+    )

@@ -1,0 +1,94 @@
+"""Figure 6: BBR's loss over time in a buffer of half a BDP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between, interval
+from narrows.reproduce.panaderia import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+BUFFER = 0.5
+SPREAD = 1.5
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """The cell of Table I that the figure shows."""
+    yield testbed.cell(scope, "bbr", buffer_bdp=BUFFER)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Loss in windows of 500 ms, and of all that is counted."""
+    return {"loss": views.loss(trial), "total": testbed.loss_rate(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """A minute of the first trial."""
+    rows = data["loss"].filter(pl.col("trial") == 1)
+    start = float(frames.column(rows, "start_s")[0])
+    x, y = frames.column(rows, "start_s") - start, 100 * frames.column(rows, "loss_rate")
+    mean = data["total"]["percent"].mean()
+    chart = Chart(
+        "Time (s)",
+        "Loss rate (percent)",
+        (Line("BBR", x, y, "bbr", step=True),),
+        x_range=(0, 60),
+        y_range=(0, 20),
+        guides=(Guide(float(str(mean)), "mean"),),
+    )
+    sheet = Sheet(
+        "BBR's loss in a shallow buffer",
+        f"4 BBR, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
+        (chart,),
+        "Loss at the bottleneck over a minute, varying around its mean.",
+        height=3.2,
+    )
+    return [Picture("", "Loss at the bottleneck in windows of 500 ms", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """A high mean and a lot of variation."""
+    return [Finding("panaderia/fig6", [average(data), varies(data)])]
+
+
+def average(data: Data) -> Check:
+    """The loss of all that is counted."""
+    return between(
+        "The loss averages over 10 %.",
+        "Packets dropped of packets arrived, minutes 2 to 4, mean over the trials.",
+        "above 10 %",
+        data["total"]["percent"].to_list(),
+        (10.0, 20.0),
+        " %",
+    )
+
+
+def varies(data: Data) -> Check:
+    """How far apart the windows are."""
+    spread = (
+        data["loss"]
+        .group_by("trial", maintain_order=True)
+        .agg(low=pl.col("loss_rate").quantile(0.05), high=pl.col("loss_rate").quantile(0.95))
+    )
+    ratio = [high / max(low, 1e-9) for low, high in zip(spread["low"], spread["high"], strict=True)]
+    percentiles = " to ".join(
+        interval([100 * v for v in spread[end].to_list()], 3) for end in ("low", "high")
+    )
+    return Check(
+        "It varies a lot over time.",
+        "95th over 5th percentile of the loss in windows of 500 ms. Passes from "
+        f"{SPREAD:g} on, in every trial.",
+        "a lot",
+        f"{percentiles} %, a factor of {interval(ratio, 2)}",
+        min(ratio) >= SPREAD,
+    )

@@ -1,0 +1,155 @@
+"""Figure 7: BBR's loss by the size of the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Line, Sheet
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between
+from narrows.reproduce.panaderia import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+COLOURS = {40: "cubic", 80: "bbr", 120: "reno"}
+"""Of the rates: three colours that are told apart."""
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """BBR at three rates over all buffers; at 80 Mbit/s with perfect timers too."""
+    for rate in (80,) if scope.quick else testbed.RATES:
+        for room in testbed.buffers(scope):
+            case = testbed.cell(scope, "bbr", rate_mbps=rate, buffer_bdp=room)
+            yield Case({"timers": "late", **case.key}, case.spec)
+    if testbed.host(scope):
+        for room in testbed.buffers(scope):
+            case = testbed.cell(scope, "bbr", buffer_bdp=room, lateness="0s")
+            yield Case({"timers": "perfect", **case.key}, case.spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Loss and utilisation of all that is counted: one row."""
+    row = views.summary(trial).select((pl.col("loss_rate") * 100).alias("loss"), "utilization")
+    return {"loss": row}
+
+
+def mean_loss(data: Data, rate: int, timers: str = "late") -> pl.DataFrame:
+    """Mean, least and greatest loss over the trials by buffer."""
+    rows = data["loss"].filter((pl.col("rate_mbps") == rate) & (pl.col("timers") == timers))
+    return (
+        rows.group_by("buffer_bdp")
+        .agg(mean=pl.col("loss").mean(), low=pl.col("loss").min(), high=pl.col("loss").max())
+        .sort("buffer_bdp")
+    )
+
+
+def draw(data: Data) -> list[Picture]:
+    """Loss over buffer, a line for each rate."""
+    lines = [
+        _line(mean_loss(data, rate), f"{rate} Mbit/s", colour)
+        for rate, colour in COLOURS.items()
+        if rate in data["loss"]["rate_mbps"]
+    ]
+    perfect = mean_loss(data, 80, "perfect")
+    if perfect.height:
+        lines.append(_line(perfect, "80 Mbit/s, perfect timers", "neutral", dash=True))
+    chart = Chart(
+        "Router queue (multiples of BDP)",
+        "Loss (percent)",
+        tuple(lines),
+        x_range=(0.15, 2.1),
+        y_range=(0, None),
+    )
+    sheet = Sheet(
+        "BBR's loss by the size of the buffer",
+        f"4 BBR, 25 ms, minutes 2 to 4, mean and range of the trials; {data.scope.profile}",
+        (chart,),
+        "Loss falls nearly linearly with the buffer and vanishes at 1.5 BDP.",
+        height=3.6,
+    )
+    return [Picture("", "Loss at the bottleneck against the size of its queue", sheet)]
+
+
+def _line(rows: pl.DataFrame, label: str, colour: str, *, dash: bool = False) -> Line:
+    x, y, low, high = (frames.column(rows, c) for c in ("buffer_bdp", "mean", "low", "high"))
+    return Line(label, x, y, colour, low, high, marker="o", dash="dash" if dash else "solid")
+
+
+def judge(data: Data) -> list[Finding]:
+    """The points that the paper names, the line between them, and what throughput does."""
+    checks = [at(data, 1.0, 5.5, (4.0, 7.0)), at(data, 0.5, 11.0, (9.0, 12.5))]
+    if not data.scope.quick:
+        checks.append(linear(data))
+    checks.append(none(data))
+    return [
+        Finding("panaderia/fig7", checks),
+        Finding("panaderia/shallow-throughput", [busy(data)]),
+    ]
+
+
+def _losses(data: Data, room: float) -> list[float]:
+    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") == room))
+    by_rate = rows.group_by("trial", maintain_order=True).agg(pl.col("loss").mean())
+    return by_rate["loss"].to_list()
+
+
+def at(data: Data, room: float, expected: float, limits: tuple[float, float]) -> Check:
+    """The loss at one size of the buffer."""
+    return between(
+        f"The loss is about {expected:g} % at {room:g} BDP.",
+        "Packets dropped of packets arrived, minutes 2 to 4, mean over the rates.",
+        f"{expected:g} %",
+        _losses(data, room),
+        limits,
+        " %",
+    )
+
+
+def linear(data: Data) -> Check:
+    """How far 0.75 BDP is from the middle of its neighbours."""
+    rooms = (0.5, 0.75, 1.0)
+    low, middle, high = (float(np.mean(_losses(data, room))) for room in rooms)
+    return between(
+        "It falls linearly in between.",
+        "Loss at 0.75 BDP minus the mean of those at 0.5 and 1 BDP, in points.",
+        "none",
+        [middle - (low + high) / 2],
+        (-1.0, 1.0),
+        " points",
+    )
+
+
+def none(data: Data) -> Check:
+    """The loss of the larger buffers."""
+    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") >= 1.5))
+    worst = rows.group_by("rate_mbps", "buffer_bdp").agg(pl.col("loss").mean())["loss"].max()
+    return between(
+        "From 1.5 BDP on there is next to no loss.",
+        "The highest loss of all rates and buffers from 1.5 BDP on, mean over trials.",
+        "next to none",
+        [float(str(worst))],
+        (0.0, 0.5),
+        " %",
+    )
+
+
+def busy(data: Data) -> Check:
+    """How much of the rate is used in spite of the loss."""
+    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < 1.5))
+    worst = rows.group_by("rate_mbps", "buffer_bdp").agg(pl.col("utilization").mean())
+    return between(
+        "BBR's throughput stays high in spite of the loss.",
+        "The lowest utilisation of all rates and buffers below 1.5 BDP, mean over trials.",
+        "relatively high",
+        [100 * float(str(worst["utilization"].min()))],
+        (90.0, 100.0),
+        " %",
+    )

@@ -1,0 +1,59 @@
+"""Figure 9: BBR and CUBIC take turns in a medium buffer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from narrows import figures
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.panaderia import cycle, testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+BUFFER = 1.75
+SHOWN_S = (120.0, 180.0)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """One run, long enough for a period of 20 to 30 s to be measured."""
+    yield Case({"kind": "mix"}, testbed.minute(scope, "mix", BUFFER))
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What the run recorded, and its scenario as text."""
+    internals = trial.tables["internals"].filter(pl.col("name") == "min_rtt_ms")
+    return {
+        "flow_samples": trial.tables["flow_samples"],
+        "queue_samples": trial.tables["queue_samples"],
+        "internals": internals,
+        "scenario": pl.DataFrame({"json": [json.dumps(trial.scenario)]}),
+    }
+
+
+def _run(data: Data) -> Any:  # noqa: ANN401 (as much of a StoredTrial as is needed)
+    scenario = json.loads(data["scenario"]["json"][0])
+    return SimpleNamespace(scenario=scenario, tables=data.frames)
+
+
+def draw(data: Data) -> list[Picture]:
+    """Throughput, queue, loss and RTT above each other, over a minute."""
+    run = _run(data)
+    figure = figures.describe("timeline", run.scenario, run.tables)
+    caption = "Throughput, queue, loss and RTT; shaded: PROBE_RTT of some BBR flow"
+    return [Picture("", caption, figure.between(*SHOWN_S))]
+
+
+def judge(data: Data) -> list[Finding]:
+    """The cycle, the RTprop behind it, the bursts of loss."""
+    evidence = cycle.Evidence(_run(data))
+    return [
+        Finding("panaderia/fig9-cycle", [cycle.turns(evidence), cycle.swing(evidence)]),
+        Finding("panaderia/fig9-rtprop", [cycle.probing(evidence), cycle.inflation(evidence)]),
+        Finding("panaderia/fig9-loss", [cycle.bursts(evidence), cycle.quiet(evidence)]),
+    ]

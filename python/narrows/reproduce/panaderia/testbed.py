@@ -1,0 +1,110 @@
+"""The paper's testbed and its Table I, as conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from narrows.reproduce import views
+from narrows.reproduce.conditions import dumbbell, mix
+from narrows.reproduce.exhibit import Case, Scope
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+RTT = "25ms"
+RATES = (40, 80, 120)
+FLOWS = (2, 4, 8)
+BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 4.0, 8.0)
+QUICK_BUFFERS = (0.5, 1.0, 1.75, 4.0, 8.0)
+TRIALS = 3
+START_S, END_S = 120, 240
+"""Minutes 2 to 4 are counted."""
+MIXES = ("bbr", "cubic", "mix")
+LATE_PROFILE = "linux-4.17"
+LATENESS = "50us"
+
+
+def path(rate_mbps: float, buffer_bdp: float) -> dict[str, Any]:
+    """A bottleneck of the testbed."""
+    return {"rate": f"{rate_mbps:g}mbit", "rtt": RTT, "buffer": f"{buffer_bdp:g}bdp"}
+
+
+def host(scope: Scope, lateness: str = LATENESS) -> dict[str, Any]:
+    """The Raspberry Pis: late pacing timers, under the kernel that they ran."""
+    return {"timer_lateness": lateness} if scope.profile == LATE_PROFILE else {}
+
+
+def flows(kind: str, count: int) -> list[dict[str, Any]]:
+    """`count` flows of BBR or CUBIC, or half of each."""
+    if kind == "mix":
+        return mix(bbr=count // 2, cubic=count // 2)
+    return mix(**{kind: count})
+
+
+def cell(
+    scope: Scope,
+    kind: str,
+    count: int = 4,
+    rate_mbps: int = 80,
+    buffer_bdp: float = 1.0,
+    lateness: str = LATENESS,
+) -> Case:
+    """One cell of Table I."""
+    spec = dumbbell(
+        "panaderia",
+        path(rate_mbps, buffer_bdp),
+        flows(kind, count),
+        profile=scope.profile,
+        host=host(scope, lateness),
+        duration=f"{END_S if not scope.quick else END_S // 2}s",
+        warmup=f"{START_S if not scope.quick else START_S // 2}s",
+        trials=1 if scope.quick else TRIALS,
+        sample_interval="500ms",
+    )
+    key: dict[str, str | int | float] = {
+        "kind": kind,
+        "flows": count,
+        "rate_mbps": rate_mbps,
+        "buffer_bdp": buffer_bdp,
+    }
+    return Case(key, spec)
+
+
+def buffers(scope: Scope) -> tuple[float, ...]:
+    """The buffers of Table I, or some of them."""
+    return QUICK_BUFFERS if scope.quick else BUFFERS
+
+
+def table(scope: Scope, kinds: tuple[str, ...] = MIXES) -> Iterator[Case]:
+    """Every cell of Table I: flows, rates, controls, buffers."""
+    for kind in kinds:
+        for count in (4,) if scope.quick else FLOWS:
+            for rate in (80,) if scope.quick else RATES:
+                for room in buffers(scope):
+                    yield cell(scope, kind, count, rate, room)
+
+
+def minute(
+    scope: Scope, kind: str, buffer_bdp: float, rate_mbps: int = 80, *, sample: str = "100ms"
+) -> dict[str, Any]:
+    """A run of which a steady minute is shown: two minutes of warm-up, then three."""
+    return dumbbell(
+        "panaderia",
+        path(rate_mbps, buffer_bdp),
+        flows(kind, 4),
+        profile=scope.profile,
+        host=host(scope),
+        duration="300s",
+        warmup="120s",
+        sample_interval=sample,
+    )
+
+
+def loss_rate(trial: StoredTrial) -> pl.DataFrame:
+    """The bottleneck's loss in percent over all that is counted: one row, `percent`."""
+    import polars as pl
+
+    return views.summary(trial).select((pl.col("loss_rate") * 100).alias("percent"))
