@@ -2,6 +2,7 @@
 //!
 //! It holds no logic: JSON in, Arrow tables out.
 
+mod capture;
 mod registry;
 mod run;
 mod table;

@@ -1,5 +1,6 @@
 //! Runs a scenario for Python.
 
+use std::io;
 use std::ops::ControlFlow;
 
 use narrows_base::Time;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::table::ArrowTable;
 
 create_exception!(
@@ -37,6 +39,8 @@ pub struct RunOutput {
     packets: u64,
     /// CPU time of the run in seconds, without the making of the tables.
     cpu_s: f64,
+    /// Captures: name of the file and its packets.
+    captures: Vec<(String, u64)>,
 }
 
 /// Runs a scenario, given as JSON, and returns its tables.
@@ -44,15 +48,22 @@ pub struct RunOutput {
 /// `progress(sim_seconds, packets_forwarded)` is called at most ten times a
 /// second of wall time; an exception out of it stops the run. Ctrl-C does too.
 /// The interpreter is free to run other threads meanwhile.
+///
+/// `captures_json` asks for captures of the packets: `{"directory": an existing
+/// directory, "snaplen": bytes of each packet or null for its headers, "ipv6":
+/// bool}`. Raises OSError if they can't be written.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None))]
+#[pyo3(signature = (scenario_json, progress=None, captures_json=None))]
 pub fn run(
     py: Python<'_>,
     scenario_json: &str,
     progress: Option<Py<PyAny>>,
+    captures_json: Option<&str>,
 ) -> PyResult<RunOutput> {
     let scenario = parse(scenario_json)?;
-    let (recorder, outcome, cpu_s) = py.detach(|| simulate(&scenario, progress))?;
+    let request = captures_json.map(request).transpose()?;
+    let Simulated { recorder, outcome, cpu_s, captures } =
+        py.detach(|| simulate(&scenario, request.as_ref(), progress))?;
     let digest = recorder.digest().to_string();
     let tables = PyDict::new(py);
     for table in recorder.into_tables() {
@@ -64,6 +75,7 @@ pub fn run(
         end_s: outcome.end.as_secs_f64(),
         packets: outcome.packets,
         cpu_s,
+        captures,
     })
 }
 
@@ -74,10 +86,23 @@ fn parse(json: &str) -> PyResult<Scenario> {
         .map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
+fn request(json: &str) -> PyResult<CaptureRequest> {
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A run that is over.
+struct Simulated {
+    recorder: Recorder,
+    outcome: Outcome,
+    cpu_s: f64,
+    captures: Vec<(String, u64)>,
+}
+
 fn simulate(
     scenario: &Scenario,
+    request: Option<&CaptureRequest>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Recorder, Outcome, f64)> {
+) -> PyResult<Simulated> {
     let level = match scenario.run.record {
         scenario::Level::Summary => Level::Summary,
         scenario::Level::Samples => Level::Samples,
@@ -86,16 +111,24 @@ fn simulate(
     let mut recorder = Recorder::new(level, Time::from_nanos(scenario.run.warmup_ns));
     let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
     let mut reporter = Reporter { progress, next, error: None };
+    let mut taps = request.map(|request| request.begin(scenario)).transpose()?;
     let begin = seconds(ClockId::ThreadCPUTime);
-    let outcome =
-        narrows_sim::run(scenario, &mut recorder, &mut |at, packets| reporter.report(at, packets));
+    let mut report = |at, packets| reporter.report(at, packets);
+    let outcome = match &mut taps {
+        None => narrows_sim::run(scenario, &mut recorder, &mut report),
+        Some(taps) => narrows_sim::run_tapped(scenario, &mut recorder, taps, &mut report),
+    };
     let cpu_s = seconds(ClockId::ThreadCPUTime) - begin;
-    match reporter.error {
-        Some(error) => Err(error),
-        None => outcome
-            .map(|outcome| (recorder, outcome, cpu_s))
-            .map_err(|error| ScenarioError::new_err(error.to_string())),
+    if let Some(error) = reporter.error {
+        return Err(error);
     }
+    let outcome = outcome.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let captures = taps.map_or(Ok(Vec::new()), written)?;
+    Ok(Simulated { recorder, outcome, cpu_s, captures })
+}
+
+fn written(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
+    Ok(finish(taps)?.into_iter().map(|file| (file.file, file.records)).collect())
 }
 
 /// Tells Python how far the run is, and hears what Python says.

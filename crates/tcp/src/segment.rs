@@ -21,6 +21,10 @@ pub struct Segment {
 pub enum Kind {
     /// Connection request.
     Syn {
+        /// The sender's own receive window in bytes.
+        window: u32,
+        /// Bits by which its later windows are shifted (RFC 7323 section 2).
+        scale: u8,
         /// TSval in ms.
         ts: u32,
     },

@@ -1,1 +1,12 @@
-//! Capture files and event logs of a run.
+//! Writes captures: what a run of the simulator would have shown on a wire.
+
+mod addresses;
+mod headers;
+mod pcapng;
+mod points;
+mod wire;
+
+pub use addresses::{Address, Ends, IpVersion, ends};
+pub use pcapng::{Interface, PcapngWriter};
+pub use points::{CaptureOptions, Captures, Written, file_name};
+pub use wire::FlowInfo;

@@ -3,7 +3,7 @@
 mod ack_policy;
 mod gro;
 mod sacks;
-mod window;
+pub(crate) mod window;
 
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ impl Receiver {
             return;
         }
         match &segment.kind {
-            Kind::Syn { ts } => {
+            Kind::Syn { ts, .. } => {
                 self.syn_at = now;
                 self.out.push_back(Kind::SynAck {
                     window: self.buffer.first_window(),

@@ -226,7 +226,7 @@ impl ReceiverRtt {
 }
 
 /// Bits by which the window is scaled (RFC 7323 section 2, `tcp_select_initial_window`).
-fn window_scale(max_size: u64) -> u8 {
+pub(crate) fn window_scale(max_size: u64) -> u8 {
     let mut scale = 0;
     while scale < 14 && max_size >> scale > 0xffff {
         scale += 1;

@@ -15,6 +15,7 @@ use narrows_cc::{CongestionControl, RecoveryState};
 
 use crate::Seq;
 use crate::profile::{BufferLimits, TcpProfile};
+use crate::receiver::window::window_scale;
 use crate::segment::{Kind, Segment};
 use crate::timer::timestamp_ms;
 use connection::Answer;
@@ -102,6 +103,9 @@ enum Phase {
 }
 
 struct Handshake {
+    /// The sender's own receive window, and its scale.
+    window: u32,
+    scale: u8,
     make: MakeControl,
     started: Time,
     deadline: Time,
@@ -115,7 +119,10 @@ impl Sender {
     /// A sender that connects at `now`.
     #[must_use]
     pub fn connect(config: SenderConfig, make: MakeControl, now: Time) -> Self {
+        let buffer = config.limits.receive(config.profile);
         let handshake = Handshake {
+            window: config.profile.receive.initial_window,
+            scale: window_scale(u64::from(buffer)),
             make,
             started: now,
             deadline: now + SYN_TIMEOUT,
@@ -253,6 +260,10 @@ impl Handshake {
             self.deadline += SYN_TIMEOUT * (1 << doublings);
             self.to_send = true;
         }
-        std::mem::take(&mut self.to_send).then(|| Kind::Syn { ts: timestamp_ms(now) })
+        std::mem::take(&mut self.to_send).then(|| Kind::Syn {
+            window: self.window,
+            scale: self.scale,
+            ts: timestamp_ms(now),
+        })
     }
 }

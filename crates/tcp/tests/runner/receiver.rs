@@ -28,7 +28,7 @@ impl ReceiverEnd {
 
     fn receive(&mut self, words: &[&str], now: Time) -> Result<Time, String> {
         match words {
-            ["syn"] => self.deliver(Kind::Syn { ts: 1 }, now),
+            ["syn"] => self.deliver(Kind::Syn { window: 64_240, scale: 7, ts: 1 }, now),
             ["handshake"] => self.deliver(Kind::HandshakeAck { ts: 1, ts_echo: 1 }, now),
             ["data", range, words @ ..] => return self.receive_data(range, words, now),
             _ => return Err("found no syn, handshake or data".to_owned()),

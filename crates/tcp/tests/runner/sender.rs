@@ -218,7 +218,7 @@ impl End for SenderEnd {
     fn drain(&mut self, now: Time) {
         while let Some(segment) = self.sender.poll(now) {
             match &segment.kind {
-                Kind::Syn { ts } => self.syn = Some(*ts),
+                Kind::Syn { ts, .. } => self.syn = Some(*ts),
                 Kind::Data(data) => {
                     self.stamps.entry(data.seq).or_insert((data.ts, data.ts)).1 = data.ts;
                 }

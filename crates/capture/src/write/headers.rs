@@ -1,0 +1,190 @@
+//! IP and TCP headers with their checksums.
+
+use narrows_base::Ecn;
+
+use super::addresses::Address;
+
+/// Longest IP header with the longest TCP header.
+pub const MAX_HEADERS: usize = 40 + 60;
+const PROTOCOL_TCP: u8 = 6;
+/// At every point: the path is no router.
+const TIME_TO_LIVE: u8 = 64;
+const DONT_FRAGMENT: u16 = 0x4000;
+
+/// TCP's flags (RFC 9293 section 3.1).
+pub mod flags {
+    pub const FIN: u8 = 1;
+    pub const SYN: u8 = 2;
+    pub const PSH: u8 = 8;
+    pub const ACK: u8 = 16;
+    pub const ECE: u8 = 64;
+}
+
+/// A TCP packet. Its payload is zeros.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    pub source: (Address, u16),
+    pub destination: (Address, u16),
+    pub ecn: Ecn,
+    pub seq: u32,
+    pub ack: u32,
+    pub flags: u8,
+    /// The field as it is in the header: scaled.
+    pub window: u16,
+    pub options: Options,
+    /// Bytes of payload.
+    pub payload: u16,
+}
+
+/// TCP options, at most 40 bytes.
+#[derive(Clone, Debug)]
+pub struct Options {
+    bytes: [u8; 40],
+    len: usize,
+}
+
+impl Options {
+    /// What Linux puts into a SYN: MSS, SACK permitted, timestamps, window scale
+    /// (`tcp_options_write`).
+    pub fn of_syn(mss: u16, ts: u32, ts_echo: u32, scale: u8) -> Self {
+        let mut options = Self::empty();
+        options.put(&[2, 4]);
+        options.put(&mss.to_be_bytes());
+        options.put(&[4, 2, 8, 10]);
+        options.stamps(ts, ts_echo);
+        options.put(&[1, 3, 3, scale]);
+        options
+    }
+
+    /// Timestamps and SACK blocks.
+    pub fn of_segment(ts: u32, ts_echo: u32, blocks: &[(u32, u32)]) -> Self {
+        let mut options = Self::empty();
+        options.put(&[1, 1, 8, 10]);
+        options.stamps(ts, ts_echo);
+        if !blocks.is_empty() {
+            let len = u8::try_from(2 + 8 * blocks.len()).expect("three blocks fit");
+            options.put(&[1, 1, 5, len]);
+            for (start, end) in blocks {
+                options.put(&start.to_be_bytes());
+                options.put(&end.to_be_bytes());
+            }
+        }
+        options
+    }
+
+    fn empty() -> Self {
+        Self { bytes: [0; 40], len: 0 }
+    }
+
+    fn stamps(&mut self, ts: u32, ts_echo: u32) {
+        self.put(&ts.to_be_bytes());
+        self.put(&ts_echo.to_be_bytes());
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Packet {
+    /// Bytes on the wire, with the IP header.
+    pub fn len(&self) -> usize {
+        let ip = if matches!(self.source.0, Address::V4(_)) { 20 } else { 40 };
+        ip + self.segment_len()
+    }
+
+    fn segment_len(&self) -> usize {
+        20 + self.options.len + usize::from(self.payload)
+    }
+
+    /// Writes the headers in place of what `out` holds.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.clear();
+        let sum = match (self.source.0, self.destination.0) {
+            (Address::V4(source), Address::V4(destination)) => {
+                self.ipv4(&source, &destination, out);
+                self.pseudo_header(&source, &destination)
+            }
+            (Address::V6(source), Address::V6(destination)) => {
+                self.ipv6(&source, &destination, out);
+                self.pseudo_header(&source, &destination)
+            }
+            _ => unreachable!("both ends have addresses of one version"),
+        };
+        self.tcp(sum, out);
+    }
+
+    fn ipv4(&self, source: &[u8; 4], destination: &[u8; 4], out: &mut Vec<u8>) {
+        let length = u16::try_from(self.len()).expect("packets are at most 64 KiB");
+        out.extend_from_slice(&[0x45, ecn_bits(self.ecn)]);
+        out.extend_from_slice(&length.to_be_bytes());
+        // An identification says nothing of what is never fragmented (RFC 6864).
+        out.extend_from_slice(&[0, 0]);
+        out.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());
+        out.extend_from_slice(&[TIME_TO_LIVE, PROTOCOL_TCP, 0, 0]);
+        out.extend_from_slice(source);
+        out.extend_from_slice(destination);
+        let checksum = !folded(sum(&out[..20]));
+        out[10..12].copy_from_slice(&checksum.to_be_bytes());
+    }
+
+    fn ipv6(&self, source: &[u8; 16], destination: &[u8; 16], out: &mut Vec<u8>) {
+        let length = u16::try_from(self.segment_len()).expect("packets are at most 64 KiB");
+        out.extend_from_slice(&(6 << 28 | u32::from(ecn_bits(self.ecn)) << 20).to_be_bytes());
+        out.extend_from_slice(&length.to_be_bytes());
+        out.extend_from_slice(&[PROTOCOL_TCP, TIME_TO_LIVE]);
+        out.extend_from_slice(source);
+        out.extend_from_slice(destination);
+    }
+
+    /// Sum of what TCP's checksum covers beside the segment (RFC 9293 section 3.1,
+    /// RFC 8200 section 8.1; the halves of a 32-bit length add up to the same).
+    fn pseudo_header(&self, source: &[u8], destination: &[u8]) -> u64 {
+        sum(source) + sum(destination) + u64::from(PROTOCOL_TCP) + self.segment_len() as u64
+    }
+
+    /// Payload of zeros adds nothing to the checksum.
+    fn tcp(&self, pseudo: u64, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(&self.source.1.to_be_bytes());
+        out.extend_from_slice(&self.destination.1.to_be_bytes());
+        out.extend_from_slice(&self.seq.to_be_bytes());
+        out.extend_from_slice(&self.ack.to_be_bytes());
+        let words = u8::try_from(5 + self.options.len / 4).expect("at most 15 words");
+        out.extend_from_slice(&[words << 4, self.flags]);
+        out.extend_from_slice(&self.window.to_be_bytes());
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(self.options.as_slice());
+        let checksum = !folded(pseudo + sum(&out[start..]));
+        out[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+/// The two bits of RFC 3168 section 5.
+fn ecn_bits(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::NotEct => 0,
+        Ecn::Ect1 => 1,
+        Ecn::Ect0 => 2,
+        Ecn::Ce => 3,
+    }
+}
+
+/// Sum of big-endian 16-bit words.
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.chunks_exact(2).map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]]))).sum()
+}
+
+/// One's-complement sum in 16 bits (RFC 1071).
+#[allow(clippy::cast_possible_truncation)]
+fn folded(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum >> 16) + (sum & 0xffff);
+    }
+    sum as u16
+}

@@ -1,0 +1,176 @@
+//! The captures of a run at the points of its path.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_record::{Direction, Point, Tap};
+use narrows_tcp::{Segment, SenderView};
+
+use super::addresses::{Address, IpVersion, ends};
+use super::headers::MAX_HEADERS;
+use super::pcapng::{Interface, PcapngWriter};
+use super::wire::{FlowInfo, Wire};
+
+/// How to capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// Bytes of each packet to keep, or its headers if none.
+    pub snaplen: Option<u32>,
+    /// Which headers.
+    pub version: IpVersion,
+    /// What the files say they are of.
+    pub comment: String,
+}
+
+/// What a file came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its name in the directory.
+    pub file: String,
+    /// Packets, or events.
+    pub records: u64,
+}
+
+/// Captures at every point, one file each. Memory doesn't grow with the packets.
+#[derive(Debug)]
+pub struct Captures<W: Write> {
+    wire: Wire,
+    /// In the order of [`Point::ALL`].
+    files: Vec<PcapngWriter<W>>,
+    snaplen: Option<usize>,
+    frame: Vec<u8>,
+    trouble: Option<io::Error>,
+}
+
+impl Captures<BufWriter<File>> {
+    /// Makes the files `sender.pcapng` and so on in `directory`, which must exist.
+    ///
+    /// # Errors
+    /// If a file can't be written.
+    pub fn create(
+        directory: &Path,
+        options: &CaptureOptions,
+        flows: &[FlowInfo],
+    ) -> io::Result<Self> {
+        let open = |point: Point| {
+            let file = File::create_new(directory.join(file_name(point)))?;
+            Ok(BufWriter::with_capacity(1 << 18, file))
+        };
+        Self::new(open, options, flows)
+    }
+}
+
+impl<W: Write> Captures<W> {
+    /// Begins a capture at every point, into what `open` gives for it.
+    ///
+    /// # Errors
+    /// If an output can't be written.
+    pub fn new(
+        open: impl Fn(Point) -> io::Result<W>,
+        options: &CaptureOptions,
+        flows: &[FlowInfo],
+    ) -> io::Result<Self> {
+        let begin = |point| -> io::Result<PcapngWriter<W>> {
+            let interface = interface(point, options);
+            let mut file = PcapngWriter::new(open(point)?, &options.comment, &interface)?;
+            file.names(&names(options.version, flows))?;
+            Ok(file)
+        };
+        Ok(Self {
+            wire: Wire::new(options.version, flows),
+            files: Point::ALL.into_iter().map(begin).collect::<io::Result<_>>()?,
+            snaplen: options.snaplen.map(|bytes| bytes as usize),
+            frame: Vec::with_capacity(1 << 11),
+            trouble: None,
+        })
+    }
+
+    /// Completes the files.
+    ///
+    /// # Errors
+    /// The first error of the whole capture.
+    pub fn finish(self) -> io::Result<Vec<(Written, W)>> {
+        if let Some(error) = self.trouble {
+            return Err(error);
+        }
+        let end = |(point, file): (Point, PcapngWriter<W>)| {
+            let written = Written { file: file_name(point), records: file.packets() };
+            Ok((written, file.finish()?))
+        };
+        Point::ALL.into_iter().zip(self.files).map(end).collect()
+    }
+
+    fn write(
+        &mut self,
+        point: Point,
+        direction: Direction,
+        at: Time,
+        packet: &Packet<Segment>,
+    ) -> io::Result<()> {
+        let headers = self.wire.packet(packet);
+        let length = headers.len();
+        headers.encode(&mut self.frame);
+        if let Some(snaplen) = self.snaplen {
+            self.frame.resize(length.min(snaplen), 0);
+        }
+        let length = u32::try_from(length).expect("packets are at most 64 KiB");
+        self.files[point as usize].packet(at, direction, &self.frame, length)
+    }
+}
+
+impl<W: Write> Tap<Packet<Segment>, SenderView> for Captures<W> {
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn wants_senders(&self) -> bool {
+        false
+    }
+
+    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &Packet<Segment>) {
+        if self.trouble.is_some() {
+            return;
+        }
+        if direction == Direction::Out && matches!(point, Point::Sender | Point::Receiver) {
+            self.wire.departs(packet.flow, &packet.body);
+        }
+        self.trouble = self.write(point, direction, at, packet).err();
+    }
+
+    fn lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}
+
+    fn sender(&mut self, _flow: FlowId, _at: Time, _view: &SenderView) {}
+}
+
+/// The name of a point's file.
+#[must_use]
+pub fn file_name(point: Point) -> String {
+    format!("{}.pcapng", point.name())
+}
+
+fn interface(point: Point, options: &CaptureOptions) -> Interface {
+    let description = match point {
+        Point::Sender => "at the senders: what they send and what reaches them",
+        Point::BeforeQueue => "at the bottleneck, on the senders' side: before the queue",
+        Point::AfterQueue => "at the bottleneck, on the receivers' side: after the queue",
+        Point::Receiver => "at the receivers: what reaches them and what they send",
+    };
+    let headers = u32::try_from(MAX_HEADERS).expect("100 bytes");
+    Interface {
+        name: point.name().to_owned(),
+        description: description.to_owned(),
+        snaplen: options.snaplen.unwrap_or(headers),
+    }
+}
+
+fn names(version: IpVersion, flows: &[FlowInfo]) -> Vec<(Address, String)> {
+    let both = |(index, flow): (usize, &FlowInfo)| {
+        let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
+        let ends = ends(version, id, 0);
+        let name = |end: &str| format!("{}.{end}", flow.name);
+        [(ends.sender, name("sender")), (ends.receiver, name("receiver"))]
+    };
+    flows.iter().enumerate().flat_map(both).collect()
+}

@@ -1,0 +1,236 @@
+//! From the simulator's segments to what a wire would carry.
+//!
+//! The simulator numbers packets; here they become bytes. A FIN isn't a packet of its own
+//! there: the last packet of a flow of known size carries it, as when an application
+//! writes and closes, and its acknowledgement covers it. The receiver's own half of the
+//! connection stays open.
+
+use narrows_base::FlowId;
+use narrows_tcp::{Ack, Data, Kind, MSS, Segment, Seq};
+
+use super::addresses::{Ends, IpVersion, ends};
+use super::headers::{Options, Packet, flags};
+
+/// First sequence numbers of both ends; a capture tool shows numbers from there on.
+const FIRST_SENT: u32 = 1_000_000_000;
+const FIRST_RECEIVED: u32 = 2_000_000_000;
+
+/// What has to be known of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowInfo {
+    /// Its name.
+    pub name: String,
+    /// Payload bytes of each of its connections; endless if none.
+    pub size: Option<u64>,
+}
+
+/// Turns segments into headers, for all flows of a run.
+#[derive(Debug)]
+pub(super) struct Wire {
+    version: IpVersion,
+    flows: Vec<Flow>,
+}
+
+/// What is remembered of a flow: little, however much it sends.
+#[derive(Debug)]
+struct Flow {
+    size: Option<u64>,
+    /// Scale of the windows that each end announces.
+    sender_scale: u8,
+    receiver_scale: u8,
+    /// The sender's own receive window in bytes; nothing ever fills it.
+    sender_window: u32,
+    /// The packets that weren't full, in the order in which they were first sent.
+    short: Vec<Short>,
+}
+
+/// A packet that wasn't full.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    instance: u32,
+    seq: Seq,
+    /// Bytes that this one and those before it in its connection are short of full.
+    missing: u64,
+}
+
+impl Wire {
+    pub(super) fn new(version: IpVersion, flows: &[FlowInfo]) -> Self {
+        let flow = |info: &FlowInfo| Flow {
+            size: info.size,
+            sender_scale: 0,
+            receiver_scale: 0,
+            sender_window: 0,
+            short: Vec::new(),
+        };
+        Self { version, flows: flows.iter().map(flow).collect() }
+    }
+
+    /// Learns from a segment that leaves its host.
+    pub(super) fn departs(&mut self, flow: FlowId, segment: &Segment) {
+        let known = &mut self.flows[flow.index()];
+        match &segment.kind {
+            Kind::Syn { window, scale, .. } => {
+                known.sender_window = *window;
+                known.sender_scale = *scale;
+            }
+            Kind::SynAck { scale, .. } => known.receiver_scale = *scale,
+            Kind::Data(data) if u32::from(data.len) < MSS && !data.retransmission => {
+                known.add_short(segment.instance, data);
+            }
+            _ => {}
+        }
+    }
+
+    /// The headers of a segment.
+    pub(super) fn packet(&self, packet: &narrows_base::Packet<Segment>) -> Packet {
+        let segment = &packet.body;
+        let flow = &self.flows[packet.flow.index()];
+        let ends = ends(self.version, packet.flow, segment.instance);
+        let mut made = match &segment.kind {
+            Kind::Syn { window, scale, ts } => flow.syn(&ends, *window, *scale, *ts),
+            Kind::SynAck { window, scale, ts, ts_echo } => {
+                syn_ack(&ends, *window, Options::of_syn(mss_option(), *ts, *ts_echo, *scale))
+            }
+            Kind::HandshakeAck { ts, ts_echo } => flow.handshake_ack(&ends, *ts, *ts_echo),
+            Kind::Data(data) => flow.data(&ends, segment.instance, data),
+            Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
+        };
+        made.ecn = packet.ecn;
+        made
+    }
+}
+
+impl Flow {
+    fn add_short(&mut self, instance: u32, data: &Data) {
+        let before = self.missing(instance, data.seq);
+        let missing = before + u64::from(MSS - u32::from(data.len));
+        self.short.push(Short { instance, seq: data.seq, missing });
+    }
+
+    /// Bytes that the packets before `seq` are short of full.
+    fn missing(&self, instance: u32, seq: Seq) -> u64 {
+        let end = self.short.partition_point(|s| (s.instance, s.seq) < (instance, seq));
+        let last = end.checked_sub(1).map(|at| self.short[at]);
+        last.filter(|short| short.instance == instance).map_or(0, |short| short.missing)
+    }
+
+    /// Bytes of payload before the packet `seq`.
+    fn offset(&self, instance: u32, seq: Seq) -> u64 {
+        u64::from(seq) * u64::from(MSS) - self.missing(instance, seq)
+    }
+
+    /// The sequence number that follows everything before the packet `seq`, with the FIN.
+    fn edge(&self, instance: u32, seq: Seq) -> u32 {
+        let offset = self.offset(instance, seq);
+        let fin = u64::from(seq > 0 && self.size == Some(offset));
+        sequence(FIRST_SENT, 1 + offset + fin)
+    }
+
+    fn syn(&self, ends: &Ends, window: u32, scale: u8, ts: u32) -> Packet {
+        Packet {
+            seq: FIRST_SENT,
+            ack: 0,
+            flags: flags::SYN,
+            window: header_window(window, 0),
+            options: Options::of_syn(mss_option(), ts, 0, scale),
+            ..self.sender_packet(ends)
+        }
+    }
+
+    fn handshake_ack(&self, ends: &Ends, ts: u32, ts_echo: u32) -> Packet {
+        Packet {
+            seq: sequence(FIRST_SENT, 1),
+            options: Options::of_segment(ts, ts_echo, &[]),
+            ..self.sender_packet(ends)
+        }
+    }
+
+    fn data(&self, ends: &Ends, instance: u32, data: &Data) -> Packet {
+        let offset = self.offset(instance, data.seq);
+        let is_last = self.size == Some(offset + u64::from(data.len));
+        let psh = if data.psh { flags::PSH } else { 0 };
+        let fin = if is_last { flags::FIN } else { 0 };
+        Packet {
+            seq: sequence(FIRST_SENT, 1 + offset),
+            flags: flags::ACK | psh | fin,
+            options: Options::of_segment(data.ts, data.ts_echo, &[]),
+            payload: data.len,
+            ..self.sender_packet(ends)
+        }
+    }
+
+    fn ack(&self, ends: &Ends, instance: u32, ack: &Ack) -> Packet {
+        let mut blocks = [(0, 0); 3];
+        let sacked = ack.sack.as_slice();
+        for (block, &(start, end)) in blocks.iter_mut().zip(sacked) {
+            let start = sequence(FIRST_SENT, 1 + self.offset(instance, start));
+            *block = (start, self.edge(instance, end));
+        }
+        let ece = if ack.ece { flags::ECE } else { 0 };
+        Packet {
+            ack: self.edge(instance, ack.ack),
+            flags: flags::ACK | ece,
+            window: header_window(ack.window, self.receiver_scale),
+            options: Options::of_segment(ack.ts, ack.ts_echo, &blocks[..sacked.len()]),
+            ..receiver_packet(ends)
+        }
+    }
+
+    /// An established sender's packet without payload.
+    fn sender_packet(&self, ends: &Ends) -> Packet {
+        Packet {
+            source: (ends.sender, ends.sender_port),
+            destination: (ends.receiver, ends.receiver_port),
+            ecn: narrows_base::Ecn::NotEct,
+            seq: 0,
+            ack: sequence(FIRST_RECEIVED, 1),
+            flags: flags::ACK,
+            window: header_window(self.sender_window, self.sender_scale),
+            options: Options::of_segment(0, 0, &[]),
+            payload: 0,
+        }
+    }
+}
+
+fn syn_ack(ends: &Ends, window: u32, options: Options) -> Packet {
+    Packet {
+        seq: FIRST_RECEIVED,
+        ack: sequence(FIRST_SENT, 1),
+        flags: flags::SYN | flags::ACK,
+        window: header_window(window, 0),
+        options,
+        ..receiver_packet(ends)
+    }
+}
+
+/// An established receiver's packet; it never sends payload.
+fn receiver_packet(ends: &Ends) -> Packet {
+    Packet {
+        source: (ends.receiver, ends.receiver_port),
+        destination: (ends.sender, ends.sender_port),
+        ecn: narrows_base::Ecn::NotEct,
+        seq: sequence(FIRST_RECEIVED, 1),
+        ack: 0,
+        flags: flags::ACK,
+        window: 0,
+        options: Options::of_segment(0, 0, &[]),
+        payload: 0,
+    }
+}
+
+/// Sequence numbers wrap around after 4 GiB.
+#[allow(clippy::cast_possible_truncation)]
+fn sequence(first: u32, offset: u64) -> u32 {
+    first.wrapping_add(offset as u32)
+}
+
+/// The window as the header has it, rounded up to what it can say, as Linux's
+/// `tcp_select_window` rounds the edge that it promised before.
+fn header_window(window: u32, scale: u8) -> u16 {
+    u16::try_from(u64::from(window).div_ceil(1 << scale)).unwrap_or(u16::MAX)
+}
+
+/// What both ends announce: the payload without timestamps (`tcp_advertise_mss`).
+fn mss_option() -> u16 {
+    u16::try_from(MSS + 12).expect("an MSS fits 16 bits")
+}
