@@ -261,7 +261,9 @@ def sweep(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="The store of the runs.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The store of the runs, or its URL.")
+    ] = None,
 ) -> None:
     """Run every combination of a study; goes on where it stopped."""
     from narrows.sweep import estimate, execute, prepare
@@ -281,7 +283,7 @@ def sweep(
 
 @app.command()
 def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
     table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
     form: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
     out: Annotated[
@@ -300,11 +302,11 @@ def export(
 
 store = typer.Typer(help="Look after the stored runs of sweeps.", rich_markup_mode=None)
 app.add_typer(store, name="store")
-_STORE = typer.Argument(metavar="DIR", help="The directory of a sweep.")
+_STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
 
 
 @store.command("ls")
-def list_store(directory: Annotated[Path, _STORE]) -> None:
+def list_store(directory: Annotated[str, _STORE]) -> None:
     """List the studies of a store and how far they are."""
     from narrows.store import open_store, states
     from narrows.sweep.text import state_lines
@@ -314,7 +316,7 @@ def list_store(directory: Annotated[Path, _STORE]) -> None:
 
 @store.command("gc")
 def collect_garbage(
-    directory: Annotated[Path, _STORE],
+    directory: Annotated[str, _STORE],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
 ) -> None:
     """Remove runs that no study has any more, and what killed sweeps left."""
@@ -326,7 +328,7 @@ def collect_garbage(
 
 @store.command()
 def verify(
-    directory: Annotated[Path, _STORE],
+    directory: Annotated[str, _STORE],
     remove: Annotated[bool, typer.Option("--remove", help="Remove them for a new sweep.")] = False,
 ) -> None:
     """Compare every stored run with its digests; exit status 1 if one is damaged."""

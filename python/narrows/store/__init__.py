@@ -19,19 +19,23 @@ from __future__ import annotations
 from narrows.store.atomic import uninterrupted
 from narrows.store.care import Garbage, StudyState, collect, damage, states
 from narrows.store.frames import read_frames, write_frames
+from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
+from narrows.store.protocol import Store
 from narrows.store.read import Result, StoredTrial, find_result, open_result
 from narrows.store.records import RunInfo, RunResult
-from narrows.store.runs import RunStore, create_store, is_store, open_store, slug, unwritable
+from narrows.store.runs import RunStore, slug, unwritable
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
 __all__ = [
     "RESULTS",
     "Draft",
     "Garbage",
+    "Place",
     "Result",
     "RunInfo",
     "RunResult",
     "RunStore",
+    "Store",
     "StoredTrial",
     "StudyState",
     "collect",
@@ -40,6 +44,8 @@ __all__ = [
     "default_directory",
     "find_result",
     "is_store",
+    "is_url",
+    "location",
     "new_result",
     "open_result",
     "open_store",

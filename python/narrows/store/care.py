@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 
 from narrows.errors import StoreError
 from narrows.plan import canonical_json, content_hash
-from narrows.store.read import SCENARIO
-from narrows.store.runs import RUN, RunStore, digest_of, read_json
+from narrows.store.index import forget
+from narrows.store.protocol import Store
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Garbage:
     leftovers: tuple[str, ...]
 
 
-def states(store: RunStore) -> list[StudyState]:
+def states(store: Store) -> list[StudyState]:
     """Every study of the store, by name."""
     present, failed = store.keys(), store.failures().keys()
     found = []
@@ -46,7 +45,7 @@ def states(store: RunStore) -> list[StudyState]:
     return found
 
 
-def collect(store: RunStore, remove: bool = True) -> Garbage:
+def collect(store: Store, remove: bool = True) -> Garbage:
     """Removes runs that no study of the store has, and what killed processes left.
 
     Runs at work are left alone, as far as they hold their lock. Without
@@ -57,58 +56,37 @@ def collect(store: RunStore, remove: bool = True) -> Garbage:
         wanted.update(store.study_runs(stem)["run"])
     runs = tuple(sorted(store.keys() - wanted))
     failures = tuple(sorted(store.failures().keys() - wanted))
-    leftovers = tuple(path.name for path in sorted((store.path / "tmp").iterdir()))
-    gone = []
-    for name in leftovers:
-        with store.claim(name.split(".")[0]) as ours:
-            if ours:
-                gone.append(name)
-                if remove:
-                    _remove(store.path / "tmp" / name)
+    gone = tuple(store.leftovers(remove))
     if remove:
         for key in runs:
-            _discard(store, key)
-        for key in failures:
-            store.failure_path(key).unlink(missing_ok=True)
-    return Garbage(runs, failures, tuple(gone))
+            store.discard(key)
+        if runs:
+            forget(store, runs)
+        store.forget_failures(failures)
+    return Garbage(runs, failures, gone)
 
 
-def _discard(store: RunStore, key: str) -> None:
-    """Takes the run's name away first, so that it is never there in part."""
-    moved = store.path / "tmp" / f"{key}.discarded"
-    store.run_path(key).rename(moved)
-    shutil.rmtree(moved, ignore_errors=True)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def damage(store: RunStore, remove: bool = False) -> Iterator[tuple[str, str]]:
+def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
     """Every damaged run with what is wrong; `remove` lets the next sweep do it again."""
     for key in sorted(store.keys()):
         wrong = _damage_of(store, key)
         if wrong is not None:
             if remove:
-                _discard(store, key)
+                store.discard(key)
+                forget(store, [key])
             yield key, wrong
 
 
-def _damage_of(store: RunStore, key: str) -> str | None:
-    directory = store.run_path(key)
+def _damage_of(store: Store, key: str) -> str | None:
     try:
-        record = read_json(directory / RUN)
-        scenario = read_json(directory / SCENARIO)
+        record, scenario = store.info(key), store.scenario(key)
     except StoreError as error:
         return f"{Path(error.place).name}: {error.found}"
     for name, digest in record.get("files", {}).items():
-        file = directory / name
-        if not file.is_file():
+        found = store.digest(key, name)
+        if found is None:
             return f"{name} is missing"
-        if digest_of(file) != digest:
+        if found != digest:
             return f"{name} has changed"
     return None if _key(scenario, record) == key else "its name isn't the hash of its scenario"
 

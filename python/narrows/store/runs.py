@@ -6,6 +6,7 @@
         studies/NAME.json       a study as it was last swept
         studies/NAME.parquet    its runs: combination, trial, seed, hash, a column for each axis
         failures/HASH.json      why a run failed, until it succeeds
+        index/                  what is asked most of many runs, see `narrows.store.index`
         locks/, tmp/            of the processes that are at work
 
 A run is complete or it isn't there: it is written under `tmp`, reaches the disk,
@@ -21,7 +22,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -44,7 +45,7 @@ MARK = "store.json"
 RUN = "run.json"
 FORMAT = 1
 """Of the store; a reader refuses another."""
-_FOLDERS = ("runs", "studies", "failures", "locks", "tmp")
+FOLDERS = ("runs", "studies", "failures", "index", "locks", "tmp")
 _PREFIX = "run="
 
 
@@ -53,6 +54,9 @@ class RunStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
 
     def run_path(self, key: str) -> Path:
         """Where the run with the hash `key` is, or will be."""
@@ -82,25 +86,114 @@ class RunStore:
         with claim(self.path / "locks" / key) as ours:
             yield ours
 
+    def failure_since(self, key: str, moment: float) -> str | None:
+        """Why a run failed, if it failed after a moment of the system's clock (seconds)."""
+        file = self.failure_path(key)
+        if not file.is_file() or file.stat().st_mtime < moment:
+            return None
+        return str(read_json(file)["error"])
+
+    def forget_failures(self, keys: Iterable[str]) -> None:
+        """Removes the records of failures."""
+        for key in keys:
+            self.failure_path(key).unlink(missing_ok=True)
+
     def info(self, key: str) -> dict[str, Any]:
         """What `run.json` says: the engine, the digest, what the run cost."""
         return read_json(self.run_path(key) / RUN)
 
-    def add(self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]) -> None:
+    def scenario(self, key: str) -> dict[str, Any]:
+        """What ran, complete."""
+        return read_json(self.run_path(key) / SCENARIO)
+
+    def tables_of(self, key: str) -> set[str]:
+        """The names of the tables of a run."""
+        return {file.stem for file in self.run_path(key).glob("*.parquet")}
+
+    def schema(self, key: str, name: str) -> Mapping[str, pl.DataType]:
+        """The columns of a table that the run has."""
+        import polars as pl
+
+        return pl.read_parquet_schema(self.run_path(key) / f"{name}.parquet")
+
+    def table(self, key: str, name: str) -> pl.DataFrame | None:
+        """A table of a run; None if the run hasn't got it."""
+        import polars as pl
+
+        file = self.run_path(key) / f"{name}.parquet"
+        # A partition's name in the path is no column of the file.
+        return (
+            pl.read_parquet(file, glob=False, hive_partitioning=False) if file.is_file() else None
+        )
+
+    def digest(self, key: str, name: str) -> str | None:
+        """The digest of a file of a run as it is now; None if the file is missing."""
+        file = self.run_path(key) / name
+        return digest_of(file.read_bytes()) if file.is_file() else None
+
+    def discard(self, key: str) -> None:
+        """Removes a run. Its name goes first, so that it is never there in part."""
+        moved = self.path / "tmp" / f"{key}.discarded"
+        self.run_path(key).rename(moved)
+        shutil.rmtree(moved, ignore_errors=True)
+
+    def leftovers(self, remove: bool = False) -> list[str]:
+        """What killed processes left; runs at work are left alone, as far as they are locked."""
+        gone = []
+        for path in sorted((self.path / "tmp").iterdir()):
+            with self.claim(path.name.split(".")[0]) as ours:
+                if ours:
+                    gone.append(path.name)
+                    if remove:
+                        _remove(path)
+        return gone
+
+    def parts(self) -> list[str]:
+        """The names of the index's parts."""
+        return sorted(path.name for path in (self.path / "index").glob("part-*"))
+
+    def part(self, name: str, table: str, columns: list[str] | None = None) -> pl.DataFrame:
+        """A table of a part; raises FileNotFoundError if another process removed it."""
+        import polars as pl
+
+        file = self.path / "index" / name / f"{table}.parquet"
+        return pl.read_parquet(file, glob=False, columns=columns)
+
+    def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
+        """Adds a part; it is there whole or not at all."""
+        name = f"part-{secrets.token_hex(8)}"
+        work = self.path / "tmp" / name
+        work.mkdir()
+        for table, frame in tables.items():
+            frame.write_parquet(work / f"{table}.parquet", compression="zstd")
+        (self.path / "index").mkdir(exist_ok=True)
+        work.rename(self.path / "index" / name)
+
+    def drop_parts(self, names: Iterable[str]) -> None:
+        """Removes parts of the index."""
+        for name in names:
+            shutil.rmtree(self.path / "index" / name, ignore_errors=True)
+
+    def add(
+        self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
+    ) -> dict[str, Any]:
         """Stores a run with further `tables`; if another process was first, its run stays.
 
-        Call it inside `claim`.
+        Call it inside `claim`. Gives what `run.json` says.
         """
         work = self._work(trial.hash)
         try:
             _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
             for name, table in {**result.tables, **tables}.items():
                 table.write_parquet(work / f"{name}.parquet", compression="zstd")
-            _write(work / RUN, json.dumps(_record(trial, result, work), indent=1) + "\n")
+            digests = {file.name: digest_of(file.read_bytes()) for file in work.iterdir()}
+            record = record_of(trial, result, digests)
+            _write(work / RUN, json.dumps(record, indent=1) + "\n")
             self._name(work, self.run_path(trial.hash))
         finally:
             shutil.rmtree(work, ignore_errors=True)
         self.failure_path(trial.hash).unlink(missing_ok=True)
+        return record
 
     def _work(self, key: str) -> Path:
         """An empty directory for a run; what a killed process left of the same run goes."""
@@ -123,17 +216,7 @@ class RunStore:
 
     def fail(self, trial: Trial, cell: str, error: str) -> None:
         """Records why a run failed."""
-        self._replace(
-            self.failure_path(trial.hash),
-            {
-                "run": trial.hash,
-                "seed": trial.seed,
-                "cell": cell,
-                "error": error,
-                "when": datetime.now(UTC).isoformat(timespec="seconds"),
-                "scenario": trial.scenario,
-            },
-        )
+        self._replace(self.failure_path(trial.hash), failure_of(trial, cell, error))
 
     def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
         """Keeps a study and the table of its runs, in place of an older one of that name."""
@@ -164,46 +247,6 @@ class RunStore:
         work.replace(file)
 
 
-def create_store(path: str | Path) -> RunStore:
-    """The store at `path`, made if there is none; raises StoreError if it can't be."""
-    directory = Path(path)
-    if (directory / MARK).is_file():
-        return open_store(directory)
-    try:
-        if directory.is_dir() and any(
-            entry.name not in _FOLDERS for entry in directory.iterdir() if entry.name != MARK
-        ):
-            remedy = "a new or empty directory, or one of an earlier sweep,"
-            raise StoreError.at(str(path), "something that is no store of runs", remedy)
-        for folder in _FOLDERS:
-            (directory / folder).mkdir(parents=True, exist_ok=True)
-        work = directory / "tmp" / f"{secrets.token_hex(4)}.json"
-        _write(work, json.dumps({"format": FORMAT}) + "\n")
-        work.replace(directory / MARK)
-    except OSError as error:
-        raise unwritable(error, directory) from error
-    return RunStore(directory)
-
-
-def open_store(path: str | Path) -> RunStore:
-    """The store at `path`; raises StoreError if there is none."""
-    directory = Path(path)
-    remedy = "the directory of a sweep"
-    if not directory.is_dir():
-        found = "a file" if directory.exists() else "no such directory"
-        raise StoreError.at(str(path), found, remedy)
-    if not (directory / MARK).is_file():
-        raise StoreError.at(str(path), f"a directory without {MARK}", remedy)
-    if read_json(directory / MARK).get("format") != FORMAT:
-        raise StoreError.at(str(path), "a store of another version of narrows", "a fresh sweep")
-    return RunStore(directory)
-
-
-def is_store(path: str | Path) -> bool:
-    """Whether a directory is a store of runs."""
-    return (Path(path) / MARK).is_file()
-
-
 def unwritable(error: OSError, directory: Path) -> StoreError:
     """The error of a directory that can't be written."""
     reason = error.strerror or str(error)
@@ -226,22 +269,39 @@ def read_json(path: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def digest_of(file: Path) -> str:
+def digest_of(content: bytes) -> str:
     """BLAKE2b of a file's content, as 32 hexadecimal digits."""
-    digest = blake2b(digest_size=16)
-    digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return blake2b(content, digest_size=16).hexdigest()
 
 
-def _record(trial: Trial, result: RunResult, work: Path) -> dict[str, Any]:
-    files = sorted(file for file in work.iterdir() if file.name != RUN)
+def record_of(trial: Trial, result: RunResult, digests: Mapping[str, str]) -> dict[str, Any]:
+    """What `run.json` says, with the digests of all other files of the run."""
     return {
         "run": trial.hash,
         "seed": trial.seed,
         **asdict(result.info),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "files": {file.name: digest_of(file) for file in files},
+        "files": dict(sorted(digests.items())),
     }
+
+
+def failure_of(trial: Trial, cell: str, error: str) -> dict[str, Any]:
+    """The record of a failure."""
+    return {
+        "run": trial.hash,
+        "seed": trial.seed,
+        "cell": cell,
+        "error": error,
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "scenario": trial.scenario,
+    }
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _write(path: Path, text: str) -> None:

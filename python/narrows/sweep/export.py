@@ -10,85 +10,121 @@ the digest of its results.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby, islice
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
-from narrows.store import RunStore, is_store, open_result, open_store, unwritable
+from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
+from narrows.store.index import INFO, RUNS, TABLES, rows
 from narrows.sweep.rows import summary_tables
 
 if TYPE_CHECKING:
     import polars as pl
 
+    Kinds = dict[str, pl.DataType]
+
 FORMATS = ("csv", "parquet", "json")
-RUNS = "runs"
 _CHUNK = 256
 """Runs that are in memory at once."""
-_FILE = "file of the run"
-"""A column that no table has; it goes again."""
-_INFO = ("backend", "engine", "digest", "end_s", "packets", "cpu_s", "wall_s", "created")
 
 
 @dataclass(frozen=True)
-class _Source:
-    """A run's part of the table: what is in the first columns, and where the others are.
-
-    That is a file, or a frame where there is none.
-    """
+class _Part:
+    """A run's part of a table: its first columns, and what gives the others when needed."""
 
     first: pl.DataFrame
     schema: Mapping[str, pl.DataType]
-    part: Path | pl.DataFrame
+    read: Callable[[], pl.DataFrame | None]
 
 
-def export(path: str | Path, table: str, form: str, stream: BinaryIO) -> int:
+def export(path: Place, table: str, form: str, stream: BinaryIO) -> int:
     """Writes `table` of the sweep or result at `path` to `stream`; gives the number of rows.
 
     Raises InputError if there is no such directory, table or format.
     """
     if form not in FORMATS:
         raise InputError.at("--format", f'"{form}", which is no format', one_of(form, FORMATS))
-    sources = list(_stored(open_store(path), table) if is_store(path) else _single(path, table))
-    first: dict[str, pl.DataType] = {}
-    columns: dict[str, pl.DataType] = {}
-    for source in sources:
-        _join(first, source.first.schema)
-        _join(columns, source.schema)
-    chunks = _chunks(sources, first, columns)
     writers = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}
-    return writers[form](chunks, stream)
+    return writers[form](_chunks(path, table), stream)
 
 
-def export_file(path: str | Path, table: str, form: str, file: Path) -> int:
+def export_file(path: Place, table: str, form: str, file: Path) -> int:
     """As `export`, into a file that appears complete or not at all."""
     work = file.with_name(f".{file.name}.{secrets.token_hex(4)}.partial")
     try:
         try:
             with work.open("wb") as stream:
-                rows = export(path, table, form, stream)
+                count = export(path, table, form, stream)
             work.replace(file)
         finally:
             work.unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(error, file) from error
-    return rows
+    return count
 
 
-def _join(known: dict[str, pl.DataType], more: Mapping[str, pl.DataType]) -> None:
-    """Adds columns; one that studies hold in different types becomes a text."""
+def frame(path: Place, table: str) -> pl.DataFrame:
+    """`table` of the sweep or result at `path`, whole; raises InputError as `export` does."""
     import polars as pl
 
-    for name, kind in more.items():
-        if known.setdefault(name, kind) != kind:
-            known[name] = pl.String()
+    return pl.concat(_chunks(path, table))
 
 
-def _stored(store: RunStore, table: str) -> Iterator[_Source]:
-    """The complete runs of every study of a store."""
+def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
+    """The table piece by piece, every piece with all columns."""
+    if not is_store(path):
+        return _fitting(list(_single(location(path), table)))
+    store = open_store(path)
+    return _indexed(store, table) if table in TABLES else _fitting(list(_series(store, table)))
+
+
+def _indexed(store: Store, table: str) -> Iterator[pl.DataFrame]:
+    """A table that the index has; columns of classes go by the classes' names."""
+    import polars as pl
+
+    known = rows(store, table)
+    studies = [store.study_runs(stem) for stem in store.studies()]
+    present = store.keys()
+    whole = [
+        runs.filter(pl.col("run").is_in(sorted(present))).join(
+            known, on="run", how="inner", maintain_order="left_right"
+        )
+        for runs in studies
+    ]
+    if not any(part.height for part in whole):
+        _refuse(table, {*TABLES} if any(r.height for r in studies) and present else {RUNS})
+    plain: list[str] = []
+    classes: list[str] = []
+    for name in known.columns:
+        (classes if "." in name else plain).append(name)
+    first = _union(runs.schema for runs in studies)
+    last = [name for name in ("packets", "invalid") if name in plain and table == "summary"]
+    order = [name for name in plain if name not in (*last, "run")] + _by_class(classes) + last
+    kinds = {**first, **{name: known.schema[name] for name in order}}
+    empty = [name for name in order if "." in name and not any(_has(part, name) for part in whole)]
+    for name in empty:
+        del kinds[name]
+    yield from (_fitted(part, kinds) for part in whole)
+
+
+def _has(part: pl.DataFrame, name: str) -> bool:
+    """Whether the class that a column belongs to is in a study."""
+    flows = f"{name.rpartition('.')[0]}.flows"
+    return flows in part.columns and part[flows].null_count() < part.height
+
+
+def _by_class(columns: Iterable[str]) -> list[str]:
+    """Columns such as `bbr.share` together by class; the classes by name."""
+    return sorted(columns, key=lambda name: name.rpartition(".")[0])
+
+
+def _series(store: Store, table: str) -> Iterator[_Part]:
+    """The parts of a table that is only in the runs themselves."""
     import polars as pl
 
     present, tables = store.keys(), {RUNS}
@@ -96,25 +132,21 @@ def _stored(store: RunStore, table: str) -> Iterator[_Source]:
     for stem in store.studies():
         runs = store.study_runs(stem).filter(pl.col("run").is_in(sorted(present)))
         for index, key in enumerate(runs["run"]):
-            file = store.run_path(key) / f"{table}.parquet"
-            first = runs.slice(index, 1)
-            if table == RUNS:
-                yield _of_frame(first, _info(store.info(key)))
-            elif file.is_file():
-                yield _of_file(first, file)
-            else:
-                tables.update(path.stem for path in store.run_path(key).glob("*.parquet"))
-                continue
-            count += 1
+            names = store.tables_of(key)
+            tables |= names
+            if table in names:
+                count += 1
+                schema = store.schema(key, table)
+                yield _Part(runs.slice(index, 1), schema, partial(store.table, key, table))
     if not count:
         _refuse(table, tables)
 
 
-def _single(path: str | Path, table: str) -> Iterator[_Source]:
+def _single(path: Place, table: str) -> Iterator[_Part]:
     """The trials of what `narrows run` left."""
     import polars as pl
 
-    result = open_result(path)
+    result = open_result(Path(path))
     tables: set[str] = set()
     count = 0
     for trial, entry in zip(result.trials, result.summary["runs"], strict=True):
@@ -123,9 +155,10 @@ def _single(path: str | Path, table: str) -> Iterator[_Source]:
         place = {"study": result.name, "cell": 1, "trial": trial.number, "seed": entry["seed"]}
         first = pl.DataFrame([place], schema_overrides={"seed": pl.UInt64()})
         if table in made:
-            yield _of_frame(first, made[table])
+            yield _Part(first, made[table].schema, partial(made.__getitem__, table))
         elif table in trial.tables:
-            yield _of_file(first, trial.path / f"{table}.parquet")
+            read = partial(trial.tables.__getitem__, table)
+            yield _Part(first, trial.tables[table].schema, read)
         else:
             continue
         count += 1
@@ -134,7 +167,7 @@ def _single(path: str | Path, table: str) -> Iterator[_Source]:
 
 
 def _refuse(table: str, known: set[str]) -> None:
-    if known == {RUNS} and table == RUNS:
+    if known == {RUNS} and table in TABLES:
         raise InputError.at("DIR", "a store without a complete run", "`narrows sweep` first")
     raise InputError.at("TABLE", f'"{table}", which no run has', one_of(table, sorted(known)))
 
@@ -142,61 +175,38 @@ def _refuse(table: str, known: set[str]) -> None:
 def _info(values: Mapping[str, Any]) -> pl.DataFrame:
     import polars as pl
 
-    whole = {"packets": pl.Int64()}
-    kinds = {
-        name: whole.get(name, pl.Float64()) for name in ("end_s", "packets", "cpu_s", "wall_s")
-    }
-    row = {name: values[name] for name in _INFO if name in values}
+    kinds = {"packets": pl.Int64(), "invalid": pl.String()}
+    kinds |= {name: pl.Float64() for name in ("end_s", "cpu_s", "wall_s")}
+    row = {name: values[name] for name in INFO if name in values}
     return pl.DataFrame([row], schema_overrides=kinds)
 
 
-def _of_frame(first: pl.DataFrame, frame: pl.DataFrame) -> _Source:
-    return _Source(first, frame.schema, frame)
-
-
-def _of_file(first: pl.DataFrame, file: Path) -> _Source:
+def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
+    """All columns; one that has different types becomes a text."""
     import polars as pl
 
-    schema = pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()
-    return _Source(first, schema, file)
+    known: Kinds = {}
+    for schema in schemas:
+        for name, kind in schema.items():
+            if known.setdefault(name, kind) != kind:
+                known[name] = pl.String()
+    return known
 
 
-def _chunks(
-    sources: Sequence[_Source],
-    first: Mapping[str, pl.DataType],
-    columns: Mapping[str, pl.DataType],
-) -> Iterator[pl.DataFrame]:
-    """The table piece by piece, every piece with all columns."""
+def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
+    """Parts with different columns as one table, some at a time."""
     import polars as pl
 
-    rest = iter(sources)
-    while chunk := list(islice(rest, _CHUNK)):
-        alike = groupby(chunk, lambda source: (type(source.part), list(source.schema.items())))
-        parts = [_together(list(group)) for _, group in alike]
-        yield pl.concat(_fitted(part, {**first, **columns}) for part in parts)
-
-
-def _together(sources: Sequence[_Source]) -> pl.DataFrame:
-    """Runs with the same columns; files are read at once, which is ten times faster."""
-    import polars as pl
-
-    places = pl.concat((source.first for source in sources), how="diagonal_relaxed")
-    files = [source.part for source in sources if isinstance(source.part, Path)]
-    if files:
-        # A partition's name in the path is no column of the file.
-        frame = pl.read_parquet(
-            files, glob=False, hive_partitioning=False, include_file_paths=_FILE
+    first = _union(part.first.schema for part in parts)
+    kinds = {**first, **_union(part.schema for part in parts)}
+    waiting = iter(parts)
+    while chunk := list(islice(waiting, _CHUNK)):
+        whole = [(part.first, part.read()) for part in chunk]
+        yield pl.concat(
+            _fitted(first.join(rest, how="cross"), kinds)
+            for first, rest in whole
+            if rest is not None
         )
-        names = [str(file) for file in files]
-    else:
-        names = [str(index) for index in range(len(sources))]
-        frame = pl.concat(
-            source.part.with_columns(pl.lit(name).alias(_FILE))
-            for source, name in zip(sources, names, strict=True)
-            if isinstance(source.part, pl.DataFrame)
-        )
-    places = places.with_columns(pl.Series(_FILE, names))
-    return places.join(frame, on=_FILE, how="inner", maintain_order="left_right").drop(_FILE)
 
 
 def _fitted(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
@@ -210,23 +220,23 @@ def _fitted(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataF
 
 
 def _write_csv(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
-    rows = 0
+    count = 0
     for index, chunk in enumerate(chunks):
-        stream.write(chunk.write_csv(include_header=index == 0).encode())
-        rows += chunk.height
-    return rows
+        chunk.write_csv(stream, include_header=index == 0)
+        count += chunk.height
+    return count
 
 
 def _write_json(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
     """An array of objects, one on each line."""
-    rows = 0
+    count = 0
     stream.write(b"[")
     for chunk in chunks:
         for line in chunk.write_ndjson().splitlines():
-            stream.write((",\n" if rows else "\n").encode() + line.encode())
-            rows += 1
+            stream.write((",\n" if count else "\n").encode() + line.encode())
+            count += 1
     stream.write(b"\n]\n")
-    return rows
+    return count
 
 
 def _write_parquet(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from narrows.backends import Backend
 from narrows.errors import InterruptedRunError, NarrowsError
 from narrows.plan import Cell, Trial
-from narrows.store import RunResult, RunStore
+from narrows.store import RunResult, Store
+from narrows.store.index import Frames, entry, together
 from narrows.sweep.estimate import load
 from narrows.sweep.rows import summary_tables
 
@@ -23,6 +24,9 @@ TICK_S = 0.1
 """How often a watcher hears of the progress, in seconds."""
 _LATER_S = 0.3
 """A run that another process computes is looked at again after this time."""
+
+_AT_ONCE = 1000
+"""Runs that become a part of the index together."""
 
 Run = tuple[Cell, Trial]
 
@@ -89,9 +93,7 @@ class _Tally:
 class Pool:
     """Threads that take one run after the other; the native module lets them run at once."""
 
-    def __init__(
-        self, wanted: Sequence[Run], backend: Backend, store: RunStore, workers: int
-    ) -> None:
+    def __init__(self, wanted: Sequence[Run], backend: Backend, store: Store, workers: int) -> None:
         self._backend, self._store = backend, store
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -104,6 +106,7 @@ class Pool:
         waiting.sort(key=lambda item: -load(item.trial))
         self._waiting = deque(waiting)
         self._total, self._work = len(runs), sum(load(item.trial) for item in waiting)
+        self._entries: list[Frames] = []
         self._tally = _Tally(stored=len(runs) - len(waiting))
         self._workers = min(workers, len(waiting))
 
@@ -129,6 +132,7 @@ class Pool:
             self._stop.set()
             for thread in threads:
                 thread.join()
+            self._note_entry()
         if self._broken is not None:
             raise self._broken
         return self._outcome()
@@ -181,17 +185,10 @@ class Pool:
                     self._waiting.append(item)
             elif key in self._store:
                 self._count(item, stored=1)
-            elif (error := self._failed_elsewhere(key)) is not None:
+            elif (error := self._store.failure_since(key, self._began_at)) is not None:
                 self._count(item, failure=Failure(item.cell, item.trial, error))
             else:
                 self._compute(item)
-
-    def _failed_elsewhere(self, key: str) -> str | None:
-        """Why a run failed in another process since this sweep began."""
-        file = self._store.failure_path(key)
-        if not file.is_file() or file.stat().st_mtime < self._began_at:
-            return None
-        return str(self._store.failures()[key]["error"])
 
     def _compute(self, item: _Waiting) -> None:
         """Runs and stores one trial; only what can't be stored ends the whole sweep."""
@@ -205,8 +202,19 @@ class Pool:
             self._store.fail(trial, str(item.cell), text)
             self._count(item, failure=Failure(item.cell, trial, text))
         else:
-            self._store.add(trial, result, tables)
+            record = self._store.add(trial, result, tables)
+            self._note_entry(entry(trial.hash, record, tables))
             self._count(item, new=1, packets=result.info.packets)
+
+    def _note_entry(self, made: Frames | None = None) -> None:
+        """Puts what was done into the store's index, many runs at a time."""
+        with self._lock:
+            if made is not None:
+                self._entries.append(made)
+            if not self._entries or (made is not None and len(self._entries) < _AT_ONCE):
+                return
+            entries, self._entries = self._entries, []
+        self._store.add_part(together(entries))
 
     def _run(self, cell: Cell, trial: Trial) -> tuple[RunResult, dict[str, pl.DataFrame]]:
         """A trial's result, and its summary as tables."""

@@ -14,7 +14,7 @@ from narrows.spec.overrides import parse_place
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
 from narrows.spec.units import UnitError, parse_duration, parse_rate, parse_size, quote
-from narrows.store import RESULTS, slug
+from narrows.store import RESULTS, Place, location, slug
 
 _EXAMPLE = "AXIS=VALUE, such as path.buffer=1bdp,"
 
@@ -25,7 +25,7 @@ class SweepJob:
 
     grid: Grid
     backend: Backend
-    directory: Path
+    directory: Place
     runs: tuple[tuple[Cell, Trial], ...]
 
     @property
@@ -40,7 +40,7 @@ def prepare(
     *,
     filters: Sequence[str] = (),
     backend: str = "sim",
-    out: str | Path | None = None,
+    out: Place | None = None,
 ) -> SweepJob:
     """Reads a study and checks every combination; writes nothing. Raises InputError."""
     engine = get_backend(backend)
@@ -52,7 +52,7 @@ def prepare(
     if not runs:
         remedy = "a filter that some combination meets"
         raise InputError.at("--filter", "no combination that meets all", remedy)
-    directory = Path(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
+    directory = location(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
     return SweepJob(cells, engine, directory, runs)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Entry = Mapping[str, Any]
+_TEXTS = ("name", "class", "cca", "invalid")
 
 
 def summary_tables(entry: Entry, groups: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -34,7 +35,8 @@ def _summary(entry: Entry, classes: Mapping[str, str]) -> pl.DataFrame:
     for name in dict.fromkeys(classes.values()):
         members = [flow for flow in flows if classes[flow["name"]] == name]
         row.update({f"{name}.{key}": value for key, value in _class(members).items()})
-    return _frame([{**row, "packets": entry["perf"]["packets"]}])
+    row["packets"] = entry["perf"]["packets"]
+    return _frame([{**row, "invalid": entry.get("invalid")}])
 
 
 def _path(path: Entry) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """A frame whose types depend on the columns alone, never on the values."""
     import polars as pl
 
-    texts: Callable[[str], bool] = lambda name: name in ("name", "class", "cca")  # noqa: E731
+    texts: Callable[[str], bool] = lambda name: name in _TEXTS  # noqa: E731
     whole = ("flows", "instance", "retransmits", "drops", "forwarded", "packets")
     schema = {}
     for name in dict.fromkeys(name for row in rows for name in row):

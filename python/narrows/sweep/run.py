@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.store import create_store, unwritable
@@ -64,7 +65,7 @@ def execute(
         pool = Pool(job.runs, job.backend, store, width(job.backend, jobs))
         done = pool.run(watcher)
     except OSError as error:
-        raise unwritable(error, job.directory) from error
+        raise unwritable(error, Path(str(job.directory))) from error
     return SweepOutcome(job, done.new, done.stored, done.failures, done.packets, done.wall_s)
 
 

@@ -1,0 +1,157 @@
+"""What is asked most of many runs, kept together: a table instead of 100,000 files.
+
+The index holds the tables `runs` (what `run.json` says), `summary` and `flows`
+of stored runs, in parts. A sweep adds a part for what it did; whoever asks adds
+one for what is missing, so nothing depends on the index being there: it may be
+removed at any time, and old stores get one when they are first asked. Parts
+appear whole and never change. Two processes may add the same run; the part
+whose name comes first counts, and the contents are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from narrows.errors import StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store.protocol import Store
+
+RUNS = "runs"
+TABLES = (RUNS, "summary", "flows")
+"""What the index holds."""
+PART = 2000
+"""Runs that are read at once to be put into the index."""
+MOST_PARTS = 64
+"""More parts than this are joined to one."""
+INFO = ("backend", "engine", "digest", "end_s", "packets", "cpu_s", "wall_s", "created", "invalid")
+"""The columns of the table `runs`."""
+
+Frames = dict[str, "pl.DataFrame"]
+
+
+class Index:
+    """The index of a store, brought up to date when it is opened."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._owned = dict(_owned(store))
+        self._refresh()
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table of all indexed runs, with the column `run`; runs that are gone may be in it."""
+        parts = []
+        for part, (keys, shared) in self._owned.items():
+            frame = self._store.part(part, name)
+            parts.append(_only(frame, keys) if shared else frame)
+        return _joined(parts)
+
+    def _refresh(self) -> None:
+        """Indexes the runs that no part has."""
+        known = {key for keys, _ in self._owned.values() for key in keys}
+        missing = iter(sorted(self._store.keys() - known))
+        found = False
+        while chunk := list(islice(missing, PART)):
+            self._store.add_part(_read(self._store, chunk))
+            found = True
+        if found:
+            self._owned = dict(_owned(self._store))
+        if len(self._owned) > MOST_PARTS:
+            self._merge()
+
+    def _merge(self) -> None:
+        old = list(self._owned)
+        self._store.add_part({name: self.table(name) for name in TABLES})
+        self._store.drop_parts(old)
+        self._owned = dict(_owned(self._store))
+
+
+def open_index(store: Store) -> Index:
+    """The index, complete. Begins anew if another process joins parts meanwhile."""
+    while True:
+        try:
+            return Index(store)
+        except FileNotFoundError:
+            continue
+
+
+def rows(store: Store, name: str) -> pl.DataFrame:
+    """The rows of `name` ("runs", "summary" or "flows") of all stored runs, by the column `run`."""
+    while True:
+        try:
+            return open_index(store).table(name)
+        except FileNotFoundError:
+            continue
+
+
+def entry(key: str, info: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Frames:
+    """What the index keeps of a run; `info` is the content of its `run.json`."""
+    import polars as pl
+
+    kinds = {"end_s": pl.Float64(), "cpu_s": pl.Float64(), "wall_s": pl.Float64()}
+    schema = {name: kinds.get(name, pl.String()) for name in INFO} | {"packets": pl.Int64()}
+    row = {name: info.get(name) for name in INFO}
+    made = {RUNS: pl.DataFrame([row], schema=schema)}
+    made |= {name: tables[name] for name in TABLES if name in tables}
+    return {name: frame.select(pl.lit(key).alias("run"), pl.all()) for name, frame in made.items()}
+
+
+def together(entries: Iterable[Frames]) -> Frames:
+    """The entries of several runs as one part."""
+    kept = list(entries)
+    return {name: _joined([e[name] for e in kept if name in e]) for name in TABLES}
+
+
+def forget(store: Store, keys: Collection[str]) -> None:
+    """Takes runs out of the index, because they are gone or are going to be done anew."""
+    gone = set(keys)
+    for part, (here, _) in _owned(store):
+        if gone & here:
+            rest = {name: _only(store.part(part, name), here - gone) for name in TABLES}
+            if here - gone:
+                store.add_part(rest)
+            store.drop_parts([part])
+
+
+def _owned(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
+    """Every part with the runs for which it counts, and whether it has others as well."""
+    seen: set[str] = set()
+    for part in store.parts():
+        here = set(store.part(part, RUNS, ["run"])["run"].to_list())
+        own = here - seen
+        seen |= own
+        yield part, (own, len(own) < len(here))
+
+
+def _read(store: Store, keys: Iterable[str]) -> Frames:
+    """A part from the runs themselves."""
+    found = []
+    for key in keys:
+        try:
+            info = store.info(key)
+            tables = {name: store.table(key, name) for name in TABLES if name != RUNS}
+        except (OSError, StoreError):
+            if key in store:
+                raise
+            continue  # discarded meanwhile
+        found.append(entry(key, info, {n: t for n, t in tables.items() if t is not None}))
+    return together(found)
+
+
+def _only(frame: pl.DataFrame, keys: Collection[str]) -> pl.DataFrame:
+    import polars as pl
+
+    if "run" not in frame.columns:
+        return frame
+    return frame.filter(pl.col("run").is_in(sorted(keys)))
+
+
+def _joined(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    import polars as pl
+
+    whole = [frame for frame in frames if frame.width]
+    return pl.concat(whole, how="diagonal") if whole else pl.DataFrame(schema={"run": pl.String()})

@@ -1,0 +1,321 @@
+"""A store of runs in object storage: s3://, gs://, az:// and whatever else obstore knows.
+
+    URL/
+        store.json              the format
+        runs/run=HASH/          as on a disk
+        complete/HASH           empty; written last, so a run without it isn't there
+        studies/, failures/     as on a disk
+        index/PART/, parts/PART the parts of the index, and a mark for each whole one
+
+An object appears at once, so marks do what renaming does on a disk. There are no
+locks: two sweeps that are at the same run both compute it, with the same result.
+Access is configured as obstore does it, by the environment (AWS_ACCESS_KEY_ID,
+AWS_REGION, AWS_ENDPOINT and so on). `memory://NAME` is for trying things out.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from narrows.errors import StoreError
+from narrows.plan import Trial, canonical_json
+from narrows.store.read import SCENARIO
+from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of, slug
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store.records import RunResult
+
+
+class Bucket:
+    """Objects by name below a URL."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._store = _connect(url)
+
+    def get(self, name: str) -> bytes:
+        """The content; raises FileNotFoundError if there is none."""
+        import obstore
+
+        return bytes(obstore.get(self._store, name).bytes())
+
+    def put(self, name: str, content: bytes) -> None:
+        """Writes an object, at once, over an older one."""
+        import obstore
+
+        obstore.put(self._store, name, content)
+
+    def has(self, name: str) -> bool:
+        """Whether the object is there."""
+        import obstore
+
+        try:
+            obstore.head(self._store, name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def names(self, folder: str) -> list[str]:
+        """The names of all objects below a folder, ascending, without the folder."""
+        import obstore
+
+        chunks = obstore.list(self._store, f"{folder}/")
+        return sorted(str(meta["path"]).partition(f"{folder}/")[2] for c in chunks for meta in c)
+
+    def modified(self, name: str) -> float | None:
+        """When an object was written, in seconds of its server's clock; None if it isn't there."""
+        import obstore
+
+        try:
+            return float(obstore.head(self._store, name)["last_modified"].timestamp())
+        except FileNotFoundError:
+            return None
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Removes objects; those that aren't there don't matter."""
+        import obstore
+
+        for name in names:
+            try:
+                obstore.delete(self._store, name)
+            except FileNotFoundError:
+                continue
+
+
+@cache
+def _memory(url: str) -> object:
+    from obstore.store import MemoryStore
+
+    del url  # each has its own
+    return MemoryStore()
+
+
+def _connect(url: str) -> Any:  # noqa: ANN401 (obstore has a class for each service)
+    try:
+        from obstore.store import from_url
+    except ImportError:
+        remedy = "a directory, or obstore, as in `pip install narrows[cloud]`,"
+        raise StoreError.at(url, "a URL, but not the package obstore", remedy) from None
+    if url.startswith("memory://"):
+        return _memory(url)
+    try:
+        return from_url(url, client_options={"allow_http": True} if _insecure() else None)
+    except Exception as error:
+        remedy = "a directory, or a URL such as s3://bucket/prefix,"
+        raise StoreError.at(url, f"what obstore can't open ({error})", remedy) from None
+
+
+def _insecure() -> bool:
+    """Whether the endpoint of the environment is one without encryption, as in a laboratory."""
+    import os
+
+    return os.environ.get("AWS_ENDPOINT", "").startswith("http://")
+
+
+class ObjectStore:
+    """The store below a URL; see `narrows.store.protocol.Store`."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def __str__(self) -> str:
+        return self._bucket.url
+
+    def __contains__(self, key: str) -> bool:
+        return self._bucket.has(f"complete/{key}")
+
+    def keys(self) -> set[str]:
+        """The hashes of all complete runs."""
+        return set(self._bucket.names("complete"))
+
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Always: there are no locks."""
+        del key
+        yield True
+
+    def add(
+        self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
+    ) -> dict[str, Any]:
+        """Stores a run with further `tables`, and at last marks it as complete."""
+        files = {SCENARIO: (canonical_json(trial.scenario) + "\n").encode()}
+        files |= {f"{n}.parquet": _parquet(t) for n, t in {**result.tables, **tables}.items()}
+        digests = {name: digest_of(content) for name, content in files.items()}
+        record = record_of(trial, result, digests)
+        files[RUN] = _json(record)
+        for name, content in files.items():
+            self._bucket.put(f"runs/run={trial.hash}/{name}", content)
+        self._bucket.put(f"complete/{trial.hash}", b"")
+        self.forget_failures([trial.hash])
+        return record
+
+    def info(self, key: str) -> dict[str, Any]:
+        """What `run.json` says: the engine, the digest, what the run cost."""
+        return self._document(f"runs/run={key}/{RUN}")
+
+    def scenario(self, key: str) -> dict[str, Any]:
+        """What ran, complete."""
+        return self._document(f"runs/run={key}/{SCENARIO}")
+
+    def tables_of(self, key: str) -> set[str]:
+        """The names of the tables of a run."""
+        names = self._bucket.names(f"runs/run={key}")
+        return {name.removesuffix(".parquet") for name in names if name.endswith(".parquet")}
+
+    def schema(self, key: str, name: str) -> Mapping[str, pl.DataType]:
+        """The columns of a table that the run has."""
+        import polars as pl
+
+        content = self._bucket.get(f"runs/run={key}/{name}.parquet")
+        return pl.read_parquet_schema(BytesIO(content))
+
+    def table(self, key: str, name: str) -> pl.DataFrame | None:
+        """A table of a run; None if the run hasn't got it."""
+        try:
+            return _frame(self._bucket.get(f"runs/run={key}/{name}.parquet"))
+        except FileNotFoundError:
+            return None
+
+    def digest(self, key: str, name: str) -> str | None:
+        """The digest of a file of a run as it is now; None if the file is missing."""
+        try:
+            return digest_of(self._bucket.get(f"runs/run={key}/{name}"))
+        except FileNotFoundError:
+            return None
+
+    def discard(self, key: str) -> None:
+        """Removes a run, its mark first."""
+        self._bucket.remove([f"complete/{key}"])
+        folder = f"runs/run={key}"
+        self._bucket.remove([f"{folder}/{name}" for name in self._bucket.names(folder)])
+
+    def fail(self, trial: Trial, cell: str, error: str) -> None:
+        """Records why a run failed."""
+        self._bucket.put(f"failures/{trial.hash}.json", _json(failure_of(trial, cell, error)))
+
+    def failures(self) -> dict[str, dict[str, Any]]:
+        """The records of failed runs by hash."""
+        names = self._bucket.names("failures")
+        return {n.removesuffix(".json"): self._document(f"failures/{n}") for n in names}
+
+    def failure_since(self, key: str, moment: float) -> str | None:
+        """Why a run failed, if it failed after a moment of the clock (seconds)."""
+        name = f"failures/{key}.json"
+        when = self._bucket.modified(name)
+        return None if when is None or when < moment else str(self._document(name)["error"])
+
+    def forget_failures(self, keys: Iterable[str]) -> None:
+        """Removes the records of failures."""
+        self._bucket.remove(f"failures/{key}.json" for key in keys)
+
+    def leftovers(self, remove: bool = False) -> list[str]:
+        """Runs without a mark, which a killed process left or another is writing now.
+
+        They are found when a collection is asked for, and removed only then.
+        """
+        whole = self.keys()
+        found = {name.split("/")[0].removeprefix("run=") for name in self._bucket.names("runs")}
+        gone = sorted(found - whole)
+        for key in gone if remove else ():
+            self.discard(key)
+        return gone
+
+    def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
+        """Keeps a study and the table of its runs, in place of an older one of that name."""
+        self._bucket.put(f"studies/{slug(name)}.parquet", _parquet(runs))
+        self._bucket.put(f"studies/{slug(name)}.json", _json(record))
+
+    def studies(self) -> dict[str, dict[str, Any]]:
+        """The records of all studies by the name of their files."""
+        names = [name for name in self._bucket.names("studies") if name.endswith(".json")]
+        return {n.removesuffix(".json"): self._document(f"studies/{n}") for n in names}
+
+    def study_runs(self, stem: str) -> pl.DataFrame:
+        """The runs of a study in their order, whether or not they are there."""
+        return _frame(self._bucket.get(f"studies/{stem}.parquet"))
+
+    def parts(self) -> list[str]:
+        """The names of the index's parts."""
+        return self._bucket.names("parts")
+
+    def part(self, name: str, table: str, columns: list[str] | None = None) -> pl.DataFrame:
+        """A table of a part; raises FileNotFoundError if another process removed it."""
+        frame = _frame(self._bucket.get(f"index/{name}/{table}.parquet"))
+        return frame.select(columns) if columns else frame
+
+    def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
+        """Adds a part; its mark makes it whole."""
+        name = f"part-{secrets.token_hex(8)}"
+        for table, frame in tables.items():
+            self._bucket.put(f"index/{name}/{table}.parquet", _parquet(frame))
+        self._bucket.put(f"parts/{name}", b"")
+
+    def drop_parts(self, names: Iterable[str]) -> None:
+        """Removes parts of the index."""
+        for part in names:
+            self._bucket.remove([f"parts/{part}"])
+            files = self._bucket.names(f"index/{part}")
+            self._bucket.remove([f"index/{part}/{name}" for name in files])
+
+    def _document(self, name: str) -> dict[str, Any]:
+        try:
+            document = json.loads(self._bucket.get(name))
+        except (OSError, ValueError) as error:
+            remedy = "`narrows store verify --remove` and another sweep"
+            place = f"{self._bucket.url}/{name}"
+            raise StoreError.at(place, f"an unreadable object ({error})", remedy) from None
+        return document if isinstance(document, dict) else {}
+
+
+def create(url: str) -> ObjectStore:
+    """The store below a URL, made if there is none."""
+    if is_there(url):
+        return open_there(url)
+    bucket = Bucket(url)
+    bucket.put(MARK, _json({"format": FORMAT}))
+    return ObjectStore(bucket)
+
+
+def open_there(url: str) -> ObjectStore:
+    """The store below a URL; raises StoreError if there is none."""
+    if not is_there(url):
+        raise StoreError.at(url, f"no {MARK} there", "the URL of a sweep's results")
+    bucket = Bucket(url)
+    if json.loads(bucket.get(MARK)).get("format") != FORMAT:
+        raise StoreError.at(url, "a store of another version of narrows", "a fresh sweep")
+    return ObjectStore(bucket)
+
+
+def is_there(url: str) -> bool:
+    """Whether a store is below a URL; raises StoreError if it can't be asked."""
+    bucket = Bucket(url)
+    try:
+        return bucket.has(MARK)
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        remedy = "a URL that can be reached, and the right to use it"
+        raise StoreError.at(url, f"an answer that says no ({reason})", remedy) from None
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    stream = BytesIO()
+    frame.write_parquet(stream, compression="zstd")
+    return stream.getvalue()
+
+
+def _frame(content: bytes) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.read_parquet(BytesIO(content))

@@ -1,0 +1,78 @@
+"""Finds stores: a directory, or a URL of object storage."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+
+from narrows.errors import StoreError
+from narrows.store.protocol import Store
+from narrows.store.runs import FOLDERS, FORMAT, MARK, RunStore, read_json, unwritable
+
+Place = str | Path
+"""A directory, or a URL such as s3://bucket/prefix."""
+
+
+def is_url(place: Place) -> bool:
+    """Whether a place is in object storage."""
+    return isinstance(place, str) and "://" in place and not place.startswith("file://")
+
+
+def location(place: Place) -> Place:
+    """A URL as it is, everything else as a path; `file://` URLs are paths, too."""
+    if is_url(place):
+        return str(place)
+    return Path(str(place).removeprefix("file://"))
+
+
+def create_store(path: Place) -> Store:
+    """The store at `path`, made if there is none; raises StoreError if it can't be."""
+    if is_url(path):
+        from narrows.store.objects import create
+
+        return create(str(path))
+    directory = Path(location(path))
+    if (directory / MARK).is_file():
+        return open_store(directory)
+    try:
+        if directory.is_dir() and any(
+            entry.name not in FOLDERS for entry in directory.iterdir() if entry.name != MARK
+        ):
+            remedy = "a new or empty directory, or one of an earlier sweep,"
+            raise StoreError.at(str(path), "something that is no store of runs", remedy)
+        for folder in FOLDERS:
+            (directory / folder).mkdir(parents=True, exist_ok=True)
+        work = directory / "tmp" / f"{secrets.token_hex(4)}.json"
+        work.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8", newline="\n")
+        work.replace(directory / MARK)
+    except OSError as error:
+        raise unwritable(error, directory) from error
+    return RunStore(directory)
+
+
+def open_store(path: Place) -> Store:
+    """The store at `path`; raises StoreError if there is none."""
+    if is_url(path):
+        from narrows.store.objects import open_there
+
+        return open_there(str(path))
+    directory = Path(location(path))
+    remedy = "the directory of a sweep"
+    if not directory.is_dir():
+        found = "a file" if directory.exists() else "no such directory"
+        raise StoreError.at(str(path), found, remedy)
+    if not (directory / MARK).is_file():
+        raise StoreError.at(str(path), f"a directory without {MARK}", remedy)
+    if read_json(directory / MARK).get("format") != FORMAT:
+        raise StoreError.at(str(path), "a store of another version of narrows", "a fresh sweep")
+    return RunStore(directory)
+
+
+def is_store(path: Place) -> bool:
+    """Whether a store of runs is there."""
+    if is_url(path):
+        from narrows.store.objects import is_there
+
+        return is_there(str(path))
+    return (Path(location(path)) / MARK).is_file()

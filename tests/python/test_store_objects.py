@@ -1,0 +1,136 @@
+"""Stores in object storage behave as those in directories do."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, run_cli, write
+
+from narrows.errors import StoreError
+from narrows.store import collect, create_store, damage, is_store, open_store, states
+from narrows.store.objects import Bucket
+from narrows.sweep import estimate, execute, export, prepare
+
+pytest.importorskip("obstore")
+SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
+TABLES = ("summary", "flows", "flow_samples", "queue_samples", "distributions")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """A bucket of a server on loopback."""
+    program = shutil.which("moto_server")
+    if program is None:
+        pytest.skip("moto_server isn't there; `pip install moto[server]` brings it")
+    port = 20_000 + os.getpid() % 20_000
+    endpoint = f"http://127.0.0.1:{port}"
+    command = [program, "-p", str(port)]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as server:
+        try:
+            _make_bucket(endpoint)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("AWS_ENDPOINT", endpoint)
+                patch.setenv("AWS_REGION", "us-east-1")
+                patch.setenv("AWS_ACCESS_KEY_ID", "testing")
+                patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+                yield "s3://narrows/studies"
+        finally:
+            server.kill()
+
+
+def _make_bucket(endpoint: str) -> None:
+    for _ in range(150):
+        try:
+            request = urllib.request.Request(f"{endpoint}/narrows", method="PUT")
+            urllib.request.urlopen(request, timeout=5).close()
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail("the server doesn't answer")
+
+
+@pytest.fixture(params=["memory", "s3"])
+def url(request: pytest.FixtureRequest) -> str:
+    root = "memory://" if request.param == "memory" else request.getfixturevalue("s3") + "/"
+    return f"{root}{secrets.token_hex(4)}"
+
+
+def exported(place: object, table: str) -> bytes:
+    stream = io.BytesIO()
+    export(str(place), table, "csv", stream)
+    return stream.getvalue()
+
+
+def test_a_sweep_there_gives_what_one_here_gives(url: str, tmp_path: Path) -> None:
+    spec = write(tmp_path, SMALL)
+    first = execute(prepare(spec, out=url))
+    assert (first.new, first.stored, first.failures) == (4, 0, ())
+    execute(prepare(spec, out=tmp_path / "out"))
+    for table in TABLES:
+        assert exported(url, table) == exported(tmp_path / "out", table), table
+    again = execute(prepare(spec, out=url))
+    assert (again.new, again.stored) == (0, 4)
+    assert estimate(prepare(spec, out=url)).stored == 4
+
+
+def test_care_of_a_store_there(url: str, tmp_path: Path) -> None:
+    execute(prepare(write(tmp_path, SMALL), out=url))
+    store, bucket = open_store(url), Bucket(url)
+    assert [(state.name, state.stored) for state in states(store)] == [("good", 4)]
+    key = min(store.keys())
+    bucket.put(f"runs/run={key}/summary.parquet", b"broken")
+    bucket.put("runs/run=half/scenario.json", b"{}")
+    assert list(damage(store, remove=True)) == [(key, "summary.parquet has changed")]
+    assert collect(store).leftovers == ("half",)
+    assert bucket.names("runs/run=half") == []
+    assert execute(prepare(write(tmp_path, SMALL), out=url)).new == 1
+    assert list(damage(store)) == []
+
+
+def test_a_run_without_its_mark_is_not_there(url: str, tmp_path: Path) -> None:
+    execute(prepare(write(tmp_path, SMALL), out=url))
+    store = open_store(url)
+    key = min(store.keys())
+    Bucket(url).remove([f"complete/{key}"])
+    assert key not in store
+    assert len(store.keys()) == 3
+    assert execute(prepare(write(tmp_path, SMALL), out=url)).new == 1
+
+
+def test_the_commands_take_urls(s3: str, tmp_path: Path, capsys: Capture) -> None:
+    url = f"{s3}/{secrets.token_hex(4)}"
+    spec = write(tmp_path, SMALL)
+    assert run_cli("sweep", spec, "--out", url) == 0
+    assert run_cli("store", "ls", url) == 0
+    assert "good: 4 of 4 runs" in capsys.readouterr().out
+    assert run_cli("store", "verify", url) == 0
+    assert run_cli("export", url, "summary", "--out", str(tmp_path / "summary.csv")) == 0
+
+
+def test_what_is_no_store(capsys: Capture) -> None:
+    assert not is_store("memory://nothing")
+    with pytest.raises(StoreError, match=r"memory://nothing: found no store\.json"):
+        open_store("memory://nothing")
+    with pytest.raises(StoreError, match="found what obstore can't open"):
+        create_store("gopher://hole/there")
+    assert run_cli("store", "ls", "memory://nothing") == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_file_url_is_a_directory(tmp_path: Path) -> None:
+    execute(prepare(write(tmp_path, SMALL), out=f"file://{tmp_path}/out"))
+    assert (tmp_path / "out" / "store.json").is_file()
+    assert len(open_store(f"file://{tmp_path}/out").keys()) == 4
