@@ -7,6 +7,7 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.spec import registry
+from narrows.spec.elements import show_default, show_room
 
 Row = tuple[str, str]
 """A name and what it means."""
@@ -29,7 +30,9 @@ def _ccas() -> Iterator[Row]:
 
 def _queues() -> Iterator[Row]:
     for name, entry in registry.queues().items():
-        yield name, str(entry["summary"])
+        yield name, f"{entry['summary']} ({entry['source']})"
+        yield "  limit", f"room: {show_room(entry)}; `path.buffer` sets it"
+        yield from _parameters(entry)
 
 
 def _profiles() -> Iterator[Row]:
@@ -40,6 +43,13 @@ def _profiles() -> Iterator[Row]:
 def _options(entry: Mapping[str, Any]) -> Iterator[Row]:
     for option in entry["options"]:
         yield f"  {option['name']}", f"{option['what']} (default {option['default']:g})"
+
+
+def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
+    for parameter in entry["parameters"]:
+        standard = show_default(parameter)
+        default = standard if parameter["required"] else f"default {standard}"
+        yield f"  {parameter['name']}", f"{parameter['what']} ({parameter['unit']}, {default})"
 
 
 def _figures() -> Iterator[Row]:

@@ -258,7 +258,13 @@ def test_the_registries_say_what_a_person_needs() -> None:
         for option in entry["options"]:
             assert option["min"] <= option["default"] <= option["max"], option
             assert option["what"]
-    assert [entry["name"] for entry in _native.queues()] == ["droptail"]
+    queues = {entry["name"]: entry for entry in _native.queues()}
+    assert {"droptail", "codel", "fq_codel", "pie", "red", "dualpi2"} <= set(queues)
+    for entry in queues.values():
+        assert entry["summary"]
+        assert entry["source"]
+        assert entry["room"][0] in ("packets", "bytes", "either")
+        assert all(parameter["what"] for parameter in entry["parameters"])
     assert "linux-6.12" in _native.profiles()
 
 

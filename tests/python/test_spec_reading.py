@@ -10,6 +10,7 @@ from specimens import GOOD, TOGETHER, spec_of, write
 
 from narrows.errors import SpecError
 from narrows.spec import load, named_flows, parse
+from narrows.spec.elements import Element
 from narrows.spec.units import Size
 
 
@@ -37,7 +38,7 @@ def test_values_are_exact() -> None:
 
 def test_defaults() -> None:
     spec = spec_of()
-    assert (spec.path.queue, spec.path.loss) == ("droptail", 0.0)
+    assert (spec.path.queue, spec.path.loss) == (Element("droptail"), 0.0)
     assert (spec.host.profile, spec.host.fq, spec.host.jitter) == ("linux-6.12", False, 0)
     assert spec.host.socket_buffers == "raised"
     assert (spec.run.trials, spec.run.seed, spec.run.stop_when) == (1, 1, None)

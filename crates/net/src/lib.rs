@@ -44,6 +44,7 @@
 mod agenda;
 mod batch;
 mod bucket;
+pub mod config;
 mod departures;
 mod element;
 mod impairment;

@@ -1,7 +1,7 @@
 //! What the engine knows by name, for Python.
 
 use narrows_cc::{CONTROLS, OptionInfo};
-use narrows_sim::scenario::Queue;
+use narrows_net::config::{self, Fallback, Info, Parameter, Room, Unit};
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,19 +31,71 @@ fn option<'py>(py: Python<'py>, info: &OptionInfo) -> PyResult<Bound<'py, PyDict
     Ok(entry)
 }
 
-/// The queue disciplines: dicts of `name`, `summary` and `source`.
+/// The queue disciplines: dicts of `name`, `summary`, `source`, `room` and `parameters`.
+///
+/// `room` is how its limit is counted and the default: "packets", "bytes" or "either",
+/// and a number or None. A parameter is a dict of `name`, `key`, `unit`, `words`,
+/// `required`, `default`, `least`, `most` and `what`; the default "rate" is the link's.
 #[pyfunction]
 pub fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let known = [Queue::Droptail {}];
-    let describe = |queue| match queue {
-        Queue::Droptail {} => named(
-            py,
-            "droptail",
-            "first in, first out; what doesn't fit is dropped",
-            "Linux bfifo and pfifo (net/sched/sch_fifo.c)",
-        ),
+    elements(py, config::QUEUES)
+}
+
+fn elements<'py>(py: Python<'py>, registry: &[Info]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let element = |info: &Info| {
+        let entry = named(py, info.name, info.summary, info.source)?;
+        let (counted, default) = match info.room {
+            Room::None => (None, None),
+            Room::Either => (Some("either"), None),
+            Room::Packets(packets) => (Some("packets"), Some(packets)),
+            Room::Bytes(bytes) => (Some("bytes"), bytes),
+        };
+        entry.set_item("room", (counted, default))?;
+        let all: PyResult<Vec<_>> = info.parameters.iter().map(|p| parameter(py, p)).collect();
+        entry.set_item("parameters", all?)?;
+        Ok(entry)
     };
-    known.into_iter().map(describe).collect()
+    registry.iter().map(element).collect()
+}
+
+fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("name", info.name)?;
+    entry.set_item("key", info.key())?;
+    let (unit, words) = unit(info.unit);
+    entry.set_item("unit", unit)?;
+    entry.set_item("words", words)?;
+    entry.set_item("required", info.fallback == Fallback::Required)?;
+    match info.fallback {
+        Fallback::Required | Fallback::Off => entry.set_item("default", py.None())?,
+        Fallback::LinkRate => entry.set_item("default", "rate")?,
+        Fallback::Whole(number) => entry.set_item("default", number)?,
+        Fallback::Number(number) => entry.set_item("default", number)?,
+        Fallback::Flag(flag) => entry.set_item("default", flag)?,
+        Fallback::Word(word) => entry.set_item("default", word)?,
+    }
+    entry.set_item("least", info.least)?;
+    entry.set_item("most", info.most)?;
+    entry.set_item("what", info.what)?;
+    Ok(entry)
+}
+
+fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
+    match unit {
+        Unit::Packets => ("packets", &[]),
+        Unit::Bytes => ("bytes", &[]),
+        Unit::Duration => ("duration", &[]),
+        Unit::Rate => ("rate", &[]),
+        Unit::Probability => ("probability", &[]),
+        Unit::Whole => ("whole", &[]),
+        Unit::Number => ("number", &[]),
+        Unit::Flag => ("flag", &[]),
+        Unit::Word(words) => ("word", words),
+        Unit::Rates => ("rates", &[]),
+        Unit::Delays => ("delays", &[]),
+        Unit::Spans => ("spans", &[]),
+        Unit::Opportunities => ("opportunities", &[]),
+    }
 }
 
 /// The kernels whose TCP the hosts can have.

@@ -1,5 +1,6 @@
 //! Whether a scenario can be run.
 
+use narrows_net::config::{self, Choice, Fault};
 use narrows_tcp::{PROFILES, TcpProfile, profile};
 use thiserror::Error;
 
@@ -36,6 +37,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<&'static TcpProfile, Scenario
     if !(0.0..=1.0).contains(&path.loss) {
         return Err(error("path.loss", path.loss, "a probability from 0 to 1 is needed"));
     }
+    check_queue("path", &path.queue, path.buffer)?;
     check_run(scenario)?;
     if scenario.flows.is_empty() {
         return Err(error("flows", "none", "at least one flow is needed"));
@@ -48,6 +50,20 @@ pub(crate) fn check(scenario: &Scenario) -> Result<&'static TcpProfile, Scenario
         let need = format!("one of {} is needed", names.join(", "));
         error("host.profile", &scenario.host.profile, &need)
     })
+}
+
+/// Checks the queue discipline of the link at `place`, and that it can have this room.
+fn check_queue(place: &str, queue: &Choice, buffer: Limit) -> Result<(), ScenarioError> {
+    let located = |fault: Fault| match fault.key.as_str() {
+        "limit" => error(&format!("{place}.buffer"), fault.found, &needed(&fault.need)),
+        key => error(&format!("{place}.queue.{key}"), fault.found, &needed(&fault.need)),
+    };
+    let info = config::check(config::QUEUES, queue).map_err(located)?;
+    config::fits(info, queue, buffer.into()).map_err(located)
+}
+
+fn needed(need: &str) -> String {
+    format!("{need} is needed")
 }
 
 fn check_run(scenario: &Scenario) -> Result<(), ScenarioError> {

@@ -1,9 +1,8 @@
 //! The elements of a run and how they hang together.
 
-use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
+use narrows_base::{Duration, FlowId, Packet, Rate, Stream, Time};
 use narrows_net::{
-    Counters, DropTail, Dropped, Element as _, Jitter, Limit as QueueLimit, Line, Link, Queue,
-    RandomLoss, RateProcess,
+    Counters, Dropped, Element as _, Jitter, Line, Link, RandomLoss, RateProcess, config,
 };
 use narrows_tcp::Segment;
 
@@ -117,7 +116,7 @@ impl Network {
     pub(crate) fn dumbbell(scenario: &Scenario, hosts: Vec<(SendingHost, ReceivingHost)>) -> Self {
         let rtts = round_trips(scenario);
         let mut network = Self {
-            nodes: vec![Node::Link(bottleneck(&scenario.path))],
+            nodes: vec![Node::Link(bottleneck(scenario))],
             hops: vec![Hop::ByFlow(Vec::new())],
             senders: Vec::new(),
             receivers: Vec::new(),
@@ -249,13 +248,9 @@ fn round_trips(scenario: &Scenario) -> Vec<Duration> {
     scenario.flows.iter().map(|flow| Duration::from_nanos(own(flow))).collect()
 }
 
-fn bottleneck(path: &scenario::Path) -> Link<Segment> {
-    let limit = match path.buffer {
-        scenario::Limit::Bytes(bytes) => QueueLimit::Bytes(Bytes::new(bytes)),
-        scenario::Limit::Packets(packets) => QueueLimit::Packets(packets),
-    };
-    let queue: Queue<Segment> = match path.queue {
-        scenario::Queue::Droptail {} => DropTail::new(limit).into(),
-    };
+fn bottleneck(scenario: &Scenario) -> Link<Segment> {
+    let path = &scenario.path;
+    let random = Stream::new(scenario.seed, "path/queue");
+    let queue = config::queue(&path.queue, path.buffer.into(), random);
     Link::new(queue, RateProcess::constant(Rate::from_bps(path.rate_bps)), Duration::ZERO)
 }

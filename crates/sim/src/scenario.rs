@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use narrows_base::Bytes;
+use narrows_net::config::Choice;
 use serde::{Deserialize, Serialize};
 
 /// Everything that decides the outcome of one run.
@@ -35,8 +37,8 @@ pub struct Path {
     pub rtt_ns: u64,
     /// How much may wait, not counting the packet being sent.
     pub buffer: Limit,
-    /// The queue discipline.
-    pub queue: Queue,
+    /// The queue discipline with all its parameters but the limit, which is the buffer.
+    pub queue: Choice,
     /// Probability that a data packet is lost after the queue.
     pub loss: f64,
 }
@@ -51,12 +53,13 @@ pub enum Limit {
     Packets(u64),
 }
 
-/// The queue discipline of a link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Queue {
-    /// First in, first out; what doesn't fit is dropped.
-    Droptail {},
+impl From<Limit> for narrows_net::Limit {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Bytes(bytes) => Self::Bytes(Bytes::new(bytes)),
+            Limit::Packets(packets) => Self::Packets(packets),
+        }
+    }
 }
 
 /// One flow, or a chain of successive ones.

@@ -7,6 +7,8 @@ from typing import Any
 
 from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import NamedFlow, Spec, named_flows
+from narrows.spec.elements import resolved, room
+from narrows.spec.registry import queues
 from narrows.spec.units import bdp_bytes
 
 Scenario = dict[str, Any]
@@ -75,15 +77,13 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
 
 def _path(spec: Spec) -> Scenario:
     path = spec.path
-    if path.buffer.unit == "pkt":
-        buffer = {"packets": int(path.buffer.amount)}
-    else:
-        buffer = {"bytes": path.buffer.in_bytes(bdp_bytes(path.rate, path.rtt))}
+    entry = queues()[path.queue.kind]
+    size = path.buffer if path.queue.limit is None else path.queue.limit
     return {
         "rate_bps": path.rate,
         "rtt_ns": path.rtt,
-        "buffer": buffer,
-        "queue": {"kind": path.queue},
+        "buffer": room(size, entry, bdp_bytes(path.rate, path.rtt)),
+        "queue": resolved(path.queue, entry, path.rate),
         "loss": path.loss,
     }
 

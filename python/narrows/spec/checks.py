@@ -30,15 +30,24 @@ def relations(spec: Spec) -> list[Problem]:
 
 
 def _path(spec: Spec) -> Iterator[Problem]:
-    buffer = spec.path.buffer
-    if buffer.unit == "pkt":
+    path = spec.path
+    place, size = "path.buffer", path.buffer
+    if path.queue.limit is not None:
+        place, size = "path.queue.limit", path.queue.limit
+        if path.buffer is not None:
+            yield Problem(place, "both a buffer and a limit", "one of the two")
+    if size is None:
+        if registry.queues()[path.queue.kind]["room"][1] is None:
+            yield Problem(place, "nothing", 'a size such as "1.75bdp", "250kb" or "100pkt"')
         return
-    size = buffer.in_bytes(bdp_bytes(spec.path.rate, spec.path.rtt))
-    found = f'"{format_size(buffer)}"' + (f" ({size} bytes)" if buffer.unit == "bdp" else "")
-    if size < PACKET_BYTES:
-        yield Problem("path.buffer", found, f'room for a packet ("{PACKET_BYTES}b") or more')
-    elif size > MAX_BYTES:
-        yield Problem("path.buffer", found, "at most 1000gb")
+    if size.unit == "pkt":
+        return
+    amount = size.in_bytes(bdp_bytes(path.rate, path.rtt))
+    found = f'"{format_size(size)}"' + (f" ({amount} bytes)" if size.unit == "bdp" else "")
+    if amount < PACKET_BYTES:
+        yield Problem(place, found, f'room for a packet ("{PACKET_BYTES}b") or more')
+    elif amount > MAX_BYTES:
+        yield Problem(place, found, "at most 1000gb")
 
 
 def _flows(spec: Spec) -> Iterator[Problem]:

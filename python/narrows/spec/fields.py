@@ -15,6 +15,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
 from narrows.spec import registry
+from narrows.spec.elements import Element, ElementError, read_element
 from narrows.spec.suggest import one_of
 from narrows.spec.units import (
     Size,
@@ -39,9 +40,10 @@ MAX_NAME = 80
 _SWEEP = "which makes a sweep (`narrows sweep` runs it; here one value counts)"
 
 
-def wrong(found: str, remedy: str) -> PydanticCustomError:
-    """The validation error of a value; both texts reach the person."""
-    return PydanticCustomError("narrows", "found {found}", {"found": found, "remedy": remedy})
+def wrong(found: str, remedy: str, key: tuple[str, ...] = ()) -> PydanticCustomError:
+    """The validation error of a value, or of what stands at `key` in it; both texts are shown."""
+    context = {"found": found, "remedy": remedy, "key": key}
+    return PydanticCustomError("narrows", "found {found}", context)
 
 
 def describe(value: object) -> str:
@@ -86,6 +88,8 @@ class Kind:
             return self.read(value)
         except UnitError as error:
             raise wrong(error.found, error.remedy) from None
+        except ElementError as error:
+            raise wrong(error.found, error.remedy, error.key) from None
         except TypeError:
             raise wrong(describe(value), self.expects) from None
 
@@ -194,6 +198,12 @@ def _word(known: Callable[[], Any], what: str, example: str) -> Kind:
     return Kind(read, f'a {what}, such as "{example}",')
 
 
+def _element(known: Callable[[], Mapping[str, Any]], what: str, example: str) -> Kind:
+    """A name, or a table with a `kind`, of something in a registry."""
+    expects = f'a {what}, such as "{example}" or {{ kind = "{example}" }},'
+    return Kind(lambda value: read_element(value, known(), what), expects)
+
+
 Rate = Annotated[int, Kind(_rate, 'a rate with its unit, such as "80mbit",')]
 """Bits per second."""
 Duration = Annotated[int, Kind(_duration, 'a duration with its unit, such as "10s",')]
@@ -220,7 +230,7 @@ Seed = Annotated[int, _whole(0, MAX_SEED)]
 """The seed of the first trial."""
 Cca = Annotated[str, _word(registry.ccas, "congestion control", "cubic")]
 """A control of the simulator."""
-Queue = Annotated[str, _word(registry.queues, "queue discipline", "droptail")]
+Queue = Annotated[Element, _element(registry.queues, "queue discipline", "codel")]
 """A queue discipline of the simulator."""
 Profile = Annotated[str, _word(registry.profiles, "profile", "linux-6.12")]
 """Which kernel's TCP the hosts have."""

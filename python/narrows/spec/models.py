@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from narrows.spec.elements import Element
 from narrows.spec.fields import (
     Boolean,
     Buffer,
@@ -42,9 +43,9 @@ class Path(_Table):
     """Bit/s, counting IP bytes."""
     rtt: Span
     """Two-way delay in ns, without queueing."""
-    buffer: Buffer
-    """What may wait, not counting the packet being sent."""
-    queue: Queue = "droptail"
+    buffer: Buffer | None = None
+    """What may wait, not counting the packet being sent; the queue's default if none."""
+    queue: Queue = Element("droptail")
     loss: Probability = 0.0
     """Of data packets, after the queue."""
 

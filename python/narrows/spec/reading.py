@@ -154,7 +154,8 @@ def _translate(detail: ErrorDetails) -> Problem:
     match detail["type"]:
         case "narrows":
             context = detail["ctx"]
-            return Problem(dotted(key), context["found"], context["remedy"])
+            place = dotted((*key, *context["key"]))
+            return Problem(place, context["found"], context["remedy"])
         case "missing":
             return Problem(dotted(key), "nothing", _expectation(key))
         case "extra_forbidden" if key == ("sweep",):

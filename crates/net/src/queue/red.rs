@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
-use super::red_average::Average;
+use super::red_average::{Average, weight_log};
 use super::waiting::{Waiting, frame_bytes};
 use super::{QueueDiscipline, Verdicts};
 use crate::DropReason;
@@ -58,6 +58,30 @@ impl Default for RedParams {
     }
 }
 
+impl RedParams {
+    /// The averages from which on packets and all packets are dropped.
+    #[must_use]
+    pub fn thresholds(&self) -> (u64, u64) {
+        let from_min = || self.min.map_or(self.limit.get() / 4, |min| min.get().saturating_mul(3));
+        let max = self.max.map_or_else(from_min, Bytes::get);
+        (self.min.map_or(max / 3, Bytes::get), max)
+    }
+
+    /// How many average packets may come at once.
+    #[must_use]
+    pub fn burst_packets(&self) -> u64 {
+        let (min, max) = self.thresholds();
+        let room = min.saturating_mul(2).saturating_add(max);
+        self.burst.map_or(room / self.avpkt.get().saturating_mul(3), u64::from)
+    }
+
+    /// Whether there is a weight of the average for this burst; `tc` refuses it if not.
+    #[must_use]
+    pub fn burst_fits(&self) -> bool {
+        weight_log(self.thresholds().0, self.burst_packets(), self.avpkt.get()).is_some()
+    }
+}
+
 /// Certainty, in Linux's 32 bits.
 const ONE: f64 = 4_294_967_296.0;
 /// 1 % of it.
@@ -100,21 +124,16 @@ impl<B> Red<B> {
     /// zero.
     #[must_use]
     pub fn new(params: &RedParams, random: Stream) -> Self {
-        let max = params.max.map_or_else(
-            || params.min.map_or(params.limit.get() / 4, |min| min.get() * 3),
-            Bytes::get,
-        );
-        let min = params.min.map_or(max / 3, Bytes::get);
+        let (min, max) = params.thresholds();
         let avpkt = params.avpkt.get();
         assert!(min < max && avpkt > 0, "red needs min below max and an avpkt above zero");
         assert!((0.0..=1.0).contains(&params.probability), "a probability beyond 0 to 1");
         assert!(!params.adaptation.is_zero(), "red needs an adaptation period above zero");
-        let burst = params.burst.map_or((2 * min + max) / (3 * avpkt), u64::from);
         Self {
             params: *params,
             random,
             waiting: Waiting::new(),
-            average: Average::new(min, burst, avpkt, params.bandwidth),
+            average: Average::new(min, params.burst_packets(), avpkt, params.bandwidth),
             min,
             max,
             max_p: (params.probability * ONE) as u64,

@@ -19,7 +19,7 @@ impl Average {
     /// # Panics
     /// If `burst` is too small for `min`, or the bandwidth is zero.
     pub(super) fn new(min: u64, burst: u64, avpkt: u64, bandwidth: Rate) -> Self {
-        let wlog = weight_log(min, burst, avpkt);
+        let wlog = weight_log(min, burst, avpkt).expect("red's burst doesn't go with its min");
         let (cell_log, shifts) = idle_table(wlog, avpkt, bandwidth);
         Self { wlog, value: 0, idle_since: Some(Time::ZERO), shifts, cell_log }
     }
@@ -77,20 +77,26 @@ impl Average {
     }
 }
 
-/// The weight that lets `burst` packets pass (`tc_red_eval_ewma`).
-fn weight_log(min: u64, burst: u64, avpkt: u64) -> u32 {
+/// The weight that lets `burst` packets pass (`tc_red_eval_ewma`); none if there is
+/// no such weight.
+pub(super) fn weight_log(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     let room = burst as f64 + 1.0 - min as f64 / avpkt as f64;
-    assert!(room >= 1.0, "a burst of {burst} packets is too small for red's min");
+    if room < 1.0 || burst > MAX_BURST {
+        return None;
+    }
     let mut weight = 0.5;
     for log in 1..32 {
         let rest = (0..burst).fold(1.0, |rest, _| rest * (1.0 - weight));
         if room <= (1.0 - rest) / weight {
-            return log;
+            return Some(log);
         }
         weight /= 2.0;
     }
-    panic!("red's burst of {burst} packets is too large")
+    None
 }
+
+/// So many packets are no burst any more.
+const MAX_BURST: u64 = 1_000_000;
 
 /// The table of `tc_red_eval_idle_damping`. `tc` counts the time of a packet in
 /// ticks of 64 ns and Linux looks it up in microseconds, so that the average
@@ -123,7 +129,7 @@ mod tests {
     #[test]
     fn the_weight_satisfies_floyds_inequality_and_the_next_larger_does_not() {
         for (min, burst) in [(30_000u64, 55u64), (33_000, 55), (5_000, 20), (100_000, 150)] {
-            let log = weight_log(min, burst, 1_000);
+            let log = weight_log(min, burst, 1_000).unwrap();
             let holds = |log: u32| {
                 let weight = 1.0 / f64::from(1u32 << log);
                 let rest = (0..burst).fold(1.0, |rest, _| rest * (1.0 - weight));

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use narrows_base::Time;
+use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
-use narrows_sim::scenario::{Flow, Host, Level, Limit, Path, Queue, Run, Scenario, SocketBuffers};
+use narrows_sim::scenario::{Flow, Host, Level, Limit, Path, Run, Scenario, SocketBuffers};
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const MILLI: u64 = 1_000_000;
@@ -32,7 +33,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
             rate_bps: mbps * 1_000_000,
             rtt_ns: rtt_ms * MILLI,
             buffer: Limit::Bytes(buffer),
-            queue: Queue::Droptail {},
+            queue: Choice::new("droptail"),
             loss: 0.0,
         },
         flows: ccas.iter().enumerate().map(flow).collect(),
