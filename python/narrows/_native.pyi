@@ -30,11 +30,19 @@ class RunOutput:
     def packets(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...
+    @property
+    def captures(self) -> list[tuple[str, int]]: ...
 
-def run(scenario_json: str, progress: Callable[[float, int], None] | None = None) -> RunOutput:
+def run(
+    scenario_json: str,
+    progress: Callable[[float, int], None] | None = None,
+    captures_json: str | None = None,
+) -> RunOutput:
     """Runs a scenario; other threads run meanwhile.
 
     `progress` is called about ten times a second; what it raises ends the run.
+    `captures_json` is `{"directory": an existing one, "snaplen": bytes or null,
+    "ipv6": bool}`; raises OSError if they can't be written.
     """
 
 def ccas() -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from narrows.cli_groups import kernel, store
 from narrows.errors import InputError, InterruptedRunError, NarrowsError
 from narrows.version import __version__
 
@@ -62,6 +63,10 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+app.add_typer(kernel, name="kernel")
+app.add_typer(store, name="store")
+
+
 @app.callback()
 def _options(
     context: typer.Context,
@@ -90,14 +95,23 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
     trials: Annotated[str | None, typer.Option(metavar="N", help="As run.trials.")] = None,
     seed: Annotated[str | None, typer.Option(metavar="N", help="As run.seed.")] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Leave captures of the packets.")] = False,
+    snaplen: Annotated[
+        int | None, typer.Option(metavar="N", help="Bytes of each packet; else its headers.")
+    ] = None,
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Captures with IPv6 headers.")] = False,
 ) -> None:
     """Run a specification and keep its results."""
     from narrows.console import ProgressBar, note_cached, print_summary
     from narrows.runner import execute, prepare
+    from narrows.store import CaptureOptions
 
+    captures = CaptureOptions(pcap=pcap, snaplen=snaplen, ipv6=ipv6)
     job = prepare(spec, _overrides(sets or [], trials, seed), backend)
     with ProgressBar() as bar:
-        outcome = execute(job, out=out, force=force, watcher=bar, command=sys.argv)
+        outcome = execute(
+            job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures
+        )
     if outcome.cached:
         note_cached(outcome.result)
     if as_json:
@@ -142,44 +156,6 @@ def list_(
     from narrows.listing import listing
 
     print_list(listing(kind.value, backend))
-
-
-kernel = typer.Typer(help="Kernels for the back end uml.", rich_markup_mode=None)
-app.add_typer(kernel, name="kernel")
-
-
-@kernel.command()
-def build(
-    source: Annotated[
-        Path | None, typer.Option(metavar="TREE", help="A Linux source tree; it isn't changed.")
-    ] = None,
-    debian: Annotated[
-        str | None, typer.Option(metavar="PACKAGE", help="As linux-source-6.12, the default.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="What to call it.")] = None,
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Further CONFIG_ lines.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="As make -j.")] = None,
-) -> None:
-    """Build a kernel as a program and keep it; takes minutes."""
-    from narrows.backends.uml import build as build_kernel
-    from narrows.console import StepBar
-
-    with StepBar() as bar:
-        built = build_kernel(
-            name, source=source, debian=debian, config=config, jobs=jobs, progress=bar
-        )
-    print(f"{built.name}: Linux {built.release} at {built.path}")
-
-
-@kernel.command("list")
-def list_kernels() -> None:
-    """List the kernels that were built."""
-    from narrows.backends.uml import kernels
-    from narrows.console import print_list
-
-    print_list([(k.name, f"Linux {k.release}, built {k.built} from {k.source}") for k in kernels()])
 
 
 @app.command()
@@ -298,47 +274,6 @@ def export(
         write_table(directory, table, form, sys.stdout.buffer)
     else:
         export_file(directory, table, form, out)
-
-
-store = typer.Typer(help="Look after the stored runs of sweeps.", rich_markup_mode=None)
-app.add_typer(store, name="store")
-_STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
-
-
-@store.command("ls")
-def list_store(directory: Annotated[str, _STORE]) -> None:
-    """List the studies of a store and how far they are."""
-    from narrows.store import open_store, states
-    from narrows.sweep.text import state_lines
-
-    _print(state_lines(states(open_store(directory))))
-
-
-@store.command("gc")
-def collect_garbage(
-    directory: Annotated[str, _STORE],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-) -> None:
-    """Remove runs that no study has any more, and what killed sweeps left."""
-    from narrows.store import collect, open_store
-    from narrows.sweep.text import garbage_lines
-
-    _print(garbage_lines(collect(open_store(directory), not dry_run), not dry_run))
-
-
-@store.command()
-def verify(
-    directory: Annotated[str, _STORE],
-    remove: Annotated[bool, typer.Option("--remove", help="Remove them for a new sweep.")] = False,
-) -> None:
-    """Compare every stored run with its digests; exit status 1 if one is damaged."""
-    from narrows.store import damage, open_store
-
-    found = open_store(directory)
-    damaged = list(damage(found, remove))
-    _print(f"{key}: {wrong}" for key, wrong in damaged)
-    print(f"{len(damaged)} damaged runs, {len(found.keys())} stored")
-    raise typer.Exit(FAILED if damaged else DONE)
 
 
 @app.command()

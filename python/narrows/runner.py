@@ -6,24 +6,35 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from narrows.backends import Backend, get_backend
-from narrows.errors import InterruptedRunError
+from narrows.backends import Backend, CaptureRequest, CapturingBackend, get_backend
+from narrows.errors import InputError, InterruptedRunError
 from narrows.plan import Plan, Trial, plan
 from narrows.spec import Loaded, Override, load
 from narrows.spec.registry import also_known
-from narrows.store import Draft, Result, default_directory, find_result, new_result
+from narrows.store import (
+    NO_CAPTURES,
+    CaptureOptions,
+    Draft,
+    Result,
+    default_directory,
+    find_result,
+    new_result,
+)
 from narrows.version import __version__
 
 if TYPE_CHECKING:
     from narrows.backends import Progress
+    from narrows.store import RunResult
 
 TICK_S = 0.1
 """How often a watcher hears of the progress, in seconds."""
+MAX_SNAPLEN = 262_144
+"""As tcpdump's."""
 
 
 @dataclass(frozen=True)
@@ -83,21 +94,39 @@ def execute(
     force: bool = False,
     watcher: Watcher | None = None,
     command: Sequence[str] = (),
+    captures: CaptureOptions = NO_CAPTURES,
 ) -> Outcome:
     """Runs every trial of `job`, on all cores, into the results directory.
 
-    The directory appears complete or not at all, whatever interrupts. Raises
-    InputError if it can't be written or the engine refuses the scenario.
+    The directory appears complete or not at all, whatever interrupts. A result
+    without the `captures` is run again. Raises InputError if it can't be written,
+    the engine refuses the scenario or can't make the captures.
     """
+    _check_captures(job, captures)
     final = Path(out) if out is not None else default_directory(job.plan)
     found = None if force else find_result(final, job.plan.hash, __version__)
-    if found is not None:
+    if found is not None and (not captures or found.captured == captures):
         return Outcome(found, cached=True)
-    with new_result(final, job.plan, __version__, command, force) as draft:
+    force = force or found is not None
+    with new_result(final, job.plan, __version__, command, force, captures) as draft:
         runs = _Trials(job, draft).run(watcher)
         written = draft.finish(job.loaded.text, {"runs": runs})
         _report(written)
         return Outcome(draft.publish(), cached=False)
+
+
+def _check_captures(job: Job, captures: CaptureOptions) -> None:
+    asked = [name for name, value in asdict(captures).items() if value not in (None, False)]
+    known = job.backend.capabilities().captures
+    for name in asked:
+        if name not in known:
+            can = ", ".join(f"--{option}" for option in known) or "a run without captures"
+            raise InputError.at(f"--{name}", f"the back end {job.backend.name}, without it", can)
+    if (captures.snaplen is not None or captures.ipv6) and not captures.pcap:
+        option = "--ipv6" if captures.snaplen is None else "--snaplen"
+        raise InputError.at(option, "no --pcap", "--pcap beside it")
+    if captures.snaplen is not None and not 1 <= captures.snaplen <= MAX_SNAPLEN:
+        raise InputError.at("--snaplen", str(captures.snaplen), f"bytes from 1 to {MAX_SNAPLEN}")
 
 
 def _report(result: Result) -> None:
@@ -149,12 +178,19 @@ class _Trials:
         from narrows.metrics import summarise
 
         progress: Progress = partial(self._note, trial.number)
-        result = self._job.backend.run(trial.scenario, progress)
+        result = self._simulate(trial, progress)
         self._check()
         self._draft.add_trial(trial, result)
         duration_s = trial.scenario["run"]["duration_ns"] / 1e9
         self._progress[trial.number] = (duration_s, result.info.packets)
         return summarise(trial.scenario, result.tables, result.info)
+
+    def _simulate(self, trial: Trial, progress: Progress) -> RunResult:
+        if not self._draft.captures:
+            return self._job.backend.run(trial.scenario, progress)
+        request = CaptureRequest(self._draft.captures, self._draft.captures_directory(trial))
+        backend = cast(CapturingBackend, self._job.backend)
+        return backend.run(trial.scenario, progress, request)
 
     def _note(self, number: int, sim_s: float, packets: int) -> None:
         """Takes the progress of a trial, and stops it if the whole was stopped."""

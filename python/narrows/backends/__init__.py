@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from narrows.backends.protocol import Backend, Capabilities, Progress
+from narrows.backends.protocol import (
+    Backend,
+    Capabilities,
+    CaptureRequest,
+    CapturingBackend,
+    Progress,
+)
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
 NAMES = ("sim", "uml", "kernel")
 """The back ends of this version."""
 
-__all__ = ["NAMES", "Backend", "Capabilities", "Progress", "get_backend"]
+__all__ = [
+    "NAMES",
+    "Backend",
+    "Capabilities",
+    "CaptureRequest",
+    "CapturingBackend",
+    "Progress",
+    "get_backend",
+]
 
 
 def get_backend(name: str) -> Backend:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-from narrows.store import RunResult
+from narrows.store import CaptureOptions, RunResult
 
 
 class Progress(Protocol):
@@ -21,7 +22,8 @@ class Capabilities:
     """What a back end can do.
 
     `parallel` says whether runs may share the machine, `real_time` whether a
-    simulated second takes a second.
+    simulated second takes a second, `captures` which options of
+    `CaptureOptions` it knows; with any, it is a `CapturingBackend`.
     """
 
     ccas: tuple[str, ...]
@@ -29,6 +31,7 @@ class Capabilities:
     profiles: tuple[str, ...]
     parallel: bool
     real_time: bool
+    captures: tuple[str, ...] = ()
 
 
 class Backend(Protocol):
@@ -46,3 +49,27 @@ class Backend(Protocol):
 
         Raises SpecError if the scenario can't run, and whatever `progress` raises.
         """
+
+
+@dataclass(frozen=True)
+class CaptureRequest:
+    """What a run is to capture, and the empty directory that the files go to.
+
+    Packets go to sender.pcapng, before-queue.pcapng, after-queue.pcapng and
+    receiver.pcapng, as far as the back end can see these points.
+    """
+
+    options: CaptureOptions
+    directory: Path
+
+
+class CapturingBackend(Backend, Protocol):
+    """A back end that leaves captures when it is asked."""
+
+    def run(
+        self,
+        scenario: Mapping[str, Any],
+        progress: Progress | None = None,
+        captures: CaptureRequest | None = None,
+    ) -> RunResult:
+        """As without captures, and with the same results."""

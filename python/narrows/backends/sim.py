@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import SpecError
 from narrows.store import RunInfo, RunResult
 
@@ -39,9 +39,15 @@ class Simulator:
             profiles=tuple(self._native.profiles()),
             parallel=True,
             real_time=False,
+            captures=("pcap", "snaplen", "ipv6"),
         )
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(
+        self,
+        scenario: Mapping[str, Any],
+        progress: Progress | None = None,
+        captures: CaptureRequest | None = None,
+    ) -> RunResult:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
         Raises SpecError if the engine refuses it, EngineError if it breaks, and
@@ -51,7 +57,9 @@ class Simulator:
 
         began = time.perf_counter()
         try:
-            output = self._native.run(json.dumps(dict(scenario), allow_nan=False), progress)
+            output = self._native.run(
+                json.dumps(dict(scenario), allow_nan=False), progress, _captures_json(captures)
+            )
         except self._native.ScenarioError as error:
             raise _refusal(str(error)) from None
         except BaseException as error:
@@ -68,7 +76,20 @@ class Simulator:
             cpu_s=output.cpu_s,
             wall_s=time.perf_counter() - began,
         )
-        return RunResult(tables, info)
+        return RunResult(tables, info, dict(output.captures))
+
+
+def _captures_json(request: CaptureRequest | None) -> str | None:
+    if request is None:
+        return None
+    options = request.options
+    return json.dumps(
+        {
+            "directory": str(request.directory),
+            "snaplen": options.snaplen,
+            "ipv6": options.ipv6,
+        }
+    )
 
 
 @cache

@@ -6,6 +6,7 @@
         summary.json    what `--json` prints
         summary.csv     the same flows as a table
         trial-1/        scenario.json and the tables as Parquet
+        trial-1/captures/   sender.pcapng and so on, for a run with captures
         report.html, figure.png, figure.svg   made from the above
 
 A directory is complete or it isn't there: everything is written next to it
@@ -22,12 +23,14 @@ from narrows.store.frames import read_frames, write_frames
 from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
 from narrows.store.protocol import Store
 from narrows.store.read import Result, StoredTrial, find_result, open_result
-from narrows.store.records import RunInfo, RunResult
+from narrows.store.records import NO_CAPTURES, CaptureOptions, RunInfo, RunResult
 from narrows.store.runs import RunStore, slug, unwritable
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
 __all__ = [
+    "NO_CAPTURES",
     "RESULTS",
+    "CaptureOptions",
     "Draft",
     "Garbage",
     "Place",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import StoreError
-from narrows.store.records import RunInfo
+from narrows.store.records import CaptureOptions, RunInfo
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +20,7 @@ SPEC = "spec.toml"
 SUMMARY = "summary.json"
 SUMMARY_TABLE = "summary.csv"
 SCENARIO = "scenario.json"
+CAPTURES = "captures"
 FORMAT = 1
 """Of the directory; a reader refuses another."""
 
@@ -64,6 +65,11 @@ class StoredTrial:
         """`flow_samples`, `queue_samples` and the others that were recorded."""
         return StoredTables(self.path)
 
+    @property
+    def captures(self) -> list[Path]:
+        """The files of its captures; none if it was run without."""
+        return sorted(path for path in (self.path / CAPTURES).glob("*") if path.is_file())
+
 
 @dataclass(frozen=True)
 class Result:
@@ -86,6 +92,11 @@ class Result:
     def groups(self) -> list[str]:
         """The class of every flow by id: the name of its entry, or its control."""
         return list(self.manifest["groups"])
+
+    @property
+    def captured(self) -> CaptureOptions:
+        """Which captures its runs left."""
+        return CaptureOptions(**self.manifest.get("captures", {}))
 
     @property
     def spec(self) -> str:

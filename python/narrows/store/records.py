@@ -36,8 +36,35 @@ class RunInfo:
 
 
 @dataclass(frozen=True)
+class CaptureOptions:
+    """Which captures a run leaves; they change nothing of the run.
+
+    `pcap`: the packets at both ends and at both sides of the bottleneck, with
+    `snaplen` bytes of each (its headers if None) and IPv4 or, if `ipv6`, IPv6
+    headers. `qlog`: what each sender knew and did.
+    """
+
+    pcap: bool = False
+    qlog: bool = False
+    snaplen: int | None = None
+    ipv6: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to capture."""
+        return self.pcap or self.qlog
+
+
+NO_CAPTURES = CaptureOptions()
+
+
+@dataclass(frozen=True)
 class RunResult:
-    """The tables of a run and what is to be known about it."""
+    """The tables of a run and what is to be known about it.
+
+    `captures` are the files in the directory of its captures, each with the
+    number of its packets or events.
+    """
 
     tables: Tables
     info: RunInfo
+    captures: Mapping[str, int] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
 from narrows.store.atomic import partial_directory, publish
 from narrows.store.read import (
+    CAPTURES,
     FORMAT,
     MANIFEST,
     SCENARIO,
@@ -27,7 +28,7 @@ from narrows.store.read import (
     find_result,
     open_result,
 )
-from narrows.store.records import RunResult
+from narrows.store.records import NO_CAPTURES, CaptureOptions, RunResult
 
 RESULTS = "narrows-results"
 """Where results go if no directory is given."""
@@ -49,17 +50,30 @@ class Draft:
     plan: Plan
     version: str
     command: Sequence[str]
+    captures: CaptureOptions
     _runs: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def captures_directory(self, trial: Trial) -> Path:
+        """An empty directory for the captures of a run."""
+        directory = self._trial(trial) / CAPTURES
+        directory.mkdir()
+        return directory
+
+    def _trial(self, trial: Trial) -> Path:
+        directory = self.path / f"trial-{trial.number}"
+        directory.mkdir(exist_ok=True)
+        return directory
 
     def add_trial(self, trial: Trial, result: RunResult) -> None:
         """Writes the scenario and tables of one run."""
-        directory = self.path / f"trial-{trial.number}"
-        directory.mkdir()
+        directory = self._trial(trial)
         _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
         for name, table in result.tables.items():
             table.write_parquet(directory / f"{name}.parquet", compression="zstd")
         info = asdict(result.info)
         entry = {"number": trial.number, "seed": trial.seed, "scenario_hash": trial.hash, **info}
+        if result.captures:
+            entry["captures"] = dict(result.captures)
         self._runs[trial.number] = entry
 
     def finish(self, spec: str, summary: Mapping[str, Any]) -> Result:
@@ -79,6 +93,7 @@ class Draft:
             "hash": self.plan.hash,
             "version": self.version,
             **common,
+            **({"captures": asdict(self.captures)} if self.captures else {}),
             "groups": list(self.plan.groups),
             "trials": [
                 {name: value for name, value in run.items() if name not in common} for run in runs
@@ -97,7 +112,12 @@ class Draft:
 
 @contextmanager
 def new_result(
-    final: Path, plan: Plan, version: str, command: Sequence[str], force: bool = False
+    final: Path,
+    plan: Plan,
+    version: str,
+    command: Sequence[str],
+    force: bool = False,
+    captures: CaptureOptions = NO_CAPTURES,
 ) -> Iterator[Draft]:
     """A draft of the result at `final`; without `publish` nothing of it stays.
 
@@ -107,7 +127,7 @@ def new_result(
     _check_place(final, plan, version, force)
     try:
         with partial_directory(final) as partial:
-            yield Draft(partial, final, plan, version, command)
+            yield Draft(partial, final, plan, version, command, captures)
     except OSError as error:
         reason = error.strerror or str(error)
         remedy = "a directory that can be written (--out DIR)"
