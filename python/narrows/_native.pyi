@@ -1,6 +1,6 @@
 """The native module: the simulator of narrows. It is written in crates/python."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 engine_version: Final[str]
@@ -8,6 +8,126 @@ engine_version: Final[str]
 
 class ScenarioError(ValueError):
     """A scenario that can't run: "PLACE: found X; Y is needed"."""
+
+class ControlError(ValueError):
+    """A control that doesn't do what it must.
+
+    The arguments are the place (class and method), what was found there, and what
+    would be right; `__cause__` is the exception that the control raised, if it did.
+    """
+
+@final
+class AckSample:
+    """What one ACK tells a control, after loss detection and the recovery state machine."""
+
+    @property
+    def now_s(self) -> float:
+        """When the ACK arrived, in seconds."""
+    @property
+    def mss(self) -> int:
+        """Payload bytes of a full packet."""
+    @property
+    def acked(self) -> int:
+        """Packets newly acknowledged or SACKed by this ACK."""
+    @property
+    def lost(self) -> int:
+        """Packets newly found lost."""
+    @property
+    def in_flight(self) -> int:
+        """Packets in flight now."""
+    @property
+    def prior_in_flight(self) -> int:
+        """Packets in flight before this ACK."""
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the flow began."""
+    @property
+    def lost_total(self) -> int:
+        """Packets found lost since the flow began."""
+    @property
+    def rtt_s(self) -> float | None:
+        """RTT sample of this ACK in seconds."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed RTT in seconds."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Lowest RTT over the last 300 s, in seconds."""
+    @property
+    def delivery_rate_bps(self) -> float | None:
+        """Delivery rate in payload bits per second, where the ACK gives a sample."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the sampled packet left while the sender had too little to send."""
+    @property
+    def round_start(self) -> bool:
+        """Whether a round trip has passed since the last ACK for which this was true."""
+    @property
+    def state(self) -> str:
+        """The recovery state: "open", "disorder", "cwr", "recovery" or "loss"."""
+    @property
+    def may_grow(self) -> bool:
+        """Whether a loss-based control may grow on this ACK."""
+    @property
+    def cwnd_limited(self) -> bool:
+        """Whether the window limits the flow."""
+
+@final
+class CongestionEvent:
+    """Why the window should shrink; told once for each episode."""
+
+    @property
+    def now_s(self) -> float:
+        """When it was noticed, in seconds."""
+    @property
+    def kind(self) -> str:
+        """One of "loss", "ecn", "tail_loss" or "timeout"."""
+    @property
+    def first(self) -> bool:
+        """False for a timeout that only repeats one, or comes within an episode."""
+    @property
+    def state(self) -> str:
+        """The state just before: "open", "disorder", "cwr", "recovery" or "loss"."""
+    @property
+    def cwnd(self) -> int:
+        """The window in force just before, in packets."""
+    @property
+    def in_flight(self) -> int:
+        """Packets in flight."""
+    @property
+    def mss(self) -> int:
+        """Payload bytes of a full packet."""
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the flow began."""
+    @property
+    def lost_total(self) -> int:
+        """Packets found lost since the flow began."""
+
+@final
+class UndoEvent:
+    """The last reduction was spurious."""
+
+    @property
+    def now_s(self) -> float:
+        """When it was noticed, in seconds."""
+    @property
+    def cwnd(self) -> int:
+        """The window in force just before, in packets."""
+
+@final
+class Connection:
+    """What a connection begins with."""
+
+    @property
+    def mss(self) -> int:
+        """Payload bytes of a full packet."""
+    @property
+    def initial_cwnd(self) -> int:
+        """Initial window in packets."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The handshake's RTT in seconds."""
 
 @final
 class ArrowTable:
@@ -37,12 +157,16 @@ def run(
     scenario_json: str,
     progress: Callable[[float, int], None] | None = None,
     captures_json: str | None = None,
+    controls: Mapping[str, Callable[..., object]] | None = None,
 ) -> RunOutput:
     """Runs a scenario; other threads run meanwhile.
 
     `progress` is called about ten times a second; what it raises ends the run.
     `captures_json` is `{"directory": an existing one, "snaplen": bytes or null,
     "ipv6": bool}`; raises OSError if they can't be written.
+    `controls` holds classes of congestion controls by the name that flows call them;
+    each is called with the flow's options for every connection. Raises ControlError
+    if one doesn't do what it must.
     """
 
 def ccas() -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 //! It holds no logic: JSON in, Arrow tables out.
 
 mod capture;
+mod control;
 mod registry;
 mod run;
 mod table;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 /// The simulator of narrows.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::control::{AckSample, CongestionEvent, Connection, ControlError, UndoEvent};
     #[pymodule_export]
     use super::registry::{ccas, profiles, queues};
     #[pymodule_export]

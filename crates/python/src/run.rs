@@ -1,12 +1,14 @@
 //! Runs a scenario for Python.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use narrows_base::Time;
-use narrows_record::{Level, Recorder};
-use narrows_sim::Outcome;
+use narrows_record::{Level, NullTap, Recorder};
 use narrows_sim::scenario::{self, Scenario};
+use narrows_sim::{Controls, Outcome, run_with};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,6 +16,7 @@ use pyo3::types::PyDict;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
+use crate::control::{self, Trouble};
 use crate::table::ArrowTable;
 
 create_exception!(
@@ -52,18 +55,26 @@ pub struct RunOutput {
 /// `captures_json` asks for captures of the packets: `{"directory": an existing
 /// directory, "snaplen": bytes of each packet or null for its headers, "ipv6":
 /// bool}`. Raises OSError if they can't be written.
+///
+/// `controls` holds classes of controls by the name that flows call them; each is
+/// called with the flow's options for every connection. Raises `ControlError` if one
+/// doesn't do what it must.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None, captures_json=None))]
+#[pyo3(signature = (scenario_json, progress=None, captures_json=None, controls=None))]
 pub fn run(
     py: Python<'_>,
     scenario_json: &str,
     progress: Option<Py<PyAny>>,
     captures_json: Option<&str>,
+    controls: Option<BTreeMap<String, Py<PyAny>>>,
 ) -> PyResult<RunOutput> {
     let scenario = parse(scenario_json)?;
     let request = captures_json.map(request).transpose()?;
+    let trouble = Arc::new(Trouble::default());
+    let controls = control::controls(controls.unwrap_or_default(), &trouble);
+    let reporter = Reporter::new(progress, trouble);
     let Simulated { recorder, outcome, cpu_s, captures } =
-        py.detach(|| simulate(&scenario, request.as_ref(), progress))?;
+        py.detach(|| simulate(&scenario, &controls, request.as_ref(), reporter))?;
     let digest = recorder.digest().to_string();
     let tables = PyDict::new(py);
     for table in recorder.into_tables() {
@@ -100,8 +111,9 @@ struct Simulated {
 
 fn simulate(
     scenario: &Scenario,
+    controls: &Controls,
     request: Option<&CaptureRequest>,
-    progress: Option<Py<PyAny>>,
+    mut reporter: Reporter,
 ) -> PyResult<Simulated> {
     let level = match scenario.run.record {
         scenario::Level::Summary => Level::Summary,
@@ -109,17 +121,15 @@ fn simulate(
         scenario::Level::Packets => Level::Packets,
     };
     let mut recorder = Recorder::new(level, Time::from_nanos(scenario.run.warmup_ns));
-    let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
-    let mut reporter = Reporter { progress, next, error: None };
     let mut taps = request.map(|request| request.begin(scenario)).transpose()?;
     let begin = seconds(ClockId::ThreadCPUTime);
     let mut report = |at, packets| reporter.report(at, packets);
     let outcome = match &mut taps {
-        None => narrows_sim::run(scenario, &mut recorder, &mut report),
-        Some(taps) => narrows_sim::run_tapped(scenario, &mut recorder, taps, &mut report),
+        None => run_with(scenario, controls, &mut recorder, &mut NullTap, &mut report),
+        Some(taps) => run_with(scenario, controls, &mut recorder, taps, &mut report),
     };
     let cpu_s = seconds(ClockId::ThreadCPUTime) - begin;
-    if let Some(error) = reporter.error {
+    if let Some(error) = reporter.error.or_else(|| reporter.trouble.take()) {
         return Err(error);
     }
     let outcome = outcome.map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -136,12 +146,22 @@ struct Reporter {
     progress: Option<Py<PyAny>>,
     /// When to report again, in seconds of the monotonic clock.
     next: f64,
+    /// What went wrong in a control.
+    trouble: Arc<Trouble>,
     /// Why the run must stop.
     error: Option<PyErr>,
 }
 
 impl Reporter {
+    fn new(progress: Option<Py<PyAny>>, trouble: Arc<Trouble>) -> Self {
+        let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
+        Self { progress, next, trouble, error: None }
+    }
+
     fn report(&mut self, at: Time, packets: u64) -> ControlFlow<()> {
+        if self.trouble.is_any() {
+            return ControlFlow::Break(());
+        }
         let now = seconds(ClockId::Monotonic);
         if now < self.next {
             return ControlFlow::Continue(());

@@ -4,6 +4,7 @@ use narrows_net::config::{self, Choice, Fault};
 use narrows_tcp::{PROFILES, TcpProfile, profile};
 use thiserror::Error;
 
+use crate::controls::Controls;
 use crate::scenario::{Flow, Limit, Scenario};
 
 /// A scenario that can't be run.
@@ -27,7 +28,10 @@ fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> 
 }
 
 /// Checks a scenario and finds its profile.
-pub(crate) fn check(scenario: &Scenario) -> Result<&'static TcpProfile, ScenarioError> {
+pub(crate) fn check(
+    scenario: &Scenario,
+    controls: &Controls,
+) -> Result<&'static TcpProfile, ScenarioError> {
     let path = &scenario.path;
     above_zero("path.rate_bps", path.rate_bps, "a rate above zero is needed")?;
     match path.buffer {
@@ -43,7 +47,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<&'static TcpProfile, Scenario
         return Err(error("flows", "none", "at least one flow is needed"));
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
-        check_flow(scenario, index, flow)?;
+        check_flow(scenario, controls, index, flow)?;
     }
     profile(&scenario.host.profile).ok_or_else(|| {
         let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -82,10 +86,15 @@ fn check_run(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
 }
 
-fn check_flow(scenario: &Scenario, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
+fn check_flow(
+    scenario: &Scenario,
+    controls: &Controls,
+    index: usize,
+    flow: &Flow,
+) -> Result<(), ScenarioError> {
     let place = |key: &str| format!("flows[{index}].{key}");
-    if let Err(reason) = narrows_cc::validate(&flow.cca, &flow.options) {
-        return Err(error(&place("cca"), &flow.cca, &reason.to_string()));
+    if let Err(reason) = controls.validate(flow) {
+        return Err(error(&place("cca"), &flow.cca, &reason));
     }
     if flow.size_bytes == Some(0) {
         return Err(error(&place("size_bytes"), 0, "a size above zero is needed"));

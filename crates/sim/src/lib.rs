@@ -6,6 +6,7 @@
 mod account;
 pub mod agenda;
 mod check;
+mod controls;
 mod engine;
 mod host;
 mod network;
@@ -14,6 +15,7 @@ pub mod scenario;
 mod taps;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 use narrows_cc::CcConfig;
@@ -23,6 +25,7 @@ use narrows_tcp::{
 };
 
 pub use check::ScenarioError;
+pub use controls::{Controls, Make};
 use engine::{Engine, StopWhen};
 use host::{ControlFactory, Plan, ReceivingHost, SendingHost};
 use network::Network;
@@ -78,8 +81,25 @@ pub fn run_tapped<O: Observer, T: SimTap>(
     tap: &mut T,
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
 ) -> Result<Outcome, ScenarioError> {
-    let profile = check::check(scenario)?;
-    let hosts = hosts(scenario, profile, tap.wants_senders());
+    run_with(scenario, &Controls::new(), observer, tap, progress)
+}
+
+/// The same with flows that may name controls which the registry doesn't have.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_with<O: Observer, T: SimTap>(
+    scenario: &Scenario,
+    controls: &Controls,
+    observer: &mut O,
+    tap: &mut T,
+    progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
+) -> Result<Outcome, ScenarioError> {
+    let profile = check::check(scenario, controls)?;
+    let hosts = hosts(scenario, controls, profile, tap.wants_senders());
     let network = Network::dumbbell(scenario, hosts);
     let stop_when = match scenario.run.stop_when.as_deref() {
         None => StopWhen::Never,
@@ -105,6 +125,7 @@ fn index_of(scenario: &Scenario, name: &str) -> Option<usize> {
 
 fn hosts(
     scenario: &Scenario,
+    controls: &Controls,
     profile: &'static TcpProfile,
     note_lost: bool,
 ) -> Vec<(SendingHost, ReceivingHost)> {
@@ -132,7 +153,7 @@ fn hosts(
             instance: 0,
             note_lost,
         };
-        let factory = control_factory(scenario.seed, flow, profile);
+        let factory = control_factory(scenario.seed, flow, controls, profile);
         let sender = SendingHost::new(id, plan, config, factory);
         let receiver = ReceivingHost::new(
             id,
@@ -149,21 +170,26 @@ fn hosts(
 }
 
 /// Makes the flow's congestion controls, one for each connection of its chain.
-fn control_factory(seed: u64, flow: &Flow, profile: &'static TcpProfile) -> ControlFactory {
-    let (name, cca, options) = (flow.name.clone(), flow.cca.clone(), flow.options.clone());
+fn control_factory(
+    seed: u64,
+    flow: &Flow,
+    controls: &Controls,
+    profile: &'static TcpProfile,
+) -> ControlFactory {
+    let (name, options) = (flow.name.clone(), flow.options.clone());
+    let make = controls.maker(&flow.cca);
     Box::new(move |instance| -> MakeControl {
         let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
-        let (cca, options) = (cca.clone(), options.clone());
+        let (make, options) = (Arc::clone(&make), options.clone());
         Box::new(move |_now, rtt| {
-            let config = CcConfig {
+            make(CcConfig {
                 mss: MSS,
                 initial_cwnd: INITIAL_CWND,
                 initial_rtt: Some(rtt),
                 profile: &profile.cc,
                 random,
                 options,
-            };
-            narrows_cc::build(&cca, config).expect("the scenario was checked")
+            })
         })
     })
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from narrows.errors import SpecError
 from narrows.store import CaptureOptions, RunResult
 
 
@@ -73,3 +74,11 @@ class CapturingBackend(Backend, Protocol):
         captures: CaptureRequest | None = None,
     ) -> RunResult:
         """As without captures, and with the same results."""
+
+
+def refuse_own_controls(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a control written in Python, which no kernel can run."""
+    for index, flow in enumerate(scenario["flows"]):
+        if flow["cca"] in scenario.get("controls", {}):
+            found = f'"{flow["cca"]}", which is written in Python'
+            raise SpecError.at(f"flows[{index}].cca", found, "--backend sim for this control")

@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import SpecError
+from narrows.spec.own import Source
+from narrows.spec.own import load as load_control
 from narrows.store import RunInfo, RunResult
+
+if TYPE_CHECKING:
+    from narrows._native import RunOutput
 
 
 class EngineError(RuntimeError):
@@ -57,9 +62,9 @@ class Simulator:
 
         began = time.perf_counter()
         try:
-            output = self._native.run(
-                json.dumps(dict(scenario), allow_nan=False), progress, _captures_json(captures)
-            )
+            output = self._run(scenario, progress, captures)
+        except self._native.ControlError as error:
+            raise SpecError.at(*error.args) from error.__cause__
         except self._native.ScenarioError as error:
             raise _refusal(str(error)) from None
         except BaseException as error:
@@ -77,6 +82,19 @@ class Simulator:
             wall_s=time.perf_counter() - began,
         )
         return RunResult(tables, info, dict(output.captures))
+
+    def _run(
+        self,
+        scenario: Mapping[str, Any],
+        progress: Progress | None,
+        captures: CaptureRequest | None,
+    ) -> RunOutput:
+        """Hands the engine its part of the scenario, and the classes of own controls."""
+        own = scenario.get("controls", {})
+        classes = {name: load_control(name, Source(**source)) for name, source in own.items()}
+        rest = {name: value for name, value in scenario.items() if name != "controls"}
+        text = json.dumps(rest, allow_nan=False)
+        return self._native.run(text, progress, _captures_json(captures), classes)
 
 
 def _captures_json(request: CaptureRequest | None) -> str | None:

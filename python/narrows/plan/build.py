@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from narrows.plan.canonical import canonical_json, content_hash
@@ -12,7 +12,10 @@ from narrows.spec.registry import queues
 from narrows.spec.units import bdp_bytes
 
 Scenario = dict[str, Any]
-"""One run as plain data; the fields are those of the engine's `Scenario`."""
+"""One run as plain data; the fields are those of the engine's `Scenario`.
+
+Where flows name controls written in Python, `controls` holds their sources.
+"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,9 @@ def plan(spec: Spec, engine: str, backend: str = "sim") -> Plan:
 
 def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
     host = spec.host
+    own = {name: asdict(source) for name, source in sorted(spec.controls.items())}
     return {
+        **({"controls": own} if own else {}),
         "name": spec.name,
         "seed": seed,
         "path": _path(spec),

@@ -9,6 +9,7 @@ from narrows.spec import registry
 from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED
 from narrows.spec.models import Flow, Spec
 from narrows.spec.naming import NamedFlow, named_flows
+from narrows.spec.own import is_own, misfits
 from narrows.spec.suggest import one_of
 from narrows.spec.units import bdp_bytes, format_duration, format_size, quote
 
@@ -55,7 +56,10 @@ def _flows(spec: Spec) -> Iterator[Problem]:
         place = f"flows[{index}]"
         yield from _times(flow, place, spec.run.duration)
         yield from _size(flow, place)
-        yield from _options(flow, place)
+        if is_own(flow.cca):
+            yield from _own_options(spec, flow, place)
+        else:
+            yield from _options(flow, place)
 
 
 def _times(flow: Flow, place: str, duration: int) -> Iterator[Problem]:
@@ -77,6 +81,12 @@ def _size(flow: Flow, place: str) -> Iterator[Problem]:
         yield Problem(f"{place}.stop", "both a size and a stop", "one of the two")
     if flow.repeat_gap is None and flow.while_ is not None:
         yield Problem(f"{place}.while", "`while` without a gap", "a `repeat_gap`, too,")
+
+
+def _own_options(spec: Spec, flow: Flow, place: str) -> Iterator[Problem]:
+    source = spec.controls.get(flow.cca)
+    if source is not None:
+        yield from misfits(flow.cca, source, flow.options, place)
 
 
 def _options(flow: Flow, place: str) -> Iterator[Problem]:

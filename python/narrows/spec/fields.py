@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from narrows.spec import registry
+from narrows.spec import own, registry
 from narrows.spec.elements import Element, ElementError, read_element
 from narrows.spec.suggest import one_of
 from narrows.spec.units import (
@@ -204,6 +204,18 @@ def _element(known: Callable[[], Mapping[str, Any]], what: str, example: str) ->
     return Kind(lambda value: read_element(value, known(), what), expects)
 
 
+_known_cca = _word(registry.ccas, "congestion control", "cubic")
+
+
+def _cca(value: object) -> str:
+    name = _text(value)
+    if not own.is_own(name):
+        return str(_known_cca.read(value))
+    if not own.well_formed(name):
+        raise UnitError(quote(name), own.EXAMPLE)
+    return name
+
+
 Rate = Annotated[int, Kind(_rate, 'a rate with its unit, such as "80mbit",')]
 """Bits per second."""
 Duration = Annotated[int, Kind(_duration, 'a duration with its unit, such as "10s",')]
@@ -228,8 +240,8 @@ Trials = Annotated[int, _whole(1, MAX_TRIALS)]
 """How many runs, with seeds that follow one another."""
 Seed = Annotated[int, _whole(0, MAX_SEED)]
 """The seed of the first trial."""
-Cca = Annotated[str, _word(registry.ccas, "congestion control", "cubic")]
-"""A control of the simulator."""
+Cca = Annotated[str, Kind(_cca, 'a congestion control, such as "cubic",')]
+"""A control of the simulator, or a module and a class in it."""
 Queue = Annotated[Element, _element(registry.queues, "queue discipline", "codel")]
 """A queue discipline of the simulator."""
 Profile = Annotated[str, _word(registry.profiles, "profile", "linux-6.12")]

@@ -6,7 +6,7 @@ that a back end would decide; the defaults below are the whole list.
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from narrows.spec.elements import Element
 from narrows.spec.fields import (
@@ -28,6 +28,7 @@ from narrows.spec.fields import (
     Trials,
     Volume,
 )
+from narrows.spec.own import Source
 
 
 class _Table(BaseModel):
@@ -110,3 +111,9 @@ class Spec(_Table):
     flows: list[Flow] = Field(min_length=1)
     host: Host = Host()
     run: Run
+    _controls: dict[str, Source] = PrivateAttr(default_factory=dict)
+
+    @property
+    def controls(self) -> dict[str, Source]:
+        """The sources of the controls that are no part of narrows, by name."""
+        return self._controls

@@ -19,7 +19,7 @@ from narrows.backends.kernel.machine import (
     run_directory,
 )
 from narrows.backends.kernel.tables import read_tables
-from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
 from narrows.backends.tools import router_tool, traffic_tool
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
@@ -118,6 +118,7 @@ def _check(scenario: Mapping[str, Any]) -> None:
             raise SpecError.at(f"path.{name}", f"{value}", "none on this back end")
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+    refuse_own_controls(scenario)
     for i, flow in enumerate(flows):
         if flow["options"]:
             remedy = "none on this back end: they are the whole machine's module parameters,"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
 from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
@@ -131,6 +131,7 @@ class Uml:
             raise SpecError.at("path.queue", found, '"droptail" on this back end')
         if len(flows) > MAX_FLOWS:
             raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+        refuse_own_controls(scenario)
         for i, flow in enumerate(flows):
             if flow["cca"] not in self.kernel.ccas:
                 found = f'"{flow["cca"]}", which {self.kernel.name} lacks'

@@ -1,0 +1,253 @@
+//! A congestion control written in Python, run by the simulator.
+//!
+//! The class is called with the flow's options for each connection. A control can't
+//! stop the engine: what goes wrong is noted in [`Trouble`], the object isn't called
+//! any more, and the run ends at its next report of progress.
+
+mod samples;
+mod trouble;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use narrows_base::Rate;
+use narrows_cc::{self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH};
+use narrows_sim::Controls;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyTuple};
+
+pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
+pub use trouble::{ControlError, Trouble};
+use trouble::{raised, wrong};
+
+/// Largest window that a control may ask for, in packets.
+const MAX_CWND: f64 = 10_000_000.0;
+/// Largest pacing rate, in bit/s.
+const MAX_RATE: f64 = 1e13;
+const METHODS: [&str; 3] = ["on_ack", "on_congestion", "control"];
+const NEED: &str = "a window from 1 to 10000000 packets, or (window, pacing rate in bit/s)";
+
+/// The simulator's controls with those of Python: name to class.
+pub fn controls(classes: BTreeMap<String, Py<PyAny>>, trouble: &Arc<Trouble>) -> Controls {
+    let mut known = Controls::new();
+    for (name, class) in classes {
+        let trouble = Arc::clone(trouble);
+        known = known.with(name, move |config| {
+            Python::attach(|py| Box::new(PythonControl::new(py, &class, &config, &trouble)) as _)
+        });
+    }
+    known
+}
+
+/// One connection's control.
+struct PythonControl {
+    /// None once something went wrong.
+    object: Option<Py<PyAny>>,
+    /// How messages call its class.
+    class: String,
+    /// The file that the class is from.
+    file: Option<String>,
+    trouble: Arc<Trouble>,
+    control: Control,
+    paces: bool,
+    owns_recovery: bool,
+    has_undo: bool,
+    /// The round ends when a packet is acknowledged that was sent after so many were delivered.
+    round_ends: u64,
+}
+
+impl PythonControl {
+    fn new(py: Python<'_>, class: &Py<PyAny>, config: &CcConfig, trouble: &Arc<Trouble>) -> Self {
+        let class = class.bind(py);
+        let name = class.getattr("__qualname__").and_then(|name| name.extract::<String>());
+        let mut made = Self {
+            object: None,
+            class: name.unwrap_or_else(|_| "control".into()),
+            file: file_of(class),
+            trouble: Arc::clone(trouble),
+            control: Control {
+                cwnd: config.initial_cwnd,
+                ssthresh: INFINITE_SSTHRESH,
+                pacing_rate: None,
+                app_limited: false,
+            },
+            paces: true,
+            owns_recovery: false,
+            has_undo: false,
+            round_ends: 0,
+        };
+        if let Err(error) = made.construct(class, config) {
+            made.fail(error);
+        }
+        made
+    }
+
+    fn construct(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) -> PyResult<()> {
+        let py = class.py();
+        let options = PyDict::new(py);
+        for (name, value) in &config.options {
+            options.set_item(name, value)?;
+        }
+        let object = class.call((), Some(&options));
+        let place = format!("{}.__init__", self.class);
+        let object = object.map_err(|error| raised(py, &place, error, self.file.as_deref()))?;
+        for method in METHODS {
+            if !object.getattr(method).is_ok_and(|found| found.is_callable()) {
+                let need = "on_ack(sample), on_congestion(event) and control()";
+                return Err(wrong(&format!("{}.{method}", self.class), "no such method", need));
+            }
+        }
+        self.owns_recovery = truth(&object, "owns_recovery");
+        self.has_undo = object.hasattr("on_undo")?;
+        let greeted = object.hasattr("on_connect")?;
+        self.object = Some(object.unbind());
+        if greeted {
+            self.call(py, "on_connect", Connection::new(config))?;
+        }
+        self.ask(py)?;
+        self.paces = self.control.pacing_rate.is_some();
+        Ok(())
+    }
+
+    /// Calls a method that takes one object and gives nothing.
+    fn call<T>(&self, py: Python<'_>, method: &str, argument: T) -> PyResult<()>
+    where
+        T: Into<PyClassInitializer<T>> + pyo3::PyClass,
+    {
+        let Some(object) = &self.object else { return Ok(()) };
+        let argument = Py::new(py, argument)?;
+        let place = || format!("{}.{method}", self.class);
+        object
+            .call_method1(py, method, (argument,))
+            .map_err(|error| raised(py, &place(), error, self.file.as_deref()))?;
+        Ok(())
+    }
+
+    /// Asks the object for its window and rate.
+    fn ask(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(object) = &self.object else { return Ok(()) };
+        let place = format!("{}.control", self.class);
+        let answer = object
+            .call_method0(py, "control")
+            .map_err(|error| raised(py, &place, error, self.file.as_deref()))?;
+        let (cwnd, rate) = read(answer.bind(py)).map_err(|found| wrong(&place, &found, NEED))?;
+        if rate.is_some() && !self.paces {
+            let found = "a pacing rate after none at first";
+            return Err(wrong(&place, found, "a rate from the first call on, or never one,"));
+        }
+        self.control.cwnd = cwnd;
+        self.control.pacing_rate = rate;
+        Ok(())
+    }
+
+    /// Tells the object something and asks it what follows.
+    fn tell<T>(&mut self, method: &str, argument: T)
+    where
+        T: Into<PyClassInitializer<T>> + pyo3::PyClass + Send,
+    {
+        if self.object.is_none() {
+            return;
+        }
+        let result = Python::attach(|py| {
+            self.call(py, method, argument)?;
+            self.ask(py)
+        });
+        if let Err(error) = result {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: PyErr) {
+        self.object = None;
+        self.trouble.note(error);
+    }
+
+    /// Whether a round trip has passed: something arrived that was sent in this round.
+    fn round_start(&mut self, sample: &cc::AckSample) -> bool {
+        let started = sample.rate.is_some_and(|rate| rate.prior_delivered >= self.round_ends);
+        if started {
+            self.round_ends = sample.delivered;
+        }
+        started
+    }
+}
+
+impl CongestionControl for PythonControl {
+    fn name(&self) -> &'static str {
+        "python"
+    }
+
+    fn on_ack(&mut self, sample: &cc::AckSample) {
+        let round_start = self.round_start(sample);
+        self.tell("on_ack", AckSample::new(sample, round_start));
+    }
+
+    /// The window that follows is also where PRR glides to.
+    fn on_congestion(&mut self, event: &cc::CongestionEvent) {
+        self.tell("on_congestion", CongestionEvent::new(event));
+        self.control.ssthresh = self.control.cwnd;
+    }
+
+    fn on_undo(&mut self, event: &cc::UndoEvent) {
+        if self.has_undo {
+            self.tell("on_undo", UndoEvent::new(event));
+        }
+    }
+
+    fn control(&self) -> Control {
+        self.control
+    }
+
+    fn owns_recovery(&self) -> bool {
+        self.owns_recovery
+    }
+}
+
+/// The source file of a class, as its code says.
+fn file_of(class: &Bound<'_, PyAny>) -> Option<String> {
+    let method = class.getattr("control").or_else(|_| class.getattr("__call__")).ok()?;
+    method.getattr("__code__").ok()?.getattr("co_filename").ok()?.extract().ok()
+}
+
+fn truth(object: &Bound<'_, PyAny>, name: &str) -> bool {
+    object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false)
+}
+
+/// A window, or a window and a rate; or what was found instead.
+fn read(answer: &Bound<'_, PyAny>) -> Result<(u32, Option<Rate>), String> {
+    let Ok(pair) = answer.cast::<PyTuple>() else { return Ok((window(answer)?, None)) };
+    if pair.len() != 2 {
+        return Err(format!("a tuple of {}", pair.len()));
+    }
+    let (cwnd, rate) = (pair.get_item(0), pair.get_item(1));
+    let (cwnd, rate) = (cwnd.map_err(|e| e.to_string())?, rate.map_err(|e| e.to_string())?);
+    let rate = if rate.is_none() { None } else { Some(pacing(&rate)?) };
+    Ok((window(&cwnd)?, rate))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn window(value: &Bound<'_, PyAny>) -> Result<u32, String> {
+    let packets = number(value)?;
+    let fits = (1.0..=MAX_CWND).contains(&packets);
+    if fits { Ok(packets as u32) } else { Err(format!("a window of {packets}")) }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn pacing(value: &Bound<'_, PyAny>) -> Result<Rate, String> {
+    let bits = number(value)?;
+    let fits = (8.0..=MAX_RATE).contains(&bits);
+    if fits { Ok(Rate::from_bps(bits as u64)) } else { Err(format!("a pacing rate of {bits}")) }
+}
+
+/// A number that isn't a truth value.
+fn number(value: &Bound<'_, PyAny>) -> Result<f64, String> {
+    let described = || {
+        let kind = value.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());
+        let shown = value.repr().map_or_else(|_| "?".into(), |text| text.to_string());
+        if value.is_none() { "None".to_owned() } else { format!("{shown}, a {kind}") }
+    };
+    if value.is_instance_of::<PyBool>() {
+        return Err(described());
+    }
+    value.extract::<f64>().map_err(|_| described())
+}

@@ -1,0 +1,63 @@
+//! The controls that flows can name: those of the registry, and a caller's own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use narrows_cc::{CcConfig, CongestionControl};
+
+use crate::scenario::Flow;
+
+/// Makes a control for one connection.
+pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
+
+/// The controls of a run by name: the registry's, and own ones over them.
+///
+/// An own control hides one of the registry that has its name. Its options are its
+/// own business: it finds what the flow gives in [`CcConfig::options`], unchecked.
+#[derive(Clone, Default)]
+pub struct Controls {
+    own: BTreeMap<String, Arc<Make>>,
+}
+
+impl Controls {
+    /// Those of the registry, and nothing else.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a control that flows call `name`; `make` is called for each connection.
+    #[must_use]
+    pub fn with<F>(mut self, name: impl Into<String>, make: F) -> Self
+    where
+        F: Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync + 'static,
+    {
+        self.own.insert(name.into(), Arc::new(make));
+        self
+    }
+
+    /// Whether the flow's control can be built, or in words why not.
+    pub(crate) fn validate(&self, flow: &Flow) -> Result<(), String> {
+        if self.own.contains_key(&flow.cca) {
+            return Ok(());
+        }
+        let known = narrows_cc::validate(&flow.cca, &flow.options);
+        known.map(|_| ()).map_err(|reason| reason.to_string())
+    }
+
+    /// What makes the control called `name`.
+    pub(crate) fn maker(&self, name: &str) -> Arc<Make> {
+        if let Some(make) = self.own.get(name) {
+            return Arc::clone(make);
+        }
+        let name = name.to_owned();
+        Arc::new(move |config| narrows_cc::build(&name, config).expect("the scenario was checked"))
+    }
+}
+
+impl fmt::Debug for Controls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controls").field("own", &self.own.keys()).finish()
+    }
+}

@@ -1,0 +1,276 @@
+"""Congestion controls written in Python: found, checked, run, and part of the hash."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+from test_native import flow, scenario
+
+from narrows import _native, runner
+from narrows.backends.protocol import refuse_own_controls
+from narrows.backends.sim import Simulator
+from narrows.cli import main
+from narrows.errors import SpecError
+from narrows.plan import plan
+from narrows.spec import load
+
+EXAMPLE = Path(__file__).parents[2] / "experiments" / "own-control-python"
+SPEC = """
+[path]
+rate = "8mbit"
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+cca = "mine:Mine"
+[run]
+duration = "2s"
+"""
+GOOD = """
+class Mine:
+    def __init__(self, window=20.0):
+        self.window = window
+    def on_ack(self, sample):
+        pass
+    def on_congestion(self, event):
+        pass
+    def control(self):
+        return self.window
+"""
+
+
+class Recorder:
+    """A control that keeps what it is told."""
+
+    told: list
+
+    def __init__(self):
+        self.cwnd = 60.0
+
+    def on_connect(self, connection):
+        self.told.append(connection)
+
+    def on_ack(self, sample):
+        self.told.append(sample)
+
+    def on_congestion(self, event):
+        self.told.append(event)
+        self.cwnd = max(2.0, event.cwnd / 2)
+
+    def control(self):
+        return self.cwnd
+
+
+def native(control, **path):
+    """Two seconds of one flow with `control`, which is called "mine"."""
+    case = scenario(record="summary")
+    case["path"] |= {"loss": 0.0} | path
+    case["flows"] = [flow("mine", cca="mine")]
+    return _native.run(json.dumps(case), controls={"mine": control})
+
+
+def written(directory, source=GOOD, name="mine.py"):
+    """A specification and a module next to it."""
+    (directory / name).write_text(textwrap.dedent(source))
+    spec = directory / "own.toml"
+    spec.write_text(SPEC)
+    return spec
+
+
+def test_the_example_shares_fairly_with_reno(tmp_path):
+    lines = (EXAMPLE / "aimd.py").read_text().splitlines()
+    assert len([line for line in lines if line.strip()]) <= 22
+    result = runner.run(EXAMPLE / "experiment.toml", out=tmp_path / "run")
+    shares = [flow["share"] for flow in result.summary["runs"][0]["flows"]]
+    assert shares[0] == pytest.approx(0.5, abs=0.06)
+    assert result.summary["runs"][0]["bottleneck"]["utilization"] > 0.98
+
+
+def test_a_control_is_told_what_the_sender_sees():
+    Recorder.told = []
+    output = native(Recorder)
+    connection, *rest = Recorder.told
+    assert (connection.mss, connection.initial_cwnd) == (1448, 10)
+    assert connection.rtt_s == pytest.approx(0.0203, abs=0.001)
+    acks = [told for told in rest if isinstance(told, _native.AckSample)]
+    events = [told for told in rest if isinstance(told, _native.CongestionEvent)]
+    assert output.packets > 1000
+    assert sum(ack.acked for ack in acks) == acks[-1].delivered - 1 > 1000  # a SYN counts
+    assert sum(ack.lost for ack in acks) == acks[-1].lost_total > 0
+    assert all(ack.min_rtt_s >= 0.02 for ack in acks)
+    assert max(ack.delivery_rate_bps or 0 for ack in acks) == pytest.approx(7.7e6, rel=0.05)
+    rounds = sum(ack.round_start for ack in acks)
+    assert 40 <= rounds <= 100  # of 20 to 44 ms each, in 2 s
+    assert {ack.state for ack in acks} >= {"open", "recovery"}
+    assert (events[0].kind, events[0].first, events[0].cwnd) == ("loss", True, 60)
+    assert 'kind: "loss"' in repr(events[0])
+
+
+def test_a_pacing_rate_spaces_packets():
+    class Paced(Recorder):
+        told: list = []  # noqa: RUF012
+
+        def control(self):
+            return 1000, 4e6
+
+    output = native(Paced)
+    seconds = 2 - 0.5
+    assert output.packets == pytest.approx(4e6 * seconds / 8 / 1448, rel=0.4)
+    assert Paced.told[-1].lost_total == 0
+    assert Paced.told[-1].delivery_rate_bps == pytest.approx(4e6, rel=0.03)
+
+
+def test_a_control_of_its_own_recovery_keeps_its_window():
+    class Stubborn(Recorder):
+        told: list = []  # noqa: RUF012
+        owns_recovery = True
+
+        def on_congestion(self, event):
+            pass
+
+    native(Stubborn, loss=0.05)
+    flights = [told.in_flight for told in Stubborn.told[1:] if getattr(told, "rtt_s", None)]
+    assert sorted(flights)[len(flights) // 2] > 30
+
+
+def wrong(**methods):
+    return type("Wrong", (Recorder,), {"told": [], **methods})
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (None, "None"),
+        ("ten", "'ten', a str"),
+        (True, "True, a bool"),
+        (0.5, "a window of 0.5"),
+        (float("nan"), "a window of NaN"),
+        (1e9, "a window of 1000000000"),
+        ((1, 2, 3), "a tuple of 3"),
+        ((10, -1), "a pacing rate of -1"),
+        ((10, "fast"), "'fast', a str"),
+        ({}, "{}, a dict"),
+    ],
+)
+def test_a_wrong_answer_names_the_class_and_the_method(answer, found):
+    with pytest.raises(_native.ControlError) as caught:
+        native(wrong(control=lambda _self: answer))
+    place, what, remedy = caught.value.args
+    assert place == "Wrong.control"
+    assert what == found
+    assert remedy.startswith("a window from 1 to 10000000 packets")
+
+
+def test_a_rate_that_comes_late_is_refused():
+    answers = iter([(10, None)])
+    with pytest.raises(_native.ControlError, match="a pacing rate after none at first"):
+        native(wrong(control=lambda _self: next(answers, (10, 1e6))))
+
+
+@pytest.mark.parametrize("method", ["on_ack", "on_congestion", "control"])
+def test_a_missing_method_is_named(method):
+    with pytest.raises(_native.ControlError) as caught:
+        native(wrong(**{method: None}))
+    assert caught.value.args[:2] == (f"Wrong.{method}", "no such method")
+
+
+def test_an_exception_ends_the_run_with_its_own_line():
+    def on_ack(_self, sample):
+        return sample.nonsense
+
+    with pytest.raises(_native.ControlError) as caught:
+        native(wrong(on_ack=on_ack, control=lambda _self: 10))
+    place, found, _ = caught.value.args
+    assert place == "Wrong.on_ack"
+    assert re.search(
+        r"AttributeError: .*nonsense.* in line \d+ of .*: return sample.nonsense", found
+    )
+    assert isinstance(caught.value.__cause__, AttributeError)
+
+
+def test_what_is_no_error_stays_what_it_is():
+    def on_ack(_self, _sample):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        native(wrong(on_ack=on_ack))
+
+
+def test_a_module_next_to_the_specification_is_found_and_belongs_to_the_hash(tmp_path):
+    spec = written(tmp_path)
+    first = plan(load(spec).spec, "1")
+    assert first.trials[0].scenario["controls"]["mine:Mine"]["text"] == textwrap.dedent(GOOD)
+    assert str(tmp_path) not in json.dumps(first.trials[0].scenario)
+    assert plan(load(spec).spec, "1").hash == first.hash
+    written(tmp_path, GOOD.replace("20.0", "21.0"))
+    assert plan(load(spec).spec, "1").hash != first.hash
+
+
+def test_a_module_is_found_where_python_looks(tmp_path, monkeypatch):
+    home = tmp_path / "elsewhere"
+    home.mkdir()
+    (home / "narrows_test_elsewhere.py").write_text(textwrap.dedent(GOOD))
+    monkeypatch.syspath_prepend(home)
+    spec = tmp_path / "own.toml"
+    spec.write_text(SPEC.replace("mine:Mine", "narrows_test_elsewhere:Mine"))
+    assert list(load(spec).spec.controls) == ["narrows_test_elsewhere:Mine"]
+
+
+def test_runs_share_nothing(tmp_path):
+    counting = "total = []\n" + GOOD.replace(
+        "        pass\n    def on_c", "        total.append(1)\n    def on_c"
+    )
+    counting += "        return 5.0 + len(total) // 1000\n"
+    counting = counting.replace("        return self.window\n", "")
+    scenario_ = plan(load(written(tmp_path, counting)).spec, "1").trials[0].scenario
+    digests = {Simulator().run(scenario_).info.digest for _ in range(2)}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1", r'flows\[0\].cca: found no "Mine" in mine.py; a class with the methods'),
+        ("class Min: pass", 'found no "Mine" in mine.py; "Min" would be right'),
+        ("Mine = 3", "found a int, which is no class"),
+        ("class Mine: pass", "found a class without on_ack; a class with the methods on_ack"),
+        ("import nowhere", "found ModuleNotFoundError: .* in line 1 of mine.py: import nowhere"),
+        ("class Mine(:", r"found SyntaxError: .*mine.py, line 1"),
+    ],
+)
+def test_a_module_that_is_wrong_names_the_place(tmp_path, source, message):
+    with pytest.raises(SpecError, match=message):
+        load(written(tmp_path, source))
+
+
+def test_names_and_options_that_are_wrong(tmp_path):
+    spec = written(tmp_path)
+    with pytest.raises(
+        SpecError, match=r"unexpected keyword argument 'x'.*; window would be right"
+    ):
+        load(spec, ["flows.0.options.x=1"])
+    with pytest.raises(SpecError, match=r'no module "nowhere"; nowhere\.py in '):
+        load(spec, ["flows.0.cca=nowhere:Mine"])
+    with pytest.raises(SpecError, match="a module and a class in it"):
+        load(spec, ["flows.0.cca=mine:"])
+    with pytest.raises(SpecError, match="which has no Python source"):
+        load(spec, ["flows.0.cca=sys:Mine"])
+
+
+def test_the_command_says_it_in_a_line(tmp_path, capsys):
+    bad = GOOD.replace("return self.window", "return 'ten'")
+    spec = written(tmp_path, bad)
+    assert main(["run", str(spec), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith("narrows: error: Mine.control: found 'ten', a str; a window from 1 to")
+    assert not (tmp_path / "out").exists()
+
+
+def test_kernels_refuse_it(tmp_path):
+    made = plan(load(written(tmp_path)).spec, "1").trials[0].scenario
+    with pytest.raises(SpecError, match=r'"mine:Mine", which is written in Python; --backend sim'):
+        refuse_own_controls(made)
