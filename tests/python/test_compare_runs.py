@@ -94,6 +94,12 @@ def test_trials_are_added_until_the_means_are_known(kernel: type[StandIn], tmp_p
     assert more.measured["uml"][:2] == few.measured["uml"]
 
 
+def test_a_specification_may_want_more_trials(kernel: type[StandIn], tmp_path: Path) -> None:
+    spec = write(tmp_path, LOSSY)
+    more = compare(spec, ["run.trials=4"], trials=2, max_trials=3, out=tmp_path / "more")
+    assert (more.trials, kernel.runs) == (4, 4)
+
+
 @pytest.mark.usefixtures("kernel")
 def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
     study, table = tmp_path / "study", tmp_path / "table.md"

@@ -57,16 +57,20 @@ def compare(
 ) -> Comparison:
     """Compares the back ends on the specification in the file `spec`.
 
-    Each runs `trials` times, with seeds that follow one another (or, where the
-    seed makes no difference, with slightly other buffers and delays), and then more
-    often until the 95 % interval of every difference is no wider than what the
-    quantity allows, or `max_trials` is reached. Values, figure and page go into
-    the directory `out`; what runs on a kernel isn't run again if it is there.
-    Raises InputError for bad input or a back end that can't run here.
+    Each runs `trials` times (or as often as the specification says, if that is more),
+    with seeds that follow one another (or, where the seed makes no difference, with
+    slightly other buffers and delays), and then more often until the 95 % interval of
+    every difference is no wider than what the quantity allows, or `max_trials` is reached.
+    Values, figure and page go into the directory `out`; what runs on a kernel isn't
+    run again if it is there. Raises InputError for bad input or a back end that can't
+    run here.
     """
     most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
     _check(backends, trials, most)
-    engines = [_engine(label, spec, overrides, most) for label in backends]
+    changes, found = list(overrides), [_backend(label) for label in backends]
+    trials = max(trials, _own_trials(spec, changes, found[0]))
+    most = max(most, trials)
+    engines = [_engine(*pair, spec, changes, most) for pair in zip(backends, found, strict=True)]
     first = engines[0].plan
     directory = Path(out) if out is not None else _default(engines)
     scenario = first.trials[0].scenario
@@ -99,13 +103,26 @@ def _check(backends: Sequence[str], trials: int, max_trials: int) -> None:
         raise InputError.at("--max-trials", str(max_trials), f"{trials} (--trials) or more")
 
 
-def _engine(
-    label: str, spec: str | Path, overrides: Iterable[str | Override], trials: int
-) -> _Engine:
+def _backend(label: str) -> Backend:
     try:
-        backend = get_backend(label)
+        return get_backend(label)
     except InputError as error:
         raise InputError.at("--backends", error.found, error.remedy) from None
+
+
+def _own_trials(spec: str | Path, overrides: Sequence[str | Override], backend: Backend) -> int:
+    """How often the specification itself wants to be run: some spread more than others."""
+    with also_known(backend.capabilities().ccas):
+        return load(spec, overrides).spec.run.trials
+
+
+def _engine(
+    label: str,
+    backend: Backend,
+    spec: str | Path,
+    overrides: Sequence[str | Override],
+    trials: int,
+) -> _Engine:
     changes = [*overrides, parse_override(f"run.trials={trials}", origin="--max-trials")]
     with also_known(backend.capabilities().ccas):
         loaded = load(spec, changes)
