@@ -36,7 +36,10 @@ DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 # class is reached through what typer exports: BadParameter, UsageError, this.
 _ClickError = typer.BadParameter.__mro__[2]
 
-_BACKENDS = "What runs it: sim, or uml, real Linux in virtual time (uml:NAME, a kernel of its own)."
+_BACKENDS = (
+    "What runs it: sim, uml, real Linux in virtual time (uml:NAME, a kernel of its own), or "
+    "kernel, this machine's Linux in real time (kernel:own, without iperf3)."
+)
 
 app = typer.Typer(
     name="narrows",

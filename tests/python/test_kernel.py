@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +20,8 @@ from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
 from narrows.metrics import summarise
 
+BACKEND = "kernel" if shutil.which("iperf3") else "kernel:own"
+
 pytestmark = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
 
 TWO = GOOD.replace('"8mbit"', '"16mbit"') + '\n[[flows]]\ncca = "bbr"\nrtt = "30ms"\n'
@@ -24,7 +29,7 @@ TWO = GOOD.replace('"8mbit"', '"16mbit"') + '\n[[flows]]\ncca = "bbr"\nrtt = "30
 
 @pytest.fixture(scope="module")
 def kernel() -> Kernel:
-    return Kernel()
+    return Kernel("own")
 
 
 def test_two_flows_fill_the_link_and_the_tables_are_the_simulators(kernel: Kernel) -> None:
@@ -86,6 +91,31 @@ def test_a_chain_with_losses_completes_and_ends_the_run(kernel: Kernel) -> None:
     assert dropped > 0 or queue_drops.max() == 0
 
 
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3: `apt install iperf3`")
+def test_iperf3_sends_and_its_reports_are_kept() -> None:
+    text = TWO.replace('cca = "bbr"', 'cca = "bbr"\nstart = "200ms"\nstop = "1s"')
+    scenario = scenario_of(text, ["run.duration=2s", "run.warmup=100ms"])
+    result = Kernel().run(scenario)
+    assert result.info.conditions["sender"].startswith("iperf3 ")
+    assert set(result.files) == {"iperf3-0.json", "iperf3-1.json"}
+    whole, stopped = (json.loads(result.files[f"iperf3-{i}.json"]) for i in range(2))
+    flows = result.tables["flow_samples"]
+    first = flows.filter(flows["flow"] == 0)
+    assert whole["end"]["sum_sent"]["retransmits"] >= first["retransmitted"].max()
+    received, sent = first["received_bytes"].max(), whole["end"]["sum_sent"]["bytes"]
+    assert isinstance(received, int)
+    # What is missing is in the sender's buffer, and came after the end of the run.
+    assert 0.5 * sent < received <= sent
+    assert "terminated" in stopped["error"]
+    second = flows.filter(flows["flow"] == 1)
+    assert second["received_bytes"][-1] > 0
+    assert second["state"][-1] == "closed"
+    least = second["min_rtt_ms"].min()
+    assert isinstance(least, float)
+    assert 30 <= least < 50
+    assert not result.tables["internals"].is_empty()
+
+
 def test_progress_is_heard_and_can_stop_the_run(kernel: Kernel) -> None:
     heard: list[float] = []
 
@@ -102,21 +132,53 @@ def test_progress_is_heard_and_can_stop_the_run(kernel: Kernel) -> None:
 
 def test_nothing_is_left_after_kill_9(tmp_path: Path) -> None:
     write(tmp_path)
-    command = [sys.executable, "-c", "from narrows.cli import main; main()", "run", "good.toml"]
-    command += ["--backend", "kernel", "--set", "run.duration=100s"]
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     environment = {**os.environ, "TMPDIR": str(temporary)}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
-    await_that(lambda: len(ours(str(temporary))) == 2)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    before = traces()
+    moments = random.Random(20261121)
+    for i in range(10):
+        process = start(tmp_path, "100s", environment)
+        if i == 0:
+            await_that(lambda: len(ours(str(temporary))) == (4 if shutil.which("iperf3") else 2))
+        time.sleep(moments.uniform(0.0, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
     await_that(lambda: not ours(str(temporary)))
-    assert len(list(temporary.iterdir())) == 1
-    command[command.index("run.duration=100s")] = "run.duration=600ms"
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
-    assert b"bottleneck" in done.stdout
+    last = start(tmp_path, "600ms", environment)
+    assert last.communicate()[0].count(b"bottleneck") == 1
+    assert last.returncode == 0
     assert not list(temporary.iterdir())
+    assert not ours(str(temporary))
+    assert traces() == before
+
+
+def start(directory: Path, duration: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", "from narrows.cli import main; main()", "run", "good.toml"]
+    command += ["--backend", BACKEND, "--set", f"run.duration={duration}"]
+    return subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.PIPE)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    write(tmp_path)
+    tiny = tmp_path / "tiny"
+    tiny.mkdir()
+    run = f"{sys.executable} -c 'import sys; from narrows.cli import main; sys.exit(main())' run"
+    script = f"mount -t tmpfs -o size=16k tiny {tiny} && TMPDIR={tiny} {run} good.toml"
+    command = ["unshare", "-m", "sh", "-c", f"{script} --backend {BACKEND}"]
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount a small disk")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = f"narrows: error: {tiny}: found a full disk; room there, or another place by TMPDIR,"
+    assert done.stderr.strip().splitlines()[-1] == f"{said} would be right"
+    assert done.returncode == 2
+
+
+def traces() -> tuple[list[str], list[str]]:
+    """What this namespace has of devices and of mounted namespaces: runs leave nothing there."""
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    devices = sorted(device.name for device in Path("/sys/class/net").iterdir())
+    return devices, [line for line in mounts if "nsfs" in line]
 
 
 def await_that(holds: object) -> None:
@@ -128,13 +190,15 @@ def await_that(holds: object) -> None:
 
 
 def ours(mark: str = "narrows-kernel-") -> list[str]:
-    """Living routers and traffic tools with `mark` on their command line."""
+    """Living programs of runs with `mark` on their command line or in their environment."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_text()
+            environment = (process / "environ").read_text()
         except OSError:
             continue
-        if command.split("\0")[0].rsplit("/", 1)[-1].startswith("narrows-") and mark in command:
+        name = command.split("\0")[0].rsplit("/", 1)[-1]
+        if name.startswith(("narrows-", "iperf3")) and mark in command + environment:
             found.append(command)
     return found

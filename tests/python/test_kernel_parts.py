@@ -12,7 +12,10 @@ from narrows.backends import tools
 from narrows.backends.kernel import backend, machine
 from narrows.backends.kernel.config import LATENESS_LIMITS_NS, fine_interval, router_config
 from narrows.backends.kernel.machine import KernelRunError, carry, check, run_directory
-from narrows.errors import InputError, SpecError
+from narrows.backends.kernel.senders import Senders, find_senders
+from narrows.errors import InputError, SpecError, StoreError
+
+IPERF3 = Senders("iperf3", Path("/iperf3"), "iperf3 3.12")
 
 
 def program(directory: Path, text: str) -> Path:
@@ -25,15 +28,44 @@ def program(directory: Path, text: str) -> Path:
 
 def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> None:
     text = GOOD + '\n[[flows]]\ncca = "bbr"\nrtt = "30ms"\n'
-    config = router_config(scenario_of(text), Path("/tool"), tmp_path)
+    config = router_config(scenario_of(text), Path("/tool"), IPERF3, tmp_path)
     assert config["path"]["rtts_ns"] == [20_000_000, 30_000_000]
     assert config["path"]["buffer"] == {"bytes": 20_000}
     assert config["lateness_limits_ns"] == LATENESS_LIMITS_NS
     traffic = config["traffic"]["config"]
     assert [flow["cca"] for flow in traffic["flows"]] == ["cubic", "bbr"]
+    assert [flow["iperf3"] for flow in traffic["flows"]] == ["/iperf3"] * 2
     assert traffic["capture_ns"] == 0
     assert traffic["sysctls"]["net/ipv4/tcp_rmem"] == "4096 131072 67108864"
     json.dumps(config)
+
+
+def test_iperf3_sends_what_has_no_size() -> None:
+    flows = [{"size_bytes": None}, {"size_bytes": 1000}]
+    assert [IPERF3.program(flow) for flow in flows] == ["/iperf3", None]
+    assert IPERF3.describe(flows) == "iperf3 3.12, narrows-traffic"
+    own = find_senders("own")
+    assert [own.program(flow) for flow in flows] == [None, None]
+    own.check(flows)
+
+
+def test_a_missing_iperf3_is_one_sentence_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    senders = find_senders("iperf3")
+    senders.check([{"size_bytes": 1000}])
+    with pytest.raises(InputError, match=r'found "kernel", .*; `apt install iperf3`, or'):
+        senders.check([{"size_bytes": None}])
+
+
+def test_what_iperf3_cannot_do_is_refused() -> None:
+    with pytest.raises(SpecError, match="flows: found 101; at most 100"):
+        IPERF3.check([{"size_bytes": None}] * 101)
+    with pytest.raises(SpecError, match="at most a day"):
+        IPERF3.check_duration(scenario_of(GOOD, ["run.duration=90000s"]))
+    with pytest.raises(InputError, match="no sender"):
+        find_senders("iperf")
 
 
 @pytest.mark.parametrize("wanted", [100_000_000, 7_000_000, 33_000_000, 1])
@@ -116,3 +148,13 @@ def test_directories_of_killed_runs_are_removed(
         assert not stale.exists()
         assert living.exists()
     assert not directory.exists()
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(KernelRunError, match="otherwise"), run_directory():
+        raise KernelRunError("otherwise")
+    monkeypatch.setattr(machine, "_LITTLE_BYTES", 1 << 62)
+    with pytest.raises(StoreError, match="a full disk"), run_directory():
+        raise KernelRunError("otherwise")
+    assert not list(tmp_path.iterdir())

@@ -20,8 +20,10 @@ use serde_json::{Map, Value, json};
 
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
-/// From the start of the traffic program to time 0, ns.
+/// From the start of the traffic program to time 0, ns, and so much more for each flow, whose
+/// receiver may be a process that has to start.
 const LEAD_NS: u64 = 200_000_000;
+const LEAD_PER_FLOW_NS: u64 = 20_000_000;
 /// How often the end of the traffic program is looked for.
 const GLANCE: Duration = Duration::from_millis(5);
 /// Progress is told once in so many glances.
@@ -44,7 +46,7 @@ fn prepare() -> Result<(Rights, Host, Host)> {
 fn run(config: &Config) -> Result<()> {
     let (rights, sender, receiver) = prepare()?;
     die_with_parent()?;
-    let clock = Clock::starting_in(LEAD_NS);
+    let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * config.path.rtts_ns.len() as u64);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
     let router =

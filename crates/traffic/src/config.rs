@@ -72,4 +72,6 @@ pub struct FlowConfig {
     /// Repeat only while the flow of this name isn't done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
+    /// The iperf3 that sends and receives it, if we don't; for flows without a size.
+    pub iperf3: Option<PathBuf>,
 }

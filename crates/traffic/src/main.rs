@@ -7,7 +7,10 @@ use std::process::ExitCode;
 
 mod capture;
 mod config;
+mod diag;
+mod flow;
 mod info;
+mod iperf;
 mod output;
 mod queue;
 mod receiver;

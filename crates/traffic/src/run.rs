@@ -4,9 +4,13 @@ use std::io::{Error, Result};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
+use std::process::Child;
 
 use crate::capture::Capture;
 use crate::config::Config;
+use crate::diag::Sockets;
+use crate::flow::{Connections, Flow, Hosts};
+use crate::iperf::{self, Iperf};
 use crate::output::Output;
 use crate::queue::QueueReader;
 use crate::receiver::Receiver;
@@ -21,8 +25,9 @@ const PROGRESS_NS: u64 = 500_000_000;
 
 struct Run<'a> {
     config: &'a Config,
-    senders: Vec<Sender>,
-    receivers: Vec<Receiver>,
+    flows: Vec<Flow>,
+    /// There if some flows aren't our own.
+    hosts: Option<Hosts>,
     queue: Option<QueueReader>,
     epoll: OwnedFd,
     output: Output,
@@ -41,11 +46,14 @@ struct Run<'a> {
 pub fn run(config: &Config) -> Result<()> {
     sys::enter_namespace(&config.namespaces.receiver)?;
     set_sysctls(config)?;
-    let ports = (0..config.flows.len()).map(|i| port(config, i));
-    let receivers = ports.map(|p| Receiver::start(p?)).collect::<Result<_>>()?;
+    let receivers = start_receivers(config)?;
+    let their_sockets = open_sockets(config)?;
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
     set_sysctls(config)?;
+    let hosts = open_sockets(config)?
+        .zip(their_sockets)
+        .map(|(sender, receiver)| Hosts { sender, receiver });
     let epoll = sys::epoll()?;
     let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
     sys::segmentation_offload_off(&config.sender_device)?;
@@ -53,17 +61,72 @@ pub fn run(config: &Config) -> Result<()> {
         0 => None,
         until => Some(Capture::start(&config.sender_device, until, zero)?),
     };
-    let mut senders = Vec::new();
-    for (i, flow) in config.flows.iter().enumerate() {
-        let to = SocketAddrV4::new(config.receiver, port(config, i)?);
-        senders.push(Sender::new(flow.clone(), to));
-    }
+    let flows = receivers
+        .ends
+        .into_iter()
+        .enumerate()
+        .map(|(i, receiver)| flow(config, i, receiver))
+        .collect::<Result<_>>()?;
     let output = Output::default();
-    let mut run = Run { config, senders, receivers, queue, epoll, output, zero, next_progress: 0 };
+    let mut run = Run { config, flows, hosts, queue, epoll, output, zero, next_progress: 0 };
     run.until_done()?;
     run.output.write(&config.out)?;
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
-    capture.map_or(Ok(()), |c| c.write(&config.out))
+    capture.map_or(Ok(()), |c| c.write(&config.out))?;
+    run.finish()
+}
+
+/// Receiving ends; those of other programs' flows are processes of their own.
+struct Receivers {
+    ends: Vec<Option<Receiver>>,
+    /// They end when this is dropped, if not before.
+    _servers: Servers,
+}
+
+#[derive(Default)]
+struct Servers(Vec<Child>);
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        for server in &mut self.0 {
+            // It may have ended with its client.
+            _ = server.kill();
+            _ = server.wait();
+        }
+    }
+}
+
+/// In the current namespace.
+fn start_receivers(config: &Config) -> Result<Receivers> {
+    let (mut ends, mut servers) = (Vec::new(), Servers::default());
+    for (i, flow) in config.flows.iter().enumerate() {
+        let port = port(config, i)?;
+        ends.push(match &flow.iperf3 {
+            None => Some(Receiver::start(port)?),
+            Some(program) => {
+                servers.0.push(iperf::serve(program, port, &config.out)?);
+                None
+            }
+        });
+    }
+    Ok(Receivers { ends, _servers: servers })
+}
+
+fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Flow> {
+    let (flow, to) = (config.flows[index].clone(), (config.receiver, port(config, index)?));
+    let number = u16::try_from(index).map_err(Error::other)?;
+    let Some(receiver) = receiver else {
+        let program = flow.iperf3.clone().unwrap_or_default();
+        let iperf = Iperf::new(flow, program, number, to, config.duration_ns, &config.out);
+        return Ok(Flow::Iperf(Box::new(iperf)));
+    };
+    Ok(Flow::Own(Box::new(Sender::new(flow, SocketAddrV4::new(to.0, to.1))), receiver))
+}
+
+/// Those of the current namespace, if another program's connections are to be looked at.
+fn open_sockets(config: &Config) -> Result<Option<Sockets>> {
+    let others = config.flows.iter().any(|flow| flow.iperf3.is_some());
+    others.then(Sockets::open).transpose()
 }
 
 /// Leaves this thread in the router's namespace, if there is a queue to read.
@@ -105,13 +168,13 @@ impl Run<'_> {
                 self.sample(next_sample)?;
                 next_sample = self.sample_after(next_sample);
             }
-            for (i, sender) in self.senders.iter_mut().enumerate() {
-                sender.act(now, &self.epoll, i as u64)?;
+            for (i, flow) in self.flows.iter_mut().enumerate() {
+                flow.act(now, &self.epoll, i as u64)?;
             }
             if now >= self.config.duration_ns || self.should_stop() {
                 return self.last_sample(now, next_sample);
             }
-            let wake = self.senders.iter().filter_map(Sender::deadline).fold(next_sample, u64::min);
+            let wake = self.flows.iter().filter_map(Flow::deadline).fold(next_sample, u64::min);
             let timeout = wake.saturating_sub(self.now());
             for (token, events) in sys::wait(self.epoll.as_raw_fd(), timeout)? {
                 self.event(token, events)?;
@@ -132,8 +195,11 @@ impl Run<'_> {
     }
 
     fn sample(&mut self, at: u64) -> Result<()> {
-        for (i, (sender, receiver)) in self.senders.iter().zip(&self.receivers).enumerate() {
-            self.output.flow(at, i, &sender.sample(), receiver.arrived());
+        let connections =
+            self.hosts.as_ref().map_or_else(|| Ok(Connections::default()), Hosts::read)?;
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            let (sample, arrived) = flow.sample(&connections);
+            self.output.flow(at, i, &sample, arrived);
         }
         let Some(queue) = &self.queue else { return Ok(()) };
         let counters = queue.read()?;
@@ -154,34 +220,40 @@ impl Run<'_> {
     fn event(&mut self, token: u64, events: i32) -> Result<()> {
         let i = usize::try_from(token).map_err(Error::other)?;
         let now = self.now();
-        if let Some(completion) = self.senders[i].ready(now, events, &self.epoll, token)? {
+        if let Some(completion) = self.flows[i].ready(now, events, &self.epoll, token)? {
             self.output.completion(i, &completion);
         }
         // Also when another flow ended: a chain may have waited for it.
-        for i in 0..self.senders.len() {
+        for i in 0..self.flows.len() {
             let may = self.may_repeat(i);
-            self.senders[i].repeat(may);
+            self.flows[i].repeat(may);
         }
         Ok(())
     }
 
     fn may_repeat(&self, i: usize) -> bool {
-        let name = self.senders[i].config().while_flow.as_deref();
+        let name = self.flows[i].config().while_flow.as_deref();
         name.is_none_or(|name| !self.is_done(name))
     }
 
     fn is_done(&self, name: &str) -> bool {
-        self.senders.iter().any(|s| s.config().name == name && s.is_done())
+        self.flows.iter().any(|s| s.config().name == name && s.is_done())
     }
 
     fn should_stop(&self) -> bool {
         match self.config.stop_when.as_deref() {
             None => false,
             Some("all") => {
-                let mut sized = self.senders.iter().filter(|s| s.config().size_bytes.is_some());
-                sized.all(Sender::is_done)
+                let mut sized = self.flows.iter().filter(|s| s.config().size_bytes.is_some());
+                sized.all(Flow::is_done)
             }
             Some(name) => self.is_done(name),
         }
+    }
+
+    /// Waits for the reports of other programs.
+    fn finish(&mut self) -> Result<()> {
+        let early = self.now() < self.config.duration_ns;
+        self.flows.iter_mut().try_for_each(|flow| flow.finish(early))
     }
 }

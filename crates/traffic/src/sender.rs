@@ -52,6 +52,29 @@ pub struct Totals {
     pub acked_bytes: u64,
 }
 
+impl Totals {
+    /// Those of a single connection.
+    #[must_use]
+    pub fn of(info: &TcpInfo) -> Self {
+        Self {
+            sent: info.data_segs_out.into(),
+            // The SYN counts as one delivered segment.
+            delivered: info.delivered.saturating_sub(1).into(),
+            retransmitted: info.total_retrans.into(),
+            acked_bytes: info.bytes_acked,
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            delivered: self.delivered + other.delivered,
+            retransmitted: self.retransmitted + other.retransmitted,
+            acked_bytes: self.acked_bytes + other.acked_bytes,
+        }
+    }
+}
+
 /// A row of samples.
 pub struct Sample {
     /// The link of the chain that is under way, from 0.
@@ -204,14 +227,7 @@ impl Sender {
     }
 
     fn totals(&self, info: Option<&TcpInfo>) -> Totals {
-        let Some(info) = info else { return self.closed };
-        Totals {
-            sent: self.closed.sent + u64::from(info.data_segs_out),
-            // The SYN counts as one delivered segment.
-            delivered: self.closed.delivered + u64::from(info.delivered.saturating_sub(1)),
-            retransmitted: self.closed.retransmitted + u64::from(info.total_retrans),
-            acked_bytes: self.closed.acked_bytes + info.bytes_acked,
-        }
+        info.map_or(self.closed, |info| self.closed.plus(Totals::of(info)))
     }
 
     /// Its state now.

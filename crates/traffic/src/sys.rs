@@ -5,7 +5,9 @@ use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 use libc::{c_int, c_void, socklen_t};
 
@@ -300,6 +302,24 @@ pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     // A header of 16 bytes (length, level, type), then the timespec.
     let at_ns = control[2] * 1_000_000_000 + control[3];
     Ok(Captured { at_ns, outgoing: from.sll_pkttype == libc::PACKET_OUTGOING, len })
+}
+
+/// Lets the kernel kill the child when the thread that starts it is gone.
+pub fn dies_with_us(command: &mut Command) -> &mut Command {
+    // SAFETY: between fork and exec only prctl(2) is called, which is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)).map(drop))
+    }
+}
+
+/// Asks a child to end (SIGTERM).
+///
+/// # Errors
+/// If it has been waited for already.
+pub fn terminate(child: u32) -> Result<()> {
+    let child = libc::pid_t::try_from(child).map_err(Error::other)?;
+    // SAFETY: no memory involved.
+    check(unsafe { libc::kill(child, libc::SIGTERM) }).map(drop)
 }
 
 /// Switches the machine off; for the tool as a guest's first process.

@@ -29,7 +29,8 @@ __all__ = [
 def get_backend(name: str) -> Backend:
     """The back end of that name; raises InputError for one that this version lacks.
 
-    "uml:NAME" is `uml` with the kernel of that name.
+    "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with
+    our own sender instead of iperf3.
     """
     if name == "sim":
         from narrows.backends.sim import Simulator
@@ -39,8 +40,8 @@ def get_backend(name: str) -> Backend:
         from narrows.backends.uml import Uml
 
         return Uml(name.partition(":")[2] or None)
-    if name == "kernel":
+    if name == "kernel" or name.startswith("kernel:"):
         from narrows.backends.kernel import Kernel
 
-        return Kernel()
+        return Kernel(name.partition(":")[2] or "iperf3")
     raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))

@@ -63,8 +63,10 @@ class RunResult:
 
     `captures` are the files in the directory of its captures, each with the
     number of its packets or events.
+    `files` are further files by their names, such as the reports of other programs.
     """
 
     tables: Tables
     info: RunInfo
     captures: Mapping[str, int] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)

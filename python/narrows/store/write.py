@@ -65,11 +65,13 @@ class Draft:
         return directory
 
     def add_trial(self, trial: Trial, result: RunResult) -> None:
-        """Writes the scenario and tables of one run."""
+        """Writes the scenario, tables and further files of one run."""
         directory = self._trial(trial)
         _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
         for name, table in result.tables.items():
             table.write_parquet(directory / f"{name}.parquet", compression="zstd")
+        for name, content in result.files.items():
+            (directory / name).write_bytes(content)
         info = asdict(result.info)
         entry = {"number": trial.number, "seed": trial.seed, "scenario_hash": trial.hash, **info}
         if result.captures:

@@ -18,6 +18,7 @@ from narrows.backends.kernel.machine import (
     has_cca,
     run_directory,
 )
+from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
 from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
 from narrows.backends.tools import router_tool, traffic_tool
@@ -26,7 +27,7 @@ from narrows.errors import InputError, SpecError
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult
 
-_REVISION = 1
+_REVISION = 2
 """Counts changes of the tables: older results aren't those of this version."""
 _FULL_PACKET = 1500
 _PATH = frozenset({"rate_bps", "rtt_ns", "buffer", "queue", "loss"})
@@ -37,20 +38,23 @@ class Kernel:
     """This machine's kernel in real time.
 
     The scenario's profile is the simulator's alone: here the kernel is the one
-    that runs, and the results name it.
+    that runs, and the results name it. `sender` says who sends flows without a
+    size: "iperf3", whose reports are kept, or "own".
     """
 
     name = "kernel"
 
-    def __init__(self) -> None:
+    def __init__(self, sender: str = "iperf3") -> None:
         if platform.system() != "Linux":
             found = f'"kernel", but this is {platform.system()}'
             raise InputError.at("--backend", found, "Linux")
+        self._senders = find_senders(sender)
         self._router, self._tool = router_tool(), traffic_tool(self.name)
         check(self._router)
         self.release = platform.release()
         parts = [hashlib.sha256(t.read_bytes()).hexdigest() for t in (self._router, self._tool)]
-        mark = hashlib.sha256(":".join([platform.version(), *parts]).encode()).hexdigest()[:12]
+        parts += [platform.version(), sender, self._senders.version]
+        mark = hashlib.sha256(":".join(parts).encode()).hexdigest()[:12]
         self.engine = f"Linux {self.release} {mark}.{_REVISION}"
 
     def capabilities(self) -> Capabilities:
@@ -70,12 +74,15 @@ class Kernel:
         fails, and whatever `progress` raises.
         """
         _check(scenario)
+        self._senders.check(scenario["flows"])
+        self._senders.check_duration(scenario)
         began = time.perf_counter()
         with run_directory() as directory:
-            config = router_config(scenario, self._tool, directory)
+            config = router_config(scenario, self._tool, self._senders, directory)
             (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
             cpu_s = carry(self._router, directory, progress)
             tables = read_tables(directory, scenario)
+            reports = {file.name: file.read_bytes() for file in directory.glob("iperf3-*.json")}
             told = json.loads((directory / "router.json").read_text(encoding="utf-8"))
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
@@ -87,14 +94,16 @@ class Kernel:
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
             invalid=told.pop("invalid"),
-            conditions=self._conditions(told),
+            conditions=self._conditions(told, scenario["flows"]),
         )
-        return RunResult(tables, info)
+        return RunResult(tables, info, reports)
 
-    def _conditions(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _conditions(
+        self, told: Mapping[str, Any], flows: list[Mapping[str, Any]]
+    ) -> dict[str, Any]:
         return {
             "kernel": f"{self.release} {platform.version()}",
-            "sender": "narrows-traffic",
+            "sender": self._senders.describe(flows),
             "offloads": "none (TUN without TUNSETOFFLOAD)",
             "lateness_limits_ns": LATENESS_LIMITS_NS,
             **told,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from narrows.backends.kernel.senders import Senders
+
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
 MAX_FLOWS = 1000
@@ -32,7 +34,7 @@ _RECORDED = (
 
 
 def router_config(
-    scenario: Mapping[str, Any], traffic_tool: Path, directory: Path
+    scenario: Mapping[str, Any], traffic_tool: Path, senders: Senders, directory: Path
 ) -> dict[str, Any]:
     """What the router is to do for `scenario`, with its results in `directory`."""
     path, flows = scenario["path"], scenario["flows"]
@@ -50,7 +52,7 @@ def router_config(
         "record_sysctls": [f"net/ipv4/{name}" for name in _RECORDED],
         "traffic": {
             "program": str(traffic_tool),
-            "config": _traffic_config(scenario, fine, directory),
+            "config": _traffic_config(scenario, senders, fine, directory),
         },
         "out": str(directory),
     }
@@ -64,7 +66,9 @@ def fine_interval(wanted_ns: int) -> int:
     return wanted_ns // parts
 
 
-def _traffic_config(scenario: Mapping[str, Any], fine_ns: int, directory: Path) -> dict[str, Any]:
+def _traffic_config(
+    scenario: Mapping[str, Any], senders: Senders, fine_ns: int, directory: Path
+) -> dict[str, Any]:
     """The traffic tool's configuration; the router adds what it alone knows."""
     run = scenario["run"]
     names = ("name", "cca", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
@@ -76,7 +80,10 @@ def _traffic_config(scenario: Mapping[str, Any], fine_ns: int, directory: Path) 
         "first_port": FIRST_PORT,
         "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
         "sysctls": _sysctls(scenario["host"]["socket_buffers"]),
-        "flows": [{name: flow[name] for name in names} for flow in scenario["flows"]],
+        "flows": [
+            {**{name: flow[name] for name in names}, "iperf3": senders.program(flow)}
+            for flow in scenario["flows"]
+        ],
         "out": str(directory),
     }
 
@@ -91,4 +98,7 @@ def _sysctls(buffers: str) -> dict[str, str]:
         # Sockets whose process is gone would hold their namespace for minutes.
         "net/ipv4/tcp_orphan_retries": "2",
         "net/ipv4/tcp_fin_timeout": "2",
+        # iperf3 chooses the control only once it is connected: until then it mustn't be
+        # one that paces, since a socket stays paced.
+        "net/ipv4/tcp_congestion_control": "reno",
     }

@@ -14,11 +14,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from narrows.backends.protocol import Progress
-from narrows.errors import InputError, NarrowsError
+from narrows.errors import InputError, NarrowsError, StoreError
 
 CONFIG, LOG = "router_config.json", "log"
 """Files in a run's directory: what the router is to do, and what it said."""
 _PREFIX = "narrows-kernel-"
+_LITTLE_BYTES = 256 << 10
+"""Whatever fails with no more room than this failed for want of it: programs of others
+don't always say so."""
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
@@ -60,10 +63,24 @@ def has_cca(name: str) -> bool:
 
 @contextmanager
 def run_directory() -> Iterator[Path]:
-    """An empty directory for a run; it is removed again, and so are those of killed runs."""
+    """An empty directory for a run; it is removed again, and so are those of killed runs.
+
+    Raises StoreError instead of what else is raised inside if the disk is full.
+    """
     _remove_stale()
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as path:
-        yield Path(path)
+        try:
+            yield Path(path)
+        except (OSError, KernelRunError) as error:
+            if _is_full(path):
+                remedy = "room there, or another place by TMPDIR,"
+                raise StoreError.at(tempfile.gettempdir(), "a full disk", remedy) from error
+            raise
+
+
+def _is_full(path: str) -> bool:
+    state = os.statvfs(path)
+    return state.f_bavail * state.f_frsize < _LITTLE_BYTES
 
 
 def _remove_stale() -> None:

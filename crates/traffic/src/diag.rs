@@ -1,0 +1,169 @@
+//! TCP sockets of other processes, by `NETLINK_SOCK_DIAG` (sock_diag(7)).
+
+use std::collections::BTreeMap;
+use std::io::{Error, Result};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::info::{self, TcpInfo};
+use crate::sys;
+
+const NETLINK_SOCK_DIAG: libc::c_int = 4;
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_DUMP: u16 = 0x300;
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+/// Bits of the attributes that are asked for: INET_DIAG_INFO, and INET_DIAG_VEGASINFO, by which
+/// every congestion control that tells anything tells it.
+const EXTENSIONS: u8 = 1 << 1 | 1 << 2;
+const INET_DIAG_INFO: u16 = 2;
+/// INET_DIAG_VEGASINFO, INET_DIAG_DCTCPINFO and INET_DIAG_BBRINFO.
+const CONTROL_INFOS: [u16; 3] = [3, 9, 16];
+/// All states but TIME_WAIT, LISTEN and those without data (include/net/tcp_states.h).
+const STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+/// Bytes of `struct inet_diag_msg`, and of the netlink header before it.
+const MESSAGE: usize = 72;
+const HEADER: usize = 16;
+
+/// What a socket tells: `TCP_INFO`, and its congestion control's own words.
+pub type State = (TcpInfo, [u32; 5]);
+
+/// Reads the TCP sockets of the namespace in which it was opened.
+pub struct Sockets(OwnedFd);
+
+impl Sockets {
+    /// Opens a reader in the current namespace.
+    ///
+    /// # Errors
+    /// If the kernel lacks INET_DIAG.
+    pub fn open() -> Result<Self> {
+        sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, NETLINK_SOCK_DIAG).map(Self)
+    }
+
+    /// Every connection by its ports (ours, the peer's).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn read(&self) -> Result<BTreeMap<(u16, u16), State>> {
+        sys::send(self.0.as_raw_fd(), &request())?;
+        let (mut found, mut buffer) = (BTreeMap::new(), vec![0; 1 << 16]);
+        loop {
+            let answer = sys::receive(self.0.as_raw_fd(), &mut buffer)?;
+            if answer.is_empty() || parse(answer, &mut found)? {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// A `nlmsghdr` and a `struct inet_diag_req_v2` that ask for every IPv4 TCP socket.
+fn request() -> [u8; 72] {
+    let mut m = [0; 72];
+    m[0..4].copy_from_slice(&72_u32.to_ne_bytes());
+    m[4..6].copy_from_slice(&SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    m[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
+    m[16] = libc::AF_INET as u8;
+    m[17] = libc::IPPROTO_TCP as u8;
+    m[18] = EXTENSIONS;
+    m[20..24].copy_from_slice(&STATES.to_ne_bytes());
+    m
+}
+
+/// Adds the sockets of one answer; true if it was the last.
+fn parse(mut answer: &[u8], found: &mut BTreeMap<(u16, u16), State>) -> Result<bool> {
+    while let (Some(length), Some(kind)) = (u32_at(answer, 0), u16_at(answer, 4)) {
+        let length = length as usize;
+        match kind {
+            NLMSG_DONE => return Ok(true),
+            NLMSG_ERROR => return Err(Error::other("the kernel has no INET_DIAG for TCP")),
+            _ => {}
+        }
+        let Some(body) = answer.get(HEADER..length.max(HEADER)) else { break };
+        if let Some((ports, state)) = socket(body) {
+            found.insert(ports, state);
+        }
+        answer = answer.get(length.next_multiple_of(4)..).unwrap_or(&[]);
+    }
+    Ok(false)
+}
+
+/// A `struct inet_diag_msg` with its attributes.
+fn socket(body: &[u8]) -> Option<((u16, u16), State)> {
+    let port = |at: usize| Some(u16::from_be_bytes(body.get(at..at + 2)?.try_into().ok()?));
+    let ports = (port(4)?, port(6)?);
+    let (mut tcp, mut control) = (None, [0; 5]);
+    let mut rest = body.get(MESSAGE..)?;
+    while let (Some(length), Some(kind)) = (u16_at(rest, 0), u16_at(rest, 2)) {
+        let Some(payload) = rest.get(4..usize::from(length).max(4)) else { break };
+        match kind {
+            INET_DIAG_INFO => tcp = Some(TcpInfo::decode(payload)),
+            kind if CONTROL_INFOS.contains(&kind) => control = info::decode_cc(payload),
+            _ => {}
+        }
+        rest = rest.get(usize::from(length).max(4).next_multiple_of(4)..).unwrap_or(&[]);
+    }
+    Some((ports, (tcp?, control)))
+}
+
+fn u16_at(b: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(b.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(b: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: u16, body: &[u8]) -> Vec<u8> {
+        let length = (HEADER + body.len()) as u32;
+        let mut out = length.to_ne_bytes().to_vec();
+        out.extend(kind.to_ne_bytes());
+        out.resize(HEADER, 0);
+        out.extend(body);
+        out.resize(out.len().next_multiple_of(4), 0);
+        out
+    }
+
+    fn attribute(kind: u16, payload: &[u8]) -> Vec<u8> {
+        let length = (4 + payload.len()) as u16;
+        let mut out = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
+        out.extend(payload);
+        out.resize(out.len().next_multiple_of(4), 0);
+        out
+    }
+
+    #[test]
+    fn sockets_are_found_by_their_ports() {
+        let mut info = vec![0; 232];
+        info[80..84].copy_from_slice(&10_u32.to_ne_bytes());
+        let mut body = vec![0; MESSAGE];
+        body[4..6].copy_from_slice(&40_001_u16.to_be_bytes());
+        body[6..8].copy_from_slice(&5001_u16.to_be_bytes());
+        body.extend(attribute(4, b"bbr\0"));
+        body.extend(attribute(INET_DIAG_INFO, &info));
+        body.extend(attribute(16, &[7, 0, 0, 0]));
+        let silent = vec![0; MESSAGE];
+        let answer = [message(20, &body), message(20, &silent)].concat();
+        let mut found = BTreeMap::new();
+        assert!(!parse(&answer, &mut found).expect("well-formed"));
+        assert_eq!(found.len(), 1);
+        let (tcp, control) = found[&(40_001, 5001)];
+        assert_eq!((tcp.cwnd, control[0]), (10, u32::from_ne_bytes([7, 0, 0, 0])));
+        assert!(parse(&message(NLMSG_DONE, &[0; 4]), &mut found).expect("the end"));
+        assert!(parse(&message(NLMSG_ERROR, &[0; 4]), &mut found).is_err());
+    }
+
+    #[test]
+    fn an_own_connection_is_seen() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let stream = std::net::TcpStream::connect(to).expect("a connection");
+        let ports = (stream.local_addr().expect("an address").port(), to.port());
+        let found = Sockets::open().and_then(|s| s.read()).expect("INET_DIAG");
+        assert!(found[&ports].0.cwnd > 0);
+        assert!(found.contains_key(&(ports.1, ports.0)));
+    }
+}

@@ -1,0 +1,252 @@
+//! A flow that iperf3 sends and receives; what its sockets do is read by INET_DIAG.
+
+use std::fs::File;
+use std::io::{Error, Result};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::config::FlowConfig;
+use crate::diag::State;
+use crate::receiver::Arrived;
+use crate::sender::{Sample, Totals};
+use crate::sys;
+
+/// The sender's port of flow i is this plus i: it tells the data from the conversation that
+/// iperf3 leads beside it, to the same port of the receiver.
+const FIRST_DATA_PORT: u16 = 30_000;
+/// Between two looks at what a process does.
+const GLANCE: Duration = Duration::from_millis(5);
+/// For so many glances a server may not listen yet,
+const START: u32 = 1000;
+/// a client may go on after the end of the run,
+const GRACE: u32 = 400;
+/// and still live once it was told to end.
+const LAST_GRACE: u32 = 200;
+
+enum Phase {
+    Waiting(u64),
+    Running(Child),
+    Stopping(Child),
+    Done,
+}
+
+/// An iperf3 client and what is known of its connection.
+pub struct Iperf {
+    config: FlowConfig,
+    program: PathBuf,
+    to: Ipv4Addr,
+    port: u16,
+    data_port: u16,
+    /// When it ends at the latest, ns.
+    end_ns: u64,
+    output: PathBuf,
+    phase: Phase,
+    totals: Totals,
+    arrived: Arrived,
+}
+
+/// Starts a server for one client on `port` of the current namespace.
+///
+/// # Errors
+/// If it doesn't listen soon.
+pub fn serve(program: &Path, port: u16, directory: &Path) -> Result<Child> {
+    let mut command = command(program, directory);
+    command.args(["-s", "-4", "-1", "-p", &port.to_string()]);
+    let mut server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    for _ in 0..START {
+        if listens(port)? {
+            return Ok(server);
+        }
+        if server.try_wait()?.is_some() {
+            break;
+        }
+        thread::sleep(GLANCE);
+    }
+    Err(Error::other(format!("iperf3 doesn't listen on port {port}")))
+}
+
+/// iperf3, which ends with us and writes nowhere else.
+fn command(program: &Path, directory: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).env("TMPDIR", directory);
+    sys::dies_with_us(&mut command);
+    command
+}
+
+/// Whether the current namespace has a listener there (proc_pid_net_tcp(5)).
+fn listens(port: u16) -> Result<bool> {
+    const LISTEN: &str = "0A";
+    let table = std::fs::read_to_string("/proc/thread-self/net/tcp")?;
+    let local = format!(":{port:04X}");
+    Ok(table.lines().any(|line| {
+        let mut columns = line.split_whitespace().skip(1);
+        let here = columns.next().is_some_and(|address| address.ends_with(&local));
+        here && columns.nth(1) == Some(LISTEN)
+    }))
+}
+
+impl Iperf {
+    /// Flow number `index`, which waits for its start; its report goes into `directory`.
+    #[must_use]
+    pub fn new(
+        config: FlowConfig,
+        program: PathBuf,
+        index: u16,
+        (to, port): (Ipv4Addr, u16),
+        duration_ns: u64,
+        directory: &Path,
+    ) -> Self {
+        Self {
+            phase: Phase::Waiting(config.start_ns),
+            end_ns: config.stop_ns.unwrap_or(duration_ns).min(duration_ns),
+            output: directory.join(format!("iperf3-{index}.json")),
+            data_port: FIRST_DATA_PORT + index,
+            totals: Totals::default(),
+            arrived: Arrived::default(),
+            config,
+            program,
+            to,
+            port,
+        }
+    }
+
+    /// Its configuration.
+    #[must_use]
+    pub fn config(&self) -> &FlowConfig {
+        &self.config
+    }
+
+    /// Whether nothing more will happen.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Done)
+    }
+
+    /// When it wants `act` to be called, if ever.
+    #[must_use]
+    pub fn deadline(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Waiting(at) => Some(at),
+            Phase::Running(_) => self.config.stop_ns,
+            Phase::Stopping(_) | Phase::Done => None,
+        }
+    }
+
+    /// Starts or stops, if it is time, and notices that it ended.
+    ///
+    /// # Errors
+    /// If it can't be started, or failed; with its own words.
+    pub fn act(&mut self, now: u64) -> Result<()> {
+        match &self.phase {
+            Phase::Waiting(at) if *at <= now => self.phase = Phase::Running(self.start()?),
+            Phase::Running(_) if self.config.stop_ns.is_some_and(|at| at <= now) => self.stop()?,
+            _ => {}
+        }
+        match self.has_ended()? {
+            Some(false) => Err(self.failure()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the client that was running ended as it should.
+    fn has_ended(&mut self) -> Result<Option<bool>> {
+        let asked = matches!(self.phase, Phase::Stopping(_));
+        let (Phase::Running(client) | Phase::Stopping(client)) = &mut self.phase else {
+            return Ok(None);
+        };
+        let Some(status) = client.try_wait()? else { return Ok(None) };
+        self.phase = Phase::Done;
+        Ok(Some(asked || status.success()))
+    }
+
+    fn start(&self) -> Result<Child> {
+        let seconds = (self.end_ns - self.config.start_ns).div_ceil(1_000_000_000).max(1);
+        let directory = self.output.parent().unwrap_or(Path::new("."));
+        command(&self.program, directory)
+            .args(["-c", &self.to.to_string(), "-p", &self.port.to_string(), "-J", "-4"])
+            .args(["--cport", &self.data_port.to_string(), "-C", &self.config.cca])
+            .args(["-t", &seconds.to_string()])
+            .stdout(File::create(&self.output)?)
+            .stderr(Stdio::null())
+            .spawn()
+    }
+
+    /// Asks it to end; it still writes its report.
+    fn stop(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Running(client) => {
+                sys::terminate(client.id())?;
+                self.phase = Phase::Stopping(client);
+            }
+            other => self.phase = other,
+        }
+        Ok(())
+    }
+
+    /// Why iperf3 failed, by its report.
+    fn failure(&self) -> Error {
+        let text = std::fs::read_to_string(&self.output).unwrap_or_default();
+        let report = serde_json::from_str::<serde_json::Value>(&text).unwrap_or_default();
+        let reason = report["error"].as_str().unwrap_or("it says nothing").to_owned();
+        Error::other(format!("iperf3 of flow \"{}\" failed: {reason}", self.config.name))
+    }
+
+    /// Its state now, from the sockets of both hosts.
+    pub fn sample(&mut self, ours: Option<&State>, theirs: Option<&State>) -> (Sample, Arrived) {
+        if let Some((info, _)) = ours {
+            self.totals = Totals::of(info);
+        }
+        if let Some((info, _)) = theirs {
+            let (segments, bytes) = (info.data_segs_in.into(), info.bytes_received);
+            self.arrived = Arrived { segments, open_segments: segments, bytes, open_bytes: bytes };
+        }
+        let open = if matches!(self.phase, Phase::Running(_)) { ours.copied() } else { None };
+        if open.is_none() {
+            // Then there is no hole that TCP_INFO would stop at.
+            (self.arrived.open_segments, self.arrived.open_bytes) = (0, 0);
+        }
+        (Sample { instance: 0, info: open, totals: self.totals }, self.arrived)
+    }
+
+    /// The ports of its data (sender's, receiver's).
+    #[must_use]
+    pub const fn ports(&self) -> (u16, u16) {
+        (self.data_port, self.port)
+    }
+
+    /// Waits for its report, at the end of a run; `early` if the run ended before its time.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn finish(&mut self, early: bool) -> Result<()> {
+        if early {
+            self.stop()?;
+        }
+        self.await_end(GRACE)?;
+        self.stop()?;
+        self.await_end(LAST_GRACE)
+    }
+
+    fn await_end(&mut self, glances: u32) -> Result<()> {
+        for _ in 0..glances {
+            if self.is_done() || self.has_ended()?.is_some() {
+                break;
+            }
+            thread::sleep(GLANCE);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Iperf {
+    fn drop(&mut self) {
+        if let Phase::Running(client) | Phase::Stopping(client) = &mut self.phase {
+            // It may have ended meanwhile.
+            _ = client.kill();
+            _ = client.wait();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+"""Who sends the flows of the back end `kernel`: iperf3, or our own light program."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.errors import InputError, SpecError
+from narrows.spec.suggest import one_of
+
+SENDERS = ("iperf3", "own")
+MAX_IPERF3_FLOWS = 100
+"""Each is two processes."""
+_LONGEST_NS = 86_400 * 10**9
+"""What iperf3 can be asked for."""
+_OWN = "narrows-traffic"
+
+
+@dataclass(frozen=True)
+class Senders:
+    """`iperf3` sends the flows without a size, if there is one; all others are our own."""
+
+    wanted: str
+    iperf3: Path | None
+    version: str
+
+    def program(self, flow: Mapping[str, Any]) -> str | None:
+        """The iperf3 of a flow, or none."""
+        return str(self.iperf3) if self._is_iperf3(flow) else None
+
+    def describe(self, flows: list[Mapping[str, Any]]) -> str:
+        """Who sends `flows`."""
+        names = {self.version if self._is_iperf3(flow) else _OWN for flow in flows}
+        return ", ".join(sorted(names))
+
+    def check(self, flows: list[Mapping[str, Any]]) -> None:
+        """Raises InputError if iperf3 is to send some of `flows` and can't."""
+        theirs = [i for i, flow in enumerate(flows) if self._is_iperf3(flow)]
+        if theirs and self.iperf3 is None:
+            found = '"kernel", whose flows without a size are sent by iperf3, and there is none'
+            raise InputError.at("--backend", found, '`apt install iperf3`, or "kernel:own",')
+        if len(theirs) > MAX_IPERF3_FLOWS:
+            remedy = f"at most {MAX_IPERF3_FLOWS} of iperf3, or --backend kernel:own,"
+            raise SpecError.at("flows", f"{len(theirs)}", remedy)
+
+    def check_duration(self, scenario: Mapping[str, Any]) -> None:
+        """Raises SpecError if iperf3 can't send for so long."""
+        duration_ns = scenario["run"]["duration_ns"]
+        if duration_ns > _LONGEST_NS and any(map(self._is_iperf3, scenario["flows"])):
+            remedy = "at most a day for iperf3, or --backend kernel:own,"
+            raise SpecError.at("run.duration", f"{duration_ns / 1e9:g} s", remedy)
+
+    def _is_iperf3(self, flow: Mapping[str, Any]) -> bool:
+        return self.wanted == "iperf3" and flow["size_bytes"] is None
+
+
+def find_senders(wanted: str) -> Senders:
+    """The senders of the back end "kernel:WANTED"; raises InputError for an unknown one."""
+    if wanted not in SENDERS:
+        remedy = one_of(wanted, [f"kernel:{name}" for name in SENDERS])
+        raise InputError.at("--backend", f'"kernel:{wanted}", which is no sender', remedy)
+    found = shutil.which("iperf3") if wanted == "iperf3" else None
+    return Senders(wanted, Path(found) if found else None, _version(found))
+
+
+def _version(program: str | None) -> str:
+    if program is None:
+        return ""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    words = said.stdout.split()[:2]
+    return f"iperf3 {words[1]}" if len(words) == 2 else "iperf3"
