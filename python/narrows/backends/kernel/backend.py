@@ -96,7 +96,7 @@ class Kernel:
             invalid=told.pop("invalid"),
             conditions=self._conditions(told, scenario["flows"]),
         )
-        return RunResult(tables, info, reports)
+        return RunResult(tables, info, files=reports)
 
     def _conditions(
         self, told: Mapping[str, Any], flows: list[Mapping[str, Any]]
