@@ -243,6 +243,10 @@ def sweep(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="The store of the runs, or its URL.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help='Of a Dask scheduler, or "local" for processes here.'),
+    ] = None,
 ) -> None:
     """Run every combination of a study; goes on where it stopped."""
     from narrows.sweep import estimate, execute, prepare
@@ -255,7 +259,7 @@ def sweep(
         _print(expected.document() if as_json else estimate_lines(expected))
         return
     with SweepBar() as bar:
-        outcome = execute(job, jobs=jobs, watcher=bar)
+        outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
     _print(outcome.document() if as_json else outcome_lines(outcome))
     raise typer.Exit(FAILED if outcome.failures else DONE)
 

@@ -7,18 +7,15 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from narrows.backends import Backend
-from narrows.errors import InterruptedRunError, NarrowsError
+from narrows.errors import InterruptedRunError
 from narrows.plan import Cell, Trial
-from narrows.store import RunResult, Store
-from narrows.store.index import Frames, entry, together
+from narrows.store import Store
+from narrows.store.index import Frames, together
 from narrows.sweep.estimate import load
-from narrows.sweep.rows import summary_tables
-
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.sweep.work import compute
 
 TICK_S = 0.1
 """How often a watcher hears of the progress, in seconds."""
@@ -192,19 +189,22 @@ class Pool:
 
     def _compute(self, item: _Waiting) -> None:
         """Runs and stores one trial; only what can't be stored ends the whole sweep."""
-        trial = item.trial
-        try:
-            result, tables = self._run(item.cell, trial)
-        except InterruptedRunError:
-            raise
-        except Exception as error:
-            text = str(error) if isinstance(error, NarrowsError) else _words(error)
-            self._store.fail(trial, str(item.cell), text)
-            self._count(item, failure=Failure(item.cell, trial, text))
+        cell, trial = item.cell, item.trial
+        duration_ns = trial.scenario["run"]["duration_ns"]
+
+        def note(sim_s: float, packets: int) -> None:
+            if self._stop.is_set():
+                raise InterruptedRunError("stopped")
+            part = sim_s * 1e9 / duration_ns
+            with self._lock:
+                self._tally.going[trial.hash] = (part * load(trial), packets)
+
+        done = compute(self._store, self._backend, trial, cell.plan.groups, str(cell), note)
+        if done.error is not None:
+            self._count(item, failure=Failure(cell, trial, done.error))
         else:
-            record = self._store.add(trial, result, tables)
-            self._note_entry(entry(trial.hash, record, tables))
-            self._count(item, new=1, packets=result.info.packets)
+            self._note_entry(done.entry)
+            self._count(item, new=1, packets=done.packets)
 
     def _note_entry(self, made: Frames | None = None) -> None:
         """Puts what was done into the store's index, many runs at a time."""
@@ -215,21 +215,6 @@ class Pool:
                 return
             entries, self._entries = self._entries, []
         self._store.add_part(together(entries))
-
-    def _run(self, cell: Cell, trial: Trial) -> tuple[RunResult, dict[str, pl.DataFrame]]:
-        """A trial's result, and its summary as tables."""
-        from narrows.metrics import summarise
-
-        def note(sim_s: float, packets: int) -> None:
-            if self._stop.is_set():
-                raise InterruptedRunError("stopped")
-            part = sim_s * 1e9 / trial.scenario["run"]["duration_ns"]
-            with self._lock:
-                self._tally.going[trial.hash] = (part * load(trial), packets)
-
-        result = self._backend.run(trial.scenario, note)
-        summary = summarise(trial.scenario, result.tables, result.info)
-        return result, summary_tables(summary, cell.plan.groups)
 
     def _count(
         self,
@@ -249,7 +234,3 @@ class Pool:
             tally.work += load(item.trial)
             if failure is not None:
                 tally.failures.append(failure)
-
-
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

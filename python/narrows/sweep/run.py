@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.store import create_store, unwritable
+from narrows.errors import InputError
+from narrows.store import Store, create_store, unwritable
 from narrows.sweep.estimate import width
-from narrows.sweep.pool import Failure, Pool, Watcher
+from narrows.sweep.pool import Failure, Outcome, Pool, Watcher
 from narrows.sweep.prepare import SweepJob
 
 if TYPE_CHECKING:
@@ -51,9 +52,15 @@ class SweepOutcome:
 
 
 def execute(
-    job: SweepJob, *, jobs: int | None = None, watcher: Watcher | None = None
+    job: SweepJob,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    watcher: Watcher | None = None,
 ) -> SweepOutcome:
     """Runs what isn't stored yet, `jobs` at once (as many as there are cores by default).
+
+    `cluster` is the address of a Dask scheduler, or "local" for `jobs` processes here.
 
     A run that fails is recorded and doesn't stop the others. Whatever stops the
     sweep, every finished run stays. Raises StoreError if the store can't be
@@ -62,11 +69,26 @@ def execute(
     store = create_store(job.directory)
     try:
         store.add_study(job.name, _record(job), runs_table(job))
-        pool = Pool(job.runs, job.backend, store, width(job.backend, jobs))
-        done = pool.run(watcher)
+        done = _run(job, store, jobs, cluster, watcher)
     except OSError as error:
         raise unwritable(error, Path(str(job.directory))) from error
     return SweepOutcome(job, done.new, done.stored, done.failures, done.packets, done.wall_s)
+
+
+def _run(
+    job: SweepJob, store: Store, jobs: int | None, cluster: str | None, watcher: Watcher | None
+) -> Outcome:
+    if cluster is None:
+        return Pool(job.runs, job.backend, store, width(job.backend, jobs)).run(watcher)
+    from narrows.sweep.cluster import ClusterPool
+
+    if not job.backend.capabilities().parallel:
+        found = (
+            f'"{cluster}" with the back end {job.backend.name}, which needs a machine for itself'
+        )
+        raise InputError.at("--cluster", found, "a back end such as sim")
+    pool = ClusterPool(job.runs, job.backend.name, job.backend.engine, store)
+    return pool.run(cluster, jobs, watcher)
 
 
 def _record(job: SweepJob) -> dict[str, Any]:
