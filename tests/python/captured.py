@@ -1,0 +1,89 @@
+"""Runs of the simulator with captures, decoded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import strict_pcapng
+from specimens import scenario_of
+
+from narrows import _native
+
+POINTS = ("sender", "before-queue", "after-queue", "receiver")
+
+LOSSY = """\
+name = "lossy"
+
+[path]
+rate = "20mbit"
+rtt = "20ms"
+buffer = "0.5bdp"
+
+[[flows]]
+cca = "cubic"
+[[flows]]
+cca = "bbr"
+
+[run]
+duration = "4s"
+warmup = "0s"
+record = "packets"
+"""
+"""Two flows that lose packets in a shallow queue."""
+
+
+@dataclass
+class Captured:
+    """A run: what the simulator recorded, and its captures by point."""
+
+    scenario: dict[str, Any]
+    output: _native.RunOutput
+    directory: Path
+    _read: dict[str, strict_pcapng.Capture] = field(default_factory=dict)
+
+    def file(self, point: str) -> Path:
+        """The capture at a point."""
+        return self.directory / f"{point}.pcapng"
+
+    def capture(self, point: str) -> strict_pcapng.Capture:
+        """The same, decoded."""
+        if point not in self._read:
+            self._read[point] = strict_pcapng.read(self.file(point))
+        return self._read[point]
+
+    def packets(self, point: str, out: bool | None = None) -> list[strict_pcapng.Segment]:
+        """The packets at a point; only those that leave or arrive, if `out` says so."""
+        return [p for p in self.capture(point).packets if out is None or p.out == out]
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The simulator's own record of its packets."""
+        return pl.DataFrame(self.output.tables["packets"])
+
+    def happened(self, event: str) -> list[tuple[int, int, int, int, int, bool]]:
+        """Instant in ns, flow, instance, packet number, size, whether sent before."""
+        rows = self.rows.filter(pl.col("event") == event).select(
+            (pl.col("time_s") * 1e9).round().cast(pl.Int64),
+            *("flow", "instance", "seq", "size", "retransmission"),
+        )
+        return rows.rows()
+
+
+def captured(
+    directory: Path,
+    text: str = LOSSY,
+    overrides: tuple[str, ...] = (),
+    snaplen: int | None = None,
+    ipv6: bool = False,
+) -> Captured:
+    """Runs the first trial of a specification with captures into `directory`."""
+    scenario: dict[str, Any] = scenario_of(text, overrides)
+    directory.mkdir(exist_ok=True)
+    asked = {"directory": str(directory), "snaplen": snaplen, "ipv6": ipv6}
+    output = _native.run(json.dumps(scenario), None, json.dumps(asked))
+    return Captured(scenario, output, directory)
