@@ -93,7 +93,8 @@ def _options(data: bytes):
     while True:
         code, length = struct.unpack_from("<HH", data, at)
         if code == 0:
-            assert length == 0 and at + 4 == len(data), "something after the last option"
+            assert length == 0
+            assert at + 4 == len(data), "something after the last option"
             return
         yield code, data[at + 4 : at + 4 + length]
         padded = -(-length // 4) * 4
@@ -124,7 +125,8 @@ def _ip(at: int, out: bool, data: bytes, length: int) -> Segment:
     if data[0] >> 4 == 4:
         assert data[0] == 0x45
         assert struct.unpack_from(">H", data, 2) == (length,)
-        assert data[9] == 6 and _sum(data[:20]) == 0xFFFF, "IP header checksum"
+        assert data[9] == 6
+        assert _sum(data[:20]) == 0xFFFF, "IP header checksum"
         source, destination, tcp, traffic = data[12:16], data[16:20], data[20:], data[1]
     else:
         assert data[0] >> 4 == 6

@@ -55,7 +55,7 @@ impl Captures<BufWriter<File>> {
         flows: &[FlowInfo],
     ) -> io::Result<Self> {
         let open = |point: Point| {
-            let file = File::create_new(directory.join(file_name(point)))?;
+            let file = File::create(directory.join(file_name(point)))?;
             Ok(BufWriter::with_capacity(1 << 18, file))
         };
         Self::new(open, options, flows)
