@@ -30,7 +30,7 @@ cca = "cubic"
 cca = "bbr"
 
 [run]
-duration = "4s"
+duration = "2s"
 warmup = "0s"
 record = "packets"
 """
