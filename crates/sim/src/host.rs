@@ -1,7 +1,7 @@
 //! The end hosts of a flow: a sender that connects, and connects again in a
 //! chain, and the receiver of each of its connections.
 
-use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
+use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_tcp::{
     Kind, MakeControl, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats,
 };
@@ -130,7 +130,7 @@ impl SendingHost {
             }
         }
         let segment = self.sender.as_mut()?.poll(now)?;
-        Some(segment.into_packet(self.flow, Ecn::NotEct))
+        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
     }
 
     fn connect(&mut self, now: Time) {
@@ -176,6 +176,7 @@ fn add(a: SenderStats, b: SenderStats) -> SenderStats {
     SenderStats {
         sent: a.sent + b.sent,
         delivered: a.delivered + b.delivered,
+        delivered_ce: a.delivered_ce + b.delivered_ce,
         lost: a.lost + b.lost,
         retransmitted: a.retransmitted + b.retransmitted,
         timeouts: a.timeouts + b.timeouts,
@@ -207,12 +208,12 @@ impl ReceivingHost {
             self.config.instance = segment.instance;
             self.receiver = Receiver::new(self.config);
         }
-        self.receiver.receive(segment, now);
+        self.receiver.receive(segment, packet.ecn, now);
     }
 
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         let segment = self.receiver.poll(now)?;
-        Some(segment.into_packet(self.flow, Ecn::NotEct))
+        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Time> {

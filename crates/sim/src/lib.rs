@@ -21,7 +21,8 @@ use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_record::{NullTap, Observer, Tap};
 use narrows_tcp::{
-    BufferLimits, MSS, MakeControl, ReceiverConfig, Segment, SenderConfig, SenderView, TcpProfile,
+    BufferLimits, EcnMode, MSS, MakeControl, ReceiverConfig, Segment, SenderConfig, SenderView,
+    TcpProfile,
 };
 
 pub use check::ScenarioError;
@@ -30,7 +31,7 @@ use engine::{Engine, StopWhen};
 use host::{ControlFactory, Plan, ReceivingHost, SendingHost};
 use network::Network;
 use sampler::Sampler;
-use scenario::{Flow, Level, Scenario, SocketBuffers};
+use scenario::{Ecn, Flow, Level, Scenario, SocketBuffers};
 
 /// Initial window in packets (RFC 6928).
 const INITIAL_CWND: u32 = 10;
@@ -150,6 +151,7 @@ fn hosts(
             timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
             limits,
             size: flow.size_bytes,
+            ecn: ecn_mode(flow.ecn),
             instance: 0,
             note_lost,
         };
@@ -161,12 +163,22 @@ fn hosts(
                 profile,
                 limits,
                 gro: Duration::from_nanos(scenario.host.gro_ns),
+                ecn: ecn_mode(flow.ecn),
                 instance: 0,
             },
         );
         (sender, receiver)
     };
     scenario.flows.iter().enumerate().map(host).collect()
+}
+
+fn ecn_mode(ecn: Ecn) -> EcnMode {
+    match ecn {
+        Ecn::Off => EcnMode::Off,
+        Ecn::Classic => EcnMode::Classic,
+        Ecn::Dctcp => EcnMode::Dctcp,
+        Ecn::L4s => EcnMode::L4s,
+    }
 }
 
 /// Makes the flow's congestion controls, one for each connection of its chain.
@@ -181,10 +193,10 @@ fn control_factory(
     Box::new(move |instance| -> MakeControl {
         let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
         let (make, options) = (Arc::clone(&make), options.clone());
-        Box::new(move |_now, rtt| {
+        Box::new(move |_now, rtt, initial_cwnd| {
             make(CcConfig {
                 mss: MSS,
-                initial_cwnd: INITIAL_CWND,
+                initial_cwnd,
                 initial_rtt: Some(rtt),
                 profile: &profile.cc,
                 random,

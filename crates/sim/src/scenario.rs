@@ -72,6 +72,8 @@ pub struct Flow {
     pub cca: String,
     /// Options of the control; their names and ranges belong to the control.
     pub options: BTreeMap<String, f64>,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
     /// When it connects, in ns.
     pub start_ns: u64,
     /// When the application stops writing, in ns.
@@ -85,6 +87,20 @@ pub struct Flow {
     /// Repeat only while the flow of this name isn't done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
+}
+
+/// How the two ends of a flow use explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ecn {
+    /// Nothing can be marked (Linux `tcp_ecn = 2` at the client).
+    Off,
+    /// RFC 3168 (Linux `tcp_ecn = 1`).
+    Classic,
+    /// RFC 8257: all packets ECT(0), each mark echoed.
+    Dctcp,
+    /// RFC 9331: all packets ECT(1), marks counted as accurate ECN does.
+    L4s,
 }
 
 /// Settings of the end hosts' TCP.

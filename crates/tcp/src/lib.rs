@@ -6,6 +6,7 @@
 //! Sequence numbers count packets, not bytes, because Linux's congestion windows
 //! do; a packet is a full MSS except the last one of a transfer.
 
+mod ecn;
 mod pacer;
 mod profile;
 mod ranges;
@@ -17,6 +18,7 @@ mod segment;
 mod sender;
 mod timer;
 
+pub use ecn::EcnMode;
 pub use profile::{
     BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, TcpProfile, profile,
 };

@@ -12,6 +12,8 @@ use crate::scoreboard::{Marks, Sent};
 pub(crate) struct RateSampler {
     /// Packets delivered, each counted once (`tp->delivered`); the SYN is the first.
     pub(crate) delivered: u64,
+    /// Packets delivered with marks (`tp->delivered_ce`).
+    pub(crate) delivered_ce: u64,
     /// When `delivered` last grew, in us.
     pub(crate) delivered_us: u64,
     first_sent_us: u64,
@@ -40,7 +42,13 @@ impl RateSampler {
     /// Accounts of a flow whose handshake ended at `now_us`. As in Linux the first
     /// window counts as application-limited.
     pub(crate) fn new(now_us: u64) -> Self {
-        Self { delivered: 1, delivered_us: now_us, first_sent_us: now_us, app_limited_until: 1 }
+        Self {
+            delivered: 1,
+            delivered_ce: 0,
+            delivered_us: now_us,
+            first_sent_us: now_us,
+            app_limited_until: 1,
+        }
     }
 
     pub(crate) fn is_app_limited(&self) -> bool {

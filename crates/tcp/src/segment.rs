@@ -27,6 +27,8 @@ pub enum Kind {
         scale: u8,
         /// TSval in ms.
         ts: u32,
+        /// Whether it offers ECN.
+        ecn: bool,
     },
     /// Its answer, with the first receive window in bytes.
     SynAck {
@@ -38,6 +40,8 @@ pub enum Kind {
         ts: u32,
         /// TSecr in ms: of the request that is answered.
         ts_echo: u32,
+        /// Whether it accepts ECN.
+        ecn: bool,
     },
     /// The handshake's third packet.
     HandshakeAck {
@@ -67,6 +71,11 @@ pub struct Data {
     pub ts: u32,
     /// TSecr in ms: the newest timestamp that the sender had from the receiver.
     pub ts_echo: u32,
+    /// CWR: the sender has reduced its window (RFC 3168).
+    pub cwr: bool,
+    /// The IP header's codepoint: as it was sent, and at the receiver as it arrived
+    /// (`TCP_SKB_CB(skb)->ip_dsfield`).
+    pub ecn: Ecn,
 }
 
 /// A pure ACK.
@@ -84,6 +93,9 @@ pub struct Ack {
     pub sack: SackBlocks,
     /// ECN echo.
     pub ece: bool,
+    /// Marked data packets received, modulo 2^16, where accurate counts are kept
+    /// (RFC 9768, as its option tells them).
+    pub marked: u16,
 }
 
 /// Up to three SACK blocks (what fits beside timestamps), newest first (RFC 2018).
@@ -149,14 +161,15 @@ pub fn ack_size(sack: &SackBlocks) -> u32 {
 const SYN_SIZE: u32 = 60;
 
 impl Segment {
-    /// The packet that carries this segment.
+    /// The packet that carries this segment. Data brings its own codepoint, all else
+    /// has `others`.
     #[must_use]
-    pub fn into_packet(self, flow: FlowId, ecn: Ecn) -> Packet<Self> {
-        let size = match &self.kind {
-            Kind::Syn { .. } | Kind::SynAck { .. } => SYN_SIZE,
-            Kind::HandshakeAck { .. } => HEADER,
-            Kind::Data(data) => data_size(data.len),
-            Kind::Ack(ack) => ack_size(&ack.sack),
+    pub fn into_packet(self, flow: FlowId, others: Ecn) -> Packet<Self> {
+        let (size, ecn) = match &self.kind {
+            Kind::Syn { .. } | Kind::SynAck { .. } => (SYN_SIZE, others),
+            Kind::HandshakeAck { .. } => (HEADER, others),
+            Kind::Data(data) => (data_size(data.len), data.ecn),
+            Kind::Ack(ack) => (ack_size(&ack.sack), others),
         };
         Packet { flow, size, ecn, body: self }
     }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::{Duration, Stream, Time};
+use narrows_base::{Duration, Ecn, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_tcp::{
-    BufferLimits, Kind, MSS, PROFILES, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
-    TcpProfile,
+    BufferLimits, EcnMode, Kind, MSS, PROFILES, Receiver, ReceiverConfig, Segment, Sender,
+    SenderConfig, TcpProfile,
 };
 use proptest::prelude::*;
 
@@ -31,13 +31,16 @@ struct Case {
     ack_loss: f64,
     reordered: f64,
     duplicated: f64,
+    /// How both ends use ECN, and which part of the packets that can be is marked.
+    ecn: EcnMode,
+    marked: f64,
     seed: u64,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
     let host = (
         0..PROFILES.len(),
-        prop_oneof![Just("reno"), Just("cubic"), Just("bbr")],
+        prop_oneof![Just("reno"), Just("cubic"), Just("bbr"), Just("dctcp")],
         prop_oneof![1u64..5_000, 1u64..2_000_000],
         any::<bool>(),
         prop_oneof![
@@ -50,7 +53,14 @@ fn cases() -> impl Strategy<Value = Case> {
     let path = (500u64..100_000, 200u64..50_000, 2u64..200);
     let chance = |most: f64| prop_oneof![Just(0.0), 0.0..most];
     let faults = (chance(0.3), chance(0.3), chance(0.3), chance(0.1), any::<u64>());
-    (host, path, faults).prop_map(|(host, path, faults)| {
+    let mode = prop_oneof![
+        2 => Just(EcnMode::Off),
+        1 => Just(EcnMode::Classic),
+        1 => Just(EcnMode::Dctcp),
+        1 => Just(EcnMode::L4s)
+    ];
+    let marks = (mode, chance(0.9));
+    (host, path, faults, marks).prop_map(|(host, path, faults, (ecn, marked))| {
         let (profile, control, size, fq, limits, gro_us) = host;
         let (rtt_us, packets_per_sec, buffer) = path;
         let (data_loss, ack_loss, reordered, duplicated, seed) = faults;
@@ -68,6 +78,8 @@ fn cases() -> impl Strategy<Value = Case> {
             ack_loss,
             reordered,
             duplicated,
+            ecn,
+            marked,
             seed,
         }
     })
@@ -84,7 +96,7 @@ struct Channel {
     case: Case,
     random: Stream,
     /// Arrivals by time, and by order of departure at the same time.
-    arrivals: BTreeMap<(Time, u64), (To, Segment)>,
+    arrivals: BTreeMap<(Time, u64), (To, Segment, Ecn)>,
     departures: u64,
     /// When the bottleneck is free again.
     free: Time,
@@ -98,6 +110,10 @@ impl Channel {
     }
 
     fn carry(&mut self, to: To, segment: Segment, now: Time) {
+        let mut ecn = if let Kind::Data(data) = &segment.kind { data.ecn } else { Ecn::NotEct };
+        if ecn.is_capable() && self.random.chance(self.case.marked) {
+            ecn = Ecn::Ce;
+        }
         let loss = if to == To::Receiver { self.case.data_loss } else { self.case.ack_loss };
         if self.random.chance(loss) {
             return;
@@ -110,7 +126,7 @@ impl Channel {
                 delay += Duration::from_micros(self.random.below(self.case.rtt_us));
             }
             self.departures += 1;
-            self.arrivals.insert((left + delay, self.departures), (to, segment));
+            self.arrivals.insert((left + delay, self.departures), (to, segment, ecn));
         }
     }
 
@@ -150,14 +166,15 @@ impl World {
             timer_lateness: Duration::ZERO,
             limits: case.limits,
             size: Some(case.size),
+            ecn: case.ecn,
             instance: 0,
             note_lost: false,
         };
         let (name, seed) = (case.control, case.seed);
-        let make = Box::new(move |_, rtt| {
+        let make = Box::new(move |_, rtt, initial_cwnd| {
             let config = CcConfig {
                 mss: MSS,
-                initial_cwnd: 10,
+                initial_cwnd,
                 initial_rtt: Some(rtt),
                 profile: &profile.cc,
                 random: Stream::new(seed, "control"),
@@ -166,7 +183,8 @@ impl World {
             narrows_cc::build(name, config).expect("a known control")
         });
         let gro = Duration::from_micros(case.gro_us);
-        let receiver = ReceiverConfig { profile, limits: case.limits, gro, instance: 0 };
+        let receiver =
+            ReceiverConfig { profile, limits: case.limits, gro, ecn: case.ecn, instance: 0 };
         Self {
             sender: Sender::connect(config, make, Time::ZERO),
             receiver: Receiver::new(receiver),
@@ -197,9 +215,9 @@ impl World {
     }
 
     fn arrive(&mut self) {
-        let (_, (to, segment)) = self.channel.arrivals.pop_first().expect("an arrival");
+        let (_, (to, segment, ecn)) = self.channel.arrivals.pop_first().expect("an arrival");
         match to {
-            To::Receiver => self.receiver.receive(&segment, self.now),
+            To::Receiver => self.receiver.receive(&segment, ecn, self.now),
             To::Sender => {
                 match &segment.kind {
                     Kind::SynAck { window, .. } => self.edge = self.edge.max(u64::from(*window)),
@@ -210,27 +228,31 @@ impl World {
                     }
                     _ => {}
                 }
-                let cwnd = self.cwnd();
+                let cwnd = self.view().0;
                 self.sender.receive(&segment, self.now);
                 self.send(cwnd);
             }
         }
     }
 
-    fn cwnd(&self) -> u32 {
-        self.sender.view().map_or(0, |view| view.cwnd)
+    /// Window and packets in flight.
+    fn view(&self) -> (u32, u32) {
+        self.sender.view().map_or((0, 0), |view| (view.cwnd, view.in_flight))
     }
 
-    /// Lets both ends send what they have.
+    /// Lets both ends send what they have. A timer may send a loss probe, one packet beyond
+    /// the window (`tcp_send_loss_probe`) even when more is in flight than a window allows
+    /// that has just shrunk at the end of a recovery (`tcp_end_cwnd_reduction`).
     fn flush(&mut self) {
-        self.send(self.cwnd());
+        let (cwnd, in_flight) = self.view();
+        self.send(cwnd.max(in_flight) + 1);
         while let Some(segment) = self.receiver.poll(self.now) {
             self.channel.carry(To::Sender, segment, self.now);
         }
     }
 
-    /// Takes what the sender sends; `cwnd` is its window before the event.
-    fn send(&mut self, cwnd: u32) {
+    /// Takes what the sender sends; `most` may be in flight if its window hasn't grown.
+    fn send(&mut self, most: u32) {
         let mut sent = false;
         while let Some(segment) = self.sender.poll(self.now) {
             if let Kind::Data(data) = &segment.kind {
@@ -244,11 +266,15 @@ impl World {
             self.channel.carry(To::Receiver, segment, self.now);
         }
         if let Some(view) = self.sender.view().filter(|_| sent) {
-            // A loss probe may exceed the window by one packet.
-            let most = cwnd.max(view.cwnd) + 1;
+            let most = most.max(view.cwnd);
             assert!(view.in_flight <= most, "{} in flight, window {most}", view.in_flight);
             assert!(view.in_flight <= 2 * (self.next - self.acked), "more than was sent");
         }
+    }
+
+    /// Accurate feedback counts the marks of every copy that arrives.
+    fn marks_of_copies(&self) -> u64 {
+        if self.channel.case.ecn == EcnMode::L4s { self.receiver.stats().duplicates } else { 0 }
     }
 
     fn check(&self, size: u64) {
@@ -258,6 +284,7 @@ impl World {
         assert_eq!(receiver.packets - receiver.duplicates, packets);
         assert_eq!(sender.sent - sender.retransmitted, packets);
         assert!(sender.delivered >= packets);
+        assert!(sender.delivered_ce <= sender.delivered + self.marks_of_copies());
         assert!(sender.delivered <= packets + sender.retransmitted, "only copies count beyond");
         let view = self.sender.view().expect("a connection");
         assert_eq!(view.in_flight, 0);
@@ -266,12 +293,11 @@ impl World {
 }
 
 proptest! {
-    // The same cases every time, so that a failure is one of a change. Open: seed 1 finds, as about
-    // one in 100,000 cases does, a window exceeded by two packets instead of one.
+    // The same cases every time, so that a failure is one of a change.
     #![proptest_config(ProptestConfig {
         cases: 4000,
         failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(2),
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 
@@ -302,6 +328,8 @@ fn a_clean_path_needs_no_retransmission() {
                 ack_loss: 0.0,
                 reordered: 0.0,
                 duplicated: 0.0,
+                ecn: EcnMode::Off,
+                marked: 0.0,
                 seed: 1,
             };
             let mut world = World::new(&case);

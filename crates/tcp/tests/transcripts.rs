@@ -41,6 +41,15 @@ transcripts! {
     duplicate_out_of_order
     dupthresh
     dupthresh_old
+    ecn_classic
+    ecn_counts
+    ecn_dctcp
+    ecn_dctcp_echo
+    ecn_echo
+    ecn_l4s
+    ecn_refused
+    ecn_retransmission
+    ecn_syn_retry
     enter_loss
     enter_loss_old
     fack_old
@@ -101,6 +110,8 @@ transcripts! {
     slow_start_clips
     starts
     stop
+    syn_late_answer
+    syn_lost_twice
     syn_retry
     syn_retry_old
     timestamp_echo

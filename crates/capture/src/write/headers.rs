@@ -18,6 +18,7 @@ pub mod flags {
     pub const PSH: u8 = 8;
     pub const ACK: u8 = 16;
     pub const ECE: u8 = 64;
+    pub const CWR: u8 = 128;
 }
 
 /// A TCP packet. Its payload is zeros.

@@ -87,8 +87,8 @@ impl Wire {
         let flow = &self.flows[packet.flow.index()];
         let ends = ends(self.version, packet.flow, segment.instance);
         let mut made = match &segment.kind {
-            Kind::Syn { window, scale, ts } => flow.syn(&ends, *window, *scale, *ts),
-            Kind::SynAck { window, scale, ts, ts_echo } => {
+            Kind::Syn { window, scale, ts, .. } => flow.syn(&ends, *window, *scale, *ts),
+            Kind::SynAck { window, scale, ts, ts_echo, .. } => {
                 syn_ack(&ends, *window, Options::of_syn(mss_option(), *ts, *ts_echo, *scale))
             }
             Kind::HandshakeAck { ts, ts_echo } => flow.handshake_ack(&ends, *ts, *ts_echo),
@@ -96,6 +96,7 @@ impl Wire {
             Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
         };
         made.ecn = packet.ecn;
+        made.flags |= ecn_flags(&segment.kind);
         made
     }
 }
@@ -166,10 +167,9 @@ impl Flow {
             let start = sequence(FIRST_SENT, 1 + self.offset(instance, start));
             *block = (start, self.edge(instance, end));
         }
-        let ece = if ack.ece { flags::ECE } else { 0 };
         Packet {
             ack: self.edge(instance, ack.ack),
-            flags: flags::ACK | ece,
+            flags: flags::ACK,
             window: header_window(ack.window, self.receiver_scale),
             options: Options::of_segment(ack.ts, ack.ts_echo, &blocks[..sacked.len()]),
             ..receiver_packet(ends)
@@ -189,6 +189,17 @@ impl Flow {
             options: Options::of_segment(0, 0, &[]),
             payload: 0,
         }
+    }
+}
+
+/// ECE and CWR: the offer of a SYN, its acceptance, echo and answer (RFC 3168 section 6.1).
+fn ecn_flags(kind: &Kind) -> u8 {
+    match kind {
+        Kind::Syn { ecn: true, .. } => flags::ECE | flags::CWR,
+        Kind::SynAck { ecn: true, .. } => flags::ECE,
+        Kind::Data(data) if data.cwr => flags::CWR,
+        Kind::Ack(ack) if ack.ece => flags::ECE,
+        _ => 0,
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use narrows_base::Time;
 use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
-use narrows_sim::scenario::{Flow, Host, Level, Limit, Path, Run, Scenario, SocketBuffers};
+use narrows_sim::scenario::{Ecn, Flow, Host, Level, Limit, Path, Run, Scenario, SocketBuffers};
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const MILLI: u64 = 1_000_000;
@@ -19,6 +19,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         name: format!("{cca}-{}", index + 1),
         cca: (*cca).into(),
         options: BTreeMap::new(),
+        ecn: Ecn::Off,
         start_ns: 0,
         stop_ns: None,
         size_bytes: None,

@@ -9,6 +9,8 @@ use crate::{MSS, Seq};
 
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICK: u64 = 16;
+/// Quick ACKs after a mark.
+const QUICK_AFTER_MARK: u64 = 2;
 /// `TCP_ATO_MIN` and `TCP_DELACK_MIN`, in us.
 const ATO_MIN_US: u64 = 40_000;
 /// `TCP_DELACK_MAX`, in us.
@@ -91,7 +93,7 @@ impl AckPolicy {
         self.measure(data);
         let gap_us = now.saturating_since(self.last_data).as_micros();
         if self.ato_us == 0 {
-            self.grant_quick(window);
+            self.grant_quick(window, MAX_QUICK);
             self.ato_us = ATO_MIN_US;
         } else if gap_us <= ATO_MIN_US / 2 {
             self.ato_us = self.ato_us / 2 + ATO_MIN_US / 2;
@@ -99,7 +101,7 @@ impl AckPolicy {
             self.ato_us = (self.ato_us / 2 + gap_us).min(ATO_MAX_US);
         } else if gap_us > ATO_MAX_US + self.handshake_rtt_us {
             // Longer than an RTO: the sender starts anew.
-            self.grant_quick(window);
+            self.grant_quick(window, MAX_QUICK);
         }
         self.last_data = now;
     }
@@ -126,15 +128,34 @@ impl AckPolicy {
     }
 
     /// `tcp_incr_quickack`.
-    fn grant_quick(&mut self, window: u64) {
-        let quick = (window / u64::from(2 * self.rcv_mss)).clamp(2, MAX_QUICK);
+    fn grant_quick(&mut self, window: u64, most: u64) {
+        let quick = (window / u64::from(2 * self.rcv_mss)).max(2).min(most);
         self.quick = self.quick.max(quick);
     }
 
     /// Old data came: the sender needs to know (`tcp_enter_quickack_mode`).
     pub(super) fn enter_quick(&mut self, window: u64) {
-        self.grant_quick(window);
+        self.grant_quick(window, MAX_QUICK);
         self.ato_us = ATO_MIN_US;
+    }
+
+    /// A mark came: the sender's window may become very small.
+    pub(super) fn enter_quick_after_mark(&mut self, window: u64) {
+        self.grant_quick(window, QUICK_AFTER_MARK);
+        self.ato_us = ATO_MIN_US;
+    }
+
+    /// Whether an ACK waits for its timer (`ICSK_ACK_TIMER`).
+    pub(super) fn is_delayed(&self) -> bool {
+        self.timer.is_some()
+    }
+
+    /// An ACK for older data left; what came since is still owed (`tcp_event_ack_sent`
+    /// with another number than `rcv_nxt`).
+    pub(super) fn earlier_ack_sent(&mut self) {
+        self.compressed = 0;
+        self.compression_timer = None;
+        self.unacked = 0;
     }
 
     /// Buffer space is short (`__tcp_select_window`).
@@ -147,7 +168,7 @@ impl AckPolicy {
         self.quick |= 1;
     }
 
-    /// A gap was filled: acknowledge at once (`ICSK_ACK_NOW`).
+    /// A gap was filled, or a mark came or went: acknowledge at once (`ICSK_ACK_NOW`).
     pub(super) fn ack_now(&mut self) {
         self.now = true;
     }

@@ -47,20 +47,23 @@ impl Gro {
     }
 }
 
-/// Cuts arrivals into what is merged: consecutive packets with the same timestamp,
-/// up to one with PSH, which ends a burst of the sender's (`tcp_gro_receive`).
+/// Cuts arrivals into what is merged: consecutive packets with the same timestamp and
+/// codepoint, up to one with PSH, which ends a burst of the sender's (`tcp_gro_receive`).
 pub(super) fn units(arrivals: &[Data]) -> impl Iterator<Item = &[Data]> {
     arrivals
-        .chunk_by(|a, b| b.seq == a.seq + 1 && a.ts == b.ts && !a.psh)
+        .chunk_by(|a, b| b.seq == a.seq + 1 && a.ts == b.ts && a.ecn == b.ecn && !a.psh)
         .flat_map(|unit| unit.chunks(MAX_PACKETS))
 }
 
 #[cfg(test)]
 mod tests {
+    use narrows_base::Ecn;
+
     use super::*;
 
     fn data(seq: u32, psh: bool, ts: u32) -> Data {
-        Data { seq, len: 1448, psh, retransmission: false, ts, ts_echo: 0 }
+        let (cwr, ecn) = (false, Ecn::NotEct);
+        Data { seq, len: 1448, psh, retransmission: false, ts, ts_echo: 0, cwr, ecn }
     }
 
     #[test]

@@ -1,20 +1,23 @@
 //! The receiving end: when it acknowledges, and what the ACK says.
 
 mod ack_policy;
+mod ecn;
 mod gro;
 mod sacks;
 pub(crate) mod window;
 
 use std::collections::VecDeque;
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Ecn, Time};
 
+use crate::ecn::EcnMode;
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::ranges::RangeSet;
 use crate::segment::{Ack, Data, Kind, Segment};
 use crate::timer::{Jiffies, timestamp_ms};
 use crate::{MSS, Seq};
 use ack_policy::{AckPolicy, Verdict};
+use ecn::{Echo, Request};
 use gro::Gro;
 use sacks::SackList;
 use window::ReceiveBuffer;
@@ -28,6 +31,8 @@ pub struct ReceiverConfig {
     pub limits: BufferLimits,
     /// How long the network card collects packets for GRO to merge; zero: no GRO.
     pub gro: Duration,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
 }
@@ -55,6 +60,7 @@ pub struct Receiver {
     sacks: SackList,
     gro: Gro,
     policy: AckPolicy,
+    echo: Echo,
     buffer: ReceiveBuffer,
     /// Packet number of the last ACK sent (`rcv_wup`).
     last_ack: Seq,
@@ -78,6 +84,7 @@ impl Receiver {
             sacks: SackList::default(),
             gro: Gro::new(config.gro),
             policy: AckPolicy::new(jiffies, profile.sack_compression, profile.ack_on_psh),
+            echo: Echo::new(config.ecn),
             buffer: ReceiveBuffer::new(&profile.receive, config.limits.receive(profile)),
             last_ack: 0,
             ts_recent: 0,
@@ -87,29 +94,35 @@ impl Receiver {
         }
     }
 
-    /// Takes in a segment from the sender.
-    pub fn receive(&mut self, segment: &Segment, now: Time) {
+    /// Takes in a segment from the sender, whose packet arrived with the codepoint `ecn`.
+    pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.instance != self.config.instance {
             return;
         }
         match &segment.kind {
-            Kind::Syn { ts, .. } => {
+            Kind::Syn { ts, ecn, .. } => {
                 self.syn_at = now;
+                self.echo.negotiate(*ecn);
                 self.out.push_back(Kind::SynAck {
                     window: self.buffer.first_window(),
                     scale: self.buffer.scale(),
                     ts: timestamp_ms(now),
                     ts_echo: *ts,
+                    ecn: !self.echo.is_off(),
                 });
             }
             Kind::HandshakeAck { .. } => {
                 self.policy.handshake_rtt(now.saturating_since(self.syn_at));
                 self.buffer.open(now);
             }
-            Kind::Data(data) if self.gro.is_off() => {
-                self.receive_unit(std::slice::from_ref(data), now);
+            Kind::Data(data) => {
+                let data = Data { ecn, ..*data };
+                if self.gro.is_off() {
+                    self.receive_unit(std::slice::from_ref(&data), now);
+                } else {
+                    self.gro.hold(data, now);
+                }
             }
-            Kind::Data(data) => self.gro.hold(*data, now),
             Kind::SynAck { .. } | Kind::Ack(_) => {}
         }
     }
@@ -129,6 +142,12 @@ impl Receiver {
             self.ts_recent = first.ts;
         }
         self.buffer.measure_rtt(first, now);
+        if !self.echo.is_off() {
+            self.echo.count(unit);
+            if unit.iter().any(|data| self.echo.accept_cwr(data)) {
+                self.policy.ack_now();
+            }
+        }
         self.sacks.clear_duplicate();
         if known(first) {
             self.stats.duplicates += 1;
@@ -155,6 +174,7 @@ impl Receiver {
         }
         self.sacks.remove_below(self.next, self.out_of_order.is_empty());
         self.policy.data_received(&last, fresh, self.buffer.window(), now);
+        self.note_mark(last.ecn, last.seq + 1, now);
         if had_holes && self.out_of_order.is_empty() {
             self.policy.ack_now();
         }
@@ -167,6 +187,7 @@ impl Receiver {
     fn take_out_of_order(&mut self, unit: &[Data], now: Time) {
         let last = unit[unit.len() - 1];
         let (start, end) = (unit[0].seq, last.seq + 1);
+        self.note_mark(last.ecn, self.next, now);
         self.out_of_order.insert(start, end, |_, _| {});
         unit.iter().for_each(|_| self.buffer.hold());
         self.policy.out_of_order(&last);
@@ -184,6 +205,24 @@ impl Receiver {
         for data in unit {
             if self.buffer.grow(data) {
                 self.policy.window_grew();
+            }
+        }
+    }
+
+    /// Does what a new packet's codepoint asks for; `next` is what the receiver waits
+    /// for after it.
+    fn note_mark(&mut self, ecn: Ecn, next: Seq, now: Time) {
+        if self.echo.is_off() {
+            return;
+        }
+        match self.echo.take(ecn, next, self.policy.is_delayed()) {
+            Request::Nothing => {}
+            Request::Quick => self.policy.enter_quick_after_mark(self.buffer.window()),
+            Request::Now => self.policy.ack_now(),
+            Request::Twice(before) => {
+                self.send_earlier_ack(before, now);
+                self.echo.told_before();
+                self.policy.ack_now();
             }
         }
     }
@@ -219,20 +258,33 @@ impl Receiver {
     }
 
     fn send_ack(&mut self, now: Time) {
+        self.push_ack(self.next, now);
+        self.policy.ack_sent();
+    }
+
+    /// Acknowledges what came before the latest packet, with the echo of that time
+    /// (`__tcp_send_ack` with `prior_rcv_nxt`).
+    fn send_earlier_ack(&mut self, before: Seq, now: Time) {
+        self.push_ack(before, now);
+        self.policy.earlier_ack_sent();
+    }
+
+    fn push_ack(&mut self, number: Seq, now: Time) {
         if self.buffer.is_short() {
             self.policy.leave_quick();
         }
         let ack = Ack {
-            ack: self.next,
+            ack: number,
             window: self.buffer.advertise(),
             ts: timestamp_ms(now),
             ts_echo: self.ts_recent,
             sack: self.sacks.take_blocks(),
-            ece: false,
+            ece: self.echo.ece,
+            marked: self.echo.total,
         };
         self.last_ack = self.next;
         self.stats.acks += 1;
-        self.policy.ack_sent();
+        self.echo.ack_sent();
         self.out.push_back(Kind::Ack(ack));
     }
 

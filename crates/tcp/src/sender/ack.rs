@@ -88,6 +88,7 @@ impl Connection {
         if !ack.sack.is_empty() {
             self.tag_sacks(ack, &mut found);
         }
+        found.ece = self.ecn.is_echo(ack.ece);
         if self.board.packets_out() == 0 {
             self.on_ack_of_nothing(ack, &mut found);
         } else {
@@ -108,7 +109,6 @@ impl Connection {
             prior_lost: self.board.lost_total,
             prior_sacked: self.board.sacked_out,
             echo: ack.ts_echo,
-            ece: ack.ece,
             ..Findings::default()
         }
     }
@@ -131,7 +131,7 @@ impl Connection {
     }
 
     fn on_ack_of_data(&mut self, ack: &Ack, found: &mut Findings) {
-        self.clean_queue(ack.ack, found);
+        self.clean_queue(ack, found);
         self.rack.adapt(found.draft.prior_delivered(), self.rate.delivered);
         self.finish_probe(ack.ack, found);
         let mut resend = Resend::Nothing;
@@ -230,12 +230,12 @@ impl Connection {
     }
 
     /// Takes what is acknowledged off the queue (`tcp_clean_rtx_queue`).
-    fn clean_queue(&mut self, ack: Seq, found: &mut Findings) {
+    fn clean_queue(&mut self, ack: &Ack, found: &mut Findings) {
         let mut first_acked_us = None;
         let mut last_acked_us = None;
         let mut lowest_original = None;
         let mut bytes = 0u64;
-        while self.board.una < ack {
+        while self.board.una < ack.ack {
             let seq = self.board.una;
             let sent = self.board.pop();
             bytes += u64::from(sent.len);
@@ -267,7 +267,21 @@ impl Connection {
         }
         let updated = self.take_samples(first_acked_us, last_acked_us, bytes, found);
         self.settle_timer(updated, lowest_original, found);
+        self.count_marks(ack, found);
         self.tell_delivered(found);
+    }
+
+    /// Counts what was delivered with marks: everything that an ACK with ECE covers
+    /// (`tcp_count_delivered`), or what accurate feedback says (`tcp_accecn_process`).
+    fn count_marks(&mut self, ack: &Ack, found: &mut Findings) {
+        if found.ece {
+            self.rate.delivered_ce += self.rate.delivered - found.prior_delivered;
+        }
+        let marked = self.ecn.newly_marked(ack.marked);
+        if marked > 0 {
+            self.rate.delivered_ce += u64::from(marked);
+            found.ece = true;
+        }
     }
 
     /// RTT samples (`tcp_ack_update_rtt`); returns whether the estimate was updated.
@@ -331,7 +345,7 @@ impl Connection {
             pacing_rate: self.pacer.rate.unwrap_or_default(),
             cwnd_limited: self.is_cwnd_limited(),
             ece: found.ece,
-            delivered_ce: 0,
+            delivered_ce: self.rate.delivered_ce,
             delivered: self.rate.delivered,
             prr_cwnd: self.is_reducing().then_some(self.cwnd),
         };

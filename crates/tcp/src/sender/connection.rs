@@ -12,6 +12,7 @@ use super::timers::Timers;
 use super::transmit::WindowUse;
 use super::{SenderConfig, SenderStats, SenderView};
 use crate::Seq;
+use crate::ecn::SenderEcn;
 use crate::pacer::Pacer;
 use crate::profile::TcpProfile;
 use crate::rate::RateSampler;
@@ -41,6 +42,7 @@ pub(crate) struct Connection {
     pub(super) episode: Episode,
     pub(super) pacer: Pacer,
     pub(super) timers: Timers,
+    pub(super) ecn: SenderEcn,
     pub(super) supply: Supply,
     pub(super) window: WindowUse,
     pub(super) counters: Counters,
@@ -106,6 +108,7 @@ impl Connection {
             episode: Episode::default(),
             pacer: Pacer::new(profile, config.fq, enforced, config.timer_lateness),
             timers: Timers::default(),
+            ecn: SenderEcn::new(config.ecn),
             supply: Supply::new(config.size, config.mss),
             window: WindowUse::new(answer.window, config.limits.send(profile), jiffies.at(now)),
             counters: Counters::default(),
@@ -201,6 +204,7 @@ impl Connection {
         SenderStats {
             sent: self.counters.data_packets_sent,
             delivered: self.rate.delivered - 1,
+            delivered_ce: self.rate.delivered_ce,
             lost: self.board.lost_total,
             retransmitted: self.counters.retransmitted,
             timeouts: self.counters.timeouts,

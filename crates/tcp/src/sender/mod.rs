@@ -14,6 +14,7 @@ use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{CongestionControl, RecoveryState};
 
 use crate::Seq;
+use crate::ecn::EcnMode;
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::receiver::window::window_scale;
 use crate::segment::{Kind, Segment};
@@ -24,8 +25,9 @@ pub(crate) use connection::Connection;
 /// First retransmission timeout of a SYN (RFC 6298 section 2.1).
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Makes the congestion control when the handshake ends, from its RTT.
-pub type MakeControl = Box<dyn FnOnce(Time, Duration) -> Box<dyn CongestionControl> + Send>;
+/// Makes the congestion control when the handshake ends, from its RTT and the first
+/// window in packets.
+pub type MakeControl = Box<dyn FnOnce(Time, Duration, u32) -> Box<dyn CongestionControl> + Send>;
 
 /// Settings of a sender.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,8 @@ pub struct SenderConfig {
     pub limits: BufferLimits,
     /// Payload bytes to send; endless if none.
     pub size: Option<u64>,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
     /// Whether [`Sender::take_lost`] will be asked.
@@ -57,6 +61,8 @@ pub struct SenderStats {
     pub sent: u64,
     /// Data packets delivered (`tp->delivered` less the SYN).
     pub delivered: u64,
+    /// Of these, delivered with marks (`tp->delivered_ce`).
+    pub delivered_ce: u64,
     /// Packets marked lost.
     pub lost: u64,
     /// Retransmissions (`total_retrans`).
@@ -113,6 +119,7 @@ struct Handshake {
     /// Timeouts before the timeout starts to double.
     linear: u32,
     to_send: bool,
+    ecn: EcnMode,
 }
 
 impl Sender {
@@ -129,6 +136,7 @@ impl Sender {
             tries: 0,
             linear: config.profile.linear_syn_timeouts,
             to_send: true,
+            ecn: config.ecn,
         };
         Self { config, phase: Phase::Connecting(handshake) }
     }
@@ -139,7 +147,10 @@ impl Sender {
             return;
         }
         match (&mut self.phase, &segment.kind) {
-            (Phase::Connecting(_), Kind::SynAck { window, ts, ts_echo, .. }) => {
+            (Phase::Connecting(_), Kind::SynAck { window, ts, ts_echo, ecn, .. }) => {
+                if !ecn {
+                    self.config.ecn = EcnMode::Off;
+                }
                 self.establish(Answer { window: *window, ts: *ts }, *ts_echo, now);
             }
             (Phase::Established(connection), Kind::Ack(ack)) => connection.on_ack(ack, now),
@@ -152,7 +163,8 @@ impl Sender {
             unreachable!("only a connecting sender is established");
         };
         let rtt = handshake.rtt(ts_echo, now);
-        let control = (handshake.make)(now, rtt);
+        let cwnd = handshake.first_window(ts_echo, self.config.initial_cwnd);
+        let control = (handshake.make)(now, rtt, cwnd);
         let connection = Connection::new(&self.config, control, rtt, answer, now);
         self.phase = Phase::Established(Box::new(connection));
     }
@@ -253,6 +265,13 @@ impl Handshake {
         Duration::from_millis(u64::from(timestamp_ms(now).saturating_sub(ts_echo).max(1)))
     }
 
+    /// A window of one packet after two SYNs were lost, unless the answer is to the
+    /// first of them (`tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    fn first_window(&self, ts_echo: u32, initial: u32) -> u32 {
+        let first_was_answered = ts_echo == timestamp_ms(self.started);
+        if self.tries > 1 && !first_was_answered { 1 } else { initial }
+    }
+
     fn poll(&mut self, now: Time) -> Option<Kind> {
         if now >= self.deadline {
             self.tries += 1;
@@ -260,10 +279,14 @@ impl Handshake {
             self.deadline += SYN_TIMEOUT * (1 << doublings);
             self.to_send = true;
         }
+        // A repeated SYN offers no ECN, in case that was why the first was lost
+        // (`tcp_ecn_clear_syn`, RFC 3168 section 6.1.1.1); L4S insists on it.
+        let ecn = self.ecn != EcnMode::Off && (self.tries == 0 || self.ecn == EcnMode::L4s);
         std::mem::take(&mut self.to_send).then(|| Kind::Syn {
             window: self.window,
             scale: self.scale,
             ts: timestamp_ms(now),
+            ecn,
         })
     }
 }

@@ -218,6 +218,7 @@ impl Connection {
         self.episode.prior_cwnd = self.cwnd;
         self.episode.prr_delivered = 0;
         self.episode.prr_out = 0;
+        self.ecn.owe_cwr();
         self.tell_congestion(kind, now);
     }
 
@@ -330,6 +331,7 @@ impl Connection {
             self.cc.on_undo(&event);
             self.refresh_control();
             self.cwnd = self.control.cwnd;
+            self.ecn.withdraw_cwr();
         }
         self.window.stamp(self.jiffies.at(found.now));
         self.episode.undo_marker = None;
@@ -436,6 +438,7 @@ impl Connection {
         self.state = RecoveryState::Loss;
         self.episode.high_seq = self.board.next;
         self.episode.probe = None;
+        self.ecn.owe_cwr();
         self.episode.frto = new_recovery || self.episode.retransmits > 0;
     }
 

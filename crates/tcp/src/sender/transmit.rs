@@ -237,6 +237,7 @@ impl Connection {
 
     fn emit(&mut self, seq: Seq, psh: bool, retransmission: bool, now: Time) {
         let len = self.board.get(seq).len;
+        let (ecn, cwr) = self.ecn.stamp(retransmission);
         self.out.push_back(Kind::Data(Data {
             seq,
             len,
@@ -244,6 +245,8 @@ impl Connection {
             retransmission,
             ts: timestamp_ms(now),
             ts_echo: self.ts_recent,
+            cwr,
+            ecn,
         }));
     }
 

@@ -1,7 +1,7 @@
 //! A transcript's receiver.
 
-use narrows_base::{Duration, Time};
-use narrows_tcp::{Ack, Data, Kind, MSS, Receiver, ReceiverConfig, Segment};
+use narrows_base::{Duration, Ecn, Time};
+use narrows_tcp::{Ack, Data, EcnMode, Kind, MSS, Receiver, ReceiverConfig, Segment};
 
 use super::End;
 use super::script::{self, Settings};
@@ -10,6 +10,7 @@ pub struct ReceiverEnd {
     receiver: Receiver,
     /// Round trip that the senders' timestamps show.
     rtt: Duration,
+    ecn: EcnMode,
     sent: Vec<Kind>,
     last: Option<Ack>,
 }
@@ -20,15 +21,20 @@ impl ReceiverEnd {
             profile: settings.profile()?,
             limits: settings.limits()?,
             gro: script::duration(settings.get("gro").unwrap_or("0ms"))?,
+            ecn: settings.ecn()?,
             instance: 0,
         };
         let rtt = script::duration(settings.get("rtt").unwrap_or("40ms"))?;
-        Ok(Self { receiver: Receiver::new(config), rtt, sent: Vec::new(), last: None })
+        let receiver = Receiver::new(config);
+        Ok(Self { receiver, rtt, ecn: config.ecn, sent: Vec::new(), last: None })
     }
 
     fn receive(&mut self, words: &[&str], now: Time) -> Result<Time, String> {
         match words {
-            ["syn"] => self.deliver(Kind::Syn { window: 64_240, scale: 7, ts: 1 }, now),
+            ["syn", words @ ..] => {
+                let ecn = self.ecn != EcnMode::Off && *words != ["noecn"];
+                self.deliver(Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn }, now);
+            }
             ["handshake"] => self.deliver(Kind::HandshakeAck { ts: 1, ts_echo: 1 }, now),
             ["data", range, words @ ..] => return self.receive_data(range, words, now),
             _ => return Err("found no syn, handshake or data".to_owned()),
@@ -40,11 +46,15 @@ impl ReceiverEnd {
     fn receive_data(&mut self, range: &str, words: &[&str], now: Time) -> Result<Time, String> {
         let (start, end) = script::range(range)?;
         let (mut psh, mut len, mut gap) = (false, u16::try_from(MSS).unwrap_or(0), Duration::ZERO);
+        let (mut cwr, mut ecn) = (false, self.ecn.of_new_data());
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             let mut value = || words.next().copied().ok_or(format!("{word} without value"));
             match word {
                 "psh" => psh = true,
+                "cwr" => cwr = true,
+                "ce" => ecn = Ecn::Ce,
+                "notect" => ecn = Ecn::NotEct,
                 "len" => len = script::number(value()?)?,
                 "every" => gap = script::duration(value()?)?,
                 _ => return Err(format!("data has no \"{word}\"")),
@@ -54,8 +64,16 @@ impl ReceiverEnd {
         for seq in start..end {
             let stamp = |at: Time| u32::try_from(at.as_micros() / 1000 + 1).unwrap_or(0);
             let echo = Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(self.rtt);
-            let data =
-                Data { seq, len, psh, retransmission: false, ts: stamp(at), ts_echo: stamp(echo) };
+            let data = Data {
+                seq,
+                len,
+                psh,
+                retransmission: false,
+                ts: stamp(at),
+                ts_echo: stamp(echo),
+                cwr,
+                ecn,
+            };
             while let Some(due) = self.receiver.next_deadline().filter(|&due| due <= at) {
                 self.drain(due);
             }
@@ -69,7 +87,8 @@ impl ReceiverEnd {
     }
 
     fn deliver(&mut self, kind: Kind, now: Time) {
-        self.receiver.receive(&Segment { instance: 0, kind }, now);
+        let ecn = if let Kind::Data(data) = &kind { data.ecn } else { Ecn::NotEct };
+        self.receiver.receive(&Segment { instance: 0, kind }, ecn, now);
     }
 }
 
@@ -135,7 +154,7 @@ fn show_sent(sent: &[Kind]) -> String {
 /// How many plain ACKs at the start of `sent` advance by the same number.
 fn plain_row(sent: &[Kind]) -> usize {
     let plain = |kind: &Kind| match kind {
-        Kind::Ack(ack) if ack.sack.is_empty() => Some(ack.ack),
+        Kind::Ack(ack) if ack.sack.is_empty() && !ack.ece && ack.marked == 0 => Some(ack.ack),
         _ => None,
     };
     let numbers: Vec<u32> = sent.iter().map_while(plain).collect();
@@ -157,6 +176,12 @@ fn show_kind(kind: &Kind) -> String {
                     _ => "",
                 };
                 words.push(format!("{name}{}", script::show_range(start, end)));
+            }
+            if ack.ece {
+                words.push("ece".to_owned());
+            }
+            if ack.marked > 0 {
+                words.push(format!("marked {}", ack.marked));
             }
             words.join(" ")
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use narrows_base::{Duration, Time};
-use narrows_tcp::{BufferLimits, Seq, TcpProfile, profile};
+use narrows_tcp::{BufferLimits, EcnMode, Seq, TcpProfile, profile};
 
 /// A line that isn't empty.
 #[derive(Debug)]
@@ -58,6 +58,16 @@ impl<'a> Settings<'a> {
     pub fn profile(&self) -> Result<&'static TcpProfile, String> {
         let name = self.get("profile").unwrap_or("linux-6.12");
         profile(name).ok_or_else(|| format!("no profile {name}"))
+    }
+
+    pub fn ecn(&self) -> Result<EcnMode, String> {
+        match self.get("ecn").unwrap_or("off") {
+            "off" => Ok(EcnMode::Off),
+            "classic" => Ok(EcnMode::Classic),
+            "dctcp" => Ok(EcnMode::Dctcp),
+            "l4s" => Ok(EcnMode::L4s),
+            other => Err(format!("ecn: found {other}")),
+        }
     }
 
     pub fn limits(&self) -> Result<BufferLimits, String> {

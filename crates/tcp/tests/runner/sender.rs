@@ -17,14 +17,18 @@ pub struct SenderEnd {
     sender: Sender,
     notes: Shared,
     sent: Vec<Kind>,
-    /// Timestamp of the last SYN.
-    syn: Option<u32>,
+    /// Timestamps of the first SYN and of the last, and whether that one offered ECN.
+    syn: Option<(u32, u32, bool)>,
     /// When each packet left first and last, as its timestamp says.
     stamps: BTreeMap<Seq, (u32, u32)>,
     /// Last acknowledgement, window and echo: what an ACK says unless told otherwise.
     acked: Seq,
     window: u32,
     echo: u32,
+    /// Marked packets that the receiver has counted.
+    marked: u16,
+    /// Codepoints of the last new packet and of the last one that was sent again.
+    ecn: [String; 2],
 }
 
 impl SenderEnd {
@@ -39,13 +43,14 @@ impl SenderEnd {
             timer_lateness: Duration::ZERO,
             limits: settings.limits()?,
             size: settings.get("size").map(size).transpose()?,
+            ecn: settings.ecn()?,
             instance: 0,
             note_lost: false,
         };
         let pacing = settings.get("pacing").map(script::rate).transpose()?;
         let notes = notes(initial_cwnd, pacing);
         let (name, shared) = (settings.get("cc").unwrap_or("reno").to_owned(), Arc::clone(&notes));
-        let make = Box::new(move |_, rtt| -> Box<dyn CongestionControl> {
+        let make = Box::new(move |_, rtt, initial_cwnd| -> Box<dyn CongestionControl> {
             let inner: Box<dyn CongestionControl> = if name == "fixed" {
                 Box::new(Fixed(Arc::clone(&shared)))
             } else {
@@ -72,15 +77,19 @@ impl SenderEnd {
             acked: 0,
             window: 0,
             echo: 0,
+            marked: 0,
+            ecn: Default::default(),
         })
     }
 
     fn receive(&mut self, words: &[&str], now: Time) -> Result<(), String> {
         let kind = match words {
-            ["synack", "win", window] => {
+            ["synack", "win", window, words @ ..] => {
                 self.window = script::number(window)?;
-                let ts_echo = self.syn.ok_or("no SYN was sent")?;
-                Kind::SynAck { window: self.window, scale: 7, ts: 1, ts_echo }
+                let (first, last, offered) = self.syn.ok_or("no SYN was sent")?;
+                let ts_echo = if words.contains(&"first") { first } else { last };
+                let ecn = offered && !words.contains(&"noecn");
+                Kind::SynAck { window: self.window, scale: 7, ts: 1, ts_echo, ecn }
             }
             ["ack", words @ ..] => Kind::Ack(self.ack(words, now)?),
             _ => return Err("found no synack or ack".to_owned()),
@@ -112,6 +121,7 @@ impl SenderEnd {
                 "win" => self.window = script::number(value()?)?,
                 "echo" => self.echo = self.stamp(value()?)?,
                 "ece" => ack.ece = true,
+                "marked" => self.marked = script::number(value()?)?,
                 "sack" => {}
                 block => blocks.push(script::range(block)?),
             }
@@ -120,7 +130,7 @@ impl SenderEnd {
         ack.sack = blocks.into_iter().collect::<SackBlocks>();
         ack.sack.dsack = dsack;
         let ts = u32::try_from(now.as_micros() / 1000 + 1).map_err(|e| e.to_string())?;
-        Ok(Ack { window: self.window, ts, ts_echo: self.echo, ..ack })
+        Ok(Ack { window: self.window, ts, ts_echo: self.echo, marked: self.marked, ..ack })
     }
 
     /// `first3` and `last3` are the timestamps of packet 3's transmissions.
@@ -162,6 +172,7 @@ impl SenderEnd {
             "sent" => stats.sent,
             "delivered" => stats.delivered,
             "lost" => stats.lost,
+            "delivered_ce" => stats.delivered_ce,
             "retransmitted" => stats.retransmitted,
             "timeouts" => stats.timeouts,
             "starts" => u64::from(read(&self.notes).starts),
@@ -218,8 +229,13 @@ impl End for SenderEnd {
     fn drain(&mut self, now: Time) {
         while let Some(segment) = self.sender.poll(now) {
             match &segment.kind {
-                Kind::Syn { ts, .. } => self.syn = Some(*ts),
+                Kind::Syn { ts, ecn, .. } => {
+                    let first = self.syn.map_or(*ts, |(first, ..)| first);
+                    self.syn = Some((first, *ts, *ecn));
+                }
                 Kind::Data(data) => {
+                    let codepoint = format!("{:?}", data.ecn).to_lowercase();
+                    self.ecn[usize::from(data.retransmission)] = codepoint;
                     self.stamps.entry(data.seq).or_insert((data.ts, data.ts)).1 = data.ts;
                 }
                 _ => {}
@@ -240,6 +256,12 @@ impl End for SenderEnd {
         if let Some(counter) = self.counter(name) {
             return Ok(counter.to_string());
         }
+        if name == "ecn" {
+            return Ok(self.ecn[0].clone());
+        }
+        if name == "ecn_again" {
+            return Ok(self.ecn[1].clone());
+        }
         if name == "done" {
             return Ok((if self.sender.is_done() { "yes" } else { "no" }).to_owned());
         }
@@ -258,7 +280,8 @@ impl End for SenderEnd {
     }
 }
 
-/// Packets in ranges, `r` for those sent again, `|` where a burst ended (PSH).
+/// Packets in ranges, `r` for those sent again, `|` where a burst ended (PSH), `cwr`
+/// before a packet with that flag.
 fn show_sent(sent: &[Kind]) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut run: Option<(Seq, Seq, bool)> = None;
@@ -272,13 +295,20 @@ fn show_sent(sent: &[Kind]) -> String {
         }
     };
     for (at, kind) in sent.iter().enumerate() {
-        let Kind::Data(Data { seq, psh, retransmission, .. }) = kind else {
+        let Kind::Data(Data { seq, psh, retransmission, cwr, .. }) = kind else {
             flush(&mut words, &mut run);
-            words.push(
-                if matches!(kind, Kind::Syn { .. }) { "syn" } else { "handshake" }.to_owned(),
-            );
+            let word = match kind {
+                Kind::Syn { ecn: true, .. } => "syn ecn",
+                Kind::Syn { .. } => "syn",
+                _ => "handshake",
+            };
+            words.push(word.to_owned());
             continue;
         };
+        if *cwr {
+            flush(&mut words, &mut run);
+            words.push("cwr".to_owned());
+        }
         match &mut run {
             Some((_, end, again)) if *end == *seq && *again == *retransmission => *end += 1,
             _ => {
