@@ -41,6 +41,7 @@ def scenario(
                 "name": f"{cca}-{index}",
                 "cca": cca,
                 "options": {},
+                "ecn": "off",
                 "start_ns": 0,
                 "stop_ns": None,
                 "size_bytes": None,

@@ -80,6 +80,7 @@ def flow(name: str, **changes: object) -> dict[str, Any]:
         "name": name,
         "cca": "cubic",
         "options": {},
+        "ecn": "off",
         "start_ns": 0,
         "stop_ns": None,
         "size_bytes": None,

@@ -23,6 +23,7 @@ def test_a_scenario_in_full() -> None:
         "name": "chain",
         "cca": "reno",
         "options": {},
+        "ecn": "off",
         "start_ns": 100_000_000,
         "stop_ns": None,
         "size_bytes": 20_000,

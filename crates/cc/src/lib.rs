@@ -39,7 +39,9 @@ pub use profile::{
     BbrProfile, CcProfile, CubicProfile, HystartClock, LINUX_4_9, LINUX_4_11, LINUX_4_17,
     LINUX_5_15, LINUX_6_1, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,
 };
-pub use registry::{CONTROLS, CcConfig, CcError, Info, OptionInfo, build, validate};
+pub use registry::{
+    CONTROLS, CcConfig, CcError, EcnNeed, Info, OptionInfo, build, ecn_need, validate,
+};
 
 /// An infinite slow-start threshold (Linux `TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -26,6 +26,26 @@ pub static CONTROLS: &[Info] = &[
     westwood::INFO,
 ];
 
+/// What a control needs of explicit congestion notification, if it can't do without
+/// (Linux `TCP_CONG_NEEDS_ECN`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnNeed {
+    /// Each mark echoed (RFC 8257).
+    Dctcp,
+    /// ECT(1) and counted marks (RFC 9331).
+    L4s,
+}
+
+/// What the control called `name` needs of ECN.
+#[must_use]
+pub fn ecn_need(name: &str) -> Option<EcnNeed> {
+    match name {
+        "dctcp" => Some(EcnNeed::Dctcp),
+        "prague" => Some(EcnNeed::L4s),
+        _ => None,
+    }
+}
+
 /// What a control starts with.
 #[derive(Clone, Debug)]
 pub struct CcConfig<'a> {

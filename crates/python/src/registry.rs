@@ -1,12 +1,13 @@
 //! What the engine knows by name, for Python.
 
-use narrows_cc::{CONTROLS, OptionInfo};
+use narrows_cc::{CONTROLS, EcnNeed, OptionInfo};
 use narrows_net::config::{self, Fallback, Info, Parameter, Room, Unit};
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The congestion controls: dicts of `name`, `summary`, `source` and `options`.
+/// The congestion controls: dicts of `name`, `summary`, `source`, `options` and `ecn`:
+/// what it needs of explicit congestion notification, "dctcp" or "l4s", or none.
 ///
 /// An option is a dict of `name`, `default`, `min`, `max`, `whole` and `what`.
 #[pyfunction]
@@ -15,6 +16,11 @@ pub fn ccas(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let entry = named(py, info.name, info.summary, info.source)?;
         let options: PyResult<Vec<_>> = info.options.iter().map(|o| option(py, o)).collect();
         entry.set_item("options", options?)?;
+        let need = narrows_cc::ecn_need(info.name).map(|need| match need {
+            EcnNeed::Dctcp => "dctcp",
+            EcnNeed::L4s => "l4s",
+        });
+        entry.set_item("ecn", need)?;
         Ok(entry)
     };
     CONTROLS.iter().map(control).collect()

@@ -8,7 +8,7 @@ from typing import Any
 from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import NamedFlow, Spec, named_flows
 from narrows.spec.elements import resolved, room
-from narrows.spec.registry import queues
+from narrows.spec.registry import ecn_need, queues
 from narrows.spec.units import bdp_bytes
 
 Scenario = dict[str, Any]
@@ -67,7 +67,7 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
         "name": spec.name,
         "seed": seed,
         "path": _path(spec),
-        "flows": [_flow(flow) for flow in flows],
+        "flows": [_flow(flow, host.ecn) for flow in flows],
         "host": {
             "profile": host.profile,
             "fq": host.fq,
@@ -93,12 +93,14 @@ def _path(spec: Spec) -> Scenario:
     }
 
 
-def _flow(flow: NamedFlow) -> Scenario:
+def _flow(flow: NamedFlow, ecn: str) -> Scenario:
+    """A flow; `ecn` is the hosts' setting."""
     entry = flow.entry
     return {
         "name": flow.name,
         "cca": entry.cca,
         "options": dict(sorted(entry.options.items())),
+        "ecn": entry.ecn or ecn_need(entry.cca) or ecn,
         "start_ns": entry.start,
         "stop_ns": entry.stop,
         "size_bytes": entry.size,

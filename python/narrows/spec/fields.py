@@ -250,6 +250,10 @@ Buffers = Annotated[
     str, _word(lambda: ("raised", "stock", "unlimited"), "setting of socket buffers", "raised")
 ]
 """Limits of the send buffer and the receive window."""
+ECN_MODES = ("off", "classic", "dctcp", "l4s")
+"""How a flow can use explicit congestion notification."""
+Ecn = Annotated[str, _word(lambda: ECN_MODES, "use of ECN", "classic")]
+"""Explicit congestion notification of a flow."""
 Level = Annotated[
     str, _word(lambda: ("summary", "samples", "packets"), "level of recording", "samples")
 ]

@@ -16,6 +16,7 @@ from narrows.spec.fields import (
     Cca,
     Count,
     Duration,
+    Ecn,
     Level,
     Name,
     Number,
@@ -68,6 +69,8 @@ class Flow(_Table):
     """From the end of one flow of the chain to the start of the next, in ns."""
     while_: Name | None = Field(default=None, alias="while")
     """The chain goes on until the flow of this name is done."""
+    ecn: Ecn | None = None
+    """Explicit congestion notification; else what the control needs, or the hosts' setting."""
     options: dict[str, Number] = {}
     """Options of the control."""
 
@@ -85,6 +88,8 @@ class Host(_Table):
     gro: Duration = 0
     """How long the receiver's card collects packets for GRO to merge; ns, 0 for no GRO."""
     socket_buffers: Buffers = "raised"
+    ecn: Ecn = "off"
+    """Of flows that say nothing of their own and whose control needs nothing else."""
 
 
 class Run(_Table):

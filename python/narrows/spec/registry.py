@@ -27,9 +27,9 @@ def also_known(names: Iterable[str]) -> Iterator[None]:
 
 def ccas() -> dict[str, Mapping[str, Any]]:
     """The congestion controls by name."""
-    others = {
-        name: {"name": name, "summary": "the kernel's own", "source": "", "options": []}
-        for name in _others.get()
+    unknown = {"summary": "the kernel's own", "source": "", "options": [], "ecn": None}
+    others: dict[str, Mapping[str, Any]] = {
+        name: {"name": name, **unknown} for name in _others.get()
     }
     return {**others, **_simulated()}
 
@@ -39,6 +39,12 @@ def _simulated() -> dict[str, Mapping[str, Any]]:
     from narrows import _native
 
     return {entry["name"]: entry for entry in _native.ccas()}
+
+
+def ecn_need(cca: str) -> str | None:
+    """What a control needs of explicit congestion notification: "dctcp", "l4s" or nothing."""
+    entry = ccas().get(cca)
+    return entry["ecn"] if entry else None
 
 
 @cache

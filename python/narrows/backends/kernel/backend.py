@@ -21,6 +21,7 @@ from narrows.backends.kernel.machine import (
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
 from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
+from narrows.backends.refusals import refuse_ecn
 from narrows.backends.tools import router_tool, traffic_tool
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
@@ -125,6 +126,7 @@ def _check(scenario: Mapping[str, Any]) -> None:
     for name, value in path.items():
         if name not in _PATH and value:
             raise SpecError.at(f"path.{name}", f"{value}", "none on this back end")
+    refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     refuse_own_controls(scenario)

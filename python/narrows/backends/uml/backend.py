@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
+from narrows.backends.refusals import refuse_ecn
 from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
@@ -129,6 +130,7 @@ class Uml:
         if scenario["path"]["queue"]["kind"] != "droptail":
             found = f'"{scenario["path"]["queue"]["kind"]}"'
             raise SpecError.at("path.queue", found, '"droptail" on this back end')
+        refuse_ecn(scenario)
         if len(flows) > MAX_FLOWS:
             raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
         refuse_own_controls(scenario)

@@ -1,0 +1,22 @@
+"""What back ends with a real kernel can't do, told as errors of the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.errors import SpecError
+from narrows.spec import registry
+
+
+def refuse_ecn(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a flow whose ECN isn't what its control brings along.
+
+    DCTCP negotiates ECN by itself (`TCP_CONG_NEEDS_ECN`); for the others the
+    kernel's `tcp_ecn` decides, which these back ends leave alone.
+    """
+    for i, flow in enumerate(scenario["flows"]):
+        own = registry.ecn_need(flow["cca"]) or "off"
+        if flow["ecn"] != own:
+            remedy = f'"{own}" for {flow["cca"]} on this back end'
+            raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
