@@ -107,3 +107,16 @@ def test_what_the_engine_refuses_is_an_error_with_its_place() -> None:
     assert caught.value.place == "path.rate_bps"
     assert caught.value.found == "0"
     assert "above zero" in caught.value.remedy
+
+
+def test_ecn_is_the_flows_then_the_controls_then_the_hosts() -> None:
+    def modes(*overrides: str) -> list[str]:
+        return [flow["ecn"] for flow in scenario_of(TOGETHER, overrides)["flows"]]
+
+    assert modes() == ["off"] * 4
+    assert modes('host.ecn="classic"') == ["classic"] * 4
+    assert modes('host.ecn="classic"', 'flows.0.cca="dctcp"')[:2] == ["dctcp", "classic"]
+    assert modes('flows.0.cca="dctcp"', 'flows.0.ecn="off"', 'flows.1.ecn="l4s"')[:2] == [
+        "off",
+        "l4s",
+    ]

@@ -27,7 +27,12 @@ def also_known(names: Iterable[str]) -> Iterator[None]:
 
 def ccas() -> dict[str, Mapping[str, Any]]:
     """The congestion controls by name."""
-    unknown = {"summary": "the kernel's own", "source": "", "options": [], "ecn": None}
+    unknown: dict[str, Any] = {
+        "summary": "the kernel's own",
+        "source": "",
+        "options": [],
+        "ecn": None,
+    }
     others: dict[str, Mapping[str, Any]] = {
         name: {"name": name, **unknown} for name in _others.get()
     }

@@ -1,0 +1,72 @@
+//! Flows whose packets are marked instead of dropped.
+
+mod common;
+
+use common::{Log, SECOND, bdp, run, scenario};
+use narrows_base::Rate;
+use narrows_net::config::{Choice, QUEUES, Value, info};
+use narrows_sim::scenario::{Ecn, Limit, Scenario};
+
+const MBPS: u64 = 100;
+const RTT_MS: u64 = 10;
+/// Sojourn at which the queue marks, in ms: a fifth of the round trip, above the seventh that
+/// DCTCP needs for a full link (Alizadeh and others 2011).
+const STEP_MS: u64 = 2;
+
+fn queue(kind: &str, values: &[(&str, Value)]) -> Choice {
+    let known = info(QUEUES, kind).expect("a known queue");
+    let plain = Choice::with_defaults(known, Rate::from_bps(MBPS * 1_000_000));
+    values.iter().fold(plain, |choice, (key, value)| choice.set(key, value.clone()))
+}
+
+fn flows(ccas: &[&str], ecn: Ecn, queue: Choice) -> Scenario {
+    let mut case = scenario(MBPS, RTT_MS, bdp(MBPS, RTT_MS, 100), ccas);
+    case.path.buffer = Limit::Packets(1_000);
+    case.path.queue = queue;
+    case.flows.iter_mut().for_each(|flow| flow.ecn = ecn);
+    case.run.duration_ns = 12 * SECOND;
+    case.run.warmup_ns = 2 * SECOND;
+    case
+}
+
+/// CoDel that never drops, and marks by a step.
+fn step() -> Choice {
+    let step = Value::Whole(STEP_MS * common::MILLI);
+    queue("codel", &[("target_ns", Value::Whole(SECOND)), ("ce_threshold_ns", step)])
+}
+
+/// Goodput of all flows in Mbit/s, mean queueing delay in ms, packets dropped and marked.
+#[allow(clippy::cast_precision_loss)]
+fn outcome(log: &Log, flows: u32) -> (f64, f64, u64, u64) {
+    let goodput = (0..flows).map(|flow| log.goodput(flow, 2.0, 12.0)).sum();
+    let last = log.queues.last().expect("a sample").1;
+    (goodput, log.mean_queue(2.0, 12.0) / (MBPS * 125) as f64, last.dropped, last.marked)
+}
+
+#[test]
+fn dctcp_holds_its_queue_at_the_step() {
+    for ccas in [&["dctcp"][..], &["dctcp"; 4]] {
+        let log = run(&flows(ccas, Ecn::Dctcp, step()));
+        let flows = u32::try_from(ccas.len()).unwrap();
+        let (goodput, delay, dropped, marked) = outcome(&log, flows);
+        assert!(goodput > 94.0, "{goodput} Mbit/s");
+        assert!((0.5..2.5).contains(&delay), "{delay} ms of queue");
+        assert_eq!(dropped, 0);
+        assert!(marked > 100, "{marked}");
+    }
+}
+
+#[test]
+fn classic_flows_are_marked_and_lose_nothing() {
+    for kind in ["codel", "pie", "fq_codel"] {
+        let mut case =
+            flows(&["cubic"; 2], Ecn::Classic, queue(kind, &[("ecn", Value::Flag(true))]));
+        let (goodput, delay, dropped, marked) = outcome(&run(&case), 2);
+        case.flows.iter_mut().for_each(|flow| flow.ecn = Ecn::Off);
+        let (without, longer, drops, _) = outcome(&run(&case), 2);
+        assert_eq!(dropped, 0, "{kind}");
+        assert!(marked > 10 && drops > 10, "{kind}: {marked} marks, {drops} drops");
+        assert!((goodput - without).abs() < 0.5, "{kind}: {goodput} and {without} Mbit/s");
+        assert!((delay - longer).abs() < 1.0, "{kind}: {delay} and {longer} ms");
+    }
+}
