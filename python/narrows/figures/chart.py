@@ -49,13 +49,14 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar from zero to `y` at `x`, with an interval if there is one."""
+    """A bar of a `width` from zero to `y` at `x`, with an interval if there is one."""
 
     label: str
     x: float
     y: float
     colour: str
     interval: tuple[float, float] | None = None
+    width: float = 0.34
 
 
 Mark: TypeAlias = Line | Box | Bar

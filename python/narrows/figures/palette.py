@@ -26,6 +26,18 @@ OCHRE = Colour("#b07d00", "#f0c243")
 GREY = Colour("#6b7280", "#9ca3af")
 INK = Colour("#374151", "#d1d5db")
 
+SHADES = tuple(
+    Colour(light, dark)
+    for light, dark in (
+        ("#c2410c", "#fdba74"),
+        ("#d97706", "#fcd34d"),
+        ("#65a30d", "#bef264"),
+        ("#0891b2", "#67e8f9"),
+        ("#1e40af", "#93c5fd"),
+    )
+)
+"""Five steps of something that grows, from warm to cold."""
+
 COLOURS: dict[str, Colour] = {
     "bbr": VERMILION,
     "bbr2": OCHRE,
@@ -39,6 +51,7 @@ COLOURS: dict[str, Colour] = {
     "loss": INK,
     "neutral": GREY,
     **{f"flow:{i}": c for i, c in enumerate((BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, GREY))},
+    **{f"step:{i}": shade for i, shade in enumerate(SHADES)},
     "span": Colour("#c9a227", "#c9a227"),
     "state:startup": GREEN,
     "state:slow_start": GREEN,

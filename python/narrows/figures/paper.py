@@ -142,16 +142,17 @@ def _box(axes: Axes, box: Box) -> None:
 
 
 def _bar(axes: Axes, bar: Bar) -> None:
-    axes.bar(bar.x, bar.y, width=0.34, color=colour(bar.colour).light, alpha=0.75)
+    axes.bar(bar.x, bar.y, width=bar.width, color=colour(bar.colour).light, alpha=0.75)
     if bar.interval is not None:
         low, high = bar.interval
-        axes.errorbar(bar.x, bar.y, [[bar.y - low], [high - bar.y]], ecolor=INK, elinewidth=0.9,
-                      capsize=2.5, fmt="none")  # fmt: skip
+        axes.errorbar(bar.x, bar.y, [[bar.y - low], [high - bar.y]], ecolor=INK, elinewidth=0.7,
+                      capsize=1.5, fmt="none")  # fmt: skip
 
 
 def _guide(axes: Axes, guide: Guide) -> None:
     rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
     words: dict[str, Any] = {"color": FAINT, "size": 7.5, "textcoords": "offset points"}
+    words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
     if guide.upright:
         axes.axvline(guide.value, **rule)
         place = (guide.value, 1.0)

@@ -1,0 +1,109 @@
+"""Figure 11: windows of 1 MB CUBIC flows beside a large BBR or CUBIC flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Box, Chart, Sheet
+from narrows.figures.model import Floats
+from narrows.figures.palette import name
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.mixed import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+RATE = 20
+BUFFERS = (1.0, 2.0)
+REPETITIONS = 5
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Two buffers, two controls of the large flow."""
+    for large in ("bbr", "cubic"):
+        for room in BUFFERS:
+            spec = testbed.spec(
+                scope, large, "cubic", RATE, room,
+                record="samples", sample_interval="20ms", repetitions=REPETITIONS,
+            )  # fmt: skip
+            yield Case({"beside": large, "buffer_bdp": room}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Windows of the 1 MB flows while one is under way."""
+    rows = views.samples(trial, ["cwnd", "in_flight"], whole=True)
+    mine = rows.filter((pl.col("name") == "small") & (pl.col("in_flight") > 0))
+    return {"cwnd": mine.select("time_s", "cwnd")}
+
+
+def windows_of(data: Data, beside: str, room: float) -> Floats:
+    """All windows in packets in one buffer beside one control."""
+    rows = data["cwnd"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == room))
+    return frames.column(rows, "cwnd")
+
+
+def draw(data: Data) -> list[Picture]:
+    """A box for each control, a panel for each buffer."""
+    charts = tuple(_chart(data, room) for room in BUFFERS)
+    sheet = Sheet(
+        "Windows of 1 MB CUBIC flows",
+        f"Beside a large flow of BBR or of CUBIC, 20 Mbit/s, 45 ms; {data.scope.profile}",
+        charts,
+        "Box plots of the windows: low beside BBR at 1 BDP, close to each other at 2 BDP.",
+        columns=2,
+        height=3.4,
+    )
+    return [Picture("", "Windows at every 20 ms; boxes: quartiles and median", sheet)]
+
+
+def _chart(data: Data, room: float) -> Chart:
+    boxes = tuple(
+        Box("", float(place), windows_of(data, beside, room), beside)
+        for place, beside in enumerate(("bbr", "cubic"))
+    )
+    ticks = tuple((float(i), f"beside {name(kind)}") for i, kind in enumerate(("bbr", "cubic")))
+    return Chart("", "Window (packets)", boxes, title=f"{room:g} BDP", ticks=ticks,
+                 x_range=(-0.6, 1.6))  # fmt: skip
+
+
+def judge(data: Data) -> list[Finding]:
+    """Low at 1 BDP, close at 2 BDP."""
+    return [Finding("mixed/fig11", [held(data), close(data)])]
+
+
+def _ratio(data: Data, room: float) -> tuple[float, str]:
+    bbr, cubic = (float(np.median(windows_of(data, kind, room))) for kind in ("bbr", "cubic"))
+    return bbr / cubic, f"{bbr:.0f} packets beside BBR, {cubic:.0f} beside CUBIC"
+
+
+def held(data: Data) -> Check:
+    """The medians at 1 BDP."""
+    ratio, words = _ratio(data, 1.0)
+    return Check(
+        "At 1 BDP BBR holds them to very low windows.",
+        "Median window. Passes if it is less than 0.6 of the one beside CUBIC.",
+        "very low",
+        words,
+        ratio < 0.6,
+    )
+
+
+def close(data: Data) -> Check:
+    """The medians at 2 BDP."""
+    ratio, words = _ratio(data, 2.0)
+    small, _ = _ratio(data, 1.0)
+    return Check(
+        "At 2 BDP they are much closer to those beside CUBIC.",
+        "Median window. Passes if it is at least 0.6 of the one beside CUBIC, and a larger part "
+        "of it than at 1 BDP.",
+        "much closer",
+        words,
+        ratio >= 0.6 and ratio > small,
+    )

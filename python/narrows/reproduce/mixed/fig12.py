@@ -1,0 +1,74 @@
+"""Figure 12: pacing rate of a large BBR flow beside 1 MB CUBIC flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import interval
+from narrows.reproduce.mixed import pacing, testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+RATE = 20
+LOW = 0.75
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Two buffers at 20 Mbit/s."""
+    yield from pacing.cases(scope, RATE, "1mb")
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The large flow's pacing rate, and the completion times of the 1 MB flows."""
+    rows = views.samples(trial, ["pacing_mbps"], whole=True).filter(pl.col("name") == "large")
+    return {"pacing": rows.select("time_s", "pacing_mbps"), "times": testbed.smaller(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """The first 15 s."""
+    sheet = pacing.sheet(data, "Pacing rate of BBR beside 1 MB CUBIC flows", RATE, 15.0)
+    return [Picture("", "Pacing rate of the large flow; the 1 MB flows start at 0.5 s", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Lower for long stretches at 2 BDP; the first flow suffers most."""
+    return [Finding("mixed/fig12", [lower(data), first(data)])]
+
+
+def lower(data: Data) -> Check:
+    """How often the rate is low in each buffer."""
+    one, two = (pacing.low_part(data, room, LOW * RATE) for room in pacing.BUFFERS)
+    middle = [sum(values) / len(values) for values in (one, two)]
+    return Check(
+        "The pacing rate is clearly lower for long stretches at 2 BDP.",
+        f"Samples from {pacing.SETTLED_S:g} s on with a rate below {100 * LOW:g} % of the "
+        "bottleneck's, in percent. Passes if they are 30 or more at 2 BDP, and twice as many as at "
+        "1 BDP.",
+        "for long durations",
+        f"{interval(two)} % at 2 BDP, {interval(one)} % at 1 BDP",
+        middle[1] >= 30.0 and middle[1] >= 2 * middle[0],
+    )
+
+
+def first(data: Data) -> Check:
+    """The first flow's completion time against the later ones'."""
+    rows = data["times"].filter(pl.col("buffer_bdp") == 2.0)
+    ratios = []
+    for _, mine in rows.group_by("trial", maintain_order=True):
+        times = mine.sort("instance")["fct_s"].to_list()
+        ratios.append(times[0] / (sum(times[1:]) / len(times[1:])))
+    return Check(
+        "At 2 BDP the first CUBIC flow suffers most.",
+        "Completion time of the first 1 MB flow over the mean of the later ones, mean over the "
+        "repetitions. Passes above 1.2.",
+        "longer than the others",
+        interval(ratios),
+        sum(ratios) / len(ratios) > 1.2,
+    )

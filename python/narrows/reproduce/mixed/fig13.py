@@ -1,0 +1,79 @@
+"""Figure 13: 100 KB CUBIC flows beside a large BBR or CUBIC flow, over the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from narrows.report import Check
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.mixed import testbed, times
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+RATE = 5
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """All buffers at 5 Mbit/s."""
+    for large in ("bbr", "cubic"):
+        for room in testbed.BUFFERS:
+            spec = testbed.spec(scope, large, "cubic", RATE, room, size="100kb")
+            yield Case({"beside": large, "buffer_bdp": room}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Completion times of the 100 KB flows."""
+    return {"times": testbed.smaller(trial).drop("name")}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Completion times over the buffer, with their spread."""
+    sheet = times.sheet(
+        data,
+        "100 KB CUBIC flows beside a large flow",
+        f"Large flow of 30 MB, 5 Mbit/s, 45 ms; {data.scope.profile}",
+    )
+    return [Picture("", "Mean completion time; bars: standard deviation of the flows", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Slower beside BBR even at 2 BDP; the largest gain at 8 BDP."""
+    return [Finding("mixed/fig13", [slower(data), gain(data)])]
+
+
+def _ratio(data: Data, room: float) -> float:
+    return times.mean(data, "bbr", room) / times.mean(data, "cubic", room)
+
+
+def slower(data: Data) -> Check:
+    """Beside BBR at 2 BDP."""
+    found = [_ratio(data, room) for room in (0.5, 1.0, 2.0)]
+    return Check(
+        "100 KB flows are slower beside BBR even at 2 BDP.",
+        "Mean completion time beside BBR over that beside CUBIC at 0.5, 1 and 2 BDP. Passes if all "
+        "are above 1.",
+        "longer at 2 BDP",
+        ", ".join(f"{value:.2f}" for value in found),
+        min(found) > 1.0,
+    )
+
+
+def gain(data: Data) -> Check:
+    """Where beside BBR is best."""
+    saved = {
+        room: times.mean(data, "cubic", room) - times.mean(data, "bbr", room)
+        for room in testbed.BUFFERS
+    }
+    words = ", ".join(f"{room:g} BDP: {value:+.2f} s" for room, value in saved.items())
+    return Check(
+        "The largest gain from BBR is at 8 BDP.",
+        "Mean completion time beside CUBIC minus that beside BBR. Passes if it is largest at 8 BDP "
+        "and above zero there.",
+        "8 BDP",
+        words,
+        max(saved, key=lambda room: saved[room]) == 8.0 and saved[8.0] > 0,
+    )

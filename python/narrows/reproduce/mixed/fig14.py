@@ -1,0 +1,130 @@
+"""Figure 14: distribution of the completion times of 100 KB CUBIC flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.metrics.distributions import distribution, statistics
+from narrows.report import Check
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between
+from narrows.reproduce.mixed import testbed, times
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+RATE = 5
+BUFFERS = (1.0, 2.0)
+FILTER = 10
+"""Round trips in BBR's bandwidth filter, as long as they are with the queue."""
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Two of the buffers of Figure 13."""
+    for large in ("bbr", "cubic"):
+        for room in BUFFERS:
+            spec = testbed.spec(scope, large, "cubic", RATE, room, size="100kb")
+            yield Case({"beside": large, "buffer_bdp": room}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Completion times and retransmissions of the 100 KB flows; the large flow's mean RTT."""
+    rtts = distribution(trial.tables["distributions"], "rtt_ms", 0)
+    mean = statistics(rtts, ("mean",))["mean"]
+    return {
+        "times": testbed.smaller(trial).drop("name"),
+        "rtt": pl.DataFrame({"rtt_ms": [mean]}, schema={"rtt_ms": pl.Float64}),
+    }
+
+
+def draw(data: Data) -> list[Picture]:
+    """The empirical distribution functions, a panel for each buffer."""
+    charts = tuple(_chart(data, room) for room in BUFFERS)
+    sheet = Sheet(
+        "Completion times of 100 KB CUBIC flows",
+        f"Beside a large flow of BBR or of CUBIC, 5 Mbit/s, 45 ms; {data.scope.profile}",
+        charts,
+        "Empirical distribution functions of the completion times at 1 and 2 BDP.",
+        columns=2,
+        height=3.2,
+    )
+    return [Picture("", "Part of the flows that are done after a time", sheet)]
+
+
+def _chart(data: Data, room: float) -> Chart:
+    lines = []
+    for beside in ("bbr", "cubic"):
+        x = np.sort(times.of(data, beside, room))
+        y = np.arange(1, len(x) + 1) / len(x)
+        lines.append(Line(f"beside {name(beside)}", x, y, beside, step=True))
+    return Chart(
+        "Completion time (s)",
+        "Part of the flows",
+        tuple(lines),
+        title=f"{room:g} BDP",
+        x_range=(0, None),
+        y_range=(0, 1.02),
+        guides=(Guide(FILTER * round_s(data, room), "10 RTT of BBR", upright=True),),
+    )
+
+
+def judge(data: Data) -> list[Finding]:
+    """About ten round trips; losses beside BBR, none beside CUBIC."""
+    return [Finding("mixed/fig14", [ten_rounds(data), losses(data), spared(data)])]
+
+
+def round_s(data: Data, room: float) -> float:
+    """The mean RTT of the large BBR flow in a buffer, in seconds."""
+    rows = data["rtt"].filter((pl.col("beside") == "bbr") & (pl.col("buffer_bdp") == room))
+    return float(np.mean(frames.column(rows, "rtt_ms"))) / 1000
+
+
+def ten_rounds(data: Data) -> Check:
+    """The median beside BBR at 2 BDP."""
+    return between(
+        "The completion times at 2 BDP are close to ten round trips.",
+        "Median completion time beside BBR at 2 BDP, in mean RTTs of the large BBR flow: its "
+        "bandwidth filter holds ten of them.",
+        "about 10 RTT",
+        [float(np.median(times.of(data, "bbr", 2.0))) / round_s(data, 2.0)],
+        (7.0, 13.0),
+        " RTT",
+    )
+
+
+def _again(data: Data, beside: str) -> pl.DataFrame:
+    return data["times"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == 2.0))
+
+
+def losses(data: Data) -> Check:
+    """Retransmissions of each flow beside BBR."""
+    counts = frames.column(_again(data, "bbr"), "retransmitted")
+    inside = float(np.mean((counts >= 11) & (counts <= 15)))
+    low, middle, high = np.quantile(counts, [0.25, 0.5, 0.75])
+    return Check(
+        "Most 100 KB flows beside BBR see 11 to 15 retransmissions at 2 BDP.",
+        "Retransmissions of each flow. Passes if half of the flows or more have 11 to 15.",
+        "11 to 15",
+        f"{100 * inside:.0f} % of the flows; quartiles {low:.0f}, {middle:.0f}, {high:.0f}",
+        inside >= 0.5,
+    )
+
+
+def spared(data: Data) -> Check:
+    """Retransmissions of the third and later flows beside CUBIC."""
+    rows = _again(data, "cubic").filter(pl.col("instance") >= 2)
+    hit = float(np.mean(frames.column(rows, "retransmitted") > 0))
+    return Check(
+        "Beside CUBIC none but the first two see any.",
+        "Part of the flows from the third on with a retransmission. Passes up to 5 %.",
+        "none",
+        f"{100 * hit:.1f} % of {rows.height} flows",
+        hit <= 0.05,
+    )

@@ -1,0 +1,109 @@
+"""Figure 5: windows of the large CUBIC flow and of the successive 1 MB flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between, interval
+from narrows.reproduce.mixed import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+RATE, BUFFER = 40, 0.5
+ROOM_PACKETS = 225
+"""BDP and buffer of 1500-byte packets; the study says about 240."""
+SETTLED_S = 2.0
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Against BBR and against CUBIC."""
+    for small in ("bbr", "cubic"):
+        spec = testbed.spec(
+            scope, "cubic", small, RATE, BUFFER,
+            record="samples", sample_interval="20ms", repetitions=3,
+        )  # fmt: skip
+        yield Case({"small": small}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The windows in packets at every sample."""
+    return {"cwnd": views.samples(trial, ["cwnd"], whole=True)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """The first 20 s of both."""
+    charts = tuple(_chart(data, small) for small in ("bbr", "cubic"))
+    sheet = Sheet(
+        "Windows of a large CUBIC flow and of successive 1 MB flows",
+        f"40 Mbit/s, 45 ms, 0.5 BDP, first repetition; {data.scope.profile}",
+        charts,
+        "Two panels: the large flow's window stays low beside BBR flows, not beside CUBIC flows.",
+    )
+    return [Picture("", "Congestion windows; the 1 MB flows come one after the other", sheet)]
+
+
+def _chart(data: Data, small: str) -> Chart:
+    rows = data["cwnd"].filter((pl.col("small") == small) & (pl.col("trial") == 1))
+    lines = []
+    for label, who, colour in ((f"1 MB {name(small)}", "small", small),
+                               ("large CUBIC", "large", "neutral")):  # fmt: skip
+        mine = rows.filter(pl.col("name") == who).sort("time_s")
+        x, y = frames.column(mine, "time_s"), frames.column(mine, "cwnd")
+        lines.append(Line(label, x, y, colour, step=True, width=1.2))
+    return Chart(
+        "Time (s)",
+        "Window (packets)",
+        tuple(lines),
+        title=f"1 MB flows of {name(small)}",
+        x_range=(0, 20),
+        guides=(Guide(ROOM_PACKETS, "BDP + buffer"),),
+    )
+
+
+def judge(data: Data) -> list[Finding]:
+    """A small share of the path beside BBR, a larger one beside CUBIC."""
+    return [Finding("mixed/fig5", [pinned(data), free(data)])]
+
+
+def _means(data: Data, small: str) -> list[float]:
+    rows = data["cwnd"].filter(
+        (pl.col("small") == small) & (pl.col("name") == "large") & (pl.col("time_s") >= SETTLED_S)
+    )
+    found = rows.group_by("trial", maintain_order=True).agg(pl.col("cwnd").mean())
+    return found["cwnd"].to_list()
+
+
+def pinned(data: Data) -> Check:
+    """The large flow's window beside BBR bursts."""
+    return between(
+        "Beside BBR bursts the large flow is pinned to a small share of the path.",
+        f"Mean window of the large flow from {SETTLED_S:g} s on, in percent of the "
+        f"{ROOM_PACKETS} packets that path and buffer hold.",
+        "a small share of about 240 packets",
+        [100 * value / ROOM_PACKETS for value in _means(data, "bbr")],
+        (0.0, 25.0),
+        " %",
+    )
+
+
+def free(data: Data) -> Check:
+    """The same beside CUBIC bursts."""
+    bbr, cubic = _means(data, "bbr"), _means(data, "cubic")
+    return Check(
+        "Beside CUBIC bursts it is not.",
+        "Mean window of the large flow in packets. Passes if it is at least 1.8 times the one "
+        "beside BBR.",
+        "a larger window",
+        f"{interval(cubic)} beside CUBIC, {interval(bbr)} beside BBR",
+        sum(cubic) / len(cubic) >= 1.8 * sum(bbr) / len(bbr),
+    )

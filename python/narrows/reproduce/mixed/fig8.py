@@ -1,0 +1,93 @@
+"""Figure 8: throughput and utilisation for growing gaps between the 1 MB flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.compare.statistics import difference_half_width
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.palette import name
+from narrows.report import Check
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.mixed import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+RATE, BUFFER = 40, 0.5
+GAPS = tuple(round(0.1 * step, 1) for step in range(10))
+QUICK_GAPS = (0.0, 0.3, 0.6, 0.9)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """A CUBIC flow of 90 MB beside 1 MB flows of both controls, gaps from 0 to 0.9 s."""
+    for small in ("bbr", "cubic"):
+        for gap in QUICK_GAPS if scope.quick else GAPS:
+            spec = testbed.spec(
+                scope, "cubic", small, RATE, BUFFER, large_size="90mb", gap=f"{gap:g}s"
+            )
+            yield Case({"small": small, "gap_s": gap}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What each run gave: one row."""
+    return {"outcome": testbed.outcome(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Throughput and utilisation over the gap."""
+    charts = (
+        _chart(data, "goodput_mbps", "Throughput of the large flow (Mbit/s)", 1.0),
+        _chart(data, "utilization", "Utilisation (percent)", 100.0),
+    )
+    sheet = Sheet(
+        "Growing gaps between 1 MB flows",
+        f"Large CUBIC flow of 90 MB, 40 Mbit/s, 45 ms, 0.5 BDP; {data.scope.profile}",
+        charts,
+        "Throughput of the large flow and utilisation over the gap, beside BBR and CUBIC flows.",
+        columns=2,
+        height=3.2,
+    )
+    return [Picture("", "Mean of the repetitions", sheet)]
+
+
+def _chart(data: Data, value: str, y_label: str, scale: float) -> Chart:
+    lines = []
+    for small in ("bbr", "cubic"):
+        rows = testbed.means(data["outcome"].filter(pl.col("small") == small), value, "gap_s")
+        x, y = frames.column(rows, "gap_s"), scale * frames.column(rows, "mean")
+        lines.append(Line(f"CUBIC-{small}", x, y, small, marker="o"))
+    return Chart("Gap between flows (s)", y_label, tuple(lines), x_range=(-0.03, 0.93))
+
+
+def judge(data: Data) -> list[Finding]:
+    """Where CUBIC-cubic and CUBIC-bbr are farthest apart."""
+    return [Finding("mixed/fig8", [widest(data)])]
+
+
+def _used(data: Data, small: str, gap: float) -> list[float]:
+    rows = data["outcome"].filter((pl.col("small") == small) & (pl.col("gap_s") == gap))
+    return (100 * rows["utilization"]).to_list()
+
+
+def widest(data: Data) -> Check:
+    """The difference of the utilisations by gap."""
+    gaps = data["outcome"]["gap_s"].unique().sort().to_list()
+    pairs = [(_used(data, "cubic", gap), _used(data, "bbr", gap)) for gap in gaps]
+    apart = [float(np.mean(cubic) - np.mean(bbr)) for cubic, bbr in pairs]
+    reach = difference_half_width(*pairs[-1])
+    words = ", ".join(f"{value:.1f}" for value in apart)
+    kinds = f"{name('cubic')}-cubic and {name('cubic')}-bbr"
+    return Check(
+        f"The utilisations of {kinds} are farthest apart at the longest gap.",
+        "Difference of the mean utilisations by gap, in points. Passes if no gap has a larger one "
+        f"than the longest, by more than the half-width of its 95 % interval ({reach:.1f}).",
+        "the widest at 0.9 s",
+        f"{words} points at gaps of {gaps[0]:g} to {gaps[-1]:g} s",
+        apart[-1] > 0 and apart[-1] >= max(apart) - reach,
+    )

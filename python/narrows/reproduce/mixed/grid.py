@@ -1,0 +1,73 @@
+"""The layout of Figures 2 to 4: a panel for each rate, pairs of controls, bars by buffer."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from narrows.compare.statistics import student
+from narrows.figures.chart import Bar, Chart, Sheet
+from narrows.reproduce.exhibit import Data
+from narrows.reproduce.mixed import testbed
+
+NAMES = tuple(testbed.pair_name(*pair) for pair in testbed.PAIRS)
+WIDTH = 0.15
+
+
+def sheet(data: Data, value: str, title: str, y_label: str, *, top: float | None = None) -> Sheet:
+    """A column of the frame `outcome` for all pairs, rates and buffers."""
+    rates = data["outcome"]["rate_mbps"].unique().sort().to_list()
+    charts = tuple(_chart(data, value, rate, y_label, top) for rate in rates)
+    return Sheet(
+        title,
+        f"LARGE-medium; 45 ms; mean and 95 % interval of the repetitions; {data.scope.profile}",
+        charts,
+        f"{title}: for each rate, bars of five buffers for each of four pairs of controls.",
+        columns=2,
+        height=2.2,
+    )
+
+
+def _chart(data: Data, value: str, rate: int, y_label: str, top: float | None) -> Chart:
+    rows = data["outcome"].filter(pl.col("rate_mbps") == rate)
+    found = testbed.means(rows, value, "pair", "buffer_bdp")
+    bars = [
+        _bar(row, NAMES.index(row["pair"]), testbed.BUFFERS.index(row["buffer_bdp"]))
+        for row in found.to_dicts()
+        if row["mean"] is not None
+    ]
+    bars.sort(key=lambda bar: bar.colour)
+    ticks = tuple((float(place), name) for place, name in enumerate(NAMES))
+    return Chart("", y_label, tuple(bars), title=f"{rate} Mbit/s", ticks=ticks, y_range=(0, top))
+
+
+def _bar(row: dict[str, float], pair: int, step: int) -> Bar:
+    middle, count = row["mean"], int(row["n"])
+    reach = student(count - 1.0) * row["sd"] / count**0.5 if count > 1 else 0.0
+    return Bar(
+        f"{row['buffer_bdp']:g} BDP",
+        pair + (step - 2) * WIDTH,
+        middle,
+        f"step:{step}",
+        (middle - reach, middle + reach),
+        width=0.9 * WIDTH,
+    )
+
+
+def cell(data: Data, value: str, pair: str, rate: int, room: float) -> list[float]:
+    """The values of one cell, by trial."""
+    rows = data["outcome"].filter(
+        (pl.col("pair") == pair) & (pl.col("rate_mbps") == rate) & (pl.col("buffer_bdp") == room)
+    )
+    return rows[value].drop_nulls().to_list()
+
+
+def mean(data: Data, value: str, pair: str, rate: int, room: float) -> float:
+    """Its mean; NaN if there is none."""
+    values = cell(data, value, pair, rate, room)
+    return sum(values) / len(values) if values else float("nan")
+
+
+def rates(data: Data) -> list[int]:
+    """The rates that were run."""
+    found: list[int] = data["outcome"]["rate_mbps"].unique().sort().to_list()
+    return found

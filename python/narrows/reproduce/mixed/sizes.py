@@ -1,0 +1,66 @@
+"""What Figures 6 and 7 share: medium flows of three sizes in a buffer of 0.5 BDP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.palette import name
+from narrows.reproduce.exhibit import Case, Data, Scope
+from narrows.reproduce.mixed import testbed
+
+SIZES = {"500kb": "500 KB", "1mb": "1 MB", "2mb": "2 MB"}
+BUFFER = 0.5
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """A large CUBIC flow beside medium ones of each size and control, over all rates."""
+    for small in ("bbr", "cubic"):
+        for size in SIZES:
+            for rate in testbed.RATES:
+                spec = testbed.spec(scope, "cubic", small, rate, BUFFER, size=size)
+                yield Case({"small": small, "size": size, "rate_mbps": rate}, spec)
+
+
+def by_rate(data: Data, value: str, small: str, size: str) -> pl.DataFrame:
+    """Mean over the repetitions by rate: `rate_mbps`, `mean`."""
+    rows = data["outcome"].filter((pl.col("small") == small) & (pl.col("size") == size))
+    return testbed.means(rows, value, "rate_mbps")
+
+
+def sheet(data: Data, value: str, title: str, y_label: str, scale: float = 1.0) -> Sheet:
+    """A column of `outcome` over the rate; a panel for each control."""
+    charts = []
+    for small in ("bbr", "cubic"):
+        lines = []
+        for step, (size, label) in enumerate(SIZES.items()):
+            rows = by_rate(data, value, small, size)
+            x, y = frames.column(rows, "rate_mbps"), scale * frames.column(rows, "mean")
+            lines.append(Line(label, x, y, f"step:{2 * step}", marker="o"))
+        charts.append(
+            Chart(
+                "Bottleneck (Mbit/s)",
+                y_label,
+                tuple(lines),
+                title=f"Beside {name(small)}",
+                x_range=(0, 75),
+            )
+        )
+    top = max(float(mark.y.max()) for c in charts for mark in c.marks if isinstance(mark, Line))
+    even = tuple(
+        Chart(
+            c.x_label, c.y_label, c.marks, title=c.title, x_range=c.x_range, y_range=(0, 1.05 * top)
+        )
+        for c in charts
+    )
+    return Sheet(
+        title,
+        f"Large CUBIC flow of 30 MB, 45 ms, 0.5 BDP, mean of the repetitions; {data.scope.profile}",
+        even,
+        f"{title} over the bottleneck's rate for three sizes of medium flows.",
+        columns=2,
+        height=3.2,
+    )

@@ -1,0 +1,56 @@
+"""Completion times of smaller flows beside one control or another, over the buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Floats
+from narrows.figures.palette import name
+from narrows.reproduce.exhibit import Data
+
+
+def of(data: Data, beside: str, room: float) -> Floats:
+    """All completion times in seconds in one buffer beside one control."""
+    rows = data["times"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == room))
+    return frames.column(rows, "fct_s")
+
+
+def mean(data: Data, beside: str, room: float) -> float:
+    """Their mean; NaN of none."""
+    values = of(data, beside, room)
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def spread(data: Data, beside: str, room: float) -> float:
+    """Their standard deviation as a part of the mean; NaN of fewer than two."""
+    values = of(data, beside, room)
+    return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else float("nan")
+
+
+def sheet(data: Data, title: str, subtitle: str) -> Sheet:
+    """Mean and standard deviation over the buffer, a line for each control beside them."""
+    rooms = data["times"]["buffer_bdp"].unique().sort().to_list()
+    lines = []
+    for place, beside in enumerate(("bbr", "cubic")):
+        middle: Floats = np.array([mean(data, beside, room) for room in rooms])
+        parts: Floats = np.array([spread(data, beside, room) for room in rooms])
+        reach: Floats = np.asarray(middle * parts, dtype=np.float64)
+        x: Floats = np.arange(len(rooms), dtype=np.float64) + 0.08 * (2 * place - 1)
+        lines.append(
+            Line(
+                f"beside {name(beside)}",
+                x,
+                middle,
+                beside,
+                middle - reach,
+                middle + reach,
+                marker="o",
+            )
+        )
+    ticks = tuple((float(place), f"{room:g} BDP") for place, room in enumerate(rooms))
+    chart = Chart("Buffer", "Completion time (s)", tuple(lines), ticks=ticks)
+    words = "Completion time over the buffer, beside BBR and beside CUBIC, with its spread."
+    return Sheet(title, subtitle, (chart,), words, height=3.4)
