@@ -106,7 +106,7 @@ def run(
 ) -> None:
     """Run a specification and keep its results."""
     from narrows.console import ProgressBar, note_cached, print_summary
-    from narrows.runner import execute, prepare
+    from narrows.runner import execute, prepare, unmet
     from narrows.store import CaptureOptions
 
     captures = CaptureOptions(pcap=pcap, snaplen=snaplen, ipv6=ipv6)
@@ -117,10 +117,15 @@ def run(
         )
     if outcome.cached:
         note_cached(outcome.result)
+    broken = [str(one) for one in unmet(job, outcome.result)]
     if as_json:
-        _print_json({**outcome.result.summary, "directory": str(outcome.result.path)})
+        more = {"unmet": broken} if job.loaded.spec.expect else {}
+        directory = str(outcome.result.path)
+        _print_json({**outcome.result.summary, **more, "directory": directory})
     else:
         print_summary(outcome.result)
+        _print(f"not met: {one}" for one in broken)
+    raise typer.Exit(FAILED if broken else DONE)
 
 
 def _overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
@@ -261,7 +266,7 @@ def sweep(
     with SweepBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
     _print(outcome.document() if as_json else outcome_lines(outcome))
-    raise typer.Exit(FAILED if outcome.failures else DONE)
+    raise typer.Exit(DONE if outcome.good else FAILED)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from narrows.errors import InputError, InterruptedRunError
 from narrows.plan import Plan, Trial, plan
 from narrows.spec import Loaded, Override, load
 from narrows.spec.registry import also_known
+from narrows.spec.values import values_in
 from narrows.store import (
     NO_CAPTURES,
     CaptureOptions,
@@ -29,6 +30,7 @@ from narrows.version import __version__
 
 if TYPE_CHECKING:
     from narrows.backends import Progress
+    from narrows.metrics.expect import Case, Unmet
     from narrows.store import RunResult
 
 TICK_S = 0.1
@@ -84,7 +86,33 @@ def prepare(
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
         loaded = load(spec, overrides)
-    return Job(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
+    job = Job(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
+    if loaded.spec.expect:
+        from narrows.metrics.expect import applicable
+
+        applicable(loaded.spec.expect, [_case(job)])
+    return job
+
+
+def unmet(job: Job, result: Result) -> list[Unmet]:
+    """The expectations of the specification that a result doesn't meet."""
+    if not job.loaded.spec.expect:
+        return []
+    import polars as pl
+
+    from narrows.metrics.expect import judge
+    from narrows.metrics.tables import summary_tables
+
+    rows = [summary_tables(run, result.groups)["summary"] for run in result.summary["runs"]]
+    summary = pl.concat(rows).with_columns(pl.lit(1).alias("cell"))
+    return list(judge(job.loaded.spec.expect, [_case(job)], summary))
+
+
+def _case(job: Job) -> Case:
+    """The specification as the only combination there is."""
+    from narrows.metrics.expect import Case
+
+    return Case(1, job.plan.name, values_in(job.loaded.text), job.plan.groups)
 
 
 def execute(

@@ -8,10 +8,11 @@ import pytest
 from specimens import GOOD, scenario_of, spec_of
 
 from narrows.backends import get_backend
-from narrows.compare import Comparison, statistics
+from narrows.compare import Comparison
 from narrows.compare.judge import Row
 from narrows.compare.quantities import QUANTITIES, Cell, measure
 from narrows.compare.vary import chanceless, varied
+from narrows.metrics import intervals as statistics
 from narrows.plan import plan
 
 RTT = Cell("rtt", "cubic")

@@ -272,7 +272,9 @@ def test_the_summary_has_the_promised_shape() -> None:
     info = RunInfo("sim", "1", "ab", 2.0, 1000, 0.25, 0.5)
     rows = [(0.5, 0, 0, 0, 0), (2.0, 0, 750_000, 780_000, 5)]
     found = summarise(scenario, tables(rows), info)
-    assert list(found) == ["scenario", "backend", "seed", "flows", "bottleneck", "perf"]
+    assert list(found) == [
+        *("scenario", "backend", "seed", "flows", "bottleneck", "convergence_s", "perf")
+    ]
     assert found["scenario"] == scenario
     assert (found["backend"], found["seed"]) == ("sim", 1)
     assert list(found["flows"][0]) == [

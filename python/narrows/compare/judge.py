@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from narrows.compare import statistics
 from narrows.compare.quantities import QUANTITIES, Cell, Measured
+from narrows.metrics import intervals as statistics
 
 AGREE, DIFFER = "agree", "differ"
 REAL = ("uml", "kernel")

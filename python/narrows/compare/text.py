@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from narrows.compare import statistics
 from narrows.compare.judge import Comparison, Row
 from narrows.compare.quantities import Quantity
+from narrows.metrics import intervals as statistics
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:

@@ -13,12 +13,13 @@ from typing import Any
 import jinja2
 import polars as pl
 
-from narrows.compare import statistics, text
+from narrows.compare import text
 from narrows.compare.figure import overlay
 from narrows.compare.judge import Comparison, Row
 from narrows.errors import StoreError
 from narrows.figures import interactive, static
 from narrows.figures.palette import colour
+from narrows.metrics import intervals as statistics
 from narrows.report.page import plotly_js
 from narrows.version import __version__
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from narrows.metrics.bottleneck import bottleneck_summary, queue_bdp
+from narrows.metrics.convergence import convergence_s
 from narrows.metrics.counters import growth
 from narrows.metrics.distributions import (
     distribution,
@@ -10,20 +11,26 @@ from narrows.metrics.distributions import (
     weighted_mean,
     weighted_quantile,
 )
-from narrows.metrics.fairness import jain, shares
-from narrows.metrics.flows import completion_times, flow_summaries, mbps
+from narrows.metrics.fairness import jain, rtt_bias, shares
+from narrows.metrics.flows import completion_times, flow_summaries, mbps, slowdown
+from narrows.metrics.harm import harm, harms
 from narrows.metrics.summary import summarise
 
 __all__ = [
     "bottleneck_summary",
     "completion_times",
+    "convergence_s",
     "distribution",
     "flow_summaries",
     "growth",
+    "harm",
+    "harms",
     "jain",
     "mbps",
     "queue_bdp",
+    "rtt_bias",
     "shares",
+    "slowdown",
     "statistics",
     "summarise",
     "weighted_mean",

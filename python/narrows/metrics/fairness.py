@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 
@@ -19,3 +20,24 @@ def jain(values: Sequence[float]) -> float | None:
     """
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+def rtt_bias(rtts: Sequence[float], goodputs: Sequence[float]) -> float | None:
+    """How strongly flows with a longer RTT get less: b in goodput ~ RTT^-b.
+
+    0 if the RTT makes no difference, 1 if goodput is inversely proportional to
+    it. `rtts` are the flows' two-way delays without queueing. The exponent is
+    that of least squares on logarithms; None unless two flows with different
+    RTTs got something.
+    """
+    points = [
+        (math.log(rtt), math.log(goodput))
+        for rtt, goodput in zip(rtts, goodputs, strict=True)
+        if rtt > 0 and goodput > 0
+    ]
+    if len({x for x, _ in points}) < 2:
+        return None
+    middle = math.fsum(x for x, _ in points) / len(points)
+    height = math.fsum(y for _, y in points) / len(points)
+    spread = math.fsum((x - middle) ** 2 for x, _ in points)
+    return -math.fsum((x - middle) * (y - height) for x, y in points) / spread

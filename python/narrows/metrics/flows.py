@@ -35,6 +35,18 @@ def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
     return completions.with_columns(fct).sort("flow", "start_s")
 
 
+def slowdown(fct_s: float | None, size_bytes: float, rate_bps: float, rtt_s: float) -> float | None:
+    """A completion time as a multiple of the least possible; None for an unfinished flow.
+
+    The least is a round trip to connect, the payload at the bottleneck's rate
+    (in full packets of 1500 bytes that carry 1448), and a round trip until the
+    last acknowledgement.
+    """
+    if fct_s is None:
+        return None
+    return fct_s / (2 * rtt_s + size_bytes * (1500 / 1448) * 8 / rate_bps)
+
+
 def mbps(amount_bytes: float | None, span_s: float) -> float | None:
     """Bytes in a span of seconds as 10^6 bit/s; None if either means nothing."""
     return None if amount_bytes is None or span_s <= 0 else amount_bytes * 8 / span_s / 1e6

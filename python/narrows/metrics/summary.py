@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from narrows.metrics.bottleneck import bottleneck_summary
+from narrows.metrics.convergence import of_run
 from narrows.metrics.flows import flow_summaries
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def summarise(
 
     `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
     `narrows.metrics.bottleneck`; `perf` covers the whole run. `invalid`, there
-    only if the run is, says why it is not to be trusted.
+    only if the run is, says why it is not to be trusted; `convergence_s` is
+    explained in `narrows.metrics.convergence`.
     """
     return {
         "scenario": dict(scenario),
@@ -29,6 +31,7 @@ def summarise(
         "seed": scenario["seed"],
         "flows": flow_summaries(scenario, tables, info.end_s),
         "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
+        "convergence_s": of_run(scenario, tables["flow_samples"], info.end_s),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from narrows.errors import Problem, SpecError
 from narrows.plan.build import Plan, Trial, plan
 from narrows.plan.design import points
-from narrows.spec import Study, dotted
+from narrows.spec import Expect, Study, dotted
 
 MOST_PROBLEMS = 20
 """So many problems are enough to tell."""
@@ -21,6 +21,8 @@ class Cell:
     number: int
     values: Mapping[str, object]
     plan: Plan
+    least: int = 1
+    """Trials that run in any case; the others of the plan follow while they are needed."""
 
     def __str__(self) -> str:
         written = ", ".join(f"{place}={value}" for place, value in self.values.items())
@@ -33,11 +35,16 @@ class Grid:
 
     study: Study
     cells: tuple[Cell, ...]
+    expected: tuple[Expect, ...] = ()
 
-    def runs(self) -> Iterator[tuple[Cell, Trial]]:
-        """Every run, combination by combination."""
+    def runs(self, counts: Mapping[int, int] | None = None) -> Iterator[tuple[Cell, Trial]]:
+        """The runs, combination by combination.
+
+        Those that run in any case, or as many of each combination as `counts` says.
+        """
         for cell in self.cells:
-            for trial in cell.plan.trials:
+            count = cell.least if counts is None else counts[cell.number]
+            for trial in cell.plan.trials[:count]:
                 yield cell, trial
 
 
@@ -49,6 +56,7 @@ def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
     """
     cells: list[Cell] = []
     problems: dict[Problem, None] = {}
+    expected: list[Expect] = []
     for number, point in enumerate(points(study), start=1):
         try:
             spec = study.spec(point)
@@ -58,7 +66,11 @@ def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
                 break
             continue
         values = {dotted(key): value for key, value in point.items()}
-        cells.append(Cell(number, values, plan(spec, engine, backend)))
+        least, expected = spec.run.trials, spec.expect
+        if study.until is not None:
+            most = max(least, study.until.max_trials)
+            spec = spec.with_trials(most)
+        cells.append(Cell(number, values, plan(spec, engine, backend), least))
     if problems:
         raise SpecError(list(problems)[:MOST_PROBLEMS])
-    return Grid(study, tuple(cells))
+    return Grid(study, tuple(cells), tuple(expected))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from narrows.compare.statistics import half_width, mean
+from narrows.metrics.intervals import half_width, mean
 from narrows.report import Check
 
 

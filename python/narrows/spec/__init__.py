@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from narrows.spec.expect import Expect, Until
 from narrows.spec.models import Flow, Host, Path, Run, Spec
 from narrows.spec.naming import NamedFlow, named_flows
 from narrows.spec.overrides import Override, dotted, parse_override
 from narrows.spec.reading import Loaded, load, parse
 from narrows.spec.study import Axis, Study, load_study, parse_study
+from narrows.spec.values import same_value
 
 __all__ = [
     "Axis",
+    "Expect",
     "Flow",
     "Host",
     "Loaded",
@@ -19,6 +22,7 @@ __all__ = [
     "Run",
     "Spec",
     "Study",
+    "Until",
     "dotted",
     "load",
     "load_study",
@@ -26,4 +30,5 @@ __all__ = [
     "parse",
     "parse_override",
     "parse_study",
+    "same_value",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from narrows.errors import Problem
 from narrows.spec import registry
+from narrows.spec.expect import problems
 from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED
 from narrows.spec.models import Flow, Spec
 from narrows.spec.naming import NamedFlow, named_flows
@@ -27,7 +28,15 @@ def relations(spec: Spec) -> list[Problem]:
     if count > MAX_FLOWS:
         return [Problem("flows", f"{count} flows in all", f"at most {MAX_FLOWS}")]
     flows = named_flows(spec)
-    return [*_path(spec), *_flows(spec), *_names(flows), *_chains(spec, flows), *_run(spec, flows)]
+    expected = enumerate(spec.expect)
+    return [
+        *_path(spec),
+        *_flows(spec),
+        *_names(flows),
+        *_chains(spec, flows),
+        *_run(spec, flows),
+        *(problem for index, one in expected for problem in problems(one, f"expect[{index}]")),
+    ]
 
 
 def _path(spec: Spec) -> Iterator[Problem]:

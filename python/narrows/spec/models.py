@@ -9,6 +9,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from narrows.spec.elements import Element
+from narrows.spec.expect import Expect
 from narrows.spec.fields import (
     Boolean,
     Buffer,
@@ -116,9 +117,16 @@ class Spec(_Table):
     flows: list[Flow] = Field(min_length=1)
     host: Host = Host()
     run: Run
+    expect: list[Expect] = []
+    """What results must keep; decides no result."""
     _controls: dict[str, Source] = PrivateAttr(default_factory=dict)
 
     @property
     def controls(self) -> dict[str, Source]:
         """The sources of the controls that are no part of narrows, by name."""
         return self._controls
+
+    def with_trials(self, count: int) -> Spec:
+        """The same with another number of trials."""
+        run = self.run.model_copy(update={"trials": count})
+        return self.model_copy(update={"run": run})

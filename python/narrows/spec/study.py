@@ -9,6 +9,8 @@ every combination, unless `[sweep]` says otherwise:
     seed = 1                            # of the design, not of the runs
     zip = [["path.rate", "path.rtt"]]   # these go together, value by value
 
+    until = { metric = "bbr.share", within = 0.02, max_trials = 30 }   # more trials as needed
+
     [sweep.axes]                        # axes that don't fit in their place
     "path.loss" = {from = 1e-5, to = 0.1, count = 9, scale = "log"}
 """
@@ -23,6 +25,7 @@ from typing import Any
 
 from narrows.errors import Problem, SpecError
 from narrows.spec import models
+from narrows.spec.expect import Until, parse_until
 from narrows.spec.fields import MAX_SEED, describe
 from narrows.spec.overrides import (
     Key,
@@ -39,7 +42,7 @@ from narrows.spec.toml import to_toml
 from narrows.spec.units import quote
 
 DESIGNS = ("grid", "random", "lhs")
-SWEEP_KEYS = ("design", "budget", "seed", "zip", "axes")
+SWEEP_KEYS = ("design", "budget", "seed", "zip", "axes", "until")
 MAX_CELLS = 1_000_000
 """More combinations than this are a slip."""
 _SINGLE: dict[Key, str] = {
@@ -78,6 +81,7 @@ class Study:
     text: str
     file: str | None
     changes: tuple[Override, ...]
+    until: Until | None = None
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -129,10 +133,14 @@ class _Reader:
         axes = self._axes(base, sweep.get("axes", {}))
         self._drawn(axes, design)
         groups = self._groups(axes, sweep.get("zip", []))
+        until = None
+        if "until" in sweep:
+            until, wrong = parse_until(sweep["until"], "sweep.until", self._file)
+            self._problems.extend(wrong)
         self._stop()
         name = str(base["name"])
         changes = tuple(self._changes)
-        return Study(name, base, groups, design, budget, seed, text, self._file, changes)
+        return Study(name, base, groups, design, budget, seed, text, self._file, changes, until)
 
     def _wrong(self, place: str, found: str, remedy: str) -> None:
         self._problems.append(Problem(place, found, remedy, self._file))

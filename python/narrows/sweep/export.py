@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from narrows.errors import InputError
+from narrows.metrics.tables import summary_tables
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
 from narrows.store.index import INFO, RUNS, TABLES, rows
-from narrows.sweep.rows import summary_tables
 
 if TYPE_CHECKING:
     import polars as pl

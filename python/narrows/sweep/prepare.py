@@ -13,8 +13,10 @@ from narrows.spec import Override, load_study
 from narrows.spec.overrides import parse_place
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
-from narrows.spec.units import UnitError, parse_duration, parse_rate, parse_size, quote
+from narrows.spec.units import quote
+from narrows.spec.values import exact_value
 from narrows.store import RESULTS, Place, location, slug
+from narrows.sweep.promises import check_promises
 
 _EXAMPLE = "AXIS=VALUE, such as path.buffer=1bdp,"
 
@@ -27,6 +29,11 @@ class SweepJob:
     backend: Backend
     directory: Place
     runs: tuple[tuple[Cell, Trial], ...]
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The wanted combinations."""
+        return tuple({cell.number: cell for cell, _ in self.runs}.values())
 
     @property
     def name(self) -> str:
@@ -52,6 +59,7 @@ def prepare(
     if not runs:
         remedy = "a filter that some combination meets"
         raise InputError.at("--filter", "no combination that meets all", remedy)
+    check_promises(cells)
     directory = location(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
     return SweepJob(cells, engine, directory, runs)
 
@@ -65,7 +73,7 @@ class _Filter:
 
     def takes(self, cell: Cell) -> bool:
         """Whether a combination meets every filter."""
-        return all(_exact(cell.values[place]) in values for place, values in self._wanted)
+        return all(exact_value(cell.values[place]) in values for place, values in self._wanted)
 
     def _read(self, text: str) -> tuple[str, set[object]]:
         written, equals, values = text.partition("=")
@@ -77,28 +85,10 @@ class _Filter:
             found = f"{quote(written)}, which is no axis of the study"
             raise InputError.at("--filter", found, one_of(written, axes.values()))
         place = axes[key]
-        known = {_exact(c.values[place]): str(c.values[place]) for c in self._cells.cells}
+        known = {exact_value(c.values[place]): str(c.values[place]) for c in self._cells.cells}
         wanted = [value.strip() for value in values.split(",")]
         for value in wanted:
-            if _exact(value) not in known:
+            if exact_value(value) not in known:
                 found = f"{quote(value)}, which is no value of {place}"
                 raise InputError.at("--filter", found, one_of(value, list(known.values())[:20]))
-        return place, {_exact(value) for value in wanted}
-
-
-def _exact(value: object) -> object:
-    """A value by what it means: "0.5bdp" is ".5bdp", and the text "2" is 2."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, str):
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        pass
-    for parse in (parse_rate, parse_duration, parse_size):
-        try:
-            return parse(value)
-        except UnitError:
-            continue
-    return value
+        return place, {exact_value(value) for value in wanted}

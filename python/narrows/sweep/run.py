@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
+from narrows.metrics.expect import Unmet
+from narrows.plan import Cell, Trial, content_hash
+from narrows.spec.fields import MAX_TRIALS
 from narrows.store import Store, create_store, unwritable
 from narrows.sweep.estimate import width
 from narrows.sweep.pool import Failure, Outcome, Pool, Watcher
 from narrows.sweep.prepare import SweepJob
+from narrows.sweep.promises import counts, unmet, wide
 
 if TYPE_CHECKING:
     import polars as pl
+
+MOST_ROUNDS = MAX_TRIALS
+"""Of further trials; every round adds at least one to a combination."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,12 @@ class SweepOutcome:
     failures: tuple[Failure, ...]
     packets: int
     wall_s: float
+    unmet: tuple[Unmet, ...] = ()
+
+    @property
+    def good(self) -> bool:
+        """Whether no run failed and every expectation is met."""
+        return not self.failures and not self.unmet
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -45,6 +59,16 @@ class SweepOutcome:
                     "error": failure.error,
                 }
                 for failure in self.failures
+            ],
+            "unmet": [
+                {
+                    "cell": one.case.number,
+                    "values": dict(one.case.values),
+                    "metric": one.expected.metric,
+                    "found": one.found,
+                    "expected": one.expected.bound,
+                }
+                for one in self.unmet
             ],
             "packets": self.packets,
             "wall_s": self.wall_s,
@@ -68,18 +92,56 @@ def execute(
     """
     store = create_store(job.directory)
     try:
-        store.add_study(job.name, _record(job), runs_table(job))
-        done = _run(job, store, jobs, cluster, watcher)
+        _note(job, store)
+        done = _run(job, job.runs, store, jobs, cluster, watcher)
+        for _ in range(MOST_ROUNDS):
+            more = _more(job, store, width(job.backend, jobs))
+            if not more:
+                break
+            done = _both(done, _run(job, more, store, jobs, cluster, watcher))
+        _note(job, store)
+        broken = tuple(unmet(job.grid, job.cells, store))
     except OSError as error:
         raise unwritable(error, Path(str(job.directory))) from error
-    return SweepOutcome(job, done.new, done.stored, done.failures, done.packets, done.wall_s)
+    return SweepOutcome(
+        job, done.new, done.stored, done.failures, done.packets, done.wall_s, broken
+    )
+
+
+def _note(job: SweepJob, store: Store) -> None:
+    """Keeps the study with its runs as they are known by now."""
+    runs = runs_table(job, counts(job.grid, store))
+    record = {**_record(job), "runs": content_hash(runs["run"].to_list())}
+    store.add_study(job.name, record, runs)
+
+
+def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]:
+    """The next trials of combinations whose interval is too wide, enough for all workers."""
+    cells = wide(job.grid, job.cells, store)
+    each = max(workers // max(len(cells), 1), 1)
+    return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
+
+
+def _both(first: Outcome, then: Outcome) -> Outcome:
+    return Outcome(
+        first.new + then.new,
+        first.stored + then.stored,
+        (*first.failures, *then.failures),
+        first.packets + then.packets,
+        first.wall_s + then.wall_s,
+    )
 
 
 def _run(
-    job: SweepJob, store: Store, jobs: int | None, cluster: str | None, watcher: Watcher | None
+    job: SweepJob,
+    runs: Sequence[tuple[Cell, Trial]],
+    store: Store,
+    jobs: int | None,
+    cluster: str | None,
+    watcher: Watcher | None,
 ) -> Outcome:
     if cluster is None:
-        return Pool(job.runs, job.backend, store, width(job.backend, jobs)).run(watcher)
+        return Pool(runs, job.backend, store, width(job.backend, jobs)).run(watcher)
     from narrows.sweep.cluster import ClusterPool
 
     if not job.backend.capabilities().parallel:
@@ -87,7 +149,7 @@ def _run(
             f'"{cluster}" with the back end {job.backend.name}, which needs a machine for itself'
         )
         raise InputError.at("--cluster", found, "a back end such as sim")
-    pool = ClusterPool(job.runs, job.backend.name, job.backend.engine, store)
+    pool = ClusterPool(runs, job.backend.name, job.backend.engine, store)
     return pool.run(cluster, jobs, watcher)
 
 
@@ -103,14 +165,16 @@ def _record(job: SweepJob) -> dict[str, Any]:
     }
 
 
-def runs_table(job: SweepJob) -> pl.DataFrame:
+def runs_table(job: SweepJob, chosen: Mapping[int, int] | None = None) -> pl.DataFrame:
     """Every run of the whole study, with a column for each axis.
+
+    `chosen` says how many trials each combination has, if more are run as needed.
 
     The values are as they are written, numbers where all of an axis are numbers.
     """
     import polars as pl
 
-    runs = list(job.grid.runs())
+    runs = list(job.grid.runs(chosen))
     columns: dict[str, list[Any]] = {
         "study": [job.name] * len(runs),
         "cell": [cell.number for cell, _ in runs],

@@ -27,6 +27,10 @@ def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
         yield f"failed: {failure.cell}, seed {failure.trial.seed}: {failure.error}"
     if len(outcome.failures) > MOST_FAILURES:
         yield f"and {len(outcome.failures) - MOST_FAILURES} more, in its failures directory"
+    for one in outcome.unmet[:MOST_FAILURES]:
+        yield f"not met: {one}"
+    if len(outcome.unmet) > MOST_FAILURES:
+        yield f"and {len(outcome.unmet) - MOST_FAILURES} more expectations that aren't met"
     yield str(outcome.job.directory)
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from narrows.backends import Backend, Progress
 from narrows.errors import InterruptedRunError, NarrowsError
+from narrows.metrics.tables import summary_tables
 from narrows.plan import Trial
 from narrows.store import Store
 from narrows.store.index import Frames, entry
-from narrows.sweep.rows import summary_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

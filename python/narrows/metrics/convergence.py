@@ -1,0 +1,76 @@
+"""How long flows take to share fairly, and to keep doing so.
+
+RFC 5166 counts the time to near-fair shares among the properties of a control
+(section 2.3, "Fairness and Convergence"); here it is measured on a run as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from narrows.metrics.windows import edges, increments
+
+WINDOW_S = 1.0
+LEVEL = 0.9
+HOLD_S = 5.0
+
+
+def convergence_s(
+    flow_samples: pl.DataFrame,
+    flows: Sequence[int],
+    begin_s: float,
+    end_s: float,
+    *,
+    window_s: float = WINDOW_S,
+    level: float = LEVEL,
+    hold_s: float = HOLD_S,
+) -> float | None:
+    """Seconds from `begin_s` until the flows share fairly for the first time.
+
+    That is the start of the first stretch of `hold_s` seconds in which Jain's
+    index of what the flows' receivers got is at least `level` in every window
+    of `window_s`. None if there is none before `end_s`, with fewer than two
+    flows, or where the back end doesn't count. Windows begin at `begin_s`.
+    """
+    span_s = end_s - begin_s
+    need = max(round(hold_s / window_s), 1)
+    if len(flows) < 2 or span_s < need * window_s:
+        return None
+    borders = begin_s + edges(span_s, window_s)
+    grown = [_received(flow_samples, flow, borders) for flow in flows]
+    fair = _jain(np.array(grown)) >= level
+    good = np.convolve(fair.astype(np.int64), np.ones(need, dtype=np.int64), "valid") == need
+    return float(borders[int(np.argmax(good))] - begin_s) if good.any() else None
+
+
+def of_run(scenario: Mapping[str, Any], flow_samples: pl.DataFrame, end_s: float) -> float | None:
+    """The convergence time of a run's endless flows, from the start of the last one on."""
+    endless = [
+        (ident, flow["start_ns"] / 1e9)
+        for ident, flow in enumerate(scenario["flows"])
+        if flow["size_bytes"] is None
+    ]
+    if len(endless) < 2 or flow_samples["received_bytes"].null_count():
+        return None
+    stops = [f["stop_ns"] / 1e9 for f in scenario["flows"] if f["stop_ns"] is not None]
+    last = max(start for _, start in endless)
+    return convergence_s(flow_samples, [i for i, _ in endless], last, min([end_s, *stops]))
+
+
+def _received(flow_samples: pl.DataFrame, flow: int, borders: Any) -> Any:  # noqa: ANN401
+    """Payload in each window."""
+    rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+    if rows.is_empty():
+        return np.zeros(len(borders) - 1)
+    time_s = rows["time_s"].cast(pl.Float64).to_numpy()
+    return increments(time_s, rows["received_bytes"].cast(pl.Float64).to_numpy(), borders)
+
+
+def _jain(grown: Any) -> Any:  # noqa: ANN401 (an array of flows by windows)
+    squares = (grown**2).sum(axis=0)
+    index = grown.sum(axis=0) ** 2 / np.where(squares > 0, len(grown) * squares, 1.0)
+    return np.where(squares > 0, index, 0.0)

@@ -1,0 +1,51 @@
+"""Harm: how much worse a flow fares beside others than alone.
+
+R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index:
+Setting the Bar for the Deployment of Congestion Control Algorithms, HotNets
+2019, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Better = Literal["more", "less"]
+
+
+def harm(alone: float, beside: float, better: Better = "more") -> float | None:
+    """From 0 (none) to 1 (all is lost); below zero where company did good.
+
+    `alone` and `beside` are the same metric of the same flow without and with
+    the others; `better` says which direction of it is good: "more" for goodput,
+    "less" for delay, loss or completion time. None where the larger is zero.
+    """
+    good, bad = (alone, beside) if better == "more" else (beside, alone)
+    return (good - bad) / good if good else None
+
+
+def harms(
+    alone: pl.DataFrame,
+    beside: pl.DataFrame,
+    metric: str,
+    on: Sequence[str],
+    better: Better = "more",
+) -> pl.DataFrame:
+    """The harm for every row of `beside` that has a partner in `alone`.
+
+    Both frames hold `metric` and the columns `on`, which say what belongs
+    together: the path and the seed, say. Of several partners the mean counts.
+    Gives `on`, `alone`, `beside` and `harm`, in the order of `beside`.
+    """
+    import polars as pl
+
+    partner = alone.group_by(on).agg(pl.col(metric).mean().alias("alone"))
+    rows = beside.select(*on, pl.col(metric).alias("beside"))
+    rows = rows.join(partner, on=on, how="inner", maintain_order="left")
+    good, bad = ("alone", "beside") if better == "more" else ("beside", "alone")
+    part = (pl.col(good) - pl.col(bad)) / pl.col(good)
+    known = pl.when(pl.col(good) != 0).then(part).otherwise(None)
+    return rows.select(*on, "alone", "beside", known.alias("harm"))

@@ -1,0 +1,108 @@
+"""A sweep's expectations and its rule for enough trials, held against what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from narrows.errors import InputError
+from narrows.metrics.expect import Case, Unmet, applicable, judge, narrow
+from narrows.metrics.tables import summary_columns
+from narrows.plan import Cell, Grid
+from narrows.spec.suggest import one_of
+from narrows.store import Store
+from narrows.store.index import rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def check_promises(grid: Grid) -> None:
+    """Raises InputError for an expectation or a rule about what no combination has."""
+    applicable(grid.expected, [_case(cell) for cell in grid.cells])
+    until = grid.study.until
+    if until is not None:
+        known = {name for cell in grid.cells for name in summary_columns(cell.plan.groups)}
+        if until.metric not in known:
+            found = f'"{until.metric}", which no combination has'
+            raise InputError.at("sweep.until.metric", found, one_of(until.metric, sorted(known)))
+
+
+def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
+    """The expectations that the combinations don't meet with what is stored."""
+    if not grid.expected:
+        return []
+    import polars as pl
+
+    chosen = counts(grid, store)
+    wanted = {cell.number for cell in cells}
+    places = [(t.hash, c.number) for c, t in grid.runs(chosen) if c.number in wanted]
+    runs = pl.DataFrame(places, schema={"run": pl.String(), "cell": pl.Int64()}, orient="row")
+    summary = runs.join(rows(store, "summary"), on="run", how="inner")
+    return list(judge(grid.expected, [_case(cell) for cell in cells], summary))
+
+
+def counts(grid: Grid, store: Store) -> dict[int, int]:
+    """How many trials every combination has as far as is known by now.
+
+    It is the least number, from the trials that run in any case on, whose interval
+    is narrow enough. While none is, it is that of the trials that are stored
+    without a gap. So it doesn't depend on the order in which runs were done.
+    """
+    until = grid.study.until
+    if until is None:
+        return {cell.number: cell.least for cell in grid.cells}
+    values = _values(rows(store, "summary"), until.metric)
+    return {cell.number: _count(cell, grid, values) for cell in grid.cells}
+
+
+def wide(grid: Grid, cells: Sequence[Cell], store: Store) -> list[tuple[Cell, int]]:
+    """The combinations that need more trials, with how many they have.
+
+    Those without the metric, and those with a run that failed, need no more.
+    """
+    until = grid.study.until
+    if until is None:
+        return []
+    found = []
+    values, chosen = _values(rows(store, "summary"), until.metric), counts(grid, store)
+    for cell in cells:
+        count = chosen[cell.number]
+        known = _known(cell, count, values)
+        whole = known is not None and len(known) == count < len(cell.plan.trials)
+        if known and whole and not _narrow(known, grid):
+            found.append((cell, count))
+    return found
+
+
+def _count(cell: Cell, grid: Grid, values: Mapping[str, float | None]) -> int:
+    for count in range(cell.least, len(cell.plan.trials) + 1):
+        known = _known(cell, count, values)
+        if known is None:
+            return max(count - 1, cell.least)
+        if len(known) < count or _narrow(known, grid):
+            return count
+    return len(cell.plan.trials)
+
+
+def _narrow(known: Sequence[float], grid: Grid) -> bool:
+    until = grid.study.until
+    return until is None or narrow(known, until.within, until.relative)
+
+
+def _known(cell: Cell, count: int, values: Mapping[str, float | None]) -> list[float] | None:
+    """The metric of the first trials; None if one isn't stored."""
+    keys = [trial.hash for trial in cell.plan.trials[:count]]
+    if any(key not in values for key in keys):
+        return None
+    return [value for key in keys if (value := values[key]) is not None]
+
+
+def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
+    if metric not in summary.columns:
+        return dict.fromkeys(summary["run"].to_list())
+    return dict(zip(summary["run"].to_list(), summary[metric].to_list(), strict=True))
+
+
+def _case(cell: Cell) -> Case:
+    return Case(cell.number, str(cell), cell.values, cell.plan.groups)

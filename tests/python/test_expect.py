@@ -1,0 +1,185 @@
+"""Promises of a specification, and trials until an interval is narrow."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+from specimens import GOOD, run_cli, spec_of, write
+
+from narrows.errors import InputError, SpecError
+from narrows.metrics.intervals import half_width
+from narrows.store import open_store
+from narrows.sweep import execute, export, prepare
+from narrows.sweep.promises import counts
+
+TWO = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
+Capture = pytest.CaptureFixture[str]
+
+
+def expecting(text: str, base: str = GOOD) -> str:
+    return f"{base}\n[[expect]]\n{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ('metric = "utilization"\nat_least = 0.5', 0, ""),
+        ('metric = "utilization"\nat_most = 0.5', 1, "good: utilization is 1; at most 0.5"),
+        ('metric = "cubic.share"\nat_least = 1\nat_most = 1', 0, ""),
+        ('metric = "cubic.fct_s"\nat_most = 9', 1, "cubic.fct_s has no value; at most 9 expected"),
+        ('metric = "jain"\nat_least = 2\nwhere = { "path.rate" = "8000kbit" }', 1, "jain is 1"),
+    ],
+)
+def test_a_run_keeps_its_promises_or_fails(
+    text: str, status: int, said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    spec, out = write(tmp_path, expecting(text)), str(tmp_path / "out")
+    assert run_cli("run", spec, "--out", out) == status
+    printed = capsys.readouterr().out
+    assert ("not met: " in printed) == bool(status)
+    assert said in printed
+    assert run_cli("run", spec, "--out", out, "--json") == status
+    assert len(json.loads(capsys.readouterr().out)["unmet"]) == status
+
+
+def test_promises_do_not_change_the_run(tmp_path: Path) -> None:
+    promising = prepare(write(tmp_path, expecting('metric = "jain"\nat_least = 0')))
+    assert promising.runs[0][1].hash == prepare(write(tmp_path, GOOD)).runs[0][1].hash
+
+
+def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Capture) -> None:
+    text = expecting(
+        'metric = "queue_max_bdp"\nat_most = 0.1\nwhere = { "path.rate" = "8mbit" }', TWO
+    )
+    text += '[[expect]]\nmetric = "bbr.goodput_mbps"\nat_least = 100\n'
+    spec, out = write(tmp_path, text), str(tmp_path / "out")
+    assert run_cli("sweep", spec, "--out", out, "--json") == 1
+    unmet = json.loads(capsys.readouterr().out)["unmet"]
+    assert [(one["cell"], one["metric"]) for one in unmet] == [
+        (2, "bbr.goodput_mbps"),
+        (3, "queue_max_bdp"),
+        (4, "queue_max_bdp"),
+        (4, "bbr.goodput_mbps"),
+    ]
+    assert unmet[0]["values"] == {"path.rate": "4mbit", "flows[0].cca": "bbr"}
+    assert run_cli("sweep", spec, "--out", out, "--filter", "flows[0].cca=cubic") == 1
+    said = capsys.readouterr().out
+    assert "not met: path.rate=8mbit, flows[0].cca=cubic: queue_max_bdp is" in said
+    assert said.count("not met") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "remedy"),
+    [
+        ('metric = "utilization"', "expect[0]", "`at_least`, `at_most` or both"),
+        ("at_least = 1", "expect[0].metric", "a text"),
+        ('metric = "jain"\nat_least = 2\nat_most = 1', "expect[0]", "no higher"),
+        ('metric = "jain"\nat_least = "2"', "expect[0].at_least", "a finite number"),
+        ('metric = "jain"\nat_leest = 2', "expect[0].at_leest", '"at_least"'),
+        ('metric = "jain"\nat_most = 2\nwhere = { "a b" = 1 }', "expect[0].where", "a place"),
+    ],
+)
+def test_malformed_promises(text: str, place: str, remedy: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        spec_of(expecting(text))
+    assert caught.value.place == place
+    assert remedy in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "remedy"),
+    [
+        ('metric = "bbr.shore"\nat_least = 1', "expect[0].metric", '"bbr.share"'),
+        ('metric = "reno.share"\nat_least = 1', "expect[0].metric", "share"),
+        (
+            'metric = "jain"\nat_most = 1\nwhere = { "path.rat" = "1mbit" }',
+            "expect[0].where",
+            '"path.rate"',
+        ),
+        (
+            'metric = "jain"\nat_most = 1\nwhere = { "path.rate" = "1mbit" }',
+            "expect[0].where",
+            "occur",
+        ),
+    ],
+)
+def test_promises_about_what_does_not_occur(
+    text: str, place: str, remedy: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        prepare(write(tmp_path, expecting(text, TWO)))
+    assert caught.value.place == place
+    assert remedy in caught.value.remedy
+
+
+LOSSY = TWO.replace("[[flows]]", "loss = 0.02\n\n[[flows]]")
+
+
+def until(within: object, most: int = 8, trials: int = 2) -> str:
+    rule = f'until = {{ metric = "utilization", within = {within}, max_trials = {most} }}'
+    return f"{LOSSY}trials = {trials}\n\n[sweep]\n{rule}\n"
+
+
+def summary(directory: Path) -> pl.DataFrame:
+    stream = io.BytesIO()
+    export(directory, "summary", "csv", stream)
+    return pl.read_csv(io.BytesIO(stream.getvalue()))
+
+
+def test_trials_go_on_until_the_interval_is_narrow(tmp_path: Path) -> None:
+    job = prepare(write(tmp_path, until(0.02)), out=tmp_path / "out")
+    done = execute(job)
+    table = summary(tmp_path / "out")
+    cells = table.group_by("cell", maintain_order=True).agg(pl.col("utilization"), pl.col("seed"))
+    sizes = [len(values) for values in cells["utilization"]]
+    assert len(set(sizes)) > 1, "cells that need different numbers"
+    assert done.new >= table.height
+    for values, seeds in zip(cells["utilization"], cells["seed"], strict=True):
+        known = values.to_list()
+        assert seeds.to_list() == list(range(1, len(known) + 1))
+        assert len(known) == 8 or half_width(known) <= 0.02
+        for fewer in range(2, len(known)):
+            assert half_width(known[:fewer]) > 0.02
+    again = execute(prepare(write(tmp_path, until(0.02)), out=tmp_path / "out"))
+    assert again.new == 0
+    assert summary(tmp_path / "out").equals(table)
+
+
+def test_the_number_of_trials_does_not_depend_on_the_order(tmp_path: Path) -> None:
+    text = until('"3%"')
+    for name, jobs in (("one", 1), ("two", 7)):
+        execute(prepare(write(tmp_path, text), out=tmp_path / name), jobs=jobs)
+    assert summary(tmp_path / "one").equals(summary(tmp_path / "two"))
+    part = prepare(write(tmp_path, text), out=tmp_path / "part", filters=["path.rate=4mbit"])
+    execute(part)
+    known = counts(part.grid, open_store(tmp_path / "part"))
+    assert known[3] == known[4] == 2
+    execute(prepare(write(tmp_path, text), out=tmp_path / "part"))
+    assert summary(tmp_path / "part").equals(summary(tmp_path / "one"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "place"),
+    [
+        ("3", "sweep.until"),
+        ('{ metric = "jain", within = 0, max_trials = 5 }', "sweep.until.within"),
+        ('{ metric = "jain", within = "x%", max_trials = 5 }', "sweep.until.within"),
+        ('{ metric = "jain", within = 1 }', "sweep.until.max_trials"),
+        ("{ within = 1, max_trials = 5 }", "sweep.until.metric"),
+        ('{ metric = "jain", within = 1, max_trials = 5, more = 1 }', "sweep.until.more"),
+        ('{ metric = "jane", within = 1, max_trials = 5 }', "sweep.until.metric"),
+    ],
+)
+def test_malformed_rules(rule: str, place: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        prepare(write(tmp_path, f"{TWO}\n[sweep]\nuntil = {rule}\n"))
+    assert caught.value.place == place
+
+
+def test_half_widths() -> None:
+    assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.30265 / math.sqrt(3), rel=1e-4)
