@@ -304,7 +304,9 @@ def test_two_sweeps_at_once_do_every_run_once(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     spec = write(tmp_path, LONGER.replace('"60s"', '["60s", "100000s"]'))
     with start(tmp_path / "out", spec) as child:
-        time.sleep(2.0)
+        while not (tmp_path / "out" / "store.json").exists() and child.poll() is None:
+            time.sleep(0.01)
+        time.sleep(1.0)
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
     assert child.returncode == 130

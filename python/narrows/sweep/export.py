@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from narrows.errors import InputError
-from narrows.metrics.tables import summary_tables
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
 from narrows.store.index import INFO, RUNS, TABLES, rows
@@ -145,6 +144,8 @@ def _series(store: Store, table: str) -> Iterator[_Part]:
 def _single(path: Place, table: str) -> Iterator[_Part]:
     """The trials of what `narrows run` left."""
     import polars as pl
+
+    from narrows.metrics.tables import summary_tables
 
     result = open_result(Path(path))
     tables: set[str] = set()

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
-from narrows.metrics.expect import Case, Unmet, applicable, judge, narrow
-from narrows.metrics.tables import summary_columns
 from narrows.plan import Cell, Grid
 from narrows.spec.suggest import one_of
 from narrows.store import Store
@@ -16,11 +14,18 @@ from narrows.store.index import rows
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.metrics.expect import Case, Unmet
+
 
 def check_promises(grid: Grid) -> None:
     """Raises InputError for an expectation or a rule about what no combination has."""
-    applicable(grid.expected, [_case(cell) for cell in grid.cells])
     until = grid.study.until
+    if not grid.expected and until is None:
+        return  # without a wait for polars
+    from narrows.metrics.expect import applicable
+    from narrows.metrics.tables import summary_columns
+
+    applicable(grid.expected, [_case(cell) for cell in grid.cells])
     if until is not None:
         known = {name for cell in grid.cells for name in summary_columns(cell.plan.groups)}
         if until.metric not in known:
@@ -33,6 +38,8 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
     if not grid.expected:
         return []
     import polars as pl
+
+    from narrows.metrics.expect import judge
 
     chosen = counts(grid, store)
     wanted = {cell.number for cell in cells}
@@ -86,6 +93,8 @@ def _count(cell: Cell, grid: Grid, values: Mapping[str, float | None]) -> int:
 
 
 def _narrow(known: Sequence[float], grid: Grid) -> bool:
+    from narrows.metrics.expect import narrow
+
     until = grid.study.until
     return until is None or narrow(known, until.within, until.relative)
 
@@ -105,4 +114,6 @@ def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
 
 
 def _case(cell: Cell) -> Case:
+    from narrows.metrics.expect import Case
+
     return Case(cell.number, str(cell), cell.values, cell.plan.groups)

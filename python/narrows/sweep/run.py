@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
-from narrows.metrics.expect import Unmet
 from narrows.plan import Cell, Trial, content_hash
 from narrows.spec.fields import MAX_TRIALS
 from narrows.store import Store, create_store, unwritable
@@ -19,6 +18,8 @@ from narrows.sweep.promises import counts, unmet, wide
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from narrows.metrics.expect import Unmet
 
 MOST_ROUNDS = MAX_TRIALS
 """Of further trials; every round adds at least one to a combination."""

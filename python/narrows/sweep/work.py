@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from narrows.backends import Backend, Progress
 from narrows.errors import InterruptedRunError, NarrowsError
-from narrows.metrics.tables import summary_tables
 from narrows.plan import Trial
 from narrows.store import Store
 from narrows.store.index import Frames, entry
@@ -39,6 +38,7 @@ def compute(
     `progress` does, and OSError if the store can't be written.
     """
     from narrows.metrics import summarise
+    from narrows.metrics.tables import summary_tables
 
     try:
         result = backend.run(trial.scenario, progress)
