@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use narrows_base::Bytes;
+use narrows_net::Limit;
+use narrows_net::config::{self, Choice};
 use serde::Deserialize;
 
 /// One run: the path, how to watch it, and the program that sends and receives.
@@ -32,8 +35,8 @@ pub struct PathConfig {
     pub rate_bps: u64,
     /// How much may wait, without the packet in transmission.
     pub buffer: Buffer,
-    /// The queue discipline.
-    pub queue: QueueKind,
+    /// The queue discipline with its parameters, as the simulator takes it.
+    pub queue: Choice,
     /// Probability that a packet with data is lost after the queue.
     pub loss: f64,
     /// Seed of the losses.
@@ -44,6 +47,29 @@ pub struct PathConfig {
     pub rtts_ns: Vec<u64>,
 }
 
+impl PathConfig {
+    /// The queue's room.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        match self.buffer {
+            Buffer::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),
+            Buffer::Packets(packets) => Limit::Packets(packets),
+        }
+    }
+
+    /// Whether such a path can be.
+    ///
+    /// # Errors
+    /// With the place, what was found and what is needed.
+    pub fn check(&self) -> Result<(), String> {
+        let located = |fault: config::Fault| {
+            format!("path.queue.{}: found {}; {} is needed", fault.key, fault.found, fault.need)
+        };
+        let info = config::check(config::QUEUES, &self.queue).map_err(located)?;
+        config::fits(info, &self.queue, self.limit()).map_err(located)
+    }
+}
+
 /// The size of a queue.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -52,14 +78,6 @@ pub enum Buffer {
     Bytes(u64),
     /// Packets of any size.
     Packets(u64),
-}
-
-/// The queue discipline of the link.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum QueueKind {
-    /// First in, first out; what doesn't fit is dropped.
-    Droptail {},
 }
 
 /// How late packets may be released at these percentiles, in ns.

@@ -61,6 +61,23 @@ fn ecn(frame: &[u8]) -> Ecn {
     }
 }
 
+/// Writes "congestion experienced" into an IPv4 header and mends its checksum by what
+/// that changes (RFC 3168 section 5, RFC 1624 equation 3).
+pub(crate) fn mark(frame: &mut [u8]) {
+    let [first, traffic_class, ..] = frame else { return };
+    if *first >> 4 != 4 || *traffic_class & 3 == 3 {
+        return;
+    }
+    let (old, new) = (*traffic_class, *traffic_class | 3);
+    *traffic_class = new;
+    let Some(&[high, low]) = frame.get(10..12) else { return };
+    let sum =
+        u32::from(!u16::from_be_bytes([high, low])) + u32::from(!u16::from(old)) + u32::from(new);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    frame[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +113,33 @@ mod tests {
         assert!(has_data(&tcp(1, 1)));
         assert!(!has_data(&tcp(1, 0)));
         assert!(!has_data(&[]));
+    }
+
+    /// The sum over a header with a right checksum is all ones (RFC 791).
+    fn sum(frame: &[u8]) -> u32 {
+        let words = frame[..20].chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
+        let sum: u32 = words.sum();
+        (sum & 0xffff) + (sum >> 16)
+    }
+
+    #[test]
+    fn a_mark_keeps_the_checksum_right() {
+        for id in 0..=u16::MAX {
+            let mut frame = tcp(5000, 4);
+            frame[4..6].copy_from_slice(&id.to_be_bytes());
+            let checksum = !(sum(&frame) as u16);
+            frame[10..12].copy_from_slice(&checksum.to_be_bytes());
+            mark(&mut frame);
+            assert_eq!((ecn(&frame), sum(&frame)), (Ecn::Ce, 0xffff), "id {id}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_header_stays() {
+        for frame in [&[][..], &[0x45][..], &[0x60, 0][..], &[0x45, 3, 0][..]] {
+            let mut marked = frame.to_vec();
+            mark(&mut marked);
+            assert_eq!(marked, frame);
+        }
     }
 }

@@ -23,7 +23,7 @@ mod spin;
 #[allow(unsafe_code)]
 mod sys;
 
-pub use config::{Buffer, Config, LatenessLimits, PathConfig, QueueKind, Traffic};
+pub use config::{Buffer, Config, LatenessLimits, PathConfig, Traffic};
 pub use frame::Frame;
 pub use host::{Host, prepare_process};
 pub use lateness::{Lateness, Summary};

@@ -134,7 +134,9 @@ fn describe(
 fn run_file(path: &str) -> Result<()> {
     let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
     let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    run(&serde_json::from_str(&text).map_err(|e| wrong(&e))?)
+    let config: Config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+    config.path.check().map_err(|e| wrong(&e))?;
+    run(&config)
 }
 
 fn main() -> ExitCode {

@@ -1,12 +1,10 @@
 //! The path as elements of `narrows_net`; knows no clock and no device.
 
-use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
-use narrows_net::{
-    Departure, DropTail, Element, Limit, Line, Link, Queue, RandomLoss, RateProcess,
-};
+use narrows_base::{Duration, Ecn, Packet, Rate, Stream, Time};
+use narrows_net::{Departure, Element, Line, Link, RandomLoss, RateProcess, config};
 
-use crate::config::{Buffer, PathConfig, QueueKind};
-use crate::frame::has_data;
+use crate::config::PathConfig;
+use crate::frame::{has_data, mark};
 
 /// A host of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +77,7 @@ impl Path {
     /// An empty path.
     ///
     /// # Panics
-    /// If the rate is zero, there is no flow, or the loss is no probability.
+    /// If the rate is zero, there is no flow, the loss is no probability, or the queue wasn't checked.
     #[must_use]
     pub fn new(config: &PathConfig) -> Self {
         let one_way = |rtt: &u64| Duration::from_nanos(rtt / 2);
@@ -117,7 +115,10 @@ impl Path {
 
     /// Settles what the link does until `now`.
     pub fn catch_up(&mut self, now: Time, witness: Witness<'_>) {
-        while let Some(Departure { at, packet }) = self.link.poll(now) {
+        while let Some(Departure { at, mut packet }) = self.link.poll(now) {
+            if packet.ecn == Ecn::Ce {
+                mark(&mut packet.body);
+            }
             witness(at, Passage::Forwarded, &packet);
             if has_data(&packet.body) && self.loss.strikes() {
                 witness(at, Passage::Lost, &packet);
@@ -153,12 +154,7 @@ impl Path {
 }
 
 fn link(config: &PathConfig) -> Link<Vec<u8>> {
-    let limit = match config.buffer {
-        Buffer::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),
-        Buffer::Packets(packets) => Limit::Packets(packets),
-    };
-    let queue: Queue<Vec<u8>> = match config.queue {
-        QueueKind::Droptail {} => DropTail::new(limit).into(),
-    };
+    let random = Stream::new(config.seed, "path/queue");
+    let queue = config::queue(&config.queue, config.limit(), random);
     Link::new(queue, RateProcess::constant(Rate::from_bps(config.rate_bps)), Duration::ZERO)
 }

@@ -1,20 +1,26 @@
 //! The path without a clock and without devices.
 
-use narrows_base::{Ecn, FlowId, Packet, Time};
-use narrows_router::{Buffer, Passage, Path, PathConfig, QueueKind, Side};
+use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
+use narrows_net::config::{self, Choice};
+use narrows_router::{Buffer, Passage, Path, PathConfig, Side};
 
 const MS: u64 = 1_000_000;
+const RATE: Rate = Rate::from_bps(12_000_000);
 
-fn path() -> Path {
-    Path::new(&PathConfig {
-        rate_bps: 12_000_000,
+fn config() -> PathConfig {
+    PathConfig {
+        rate_bps: RATE.as_bps(),
         buffer: Buffer::Packets(1),
-        queue: QueueKind::Droptail {},
+        queue: Choice::new("droptail"),
         loss: 0.0,
         seed: 1,
         first_port: 5000,
         rtts_ns: vec![20 * MS, 7 * MS],
-    })
+    }
+}
+
+fn path() -> Path {
+    Path::new(&config())
 }
 
 fn packet(flow: u32) -> Packet<Vec<u8>> {
@@ -60,4 +66,35 @@ fn what_finds_no_room_is_told() {
     let dropped = (Time::ZERO, Passage::Dropped, 0);
     assert_eq!(told, [arrived[0], arrived[1], arrived[2], dropped]);
     assert_eq!(path.link().counters().dropped_packets, 1);
+}
+
+#[test]
+fn marks_reach_the_header() {
+    let mut queue =
+        Choice::with_defaults(config::info(config::QUEUES, "codel").expect("codel"), RATE);
+    queue = queue.set("ce_threshold_ns", config::Value::Whole(0));
+    let config = PathConfig { queue, buffer: Buffer::Packets(100), ..config() };
+    config.check().expect("a path");
+    let mut path = Path::new(&config);
+    for _ in 0..3 {
+        let mut capable = packet(0);
+        capable.ecn = Ecn::Ect0;
+        capable.body[..2].copy_from_slice(&[0x45, 2]);
+        path.send(capable, Time::ZERO, &mut |_, _, _| ());
+    }
+    let mut classes = Vec::new();
+    while let Some(at) = path.next_deadline() {
+        while let Some((_, departure)) = path.poll(at, &mut |_, _, _| ()) {
+            classes.push(departure.packet.body[1]);
+        }
+    }
+    // The first found the link idle.
+    assert_eq!(classes, [2, 3, 3]);
+    assert_eq!(path.link().counters().marked_packets, 2);
+}
+
+#[test]
+fn a_queue_that_cannot_be_is_named() {
+    let wrong = PathConfig { queue: Choice::new("cake"), ..config() };
+    assert!(wrong.check().expect_err("no such queue").starts_with("path.queue.kind: found cake"));
 }

@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as Span;
 
-use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Time};
-use narrows_net::{DropTail, Element, Limit, Link, RateProcess};
-use narrows_router::{
-    Buffer, Clock, Host, Passage, PathConfig, Progress, QueueKind, Report, Router,
-};
+use narrows_base::{Duration, Ecn, FlowId, Packet, Rate, Stream, Time};
+use narrows_net::config::{self, Choice, Value};
+use narrows_net::{Element, Link, Queue, RateProcess};
+use narrows_router::{Buffer, Clock, Host, Passage, PathConfig, Progress, Report, Router};
 
 type Row = (Time, Passage, u32, u32);
 
@@ -23,11 +22,11 @@ const RATE: u64 = 20_000_000;
 const BUFFER: u64 = 20_000;
 const SIZE: usize = 1_500_000;
 
-fn config(loss: f64) -> PathConfig {
+fn droptail(loss: f64) -> PathConfig {
     PathConfig {
         rate_bps: RATE,
         buffer: Buffer::Bytes(BUFFER),
-        queue: QueueKind::Droptail {},
+        queue: Choice::new("droptail"),
         loss,
         seed: 1,
         first_port: PORT,
@@ -64,11 +63,19 @@ fn transfer(sender: &Host, receiver: &Host) {
     });
 }
 
-fn real_run(loss: f64) -> Option<Report> {
+/// A discipline with deadlines of its own and with chance.
+fn pie() -> PathConfig {
+    let known = config::info(config::QUEUES, "pie").expect("pie is known");
+    let queue = Choice::with_defaults(known, Rate::from_bps(RATE))
+        .set("target_ns", Value::Whole(2_000_000));
+    PathConfig { buffer: Buffer::Packets(1000), queue, ..droptail(0.0) }
+}
+
+fn real_run(config: &PathConfig) -> Option<Report> {
     let (sender, receiver) = hosts()?;
-    let config = config(loss);
+    config.check().expect("a path");
     let clock = Clock::starting_in(0);
-    let router = Router::new((&sender, &receiver), &config, clock, Duration::from_millis(10), true);
+    let router = Router::new((&sender, &receiver), config, clock, Duration::from_millis(10), true);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
@@ -85,14 +92,17 @@ fn only(rows: &[Row], wanted: Passage) -> Vec<Row> {
 }
 
 /// The same arrivals through a link of its own, polled only once at the end.
-fn replay(arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
-    let queue = DropTail::new(Limit::Bytes(Bytes::new(BUFFER)));
+fn replay(config: &PathConfig, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
+    let random = Stream::new(config.seed, "path/queue");
+    let queue: Queue<()> = config::queue(&config.queue, config.limit(), random);
     let rate = RateProcess::constant(Rate::from_bps(RATE));
     let mut link: Link<()> = Link::new(queue, rate, Duration::ZERO);
     for &(at, _, flow, size) in arrivals {
         link.receive(Packet { flow: FlowId(flow), size, ecn: Ecn::NotEct, body: () }, at);
     }
-    let forwarded = std::iter::from_fn(|| link.poll(Time::MAX))
+    // Long enough for all that waits; not for ever, since PIE's timer never rests.
+    let end = arrivals.last().map_or(Time::ZERO, |row| row.0) + Duration::from_millis(1_000);
+    let forwarded = std::iter::from_fn(|| link.poll(end))
         .map(|d| (d.at, Passage::Forwarded, d.packet.flow.0, d.packet.size))
         .collect();
     let dropped = std::iter::from_fn(|| link.take_dropped())
@@ -103,20 +113,22 @@ fn replay(arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
 
 #[test]
 fn recorded_arrivals_give_the_same_drops_and_departures_offline() {
-    let Some(report) = real_run(0.0) else { return };
-    let rows = report.record.log();
-    let (forwarded, dropped) = replay(&only(rows, Passage::Arrived));
-    assert!(forwarded.len() > 2 * SIZE / 1500);
-    assert!(!dropped.is_empty(), "two flows overflow a short queue");
-    assert_eq!(only(rows, Passage::Forwarded), forwarded);
-    assert_eq!(only(rows, Passage::Dropped), dropped);
-    assert_eq!(report.oversize, 0, "offloads are on");
-    assert!(report.lateness.summary().packets > forwarded.len(), "acknowledgements too");
+    for config in [droptail(0.0), pie()] {
+        let Some(report) = real_run(&config) else { return };
+        let (rows, kind) = (report.record.log(), &config.queue.kind);
+        let (forwarded, dropped) = replay(&config, &only(rows, Passage::Arrived));
+        assert!(forwarded.len() > 2 * SIZE / 1500, "{kind}");
+        assert!(!dropped.is_empty(), "two flows are too much for {kind}");
+        assert_eq!(only(rows, Passage::Forwarded), forwarded, "{kind}");
+        assert_eq!(only(rows, Passage::Dropped), dropped, "{kind}");
+        assert_eq!(report.oversize, 0, "offloads are on");
+        assert!(report.lateness.summary().packets > forwarded.len(), "acknowledgements too");
+    }
 }
 
 #[test]
 fn losses_behind_the_queue_spare_packets_without_data() {
-    let Some(report) = real_run(0.05) else { return };
+    let Some(report) = real_run(&droptail(0.05)) else { return };
     let rows = report.record.log();
     let (forwarded, lost) = (only(rows, Passage::Forwarded), only(rows, Passage::Lost));
     assert!(lost.len() > 20, "{} of {}", lost.len(), forwarded.len());

@@ -20,14 +20,7 @@ impl Capture {
     /// # Errors
     /// If there is no such device or no right to capture.
     pub fn start(device: &str, until: u64, zero: u64) -> Result<Self> {
-        // Protocol 0: nothing is captured before the device is chosen.
-        let socket = sys::socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
-        let raw = socket.as_raw_fd();
-        let buffer = (256_i32 << 20).to_ne_bytes();
-        sys::set_option(raw, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer)?;
-        let on = 1_i32.to_ne_bytes();
-        sys::set_option(raw, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
-        sys::bind_packet(raw, sys::device_index(device)?)?;
+        let socket = open(device)?;
         let zero = zero + sys::realtime_ns() - sys::monotonic_ns();
         Ok(Self(thread::Builder::new().spawn(move || collect(&socket, zero, until))?))
     }
@@ -40,6 +33,36 @@ impl Capture {
         let rows = self.0.join().map_err(|_| Error::from(ErrorKind::Other))?;
         std::fs::write(dir.join("packets.csv"), rows)
     }
+}
+
+/// A socket that hears all IP packets of a device of the current namespace.
+///
+/// # Errors
+/// If there is no such device or no right to capture.
+pub fn open(device: &str) -> Result<OwnedFd> {
+    // Protocol 0: nothing is captured before the device is chosen.
+    let socket = sys::socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
+    let raw = socket.as_raw_fd();
+    let buffer = (256_i32 << 20).to_ne_bytes();
+    // Only the first namespace's root may have more than net.core.rmem_max.
+    sys::set_option(raw, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer)
+        .or_else(|_| sys::set_option(raw, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer))?;
+    let on = 1_i32.to_ne_bytes();
+    sys::set_option(raw, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
+    sys::bind_packet(raw, sys::device_index(device)?)?;
+    Ok(socket)
+}
+
+/// Bytes of an IPv4 packet's headers, TCP's included; all of any other packet's first 128.
+#[must_use]
+pub fn header_length(packet: &[u8]) -> usize {
+    const OTHER: usize = 128;
+    let tcp = || {
+        let ip = usize::from(packet.first()? & 15) * 4;
+        let is_tcp = packet.first()? >> 4 == 4 && *packet.get(9)? == 6;
+        is_tcp.then_some(ip + usize::from(packet.get(ip + 12)? >> 4) * 4)
+    };
+    tcp().unwrap_or(OTHER)
 }
 
 fn collect(socket: &OwnedFd, zero: u64, until: u64) -> String {

@@ -32,6 +32,8 @@ pub struct Config {
     pub sender_device: String,
     /// Capture packet headers there until this time, in ns; none if 0.
     pub capture_ns: u64,
+    /// Capture the packets of both hosts into files.
+    pub pcap: Option<Pcap>,
     /// Settings of both hosts, by their path below `/proc/sys`, such as
     /// `net/ipv4/tcp_no_metrics_save`.
     pub sysctls: BTreeMap<String, String>,
@@ -39,6 +41,18 @@ pub struct Config {
     pub flows: Vec<FlowConfig>,
     /// Directory for the results.
     pub out: PathBuf,
+}
+
+/// Captures: `sender.pcapng` and `receiver.pcapng`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pcap {
+    /// Where the files go.
+    pub directory: PathBuf,
+    /// Bytes of each packet; its headers if none.
+    pub snaplen: Option<u32>,
+    /// The receiving host's device.
+    pub receiver_device: String,
 }
 
 /// Files to enter namespaces by, such as `/run/netns/snd`.

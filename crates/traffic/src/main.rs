@@ -12,6 +12,7 @@ mod flow;
 mod info;
 mod iperf;
 mod output;
+mod pcapng;
 mod queue;
 mod receiver;
 mod run;

@@ -1,5 +1,6 @@
 //! The loop: starts, stops, writes and samples, until the end.
 
+use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,6 +13,7 @@ use crate::diag::Sockets;
 use crate::flow::{Connections, Flow, Hosts};
 use crate::iperf::{self, Iperf};
 use crate::output::Output;
+use crate::pcapng::PacketFile;
 use crate::queue::QueueReader;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -19,6 +21,9 @@ use crate::sys;
 
 /// Time between the set-up and time 0 of the run, ns.
 const LEAD_NS: u64 = 10_000_000;
+
+const SENDER_PACKETS: &str = "sender.pcapng";
+const RECEIVER_PACKETS: &str = "receiver.pcapng";
 
 /// How often the file `progress` is written: the time so far and the packets forwarded.
 const PROGRESS_NS: u64 = 500_000_000;
@@ -48,6 +53,8 @@ pub fn run(config: &Config) -> Result<()> {
     set_sysctls(config)?;
     let receivers = start_receivers(config)?;
     let their_sockets = open_sockets(config)?;
+    let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
+    let at_receiver = packet_file(config, RECEIVER_PACKETS, zero)?;
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
     set_sysctls(config)?;
@@ -55,8 +62,8 @@ pub fn run(config: &Config) -> Result<()> {
         .zip(their_sockets)
         .map(|(sender, receiver)| Hosts { sender, receiver });
     let epoll = sys::epoll()?;
-    let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
     sys::segmentation_offload_off(&config.sender_device)?;
+    let at_sender = packet_file(config, SENDER_PACKETS, zero)?;
     let capture = match config.capture_ns {
         0 => None,
         until => Some(Capture::start(&config.sender_device, until, zero)?),
@@ -73,7 +80,27 @@ pub fn run(config: &Config) -> Result<()> {
     run.output.write(&config.out)?;
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
     capture.map_or(Ok(()), |c| c.write(&config.out))?;
-    run.finish()
+    run.finish()?;
+    count_packets(config, [(SENDER_PACKETS, at_sender), (RECEIVER_PACKETS, at_receiver)])
+}
+
+/// Starts a capture in the current namespace, if captures are wanted.
+fn packet_file(config: &Config, name: &str, zero: u64) -> Result<Option<PacketFile>> {
+    let Some(pcap) = &config.pcap else { return Ok(None) };
+    let sender = name == SENDER_PACKETS;
+    let device = if sender { &config.sender_device } else { &pcap.receiver_device };
+    PacketFile::start(device, &pcap.directory.join(name), pcap.snaplen, zero).map(Some)
+}
+
+/// Ends the captures and writes `captures.json`: how many packets each file has.
+fn count_packets(config: &Config, files: [(&str, Option<PacketFile>); 2]) -> Result<()> {
+    let mut counts = BTreeMap::new();
+    for (name, file) in files {
+        if let Some(file) = file {
+            counts.insert(name, file.finish()?);
+        }
+    }
+    std::fs::write(config.out.join("captures.json"), serde_json::to_string(&counts)?)
 }
 
 /// Receiving ends; those of other programs' flows are processes of their own.

@@ -272,6 +272,17 @@ pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
     check(unsafe { libc::bind(fd, (&raw const raw).cast(), len) }).map(drop)
 }
 
+/// Lets reads of a socket end after so long without a message.
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
+    let seconds = (milliseconds / 1000) as libc::time_t;
+    let timeout = [seconds, (milliseconds % 1000 * 1000) as libc::time_t];
+    let bytes = timeout.map(libc::time_t::to_ne_bytes).concat();
+    set_option(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &bytes)
+}
+
 /// One captured packet.
 pub struct Captured {
     /// CLOCK_REALTIME of the capture, ns.

@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from narrows.backends.kernel.config import LATENESS_LIMITS_NS, MAX_FLOWS, router_config
@@ -20,11 +21,17 @@ from narrows.backends.kernel.machine import (
 )
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
-from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
+from narrows.backends.protocol import (
+    Capabilities,
+    CaptureRequest,
+    Progress,
+    refuse_own_controls,
+)
 from narrows.backends.refusals import refuse_ecn
 from narrows.backends.tools import router_tool, traffic_tool
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
+from narrows.spec.registry import queues
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult
 
@@ -62,14 +69,22 @@ class Kernel:
         """What the kernel has loaded; one run at a time, since runs would disturb each other."""
         return Capabilities(
             ccas=available_ccas(),
-            queues=("droptail",),
+            queues=tuple(queues()),
             profiles=(f"linux-{'.'.join(self.release.split('.')[:2])}",),
             parallel=False,
             real_time=True,
+            captures=("pcap", "snaplen"),
         )
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(
+        self,
+        scenario: Mapping[str, Any],
+        progress: Progress | None = None,
+        captures: CaptureRequest | None = None,
+    ) -> RunResult:
         """Runs `scenario` to its end, which takes as long as it says.
+
+        Captures are made at both hosts' devices.
 
         Raises SpecError if the kernel can't run it, KernelRunError if the run
         fails, and whatever `progress` raises.
@@ -79,12 +94,13 @@ class Kernel:
         self._senders.check_duration(scenario)
         began = time.perf_counter()
         with run_directory() as directory:
-            config = router_config(scenario, self._tool, self._senders, directory)
+            config = router_config(scenario, self._tool, self._senders, directory, captures)
             (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
             cpu_s = carry(self._router, directory, progress)
             tables = read_tables(directory, scenario)
             reports = {file.name: file.read_bytes() for file in directory.glob("iperf3-*.json")}
-            told = json.loads((directory / "router.json").read_text(encoding="utf-8"))
+            told = _read(directory / "router.json")
+            captured = _read(directory / "captures.json")
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
             backend=self.name,
@@ -97,7 +113,7 @@ class Kernel:
             invalid=told.pop("invalid"),
             conditions=self._conditions(told, scenario["flows"]),
         )
-        return RunResult(tables, info, files=reports)
+        return RunResult(tables, info, captured, reports)
 
     def _conditions(
         self, told: Mapping[str, Any], flows: list[Mapping[str, Any]]
@@ -111,6 +127,11 @@ class Kernel:
         }
 
 
+def _read(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
 def _check(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for what a real kernel can't do."""
     host, path, flows = scenario["host"], scenario["path"], scenario["flows"]
@@ -120,9 +141,6 @@ def _check(scenario: Mapping[str, Any]) -> None:
             raise SpecError.at(f"host.{name}", found, '"0s", since a real host has its own,')
     if host["fq"]:
         raise SpecError.at("host.fq", "true", '"false" on this back end')
-    if path["queue"]["kind"] != "droptail":
-        found = f'"{path["queue"]["kind"]}"'
-        raise SpecError.at("path.queue", found, '"droptail" on this back end')
     for name, value in path.items():
         if name not in _PATH and value:
             raise SpecError.at(f"path.{name}", f"{value}", "none on this back end")

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.kernel.senders import Senders
+from narrows.backends.protocol import CaptureRequest
 
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
+_DEVICE = "path0"
+"""Of either host, by the router's choice."""
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with room to spare."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
@@ -34,7 +37,11 @@ _RECORDED = (
 
 
 def router_config(
-    scenario: Mapping[str, Any], traffic_tool: Path, senders: Senders, directory: Path
+    scenario: Mapping[str, Any],
+    traffic_tool: Path,
+    senders: Senders,
+    directory: Path,
+    captures: CaptureRequest | None = None,
 ) -> dict[str, Any]:
     """What the router is to do for `scenario`, with its results in `directory`."""
     path, flows = scenario["path"], scenario["flows"]
@@ -52,7 +59,10 @@ def router_config(
         "record_sysctls": [f"net/ipv4/{name}" for name in _RECORDED],
         "traffic": {
             "program": str(traffic_tool),
-            "config": _traffic_config(scenario, senders, fine, directory),
+            "config": {
+                **_traffic_config(scenario, senders, fine, directory),
+                "pcap": _pcap(captures),
+            },
         },
         "out": str(directory),
     }
@@ -85,6 +95,17 @@ def _traffic_config(
             for flow in scenario["flows"]
         ],
         "out": str(directory),
+    }
+
+
+def _pcap(captures: CaptureRequest | None) -> dict[str, Any] | None:
+    if captures is None or not captures.options.pcap:
+        return None
+    directory = str(captures.directory.resolve())
+    return {
+        "directory": directory,
+        "snaplen": captures.options.snaplen,
+        "receiver_device": _DEVICE,
     }
 
 
