@@ -4,9 +4,11 @@ mod addresses;
 mod headers;
 mod pcapng;
 mod points;
+mod qlog;
 mod wire;
 
 pub use addresses::{Address, Ends, IpVersion, ends};
 pub use pcapng::{Interface, PcapngWriter};
 pub use points::{CaptureOptions, Captures, Written, file_name};
+pub use qlog::Qlogs;
 pub use wire::FlowInfo;

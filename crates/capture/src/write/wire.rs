@@ -22,6 +22,8 @@ pub struct FlowInfo {
     pub name: String,
     /// Payload bytes of each of its connections; endless if none.
     pub size: Option<u64>,
+    /// Whether it may connect again and again.
+    pub repeats: bool,
 }
 
 /// Turns segments into headers, for all flows of a run.
@@ -79,6 +81,11 @@ impl Wire {
             }
             _ => {}
         }
+    }
+
+    /// Bytes of payload before the packet `seq`.
+    pub(super) fn offset(&self, flow: FlowId, instance: u32, seq: Seq) -> u64 {
+        self.flows[flow.index()].offset(instance, seq)
     }
 
     /// The headers of a segment.

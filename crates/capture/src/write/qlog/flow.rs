@@ -1,0 +1,264 @@
+//! The qlog of one flow, in the words of QUIC (draft-ietf-quic-qlog-quic-events).
+
+use std::fmt::{self, Write as _};
+use std::io;
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
+use narrows_record::Direction;
+use narrows_tcp::{Ack, Data, Kind, MSS, Segment, SenderView, Seq};
+
+use super::log::{Log, Millis};
+use super::numbers::Transmissions;
+use crate::write::addresses::{IpVersion, ends};
+use crate::write::wire::Wire;
+
+/// One flow's file, and what is remembered of its current connection.
+#[derive(Debug)]
+pub(super) struct FlowLog {
+    log: Log,
+    flow: FlowId,
+    /// Prefix of the connections' names, if there may be several.
+    chain: Option<String>,
+    group: Option<String>,
+    instance: u32,
+    sent: Transmissions,
+    received: u64,
+    /// First byte beyond the receive window.
+    edge: u64,
+    metrics: Metrics,
+    state: &'static str,
+}
+
+/// What was told last, in qlog's units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Metrics {
+    min_rtt: Option<u64>,
+    smoothed_rtt: Option<u64>,
+    latest_rtt: Option<u64>,
+    congestion_window: Option<u64>,
+    bytes_in_flight: Option<u64>,
+    packets_in_flight: Option<u64>,
+    ssthresh: Option<u64>,
+    pacing_rate: Option<u64>,
+}
+
+impl FlowLog {
+    pub(super) fn new(log: Log, flow: FlowId, chain: Option<String>) -> Self {
+        Self {
+            log,
+            flow,
+            chain,
+            group: None,
+            instance: 0,
+            sent: Transmissions::default(),
+            received: 0,
+            edge: 0,
+            metrics: Metrics::default(),
+            state: "",
+        }
+    }
+
+    pub(super) fn finish(self) -> io::Result<Option<(String, u64)>> {
+        let events = self.log.events;
+        Ok(self.log.finish()?.map(|name| (name, events)))
+    }
+
+    fn event(&mut self, at: Time, name: &str, data: fmt::Arguments<'_>) -> io::Result<()> {
+        self.log.event(at, name, self.group.as_deref(), data)
+    }
+
+    /// A packet that the sender sends or gets.
+    pub(super) fn packet(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: &Packet<Segment>,
+        wire: &Wire,
+    ) -> io::Result<()> {
+        let segment = &packet.body;
+        if matches!(segment.kind, Kind::Syn { .. }) {
+            return self.connect(at, segment.instance);
+        }
+        if segment.instance != self.instance {
+            return Ok(()); // of a connection before this one
+        }
+        match (&segment.kind, direction) {
+            (Kind::HandshakeAck { .. }, Direction::Out) => {
+                self.connection_state(at, "handshake_complete")
+            }
+            (Kind::Data(data), Direction::Out) => {
+                let offset = wire.offset(self.flow, segment.instance, data.seq);
+                self.data(at, data, packet.size, offset)
+            }
+            (Kind::Ack(ack), Direction::In) => {
+                let offset = wire.offset(self.flow, segment.instance, ack.ack);
+                self.ack(at, ack, packet.size, offset)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn connect(&mut self, at: Time, instance: u32) -> io::Result<()> {
+        if instance == self.instance && self.log.events > 0 {
+            return Ok(()); // a repeated SYN
+        }
+        self.instance = instance;
+        self.group = self.chain.as_ref().map(|name| format!("{name} {instance}"));
+        self.sent = Transmissions::default();
+        self.received = 0;
+        self.edge = 0;
+        self.metrics = Metrics::default();
+        self.state = "";
+        let ends = ends(IpVersion::V4, self.flow, instance);
+        let (from, to) = (ends.sender, ends.receiver);
+        let (from_port, to_port) = (ends.sender_port, ends.receiver_port);
+        self.event(
+            at,
+            "connectivity:connection_started",
+            format_args!(
+                "\"ip_version\":\"v4\",\"protocol\":\"TCP\",\"src_ip\":\"{from}\",\
+                 \"dst_ip\":\"{to}\",\"src_port\":{from_port},\"dst_port\":{to_port}"
+            ),
+        )?;
+        self.connection_state(at, "attempted")
+    }
+
+    fn connection_state(&mut self, at: Time, new: &str) -> io::Result<()> {
+        let data = format_args!("\"new\":\"{new}\"");
+        self.event(at, "connectivity:connection_state_updated", data)
+    }
+
+    fn data(&mut self, at: Time, data: &Data, size: u32, offset: u64) -> io::Result<()> {
+        let number = self.sent.sent(data.seq);
+        let (len, again) = (data.len, data.retransmission);
+        self.event(
+            at,
+            "transport:packet_sent",
+            format_args!(
+                "\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\
+                 \"raw\":{{\"length\":{size},\"payload_length\":{len}}},\
+                 \"frames\":[{{\"frame_type\":\"stream\",\"stream_id\":0,\"offset\":{offset},\
+                 \"length\":{len}}}],\"is_retransmission\":{again}"
+            ),
+        )
+    }
+
+    fn ack(&mut self, at: Time, ack: &Ack, size: u32, offset: u64) -> io::Result<()> {
+        let number = self.received;
+        self.received += 1;
+        let mut ranges = String::new();
+        for (start, end) in self.sent.acked(ack) {
+            let comma = if ranges.is_empty() { "" } else { "," };
+            write!(ranges, "{comma}[{start},{end}]").expect("text grows");
+        }
+        let mut window = String::new();
+        let edge = offset + u64::from(ack.window);
+        if edge > self.edge {
+            self.edge = edge;
+            write!(window, ",{{\"frame_type\":\"max_data\",\"maximum\":{edge}}}")
+                .expect("text grows");
+        }
+        let ece = ack.ece;
+        self.event(
+            at,
+            "transport:packet_received",
+            format_args!(
+                "\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\
+                 \"raw\":{{\"length\":{size}}},\"frames\":[{{\"frame_type\":\"ack\",\
+                 \"acked_ranges\":[{ranges}]}}{window}],\"ecn_echo\":{ece}"
+            ),
+        )
+    }
+
+    /// The sender takes the latest transmission of packet `seq` for lost.
+    pub(super) fn lost(&mut self, at: Time, seq: Seq) -> io::Result<()> {
+        let Some(number) = self.sent.latest(seq) else { return Ok(()) };
+        self.event(
+            at,
+            "recovery:packet_lost",
+            format_args!("\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}}"),
+        )
+    }
+
+    /// Tells what of the sender's state is new.
+    pub(super) fn sender(&mut self, at: Time, view: &SenderView) -> io::Result<()> {
+        let state = state_name(view);
+        if state != self.state {
+            let old = std::mem::replace(&mut self.state, state);
+            let old = if old.is_empty() { String::new() } else { format!("\"old\":\"{old}\",") };
+            let data = format_args!("{old}\"new\":\"{state}\"");
+            self.event(at, "recovery:congestion_state_updated", data)?;
+        }
+        let metrics = Metrics::of(view);
+        if metrics == self.metrics {
+            return Ok(());
+        }
+        let news = metrics.news(&self.metrics);
+        self.metrics = metrics;
+        self.event(at, "recovery:metrics_updated", format_args!("{news}"))
+    }
+}
+
+impl Metrics {
+    /// Linux counts windows in packets; a packet counts as a full one.
+    fn of(view: &SenderView) -> Self {
+        let bytes = |packets: u32| Some(u64::from(packets) * u64::from(MSS));
+        let nanos = |rtt: narrows_base::Duration| rtt.as_nanos();
+        Self {
+            min_rtt: view.min_rtt.map(nanos),
+            smoothed_rtt: view.srtt.map(nanos),
+            latest_rtt: view.rtt.map(nanos),
+            congestion_window: bytes(view.cwnd),
+            bytes_in_flight: bytes(view.in_flight),
+            packets_in_flight: Some(u64::from(view.in_flight)),
+            ssthresh: (view.ssthresh < INFINITE_SSTHRESH).then(|| bytes(view.ssthresh)).flatten(),
+            pacing_rate: view.pacing_rate.map(narrows_base::Rate::as_bps),
+        }
+    }
+
+    /// What differs from `old`, as members of an object; what is gone isn't told.
+    fn news(&self, old: &Self) -> String {
+        let mut text = String::new();
+        let times = [
+            ("min_rtt", self.min_rtt, old.min_rtt),
+            ("smoothed_rtt", self.smoothed_rtt, old.smoothed_rtt),
+            ("latest_rtt", self.latest_rtt, old.latest_rtt),
+        ];
+        for (name, new, old) in times {
+            member(&mut text, name, (new != old).then_some(new).flatten().map(Millis));
+        }
+        let amounts = [
+            ("congestion_window", self.congestion_window, old.congestion_window),
+            ("bytes_in_flight", self.bytes_in_flight, old.bytes_in_flight),
+            ("packets_in_flight", self.packets_in_flight, old.packets_in_flight),
+            ("ssthresh", self.ssthresh, old.ssthresh),
+            ("pacing_rate", self.pacing_rate, old.pacing_rate),
+        ];
+        for (name, new, old) in amounts {
+            member(&mut text, name, (new != old).then_some(new).flatten());
+        }
+        text
+    }
+}
+
+fn member(text: &mut String, name: &str, value: Option<impl fmt::Display>) {
+    if let Some(value) = value {
+        let comma = if text.is_empty() { "" } else { "," };
+        write!(text, "{comma}\"{name}\":{value}").expect("text grows");
+    }
+}
+
+/// The recovery state, or, where it is open, what the control says.
+fn state_name(view: &SenderView) -> &'static str {
+    match view.state {
+        RecoveryState::Recovery => "recovery",
+        RecoveryState::Loss => "loss",
+        RecoveryState::Cwr => "cwr",
+        RecoveryState::Open | RecoveryState::Disorder if !view.cca_state.is_empty() => {
+            view.cca_state
+        }
+        RecoveryState::Open | RecoveryState::Disorder if view.cwnd < view.ssthresh => "slow_start",
+        RecoveryState::Open | RecoveryState::Disorder => "congestion_avoidance",
+    }
+}

@@ -1,0 +1,109 @@
+//! qlog (draft-ietf-quic-qlog-main-schema): what each sender knew and did.
+//!
+//! A file for each flow, as a JSON text sequence of version 0.3, which qvis opens.
+
+mod flow;
+mod log;
+mod numbers;
+
+use std::io;
+use std::path::Path;
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_record::{Direction, Point, Tap};
+use narrows_tcp::{Segment, SenderView};
+
+use super::addresses::IpVersion;
+use super::points::Written;
+use super::wire::{FlowInfo, Wire};
+use flow::FlowLog;
+use log::{Header, Log};
+
+/// The qlogs of a run's flows. Memory doesn't grow with the events.
+#[derive(Debug)]
+pub struct Qlogs {
+    wire: Wire,
+    flows: Vec<FlowLog>,
+    trouble: Option<io::Error>,
+}
+
+impl Qlogs {
+    /// Prepares a file `NAME.sqlog` in `directory` for each flow; those that never
+    /// connect get none. `title` says what the run is.
+    #[must_use]
+    pub fn new(directory: &Path, title: &str, flows: &[FlowInfo]) -> Self {
+        let log = |(index, info): (usize, &FlowInfo)| {
+            let header = Header { title: title.to_owned(), sender: info.name.clone() };
+            let path = directory.join(format!("{}.sqlog", file_stem(flows, index)));
+            let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
+            let chain = info.repeats.then(|| info.name.clone());
+            FlowLog::new(Log::new(path, header), id, chain)
+        };
+        Self {
+            wire: Wire::new(IpVersion::V4, flows),
+            flows: flows.iter().enumerate().map(log).collect(),
+            trouble: None,
+        }
+    }
+
+    /// Completes the files.
+    ///
+    /// # Errors
+    /// The first error of the whole log.
+    pub fn finish(self) -> io::Result<Vec<Written>> {
+        if let Some(error) = self.trouble {
+            return Err(error);
+        }
+        let written = |flow: FlowLog| flow.finish().transpose();
+        let named = self.flows.into_iter().filter_map(written);
+        named.map(|file| file.map(|(file, records)| Written { file, records })).collect()
+    }
+
+    fn log(&mut self, flow: FlowId, write: impl FnOnce(&mut FlowLog, &Wire) -> io::Result<()>) {
+        if self.trouble.is_none() {
+            self.trouble = write(&mut self.flows[flow.index()], &self.wire).err();
+        }
+    }
+}
+
+impl Tap<Packet<Segment>, SenderView> for Qlogs {
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn wants_senders(&self) -> bool {
+        true
+    }
+
+    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &Packet<Segment>) {
+        if point != Point::Sender {
+            return;
+        }
+        if direction == Direction::Out {
+            self.wire.departs(packet.flow, &packet.body);
+        }
+        self.log(packet.flow, |flow, wire| flow.packet(at, direction, packet, wire));
+    }
+
+    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+        self.log(flow, |flow, _| flow.lost(at, seq));
+    }
+
+    fn sender(&mut self, flow: FlowId, at: Time, view: &SenderView) {
+        self.log(flow, |flow, _| flow.sender(at, view));
+    }
+}
+
+/// The flow's name as a file can have it; with its number if that isn't its own.
+fn file_stem(flows: &[FlowInfo], index: usize) -> String {
+    let stem = slug(&flows[index].name);
+    let same = flows.iter().filter(|flow| slug(&flow.name).eq_ignore_ascii_case(&stem)).count();
+    if same == 1 { stem } else { format!("{stem}-flow{index}") }
+}
+
+fn slug(name: &str) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let slug: String = name.chars().map(keep).take(60).collect();
+    let slug = slug.trim_matches(['.', '-']).to_owned();
+    if slug.is_empty() { "flow".to_owned() } else { slug }
+}
