@@ -162,8 +162,8 @@ def run(
     """Runs a scenario; other threads run meanwhile.
 
     `progress` is called about ten times a second; what it raises ends the run.
-    `captures_json` is `{"directory": an existing one, "snaplen": bytes or null,
-    "ipv6": bool}`; raises OSError if they can't be written.
+    `captures_json` is `{"directory": an existing one, "pcap": bool, "qlog": bool,
+    "snaplen": bytes or null, "ipv6": bool}`; raises OSError if they can't be written.
     `controls` holds classes of congestion controls by the name that flows call them;
     each is called with the flow's options for every connection. Raises ControlError
     if one doesn't do what it must.

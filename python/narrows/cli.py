@@ -103,13 +103,14 @@ def run(
         int | None, typer.Option(metavar="N", help="Bytes of each packet; else its headers.")
     ] = None,
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Captures with IPv6 headers.")] = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="Leave qlogs of the senders.")] = False,
 ) -> None:
     """Run a specification and keep its results."""
     from narrows.console import ProgressBar, note_cached, print_summary
     from narrows.runner import execute, prepare, unmet
     from narrows.store import CaptureOptions
 
-    captures = CaptureOptions(pcap=pcap, snaplen=snaplen, ipv6=ipv6)
+    captures = CaptureOptions(pcap=pcap, qlog=qlog, snaplen=snaplen, ipv6=ipv6)
     job = prepare(spec, _overrides(sets or [], trials, seed), backend)
     with ProgressBar() as bar:
         outcome = execute(

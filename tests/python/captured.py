@@ -74,16 +74,21 @@ class Captured:
         return rows.rows()
 
 
+def asked(directory: Path, **options: object) -> str:
+    """What the native module is asked for."""
+    usual = {"pcap": True, "qlog": False, "snaplen": None, "ipv6": False}
+    return json.dumps({"directory": str(directory), **usual, **options})
+
+
 def captured(
     directory: Path,
     text: str = LOSSY,
     overrides: tuple[str, ...] = (),
     snaplen: int | None = None,
-    ipv6: bool = False,
+    **options: bool,
 ) -> Captured:
     """Runs the first trial of a specification with captures into `directory`."""
     scenario: dict[str, Any] = scenario_of(text, overrides)
     directory.mkdir(exist_ok=True)
-    asked = {"directory": str(directory), "snaplen": snaplen, "ipv6": ipv6}
-    output = _native.run(json.dumps(scenario), None, json.dumps(asked))
+    output = _native.run(json.dumps(scenario), None, asked(directory, snaplen=snaplen, **options))
     return Captured(scenario, output, directory)

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from captured import LOSSY, POINTS, Captured, captured
+from captured import LOSSY, POINTS, Captured, asked, captured
 from specimens import TOGETHER, run_cli, scenario_of, write
 from strict_pcapng import ACK, FIN, PSH, SYN, Segment
 
@@ -186,7 +186,7 @@ def test_the_window_is_the_receivers(run: Captured) -> None:
 
 @pytest.mark.parametrize(("snaplen", "ipv6"), [(None, True), (100, False), (65_535, False)])
 def test_lengths(tmp_path: Path, snaplen: int | None, ipv6: bool) -> None:
-    run = captured(tmp_path, LOSSY, ("run.duration=300ms",), snaplen, ipv6)
+    run = captured(tmp_path, LOSSY, ("run.duration=300ms",), snaplen, ipv6=ipv6)
     headers = 72 if ipv6 else 52
     for point in POINTS:
         capture = run.capture(point)
@@ -242,14 +242,12 @@ def test_bad_options(
 
 
 def test_a_directory_that_is_missing(tmp_path: Path) -> None:
-    asked = {"directory": str(tmp_path / "none"), "snaplen": None, "ipv6": False}
     with pytest.raises(FileNotFoundError):
-        _native.run(json.dumps(scenario_of()), None, json.dumps(asked))
+        _native.run(json.dumps(scenario_of()), None, asked(tmp_path / "none"))
 
 
 def test_a_full_disk_ends_in_words(tmp_path: Path) -> None:
     """The run goes on, its captures don't; at the end the error is told."""
     (tmp_path / "receiver.pcapng").symlink_to("/dev/full")
-    asked = {"directory": str(tmp_path), "snaplen": None, "ipv6": False}
     with pytest.raises(OSError, match="No space left"):
-        _native.run(json.dumps(scenario_of()), None, json.dumps(asked))
+        _native.run(json.dumps(scenario_of()), None, asked(tmp_path))

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
-use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Written};
-use narrows_sim::scenario::Scenario;
+use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
+use narrows_sim::scenario::{Ecn, Flow, Scenario};
 use serde::Deserialize;
 
 /// What to capture, and where to.
@@ -14,6 +14,10 @@ use serde::Deserialize;
 pub struct CaptureRequest {
     /// An existing directory without captures.
     directory: PathBuf,
+    /// The packets.
+    pcap: bool,
+    /// What the senders know and do.
+    qlog: bool,
     /// Bytes of each packet; its headers if none.
     snaplen: Option<u32>,
     /// 6 instead of 4.
@@ -21,26 +25,37 @@ pub struct CaptureRequest {
 }
 
 /// A run's captures being written.
-pub type RunCaptures = Captures<BufWriter<File>>;
+pub type RunCaptures = (Option<Captures<BufWriter<File>>>, Option<Qlogs>);
 
 impl CaptureRequest {
     /// Begins the files.
     pub fn begin(&self, scenario: &Scenario) -> io::Result<RunCaptures> {
+        let title = format!("narrows simulator: {}, seed {}", scenario.name, scenario.seed);
+        let flows: Vec<FlowInfo> = scenario.flows.iter().map(flow_info).collect();
+        let qlog = self.qlog.then(|| Qlogs::new(&self.directory, &title, &flows));
         let options = CaptureOptions {
             snaplen: self.snaplen,
             version: if self.ipv6 { IpVersion::V6 } else { IpVersion::V4 },
-            comment: format!("narrows simulator: {}, seed {}", scenario.name, scenario.seed),
+            comment: title,
         };
-        let flow = |flow: &narrows_sim::scenario::Flow| FlowInfo {
-            name: flow.name.clone(),
-            size: flow.size_bytes,
-        };
-        let flows: Vec<FlowInfo> = scenario.flows.iter().map(flow).collect();
-        Captures::create(&self.directory, &options, &flows)
+        let pcap = self.pcap.then(|| Captures::create(&self.directory, &options, &flows));
+        Ok((pcap.transpose()?, qlog))
+    }
+}
+
+fn flow_info(flow: &Flow) -> FlowInfo {
+    FlowInfo {
+        name: flow.name.clone(),
+        size: flow.size_bytes,
+        repeats: flow.repeat_gap_ns.is_some(),
+        accurate_ecn: flow.ecn == Ecn::L4s,
     }
 }
 
 /// Ends the files; says which there are.
-pub fn finish(captures: RunCaptures) -> io::Result<Vec<Written>> {
-    Ok(captures.finish()?.into_iter().map(|(written, _)| written).collect())
+pub fn finish((pcap, qlog): RunCaptures) -> io::Result<Vec<Written>> {
+    let packets = pcap.map_or(Ok(Vec::new()), Captures::finish)?;
+    let mut written: Vec<Written> = packets.into_iter().map(|(written, _)| written).collect();
+    written.extend(qlog.map_or(Ok(Vec::new()), Qlogs::finish)?);
+    Ok(written)
 }

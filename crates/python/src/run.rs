@@ -52,9 +52,9 @@ pub struct RunOutput {
 /// second of wall time; an exception out of it stops the run. Ctrl-C does too.
 /// The interpreter is free to run other threads meanwhile.
 ///
-/// `captures_json` asks for captures of the packets: `{"directory": an existing
-/// directory, "snaplen": bytes of each packet or null for its headers, "ipv6":
-/// bool}`. Raises OSError if they can't be written.
+/// `captures_json` asks for captures: `{"directory": an existing directory, "pcap":
+/// bool, "qlog": bool, "snaplen": bytes of each packet or null for its headers,
+/// "ipv6": bool}`. Raises OSError if they can't be written.
 ///
 /// `controls` holds classes of controls by the name that flows call them; each is
 /// called with the flow's options for every connection. Raises `ControlError` if one

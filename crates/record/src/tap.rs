@@ -62,6 +62,60 @@ pub trait Tap<P, V> {
     fn sender(&mut self, flow: FlowId, at: Time, view: &V);
 }
 
+impl<P, V, T: Tap<P, V>> Tap<P, V> for Option<T> {
+    fn wants_packets(&self) -> bool {
+        self.as_ref().is_some_and(Tap::wants_packets)
+    }
+
+    fn wants_senders(&self) -> bool {
+        self.as_ref().is_some_and(Tap::wants_senders)
+    }
+
+    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &P) {
+        if let Some(tap) = self {
+            tap.packet(point, direction, at, packet);
+        }
+    }
+
+    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+        if let Some(tap) = self {
+            tap.lost(flow, at, seq);
+        }
+    }
+
+    fn sender(&mut self, flow: FlowId, at: Time, view: &V) {
+        if let Some(tap) = self {
+            tap.sender(flow, at, view);
+        }
+    }
+}
+
+/// Two taps of the same run.
+impl<P, V, A: Tap<P, V>, B: Tap<P, V>> Tap<P, V> for (A, B) {
+    fn wants_packets(&self) -> bool {
+        self.0.wants_packets() || self.1.wants_packets()
+    }
+
+    fn wants_senders(&self) -> bool {
+        self.0.wants_senders() || self.1.wants_senders()
+    }
+
+    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &P) {
+        self.0.packet(point, direction, at, packet);
+        self.1.packet(point, direction, at, packet);
+    }
+
+    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+        self.0.lost(flow, at, seq);
+        self.1.lost(flow, at, seq);
+    }
+
+    fn sender(&mut self, flow: FlowId, at: Time, view: &V) {
+        self.0.sender(flow, at, view);
+        self.1.sender(flow, at, view);
+    }
+}
+
 /// Looks at nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullTap;

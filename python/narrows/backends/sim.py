@@ -44,7 +44,7 @@ class Simulator:
             profiles=tuple(self._native.profiles()),
             parallel=True,
             real_time=False,
-            captures=("pcap", "snaplen", "ipv6"),
+            captures=("pcap", "qlog", "snaplen", "ipv6"),
         )
 
     def run(
@@ -104,6 +104,8 @@ def _captures_json(request: CaptureRequest | None) -> str | None:
     return json.dumps(
         {
             "directory": str(request.directory),
+            "pcap": options.pcap,
+            "qlog": options.qlog,
             "snaplen": options.snaplen,
             "ipv6": options.ipv6,
         }

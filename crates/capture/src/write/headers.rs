@@ -13,12 +13,14 @@ const DONT_FRAGMENT: u16 = 0x4000;
 
 /// TCP's flags (RFC 9293 section 3.1).
 pub mod flags {
-    pub const FIN: u8 = 1;
-    pub const SYN: u8 = 2;
-    pub const PSH: u8 = 8;
-    pub const ACK: u8 = 16;
-    pub const ECE: u8 = 64;
-    pub const CWR: u8 = 128;
+    pub const FIN: u16 = 1;
+    pub const SYN: u16 = 2;
+    pub const PSH: u16 = 8;
+    pub const ACK: u16 = 16;
+    pub const ECE: u16 = 64;
+    pub const CWR: u16 = 128;
+    /// Of accurate ECN (RFC 9768 section 3).
+    pub const AE: u16 = 256;
 }
 
 /// A TCP packet. Its payload is zeros.
@@ -29,7 +31,7 @@ pub struct Packet {
     pub ecn: Ecn,
     pub seq: u32,
     pub ack: u32,
-    pub flags: u8,
+    pub flags: u16,
     /// The field as it is in the header: scaled.
     pub window: u16,
     pub options: Options,
@@ -157,7 +159,8 @@ impl Packet {
         out.extend_from_slice(&self.seq.to_be_bytes());
         out.extend_from_slice(&self.ack.to_be_bytes());
         let words = u8::try_from(5 + self.options.len / 4).expect("at most 15 words");
-        out.extend_from_slice(&[words << 4, self.flags]);
+        let word = u16::from(words) << 12 | self.flags;
+        out.extend_from_slice(&word.to_be_bytes());
         out.extend_from_slice(&self.window.to_be_bytes());
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(self.options.as_slice());

@@ -1,6 +1,7 @@
 //! Writes captures: what a run of the simulator would have shown on a wire.
 
 mod addresses;
+mod ecn;
 mod headers;
 mod pcapng;
 mod points;

@@ -9,6 +9,7 @@ use narrows_base::FlowId;
 use narrows_tcp::{Ack, Data, Kind, MSS, Segment, Seq};
 
 use super::addresses::{Ends, IpVersion, ends};
+use super::ecn::ecn_flags;
 use super::headers::{Options, Packet, flags};
 
 /// First sequence numbers of both ends; a capture tool shows numbers from there on.
@@ -24,6 +25,8 @@ pub struct FlowInfo {
     pub size: Option<u64>,
     /// Whether it may connect again and again.
     pub repeats: bool,
+    /// Whether its marks are counted as accurate ECN does.
+    pub accurate_ecn: bool,
 }
 
 /// Turns segments into headers, for all flows of a run.
@@ -37,6 +40,7 @@ pub(super) struct Wire {
 #[derive(Debug)]
 struct Flow {
     size: Option<u64>,
+    accurate_ecn: bool,
     /// Scale of the windows that each end announces.
     sender_scale: u8,
     receiver_scale: u8,
@@ -59,6 +63,7 @@ impl Wire {
     pub(super) fn new(version: IpVersion, flows: &[FlowInfo]) -> Self {
         let flow = |info: &FlowInfo| Flow {
             size: info.size,
+            accurate_ecn: info.accurate_ecn,
             sender_scale: 0,
             receiver_scale: 0,
             sender_window: 0,
@@ -103,7 +108,7 @@ impl Wire {
             Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
         };
         made.ecn = packet.ecn;
-        made.flags |= ecn_flags(&segment.kind);
+        made.flags |= ecn_flags(&segment.kind, flow.accurate_ecn);
         made
     }
 }
@@ -196,17 +201,6 @@ impl Flow {
             options: Options::of_segment(0, 0, &[]),
             payload: 0,
         }
-    }
-}
-
-/// ECE and CWR: the offer of a SYN, its acceptance, echo and answer (RFC 3168 section 6.1).
-fn ecn_flags(kind: &Kind) -> u8 {
-    match kind {
-        Kind::Syn { ecn: true, .. } => flags::ECE | flags::CWR,
-        Kind::SynAck { ecn: true, .. } => flags::ECE,
-        Kind::Data(data) if data.cwr => flags::CWR,
-        Kind::Ack(ack) if ack.ece => flags::ECE,
-        _ => 0,
     }
 }
 

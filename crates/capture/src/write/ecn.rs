@@ -1,0 +1,46 @@
+//! The ECN flags of a segment: those of RFC 3168, or accurate counts (RFC 9768).
+//!
+//! Of accurate ECN only the three flags go on the wire; the simulator's packets have no
+//! room for its option.
+
+use narrows_tcp::Kind;
+
+use super::headers::flags;
+
+/// What accurate counts begin with (RFC 9768 section 3.2.1).
+const FIRST_COUNT: u16 = 5;
+/// Tells that the other end's handshake packet came as ECT(1), as all packets of the
+/// simulator's scalable controls do (RFC 9768 section 3.1.2, table 3).
+const CAME_AS_ECT1: u16 = 0b011;
+
+/// The flags AE, CWR and ECE of a segment.
+pub(super) fn ecn_flags(kind: &Kind, accurate: bool) -> u16 {
+    if accurate { accurate_flags(kind) } else { classic_flags(kind) }
+}
+
+/// The offer of a SYN, its acceptance, echo and answer (RFC 3168 section 6.1).
+fn classic_flags(kind: &Kind) -> u16 {
+    match kind {
+        Kind::Syn { ecn: true, .. } => flags::ECE | flags::CWR,
+        Kind::SynAck { ecn: true, .. } => flags::ECE,
+        Kind::Data(data) if data.cwr => flags::CWR,
+        Kind::Ack(ack) if ack.ece => flags::ECE,
+        _ => 0,
+    }
+}
+
+fn accurate_flags(kind: &Kind) -> u16 {
+    match kind {
+        Kind::Syn { ecn: true, .. } => flags::AE | flags::CWR | flags::ECE,
+        Kind::Syn { .. } | Kind::SynAck { ecn: false, .. } => 0,
+        Kind::SynAck { .. } | Kind::HandshakeAck { .. } => counted(CAME_AS_ECT1),
+        // No packet of the receiver is ever counted as marked.
+        Kind::Data(_) => counted(FIRST_COUNT),
+        Kind::Ack(ack) => counted(ack.marked.wrapping_add(FIRST_COUNT)),
+    }
+}
+
+/// The lowest three bits of a count, in AE, CWR and ECE.
+fn counted(count: u16) -> u16 {
+    (count & 7) * flags::ECE
+}

@@ -1,0 +1,196 @@
+"""What `--qlog` leaves: the structure that the drafts and qvis ask for, and its truth."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from captured import LOSSY, Captured, captured
+from specimens import GOOD, TOGETHER, run_cli, write
+
+from narrows.store import open_result
+
+MSS = 1448
+Record = dict[str, Any]
+
+MEMBERS = {
+    "connectivity:connection_started": {
+        "ip_version": str,
+        "protocol": str,
+        "src_ip": str,
+        "dst_ip": str,
+        "src_port": int,
+        "dst_port": int,
+    },
+    "connectivity:connection_state_updated": {"new": str},
+    "transport:packet_sent": {
+        "header": dict,
+        "raw": dict,
+        "frames": list,
+        "is_retransmission": bool,
+    },
+    "transport:packet_received": {"header": dict, "raw": dict, "frames": list, "ecn_echo": bool},
+    "recovery:packet_lost": {"header": dict},
+    "recovery:congestion_state_updated": {"old": str, "new": str},
+    "recovery:metrics_updated": {
+        **dict.fromkeys(("min_rtt", "smoothed_rtt", "latest_rtt"), float),
+        **dict.fromkeys(("congestion_window", "bytes_in_flight", "packets_in_flight"), int),
+        **dict.fromkeys(("ssthresh", "pacing_rate"), int),
+    },
+}
+"""The events and the types of what they may hold (draft-ietf-quic-qlog-quic-events-02)."""
+
+FRAMES = {
+    "stream": {"frame_type", "stream_id", "offset", "length"},
+    "ack": {"frame_type", "acked_ranges"},
+    "max_data": {"frame_type", "maximum"},
+}
+
+
+def records(file: Path) -> Iterator[Record]:
+    """The records of a JSON text sequence (RFC 7464), read strictly."""
+    text = file.read_text(encoding="utf-8")
+    assert text[0] == "\x1e"
+    for record in text[1:].split("\x1e"):
+        assert record.endswith("}\n")
+        yield json.loads(record)
+
+
+@pytest.fixture(scope="module", params=["lossy", "together"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    text = {"lossy": LOSSY, "together": TOGETHER}[request.param]
+    return captured(tmp_path_factory.mktemp(request.param), text, pcap=False, qlog=True)
+
+
+def logs(run: Captured) -> dict[int, list[Record]]:
+    """The records of every flow."""
+    names = [flow["name"] for flow in run.scenario["flows"]]
+    assert sorted(run.directory.iterdir()) == sorted(run.directory / f"{n}.sqlog" for n in names)
+    return {i: list(records(run.directory / f"{name}.sqlog")) for i, name in enumerate(names)}
+
+
+def test_the_header_is_one_that_qvis_takes(run: Captured) -> None:
+    for header, *events in logs(run).values():
+        assert list(header)[:2] == ["qlog_version", "qlog_format"], "qvis looks for them first"
+        assert (header["qlog_version"], header["qlog_format"]) == ("0.3", "JSON-SEQ")
+        trace = header["trace"]
+        assert trace["vantage_point"]["type"] == "client"
+        assert trace["common_fields"] == {
+            "protocol_type": ["TCP"],
+            "time_format": "relative",
+            "reference_time": 0,
+        }
+        assert events
+
+
+def test_every_event_has_its_structure(run: Captured) -> None:
+    seen: Counter[str] = Counter()
+    for flow, (_, *events) in logs(run).items():
+        repeats = run.scenario["flows"][flow]["repeat_gap_ns"] is not None
+        times = [event["time"] for event in events]
+        assert times == sorted(times), "qvis refuses times that go back"
+        for event in events:
+            expected = {"time", "name", "data"} | ({"group_id"} if repeats else set())
+            assert set(event) == expected
+            assert event["data"], "qvis takes an empty one for the end"
+            for name, value in event["data"].items():
+                assert type(value) is MEMBERS[event["name"]][name]
+            for frame in event["data"].get("frames", []):
+                assert set(frame) == FRAMES[frame["frame_type"]]
+            if "header" in event["data"]:
+                assert event["data"]["header"]["packet_type"] == "1RTT"
+            if "raw" in event["data"]:
+                assert event["data"]["raw"]["length"] >= 52
+            seen[event["name"]] += 1
+    assert set(seen) == set(MEMBERS)
+
+
+def test_it_tells_the_packets_of_the_run(run: Captured) -> None:
+    sizes = {flow: [] for flow in range(len(run.scenario["flows"]))}
+    for at, flow, _, seq, size, again in run.happened("sent"):
+        if size > 60:
+            sizes[flow].append((at, seq, size, again))
+    for flow, (_, *events) in logs(run).items():
+        sent = [event for event in events if event["name"] == "transport:packet_sent"]
+        assert sizes[flow] == [
+            (
+                round(event["time"] * 1e6),
+                event["data"]["frames"][0]["offset"] // MSS,
+                event["data"]["raw"]["length"],
+                event["data"]["is_retransmission"],
+            )
+            for event in sent
+        ]
+        acks = [event for event in events if event["name"] == "transport:packet_received"]
+        rows = [row for row in run.happened("ack_received") if row[1] == flow and row[4] != 60]
+        assert [round(ack["time"] * 1e6) for ack in acks] == [row[0] for row in rows]
+
+
+def test_every_transmission_has_one_end(run: Captured) -> None:
+    """A number is sent once, acknowledged at most once, and not before it is sent."""
+    losses = acked = 0
+    for _, *events in logs(run).values():
+        sent: set[tuple[str, int]] = set()
+        ended: set[tuple[str, int]] = set()
+        for event in events:
+            group, data = event.get("group_id", ""), event["data"]
+            if event["name"] == "transport:packet_sent":
+                assert (group, data["header"]["packet_number"]) not in sent
+                sent.add((group, data["header"]["packet_number"]))
+            elif event["name"] == "transport:packet_received":
+                for first, last in data["frames"][0]["acked_ranges"]:
+                    numbers = {(group, number) for number in range(first, last + 1)}
+                    assert numbers <= sent
+                    assert not numbers & ended
+                    ended |= numbers
+                    acked += len(numbers)
+            elif event["name"] == "recovery:packet_lost":
+                assert (group, data["header"]["packet_number"]) in sent - ended
+                losses += 1
+    final = pl.DataFrame(run.output.tables["flow_samples"]).group_by("flow").last()
+    assert losses == final["lost"].sum() > 3
+    delivered = final["delivered"].sum()
+    assert acked == delivered
+
+
+def test_the_metrics_are_those_of_the_samples(run: Captured) -> None:
+    """Whatever was told last at the instant of a sample is what the sample says."""
+    samples = pl.DataFrame(run.output.tables["flow_samples"]).to_dicts()
+    compared = 0
+    for flow, (_, *events) in logs(run).items():
+        updates = [e for e in events if e["name"] == "recovery:metrics_updated"]
+        connects = [e for e in events if e["name"] == "connectivity:connection_started"]
+        for row in (row for row in samples if row["flow"] == flow and row["state"] != "closed"):
+            ms = row["time_s"] * 1e3 + 1e-6
+            start = max(e["time"] for e in connects if e["time"] <= ms)
+            known: Record = {}
+            for update in (e for e in updates if start <= e["time"] <= ms):
+                known |= update["data"]
+            assert known["congestion_window"] == row["cwnd"] * MSS
+            assert known["bytes_in_flight"] == row["in_flight"] * MSS
+            assert known["smoothed_rtt"] == row["srtt_ms"]
+            assert known["min_rtt"] == row["min_rtt_ms"]
+            assert known.get("latest_rtt") == row["rtt_ms"]
+            assert known.get("ssthresh", 0) == (row["ssthresh"] or 0) * MSS
+            assert known["pacing_rate"] == pytest.approx(row["pacing_mbps"] * 1e6, abs=1)
+            compared += 1
+    assert compared > 20
+
+
+def test_names_become_files(tmp_path: Path) -> None:
+    """A flow's name may hold what a file's can't; two names may look the same then."""
+    two = GOOD + '[[flows]]\ncca = "reno"\nname = "a/b"\n[[flows]]\ncca = "reno"\nname = "a b"\n'
+    spec, out = write(tmp_path, two), str(tmp_path / "out")
+    run = ("run", spec, "--out", out, "--qlog", "--set", "run.duration=600ms")
+    assert run_cli(*run) == 0
+    result = open_result(out)
+    names = {file.name for file in result.trials[0].captures}
+    assert names == {"cubic-1.sqlog", "a-b-flow1.sqlog", "a-b-flow2.sqlog"}
+    assert set(result.manifest["trials"][0]["captures"]) == names
+    titles = {next(records(file))["trace"]["title"] for file in result.trials[0].captures}
+    assert titles == {"cubic-1", "a/b", "a b"}
