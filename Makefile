@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench instructions locks clean
+.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -41,8 +41,8 @@ rust-test: $(VENV)/.installed
 	$(CARGO) test --locked --workspace
 
 python-lint: setup
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests tools
+	$(BIN)/ruff check python tests tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -57,6 +57,9 @@ instructions: setup ## instructions per packet, which don't depend on the machin
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
 	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
 	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario
+
+reference: setup ## renew what is made from the sources: Python classes, reference, notebooks
+	$(BIN)/python tools/generate_tables.py
 
 locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet uv

@@ -3,8 +3,9 @@
 Describe a bottleneck and the flows that share it once; run it in a
 deterministic simulator; get tables, figures and verdicts.
 
-    >>> result = narrows.run("fig9.toml")           # doctest: +SKIP
-    >>> result.summary["runs"][0]["bottleneck"]     # doctest: +SKIP
+    >>> import narrows as nw
+    >>> result = nw.run("fig9.toml")                # doctest: +SKIP
+    >>> result.summary_table["utilization"]         # doctest: +SKIP
 
 Nothing heavy is imported before it is used.
 """
@@ -16,27 +17,56 @@ from typing import TYPE_CHECKING
 from narrows.version import __version__
 
 if TYPE_CHECKING:
+    from narrows import metrics
+    from narrows.api import (
+        Expect,
+        Flow,
+        Host,
+        Path,
+        Range,
+        Run,
+        RunResult,
+        Scenario,
+        Sweep,
+        SweepResult,
+        open_result,
+        run,
+        sweep,
+    )
     from narrows.errors import InputError, NarrowsError
-    from narrows.runner import run
     from narrows.spec import load
-    from narrows.store import open_result
 
-__all__ = ["InputError", "NarrowsError", "__version__", "load", "open_result", "run"]
+__all__ = [
+    "Expect",
+    "Flow",
+    "Host",
+    "InputError",
+    "NarrowsError",
+    "Path",
+    "Range",
+    "Run",
+    "RunResult",
+    "Scenario",
+    "Sweep",
+    "SweepResult",
+    "__version__",
+    "load",
+    "metrics",
+    "open_result",
+    "run",
+    "sweep",
+]
 
-_HOMES = {
-    "InputError": "narrows.errors",
-    "NarrowsError": "narrows.errors",
-    "load": "narrows.spec",
-    "open_result": "narrows.store",
-    "run": "narrows.runner",
-}
+_HOMES = {"InputError": "narrows.errors", "NarrowsError": "narrows.errors", "load": "narrows.spec"}
 
 
 def __getattr__(name: str) -> object:
     """Imports a public name when it is first used."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(_HOMES[name]), name)
+    if name == "metrics":
+        return import_module("narrows.metrics")
+    found: object = getattr(import_module(_HOMES.get(name, "narrows.api")), name)
     return found

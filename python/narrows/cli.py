@@ -199,7 +199,7 @@ def reproduce(
 ) -> None:
     """Make published figures again and judge what they claim; goes on where it stopped."""
     from narrows.reproduce import make
-    from narrows.sweep.bar import SweepBar
+    from narrows.sweeps.bar import SweepBar
 
     with SweepBar() as bar:
         done = make.reproduce(
@@ -255,9 +255,9 @@ def sweep(
     ] = None,
 ) -> None:
     """Run every combination of a study; goes on where it stopped."""
-    from narrows.sweep import estimate, execute, prepare
-    from narrows.sweep.bar import SweepBar
-    from narrows.sweep.text import estimate_lines, outcome_lines
+    from narrows.sweeps import estimate, execute, prepare
+    from narrows.sweeps.bar import SweepBar
+    from narrows.sweeps.text import estimate_lines, outcome_lines
 
     job = prepare(study, sets or (), filters=filters or (), backend=backend, out=out)
     if dry_run:
@@ -280,8 +280,8 @@ def export(
     ] = None,
 ) -> None:
     """Write one table of all runs in a directory."""
-    from narrows.sweep import export as write_table
-    from narrows.sweep import export_file
+    from narrows.sweeps import export as write_table
+    from narrows.sweeps import export_file
 
     if out is None:
         write_table(directory, table, form, sys.stdout.buffer)

@@ -61,7 +61,7 @@ _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its UR
 def list_store(directory: Annotated[str, _STORE]) -> None:
     """List the studies of a store and how far they are."""
     from narrows.store import open_store, states
-    from narrows.sweep.text import state_lines
+    from narrows.sweeps.text import state_lines
 
     _print(state_lines(states(open_store(directory))))
 
@@ -73,7 +73,7 @@ def collect_garbage(
 ) -> None:
     """Remove runs that no study has any more, and what killed sweeps left."""
     from narrows.store import collect, open_store
-    from narrows.sweep.text import garbage_lines
+    from narrows.sweeps.text import garbage_lines
 
     _print(garbage_lines(collect(open_store(directory), not dry_run), not dry_run))
 

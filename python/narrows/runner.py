@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from narrows.backends import Backend, CaptureRequest, CapturingBackend, get_backend
 from narrows.errors import InputError, InterruptedRunError
 from narrows.plan import Plan, Trial, plan
-from narrows.spec import Loaded, Override, load
+from narrows.spec import Loaded, Override, Written, load
 from narrows.spec.registry import also_known
 from narrows.spec.values import values_in
 from narrows.store import (
@@ -80,7 +80,7 @@ def run(
 
 
 def prepare(
-    spec: str | Path, overrides: Iterable[str | Override] = (), backend: str = "sim"
+    spec: str | Path | Written, overrides: Iterable[str | Override] = (), backend: str = "sim"
 ) -> Job:
     """Reads and checks everything that a run needs; raises InputError."""
     engine = get_backend(backend)

@@ -14,8 +14,8 @@ from specimens import GOOD, run_cli, spec_of, write
 from narrows.errors import InputError, SpecError
 from narrows.metrics.intervals import half_width
 from narrows.store import open_store
-from narrows.sweep import execute, export, prepare
-from narrows.sweep.promises import counts
+from narrows.sweeps import execute, export, prepare
+from narrows.sweeps.promises import counts
 
 TWO = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 Capture = pytest.CaptureFixture[str]

@@ -12,7 +12,7 @@ from specimens import GOOD, write
 
 from narrows.store import collect, create_store, damage, open_store
 from narrows.store.index import MOST_PARTS, rows
-from narrows.sweep import execute, export, prepare
+from narrows.sweeps import execute, export, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 TABLES = ("runs", "summary", "flows")

@@ -19,7 +19,7 @@ from specimens import GOOD, run_cli, write
 from narrows.errors import StoreError
 from narrows.store import collect, create_store, damage, is_store, open_store, states
 from narrows.store.objects import Bucket
-from narrows.sweep import estimate, execute, export, prepare
+from narrows.sweeps import estimate, execute, export, prepare
 
 pytest.importorskip("obstore")
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')

@@ -18,7 +18,7 @@ from narrows.plan import Trial, plan
 from narrows.spec import parse
 from narrows.store import RunInfo, RunResult, RunStore, collect, create_store, damage, open_store
 from narrows.store.locks import claim
-from narrows.sweep import execute, export, prepare
+from narrows.sweeps import execute, export, prepare
 
 Capture = pytest.CaptureFixture[str]
 FRAME = pl.DataFrame({"time_s": [0.0, 1.0], "sent": [0, 9]})

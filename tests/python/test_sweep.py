@@ -22,9 +22,9 @@ from narrows.backends import Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.store import RunResult, open_store
-from narrows.sweep import SweepJob, SweepOutcome, estimate, execute, export, prepare
-from narrows.sweep.bar import clock, progress_line
-from narrows.sweep.pool import State
+from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, export, prepare
+from narrows.sweeps.bar import clock, progress_line
+from narrows.sweeps.pool import State
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 SMALL += "trials = 2\n"
@@ -178,7 +178,7 @@ def test_failed_runs_are_tried_again(tmp_path: Path) -> None:
 def test_the_command_says_what_failed(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = sys.modules["narrows.sweep.prepare"]
+    module = sys.modules["narrows.sweeps.prepare"]
     monkeypatch.setattr(module, "get_backend", lambda _: Flaky(RuntimeError("a bug")))
     command = ("sweep", write(tmp_path, SMALL), "--out", str(tmp_path / "out"))
     assert run_cli(*command) == 1

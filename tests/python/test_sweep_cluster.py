@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from specimens import GOOD, run_cli, write
 
-from narrows.sweep import execute, export, prepare
+from narrows.sweeps import execute, export, prepare
 
 pytest.importorskip("distributed", reason="the extra `cluster` isn't installed")
 

@@ -39,12 +39,12 @@ def save_sheet(sheet: Sheet, stem: Path, formats: Sequence[str] = ("png", "svg")
     return paths
 
 
-def draw_sheet(sheet: Sheet) -> Canvas:
-    """The sheet as a figure of matplotlib."""
+def draw_sheet(sheet: Sheet, kind: type[Canvas] = Canvas) -> Canvas:
+    """The sheet as a figure of matplotlib, of the class `kind`; use within `style`."""
     rows = -(-len(sheet.charts) // sheet.columns)
     keys = legend(sheet.charts)
     height = HEAD_IN + rows * sheet.height + FOOT_IN + (LEGEND_IN if keys else 0)
-    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
+    canvas = kind(figsize=(WIDTH_IN, height), layout="constrained")
     FigureCanvasAgg(canvas)
     engine: Any = canvas.get_layout_engine()
     foot = FOOT_IN / height

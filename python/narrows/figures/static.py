@@ -92,13 +92,16 @@ def style() -> AbstractContextManager[None]:
     return matplotlib.rc_context(STYLE)
 
 
-def draw(figure: Figure) -> Canvas:
-    """The figure as matplotlib's own, to be changed or saved further; use within `style`."""
+def draw(figure: Figure, kind: type[Canvas] = Canvas) -> Canvas:
+    """The figure as matplotlib's own, to be changed or saved further; use within `style`.
+
+    `kind` is the class of the figure.
+    """
     count = max(len(figure.panels), 1)
     legend = _legend_rows(figure)
     top = HEADING_IN + len(legend) * LEGEND_ROW_IN + GAP_IN
     height = top + BOTTOM_IN + count * PANEL_IN + (count - 1) * GAP_IN
-    canvas = Canvas(figsize=(WIDTH_IN, height), facecolor="white")
+    canvas = kind(figsize=(WIDTH_IN, height), facecolor="white")
     FigureCanvasAgg(canvas)
     inner = WIDTH_IN - LEFT_IN - RIGHT_IN
     for index, panel in enumerate(figure.panels):

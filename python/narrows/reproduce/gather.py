@@ -28,8 +28,8 @@ from narrows.store import (
     unwritable,
     write_frames,
 )
-from narrows.sweep.estimate import width
-from narrows.sweep.pool import Failure, Pool, Watcher
+from narrows.sweeps.estimate import width
+from narrows.sweeps.pool import Failure, Pool, Watcher
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,7 +16,7 @@ from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
 from narrows.store import RESULTS
-from narrows.sweep.pool import Watcher
+from narrows.sweeps.pool import Watcher
 
 OUT = Path(RESULTS) / "reproduce"
 """Where everything goes if no directory is given."""

@@ -6,7 +6,7 @@ from narrows.spec.expect import Expect, Until
 from narrows.spec.models import Flow, Host, Path, Run, Spec
 from narrows.spec.naming import NamedFlow, named_flows
 from narrows.spec.overrides import Override, dotted, parse_override
-from narrows.spec.reading import Loaded, load, parse
+from narrows.spec.reading import Loaded, Written, load, parse
 from narrows.spec.study import Axis, Study, load_study, parse_study
 from narrows.spec.values import same_value
 
@@ -23,6 +23,7 @@ __all__ = [
     "Spec",
     "Study",
     "Until",
+    "Written",
     "dotted",
     "load",
     "load_study",

@@ -34,11 +34,22 @@ class Loaded:
     text: str
 
 
-def load(path: str | Path, overrides: Iterable[str | Override] = ()) -> Loaded:
-    """Reads and checks the file at `path` with overrides, as `PLACE=VALUE` or parsed.
+@dataclass(frozen=True)
+class Written:
+    """A specification that is no file: its TOML text."""
+
+    text: str
+    name: str = "scenario"
+    """Stands in for a missing `name`."""
+
+
+def load(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -> Loaded:
+    """Reads and checks the file at `path`, or a text, with overrides, as `PLACE=VALUE` or parsed.
 
     Raises SpecError with every problem found.
     """
+    if isinstance(path, Written):
+        return parse(path.text, path.name, overrides)
     file = Path(path)
     text = read_file(file)
     return parse(text, file.stem, overrides, file=str(path))

@@ -36,7 +36,7 @@ from narrows.spec.overrides import (
     parse_place,
 )
 from narrows.spec.ranges import Range, is_range, parse_range
-from narrows.spec.reading import parse_toml, read_file, validate
+from narrows.spec.reading import Written, parse_toml, read_file, validate
 from narrows.spec.suggest import nearest, one_of
 from narrows.spec.toml import to_toml
 from narrows.spec.units import quote
@@ -95,11 +95,13 @@ class Study:
         return validate(raw, self.file, list(self.changes))
 
 
-def load_study(path: str | Path, overrides: Iterable[str | Override] = ()) -> Study:
-    """Reads the study in the file at `path`; raises SpecError with every problem found.
+def load_study(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -> Study:
+    """Reads the study in the file at `path`, or in a text; raises SpecError with every problem.
 
     The values themselves are checked when combinations are made of them.
     """
+    if isinstance(path, Written):
+        return parse_study(path.text, path.name, overrides)
     file = Path(path)
     return parse_study(read_file(file), file.stem, overrides, file=str(path))
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from narrows.compare.statistics import difference_half_width
 from narrows.figures import frames
 from narrows.figures.chart import Chart, Line, Sheet
 from narrows.figures.palette import name
+from narrows.metrics.intervals import difference_half_width
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.mixed import testbed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from narrows.compare.statistics import student
 from narrows.figures.chart import Bar, Chart, Sheet
+from narrows.metrics.intervals import student
 from narrows.reproduce.exhibit import Data
 from narrows.reproduce.mixed import testbed
 

@@ -24,9 +24,9 @@ from narrows.errors import InputError, NarrowsError
 from narrows.plan import Cell, Trial
 from narrows.store import Place, Store, is_url, open_store
 from narrows.store.index import open_index
-from narrows.sweep.estimate import load
-from narrows.sweep.pool import TICK_S, Failure, Outcome, State, Watcher
-from narrows.sweep.work import compute
+from narrows.sweeps.estimate import load
+from narrows.sweeps.pool import TICK_S, Failure, Outcome, State, Watcher
+from narrows.sweeps.work import compute
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -84,7 +84,7 @@ def _backend(name: str) -> Any:  # noqa: ANN401 (a Backend, kept by each worker)
 
 
 class ClusterPool:
-    """Sends runs to a cluster, as `narrows.sweep.pool.Pool` gives them to threads."""
+    """Sends runs to a cluster, as `narrows.sweeps.pool.Pool` gives them to threads."""
 
     def __init__(
         self, wanted: Sequence[tuple[Cell, Trial]], backend: str, engine: str, store: Store

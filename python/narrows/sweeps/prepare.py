@@ -9,14 +9,14 @@ from pathlib import Path
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.plan import Cell, Grid, Trial, grid
-from narrows.spec import Override, load_study
+from narrows.spec import Override, Written, load_study
 from narrows.spec.overrides import parse_place
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
 from narrows.spec.units import quote
 from narrows.spec.values import exact_value
 from narrows.store import RESULTS, Place, location, slug
-from narrows.sweep.promises import check_promises
+from narrows.sweeps.promises import check_promises
 
 _EXAMPLE = "AXIS=VALUE, such as path.buffer=1bdp,"
 
@@ -42,7 +42,7 @@ class SweepJob:
 
 
 def prepare(
-    spec: str | Path,
+    spec: str | Path | Written,
     overrides: Iterable[str | Override] = (),
     *,
     filters: Sequence[str] = (),

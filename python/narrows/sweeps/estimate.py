@@ -9,7 +9,7 @@ from itertools import islice
 from narrows.backends import Backend
 from narrows.plan import Trial
 from narrows.store import is_store, open_store
-from narrows.sweep.prepare import SweepJob
+from narrows.sweeps.prepare import SweepJob
 
 PACKET_BITS = 12_000
 """Of a full packet."""

@@ -14,8 +14,8 @@ from narrows.errors import InterruptedRunError
 from narrows.plan import Cell, Trial
 from narrows.store import Store
 from narrows.store.index import Frames, together
-from narrows.sweep.estimate import load
-from narrows.sweep.work import compute
+from narrows.sweeps.estimate import load
+from narrows.sweeps.work import compute
 
 TICK_S = 0.1
 """How often a watcher hears of the progress, in seconds."""

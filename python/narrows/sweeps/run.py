@@ -11,10 +11,10 @@ from narrows.errors import InputError
 from narrows.plan import Cell, Trial, content_hash
 from narrows.spec.fields import MAX_TRIALS
 from narrows.store import Store, create_store, unwritable
-from narrows.sweep.estimate import width
-from narrows.sweep.pool import Failure, Outcome, Pool, Watcher
-from narrows.sweep.prepare import SweepJob
-from narrows.sweep.promises import counts, unmet, wide
+from narrows.sweeps.estimate import width
+from narrows.sweeps.pool import Failure, Outcome, Pool, Watcher
+from narrows.sweeps.prepare import SweepJob
+from narrows.sweeps.promises import counts, unmet, wide
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,7 +143,7 @@ def _run(
 ) -> Outcome:
     if cluster is None:
         return Pool(runs, job.backend, store, width(job.backend, jobs)).run(watcher)
-    from narrows.sweep.cluster import ClusterPool
+    from narrows.sweeps.cluster import ClusterPool
 
     if not job.backend.capabilities().parallel:
         found = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from narrows.store import Garbage, StudyState
-from narrows.sweep.bar import clock
-from narrows.sweep.estimate import Estimate
-from narrows.sweep.run import SweepOutcome
+from narrows.sweeps.bar import clock
+from narrows.sweeps.estimate import Estimate
+from narrows.sweeps.run import SweepOutcome
 
 MOST_FAILURES = 20
 

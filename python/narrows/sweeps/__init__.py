@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from narrows.sweep.estimate import Estimate, estimate
-from narrows.sweep.export import export, export_file
-from narrows.sweep.pool import Failure
-from narrows.sweep.prepare import SweepJob, prepare
-from narrows.sweep.run import SweepOutcome, execute
+from narrows.sweeps.estimate import Estimate, estimate
+from narrows.sweeps.export import export, export_file
+from narrows.sweeps.pool import Failure
+from narrows.sweeps.prepare import SweepJob, prepare
+from narrows.sweeps.run import SweepOutcome, execute
 
 __all__ = [
     "Estimate",

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from narrows.sweep.pool import State
+from narrows.sweeps.pool import State
 
 if TYPE_CHECKING:
     from rich.progress import Progress

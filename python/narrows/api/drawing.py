@@ -1,0 +1,41 @@
+"""Figures for a notebook."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure as Canvas
+
+from narrows.figures.paper import draw_sheet
+from narrows.figures.static import draw, style
+
+if TYPE_CHECKING:
+    from narrows.figures.chart import Sheet
+    from narrows.figures.model import Figure
+
+DPI = 110
+
+
+class Drawing(Canvas):
+    """A figure of matplotlib that Jupyter shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        stream = BytesIO()
+        with style():
+            self.savefig(stream, format="png", dpi=DPI)
+        return stream.getvalue()
+
+
+def drawing(described: Figure | Sheet) -> Drawing:
+    """A described figure or sheet as a figure of matplotlib."""
+    from narrows.figures.chart import Sheet
+
+    with style():
+        if isinstance(described, Sheet):
+            made = draw_sheet(described, Drawing)
+        else:
+            made = draw(described, Drawing)
+    if not isinstance(made, Drawing):
+        raise TypeError(f"a {type(made).__name__} instead of a Drawing")
+    return made

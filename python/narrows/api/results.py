@@ -1,0 +1,130 @@
+"""Results in Python: their tables as polars frames, their figures, their HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.errors import InputError
+from narrows.spec.suggest import one_of
+from narrows.store import Place, Result, is_store, location, open_store, states
+from narrows.store import open_result as open_directory
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.api.drawing import Drawing
+    from narrows.sweeps.run import SweepOutcome
+
+_SHOWN = ("name", "class", "goodput_mbps", "share", "retransmits", "rtt_mean_ms", "fct_s")
+
+
+class _Tables:
+    """What has tables: their names are those of `narrows export`."""
+
+    def _place(self) -> Place:
+        raise NotImplementedError
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table over all runs: "summary", "flows", "runs", "flow_samples" and so on.
+
+        polars frames turn into others with `.to_pandas()` (with pandas and
+        pyarrow installed), `.to_arrow()` and the Arrow C stream interface.
+        Raises InputError for a table that no run has.
+        """
+        from narrows.sweeps.export import frame
+
+        return frame(self._place(), name)
+
+    @property
+    def summary_table(self) -> pl.DataFrame:
+        """A row for each run; docs/reference/metrics.md explains the columns."""
+        return self.table("summary")
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """A row for each flow of each run."""
+        return self.table("flows")
+
+
+class RunResult(Result, _Tables):
+    """What `narrows.run` gives: a results directory.
+
+    `path` is the directory, `summary` what `narrows run --json` prints, `trials`
+    the runs with their scenarios and tables.
+    """
+
+    def _place(self) -> Place:
+        return self.path
+
+    def plot(self, name: str = "timeline", trial: int = 1) -> Drawing:
+        """A figure of one trial: "timeline", "cwnd" or "internals".
+
+        Raises InputError for another name or trial.
+        """
+        from narrows import figures
+        from narrows.api.drawing import drawing
+
+        if name not in figures.CATALOGUE:
+            found, known = f'"{name}", which is no figure of a run', list(figures.CATALOGUE)
+            raise InputError.at("plot", found, one_of(name, known))
+        if not 1 <= trial <= len(self.trials):
+            raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
+        run = self.trials[trial - 1]
+        return drawing(figures.describe(name, run.scenario, run.tables, self.groups))
+
+    def _repr_html_(self) -> str:
+        from narrows.api.page import block
+
+        engine, backend = self.manifest["engine"], self.manifest["backend"]
+        lines = [f"{len(self.trials)} runs on {backend} ({engine}), in {self.path}"]
+        return block(self.name, lines, self.flows.select(_SHOWN))
+
+
+@dataclass(frozen=True)
+class SweepResult(_Tables):
+    """What `narrows.sweep` gives: a store of runs, and what the sweep did if there was one."""
+
+    place: Place
+    outcome: SweepOutcome | None = None
+
+    def _place(self) -> Place:
+        return self.place
+
+    @property
+    def unmet(self) -> list[str]:
+        """The expectations that combinations don't meet, in words."""
+        return [str(one) for one in self.outcome.unmet] if self.outcome else []
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why runs failed, by the hash of the run."""
+        found = open_store(self.place).failures()
+        return {key: str(record["error"]) for key, record in found.items()}
+
+    def _repr_html_(self) -> str:
+        from narrows.api.page import block
+
+        lines = [
+            f"{s.name}: {s.stored} of {s.runs} runs, {s.failed} failed ({s.backend} {s.engine})"
+            for s in states(open_store(self.place))
+        ]
+        lines += [f"not met: {one}" for one in self.unmet]
+        return block(str(self.place), lines, self.summary_table if self._has_runs() else None)
+
+    def _has_runs(self) -> bool:
+        return bool(open_store(self.place).keys())
+
+
+def open_result(path: str | Path) -> RunResult | SweepResult:
+    """What an earlier run or sweep left in a directory or at a URL; raises InputError."""
+    if is_store(path):
+        return SweepResult(location(path))
+    return of_run(open_directory(Path(path)))
+
+
+def of_run(result: Result) -> RunResult:
+    """A result of the store, with everything that Python offers."""
+    known: dict[str, Any] = {"path": result.path, "manifest": result.manifest}
+    return RunResult(**known)

@@ -1,0 +1,76 @@
+"""Running from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.api.results import RunResult, SweepResult, of_run
+from narrows.api.tables import Scenario
+from narrows.spec import Override, Written
+from narrows.spec.toml import to_toml
+
+if TYPE_CHECKING:
+    from narrows.runner import Watcher
+    from narrows.store import Place
+    from narrows.sweeps.pool import Watcher as SweepWatcher
+
+Source = Scenario | Mapping[str, Any] | str | Path
+"""A scenario, the document of one as a mapping, or the path of a specification."""
+
+
+def run(
+    scenario: Source,
+    overrides: Iterable[str | Override] = (),
+    *,
+    backend: str = "sim",
+    out: str | Path | None = None,
+    force: bool = False,
+    watcher: Watcher | None = None,
+) -> RunResult:
+    """Runs every trial of a scenario and gives its results.
+
+    `overrides` are texts such as "path.buffer=4bdp". The results go to the
+    directory `out`, or below `narrows-results`; the same experiment isn't run
+    again unless `force` is given. `watcher` hears of the progress. Raises
+    InputError for bad input, with its place and what would be right.
+    """
+    from narrows.runner import execute, prepare
+
+    job = prepare(_source(scenario), overrides, backend)
+    return of_run(execute(job, out=out, force=force, watcher=watcher).result)
+
+
+def sweep(
+    study: Source,
+    overrides: Iterable[str | Override] = (),
+    *,
+    filters: Sequence[str] = (),
+    backend: str = "sim",
+    out: Place | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    watcher: SweepWatcher | None = None,
+) -> SweepResult:
+    """Runs every combination of a study that isn't stored yet, and gives all results.
+
+    A list or a `Range` in place of a value is an axis. The runs go to the store
+    `out`, a directory or a URL; `filters` such as "path.buffer=1bdp,2bdp" choose
+    combinations; `jobs` run at once (as many as there are cores), or on the Dask
+    cluster at the address `cluster`. Runs that fail are in `failures` of the
+    result and don't stop the others. Raises InputError for bad input.
+    """
+    from narrows.sweeps import execute, prepare
+
+    job = prepare(_source(study), overrides, filters=filters, backend=backend, out=out)
+    done = execute(job, jobs=jobs, cluster=cluster, watcher=watcher)
+    return SweepResult(job.directory, done)
+
+
+def _source(scenario: Source) -> str | Path | Written:
+    if isinstance(scenario, Scenario):
+        return Written(scenario.toml())
+    if isinstance(scenario, Mapping):
+        return Written(to_toml(dict(scenario)))
+    return scenario

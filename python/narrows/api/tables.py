@@ -1,0 +1,158 @@
+"""What a person writes in a specification, as classes. Made by tools/generate_tables.py.
+
+Values are written as in TOML: "80mbit", "25ms", "1.75bdp". None leaves a field to
+its default. In a sweep, a list or a `Range` in place of a value is an axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from narrows.api.writing import Sweep, Table, Values
+
+
+@dataclass(kw_only=True)
+class Path(Table):
+    """The bottleneck and the delay around it."""
+
+    rate: Values[str]
+    """Bit/s, counting IP bytes. Takes a rate with its unit, such as "80mbit"."""
+    rtt: Values[str]
+    """Two-way delay, without queueing. Takes a duration with its unit, such as "25ms"."""
+    buffer: Values[str] | None = None
+    """What may wait, not counting the packet being sent; the queue's default if none. Takes a
+    size such as "1.75bdp", "250kb" or "100pkt".
+    """
+    queue: Values[str | Mapping[str, object]] | None = None
+    """Takes a queue discipline, such as "codel" or { kind = "codel" }."""
+    loss: Values[float] | None = None
+    """Of data packets, after the queue. Takes a probability, a number from 0 to below 1."""
+
+
+@dataclass(kw_only=True)
+class Flow(Table):
+    """A flow, `count` alike ones, or a chain of successive ones."""
+
+    cca: Values[str]
+    """Takes a congestion control, such as "cubic"."""
+    name: Values[str] | None = None
+    """Takes a text of 1 to 80 printable characters."""
+    count: Values[int] | None = None
+    """Takes a whole number from 1 to 10000."""
+    start: Values[str] | None = None
+    """Takes a duration with its unit, such as "10s"."""
+    stop: Values[str] | None = None
+    """When the application stops writing. Takes a duration with its unit, such as "25ms"."""
+    size: Values[str] | None = None
+    """Payload bytes; endless if none. Takes a size in bytes, such as "30mb"."""
+    rtt: Values[str] | None = None
+    """Its own two-way delay instead of the path's. Takes a duration with its unit, such as
+    "25ms".
+    """
+    repeat_gap: Values[str] | None = None
+    """From the end of one flow of the chain to the start of the next. Takes a duration with
+    its unit, such as "10s".
+    """
+    while_: Values[str] | None = None
+    """The chain goes on until the flow of this name is done. Takes a text of 1 to 80 printable
+    characters.
+    """
+    ecn: Values[str] | None = None
+    """Explicit congestion notification; else what the control needs, or the hosts' setting.
+    Takes a use of ECN, such as "classic".
+    """
+    options: Mapping[str, object] | None = None
+    """Options of the control. Takes a finite number."""
+
+
+@dataclass(kw_only=True)
+class Host(Table):
+    """TCP of the end hosts."""
+
+    profile: Values[str] | None = None
+    """Takes a profile, such as "linux-6.12"."""
+    fq: Values[bool] | None = None
+    """Whether the sending host's egress queue is `fq`, which paces every control. Takes true
+    or false.
+    """
+    jitter: Values[str] | None = None
+    """Each packet of a sender waits up to this long, in order. Takes a duration with its unit,
+    such as "10s".
+    """
+    timer_lateness: Values[str] | None = None
+    """How late the sender's pacing timers fire. Takes a duration with its unit, such as "10s"."""
+    gro: Values[str] | None = None
+    """How long the receiver's card collects packets for GRO to merge, 0 for no GRO. Takes a
+    duration with its unit, such as "10s".
+    """
+    socket_buffers: Values[str] | None = None
+    """Takes a setting of socket buffers, such as "raised"."""
+    ecn: Values[str] | None = None
+    """Of flows that say nothing of their own and whose control needs nothing else. Takes a use
+    of ECN, such as "classic".
+    """
+
+
+@dataclass(kw_only=True)
+class Run(Table):
+    """How long, how often, and what to keep."""
+
+    duration: Values[str]
+    """The end; the latest one where `stop_when` is given. Takes a duration with its unit, such
+    as "25ms".
+    """
+    warmup: Values[str] | None = None
+    """Left out of summaries, not of the series. Takes a duration with its unit, such as "10s"."""
+    trials: Values[int] | None = None
+    """Takes a whole number from 1 to 10000."""
+    seed: Values[int] | None = None
+    """Takes a whole number from 0 to 18446744073709551615."""
+    stop_when: Values[str] | None = None
+    """End once the flow of this name is done, or "all" sized flows are. Takes a text of 1 to
+    80 printable characters.
+    """
+    sample_interval: Values[str] | None = None
+    """Between the rows of the sample tables. Takes a duration with its unit, such as "25ms"."""
+    record: Values[str] | None = None
+    """Takes a level of recording, such as "samples"."""
+
+
+@dataclass(kw_only=True)
+class Expect(Table):
+    """A bound on a metric: the mean over the trials of every combination must keep it.
+
+    A specification with expectations guards a change: `narrows run` and `narrows
+    sweep` end with status 1 if one isn't met.
+    """
+
+    metric: Values[str]
+    """A column of the table `summary`, such as "utilization" or "bbr.share". Takes a text of 1
+    to 80 printable characters.
+    """
+    at_least: Values[float] | None = None
+    """The mean may not be lower. Takes a finite number."""
+    at_most: Values[float] | None = None
+    """The mean may not be higher. Takes a finite number."""
+    where: Mapping[str, object] | None = None
+    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
+
+
+@dataclass(kw_only=True)
+class Scenario(Table):
+    """One experiment: a path, the flows that share it, the hosts, the run."""
+
+    name: Values[str]
+    """Takes a text of 1 to 80 printable characters."""
+    path: Path
+    """The bottleneck and the delay around it."""
+    flows: Sequence[Flow]
+    """The flows that share the path, or entries that stand for several."""
+    run: Run
+    """How long, how often, and what to keep."""
+    host: Host | None = None
+    """TCP of the end hosts."""
+    expect: Sequence[Expect] | None = None
+    """What results must keep; decides no result."""
+    sweep: Sweep | None = None
+    """Designs, zipped axes and further axes of a sweep."""

@@ -1,0 +1,79 @@
+"""Scenarios in Python: how they become the text of a specification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from narrows.spec.toml import to_toml
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Values from `start` to `end`, in `count` values or in steps, for an axis of a sweep.
+
+    Without a count or a step it is drawn from, as a random or Latin-hypercube
+    design does.
+
+        >>> Range("1mbit", "1gbit", count=4, scale="log").written()
+        {'from': '1mbit', 'to': '1gbit', 'count': 4, 'scale': 'log'}
+    """
+
+    start: str | float
+    end: str | float
+    count: int | None = None
+    step: str | float | None = None
+    scale: Literal["linear", "log"] | None = None
+
+    def written(self) -> dict[str, Any]:
+        """As a specification writes it."""
+        parts = {"from": self.start, "to": self.end, "count": self.count, "step": self.step}
+        return {k: v for k, v in {**parts, "scale": self.scale}.items() if v is not None}
+
+
+Values: TypeAlias = T | Sequence[T] | Range
+"""One value, or in a sweep several."""
+
+
+class Table:
+    """A table of a specification: what is not None is written."""
+
+    def written(self) -> dict[str, Any]:
+        """As the document of a specification."""
+        named = {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
+        return {k.rstrip("_"): _plain(v) for k, v in named.items() if v is not None}
+
+    def toml(self) -> str:
+        """As the text of a specification."""
+        return to_toml(self.written())
+
+
+@dataclass(kw_only=True)
+class Sweep(Table):
+    """Which combinations a sweep has, where lists in their places don't say it all."""
+
+    design: Literal["grid", "random", "lhs"] | None = None
+    """Every combination (the default), or `budget` of them."""
+    budget: int | None = None
+    """Combinations of a random or Latin-hypercube design."""
+    seed: int | None = None
+    """Of the design, not of the runs."""
+    zip: Sequence[Sequence[str]] | None = None
+    """Places that go together, value by value."""
+    axes: Mapping[str, object] | None = None
+    """Axes that don't fit in their place: {"path.loss": [0, 0.01]}."""
+    until: Mapping[str, object] | None = None
+    """Trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Table | Range):
+        return value.written()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(inner) for inner in value]
+    return value

@@ -1,0 +1,138 @@
+"""narrows from Python: what is written becomes a specification, and results come back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from specimens import GOOD, write
+
+import narrows as nw
+from narrows.api.tables import Table
+from narrows.spec import parse
+
+ROOT = Path(__file__).parents[2]
+
+
+def small(**changes: object) -> nw.Scenario:
+    path = nw.Path(rate="8mbit", rtt="20ms", buffer="1bdp")
+    run = nw.Run(duration="2s", warmup="500ms")
+    return nw.Scenario(
+        **{"name": "good", "path": path, "flows": [nw.Flow(cca="cubic")], "run": run, **changes}
+    )
+
+
+def test_a_scenario_is_the_specification_that_it_says() -> None:
+    assert parse(small().toml(), "").spec == parse(GOOD, "").spec
+    chain = nw.Flow(cca="reno", size="20kb", repeat_gap="50ms", while_="large", options={}, count=1)
+    written = chain.written()
+    assert written["while"] == "large"
+    assert "start" not in written
+
+
+def test_the_classes_are_those_of_the_models() -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import generate_tables
+    finally:
+        sys.path.pop(0)
+    made = generate_tables.formatted(generate_tables.generate())
+    assert generate_tables.TARGET.read_text() == made, "`make reference` renews it"
+
+
+def test_a_run_gives_frames_and_figures(tmp_path: Path) -> None:
+    result = nw.run(small(), out=tmp_path / "out")
+    assert result.summary_table["utilization"][0] > 0.9
+    assert result.flows["name"].to_list() == ["cubic-1"]
+    assert result.table("flow_samples").height == 21
+    figure = result.plot("cwnd")
+    assert len(figure.axes) == 1
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert "cubic-1" in result._repr_html_()
+    again = nw.run(write(tmp_path, GOOD), out=tmp_path / "out")
+    assert again.hash == result.hash
+    opened = nw.open_result(tmp_path / "out")
+    assert opened.flows.equals(result.flows)
+
+
+def test_a_scenario_takes_overrides_and_may_be_a_mapping(tmp_path: Path) -> None:
+    result = nw.run(small().written(), ["path.rate=4mbit"], out=tmp_path / "out")
+    assert result.summary_table["rate_mbps"][0] == 4.0
+
+
+def test_a_sweep_gives_frames(tmp_path: Path) -> None:
+    study = small(
+        path=nw.Path(rate=["4mbit", "8mbit"], rtt="20ms", buffer=nw.Range("1bdp", "2bdp", count=2)),
+        expect=[nw.Expect(metric="utilization", at_least=1.1, where={"path.rate": "8mbit"})],
+    )
+    result = nw.sweep(study, out=tmp_path / "out", filters=["path.buffer=1bdp"])
+    assert result.summary_table["path.rate"].to_list() == ["4mbit", "8mbit"]
+    assert len(result.unmet) == 1
+    assert result.failures == {}
+    assert "good: 2 of 4 runs" in result._repr_html_()
+    opened = nw.open_result(tmp_path / "out")
+    assert isinstance(opened, nw.SweepResult)
+    assert opened.summary_table.equals(result.summary_table)
+
+
+def test_designs_and_axes_elsewhere(tmp_path: Path) -> None:
+    sweep = nw.Sweep(design="lhs", budget=3, axes={"path.loss": nw.Range(0.0, 0.01)})
+    result = nw.sweep(small(sweep=sweep), out=tmp_path / "out")
+    assert result.summary_table["path.loss"].n_unique() == 3
+
+
+def test_frames_go_to_arrow(tmp_path: Path) -> None:
+    result = nw.run(small(), out=tmp_path / "out")
+
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return result.flows.__arrow_c_stream__(requested_schema)
+
+    assert pl.DataFrame(Stream()).equals(result.flows)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "place"),
+    [
+        (small(name=""), "name"),
+        (small(flows=[nw.Flow(cca="cubik")]), "flows[0].cca"),
+        (small(path=nw.Path(rate=["1mbit"], rtt="20ms")), "path.rate"),
+        ("nowhere.toml", "nowhere.toml"),
+    ],
+)
+def test_mistakes_have_a_place(scenario: object, place: str, tmp_path: Path) -> None:
+    with pytest.raises(nw.InputError) as caught:
+        nw.run(scenario, out=tmp_path / "out")
+    assert caught.value.place == place
+
+
+def test_figures_and_tables_that_are_not_there(tmp_path: Path) -> None:
+    result = nw.run(small(), out=tmp_path / "out")
+    for wrong in (
+        lambda: result.plot("timelin"),
+        lambda: result.plot(trial=2),
+        lambda: result.table("flow"),
+    ):
+        with pytest.raises(nw.InputError):
+            wrong()
+
+
+def test_importing_narrows_loads_nothing_heavy() -> None:
+    heavy = "polars|numpy|matplotlib|pydantic|narrows.api|narrows.spec"
+    code = "import sys, narrows, re; print([m for m in sys.modules if re.fullmatch(%r, m)])"
+    done = subprocess.run(
+        [sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_every_public_name_is_there() -> None:
+    for name in nw.__all__:
+        assert getattr(nw, name) is not None
+    assert callable(nw.sweep)
+    assert issubclass(nw.Flow, Table)
+    with pytest.raises(AttributeError):
+        nw.nothing  # noqa: B018
