@@ -50,9 +50,11 @@ mod element;
 mod impairment;
 mod line;
 mod link;
+mod medium;
 mod policer;
 mod queue;
 mod rate;
+mod slots;
 
 pub use batch::{BatchLink, BatchParams};
 pub use element::{Departure, DropReason, Dropped, Element};
@@ -62,6 +64,7 @@ pub use impairment::{
 };
 pub use line::Line;
 pub use link::{Counters, Link};
+pub use medium::Medium;
 pub use policer::{Policer, PolicerParams};
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
@@ -69,3 +72,4 @@ pub use queue::{
     SquareRoot, Tbf, TbfParams, Verdicts,
 };
 pub use rate::{ConstantRate, RateProcess, SteppedRate, Trace, TraceError};
+pub use slots::{SlotParams, SlottedLink};

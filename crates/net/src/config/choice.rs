@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::{Bytes, Duration, Rate};
+use narrows_base::{Bytes, Duration, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Fallback, Info, Unit};
@@ -132,5 +132,27 @@ impl Choice {
 
     pub(super) fn some_bytes(&self, name: &str) -> Option<Bytes> {
         self.some_whole(name, Unit::Bytes).map(Bytes::new)
+    }
+
+    pub(super) fn word(&self, name: &str) -> &str {
+        match self.value(name, Unit::Word(&[])) {
+            Value::Word(word) => word,
+            other => panic!("{} of {} is {other:?}: it wasn't checked", name, self.kind),
+        }
+    }
+
+    pub(super) fn list(&self, name: &str) -> &[u64] {
+        match self.value(name, Unit::Opportunities) {
+            Value::List(list) => list,
+            other => panic!("{} of {} is {other:?}: it wasn't checked", name, self.kind),
+        }
+    }
+
+    /// Times and what belongs to them.
+    pub(super) fn times(&self, name: &str) -> Vec<(Time, u64)> {
+        match self.value(name, Unit::Rates) {
+            Value::Pairs(pairs) => pairs.iter().map(|p| (Time::from_nanos(p.0), p.1)).collect(),
+            _ => Vec::new(),
+        }
     }
 }

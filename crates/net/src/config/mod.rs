@@ -6,10 +6,14 @@
 
 mod check;
 mod choice;
+mod impairments;
 mod info;
 mod queues;
+mod services;
 
 pub use check::{Fault, check};
 pub use choice::{Choice, Value};
+pub use impairments::{Acks, IMPAIRMENTS, Passage, impairment, impairment_fits};
 pub use info::{Fallback, Info, Parameter, Room, Unit, info};
 pub use queues::{QUEUES, fits, queue};
+pub use services::{AnyLink, LinkChoice, SERVICES, link, service_fits};

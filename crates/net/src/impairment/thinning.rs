@@ -35,6 +35,8 @@ struct Held<B> {
 pub struct Thinning<B> {
     params: ThinningParams,
     merge: Merge<B>,
+    /// Which packets are held; others pass at once.
+    concerns: fn(&Packet<B>) -> bool,
     held: BTreeMap<FlowId, Held<B>>,
     deadlines: BTreeSet<(Time, FlowId)>,
     departures: Departures<B>,
@@ -54,12 +56,20 @@ impl<B> Thinning<B> {
         Self {
             params: *params,
             merge,
+            concerns: |_| true,
             held: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             departures: Departures::new(),
             dropped: VecDeque::new(),
             reached: Time::ZERO,
         }
+    }
+
+    /// The same, but only these packets are held; others pass at once.
+    #[must_use]
+    pub fn only(mut self, concerns: fn(&Packet<B>) -> bool) -> Self {
+        self.concerns = concerns;
+        self
     }
 
     /// How many packets wait.
@@ -108,6 +118,9 @@ impl<B> Element<B> for Thinning<B> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
         self.catch_up(now);
+        if !(self.concerns)(&packet) {
+            return self.departures.push(now, packet);
+        }
         let held = match self.take(packet.flow) {
             Some(old) => self.combine(old, packet, now),
             None => Held { packet, count: 1, due: now + self.params.hold },

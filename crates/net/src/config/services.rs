@@ -1,0 +1,311 @@
+//! How a link serves its queue, by name.
+
+use narrows_base::{Bytes, Duration, Rate, Stream, Time};
+
+use super::check::Fault;
+use super::info::{Fallback, Info, Parameter, Room, Unit, ms};
+use super::{Choice, queue};
+use crate::{
+    BatchLink, BatchParams, Limit, Link, Medium, Queue, QueueDiscipline as _, RateProcess,
+    SlotParams, SlottedLink, SteppedRate, Tbf, TbfParams, Trace,
+};
+
+use Fallback::{LinkRate, Off, Required, Whole};
+
+const fn us(count: u64) -> Fallback {
+    Whole(count * 1_000)
+}
+
+/// Every way to serve a queue, by name.
+pub static SERVICES: &[Info] = &[
+    Info {
+        name: "constant",
+        summary: "one packet after the other at the link's rate",
+        source: "the model of a serialiser; its fractions of a ns add up exactly",
+        room: Room::None,
+        parameters: &[],
+    },
+    Info {
+        name: "steps",
+        summary: "a rate that changes at given times, also within a packet",
+        source: "crates/net/src/rate/steps.rs",
+        room: Room::None,
+        parameters: &[Parameter::new(
+            "rates",
+            Unit::Rates,
+            Required,
+            "times with the rate from then on; before, it is the link's; 0bit is an outage",
+        )],
+    },
+    Info {
+        name: "trace",
+        summary: "the delivery opportunities of a recorded link, over and over",
+        source: "mahimahi's format and rule (src/frontend/link_queue.cc)",
+        room: Room::None,
+        parameters: &[Parameter::new(
+            "opportunities",
+            Unit::Opportunities,
+            Required,
+            "the file: a line for each packet that may pass, with its ms",
+        )],
+    },
+    Info {
+        name: "tbf",
+        summary: "a token bucket in front of a faster device: bursts after idle times",
+        source: "Linux net/sched/sch_tbf.c; rates and bytes are those of Ethernet frames",
+        room: Room::None,
+        parameters: &[
+            Parameter::new("rate", Unit::Rate, LinkRate, "the rate in the long run").positive(),
+            Parameter::new("burst", Unit::Bytes, Required, "bytes that may leave at once"),
+            Parameter::new("peakrate", Unit::Rate, Off, "the rate within a burst").positive(),
+            Parameter::new("mtu", Unit::Bytes, Off, "the depth of the peak rate's bucket"),
+            Parameter::new("device", Unit::Rate, Whole(1_000_000_000), "the rate of the device")
+                .positive(),
+        ],
+    },
+    Info {
+        name: "cellular",
+        summary: "slots, with a grant of bytes in each that may depend on what waits",
+        source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
+        room: Room::None,
+        parameters: &[
+            Parameter::new("slot", Unit::Duration, ms(1), "from one grant to the next").positive(),
+            Parameter::new(
+                "min_rate",
+                Unit::Rate,
+                Off,
+                "the rate at an empty queue, growing to the link's; the link's, always, if none",
+            )
+            .positive(),
+            Parameter::new(
+                "full_backlog",
+                Unit::Bytes,
+                Whole(100_000),
+                "what must wait for the full rate",
+            )
+            .positive(),
+        ],
+    },
+    Info {
+        name: "wifi",
+        summary: "batches: access to the medium, then what waits up to a limit, all at once",
+        source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
+        room: Room::None,
+        parameters: &[
+            Parameter::new("phy_rate", Unit::Rate, Whole(400_000_000), "the rate within a batch")
+                .positive(),
+            Parameter::new(
+                "access",
+                Unit::Duration,
+                us(150),
+                "what a batch costs besides its packets: waiting, preamble, acknowledgement",
+            ),
+            Parameter::new("contention", Unit::Duration, us(135), "at most, at random: backoff"),
+            Parameter::new("max_packets", Unit::Packets, Whole(64), "in a batch").positive(),
+            Parameter::new("max_time", Unit::Duration, ms(4), "no packet is added beyond"),
+            Parameter::new("overhead", Unit::Bytes, Whole(40), "of each packet, besides IP's")
+                .at_most(10_000),
+        ],
+    },
+];
+
+/// What a link is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkChoice<'a> {
+    /// Its rate in bit/s.
+    pub rate: Rate,
+    /// How it serves its queue.
+    pub service: &'a Choice,
+    /// The queue discipline.
+    pub queue: &'a Choice,
+    /// Its room.
+    pub limit: Limit,
+}
+
+/// A link that was built: the common kind without a dynamic call.
+pub enum AnyLink<B> {
+    /// One packet after the other.
+    Link(Link<B>),
+    /// In batches or slots.
+    Medium(Box<dyn Medium<B> + Send>),
+}
+
+/// Whether the parameters of a checked service go together.
+///
+/// # Errors
+/// The fault.
+pub fn service_fits(choice: &Choice) -> Result<(), Fault> {
+    match choice.kind.as_str() {
+        "steps" => match choice.times("rates").last() {
+            Some((_, 0)) => Err(Fault::new("rates", "an outage without end", "a last rate")),
+            _ => Ok(()),
+        },
+        "tbf" => bucket_fits(choice, FRAME),
+        _ => Ok(()),
+    }
+}
+
+/// A frame of a full packet.
+const FRAME: u64 = 1_514;
+
+/// Whether a bucket lets a full packet of `least` bytes pass, and a peak rate has its depth.
+pub(super) fn bucket_fits(choice: &Choice, least: u64) -> Result<(), Fault> {
+    let need = || format!("room for a full packet of {least} bytes");
+    let peak = choice.some_rate("peakrate");
+    match (choice.bytes("burst").get(), choice.some_bytes("mtu").map(Bytes::get)) {
+        (burst, _) if burst < least => Err(Fault::new("burst_bytes", burst.to_string(), need())),
+        (_, Some(mtu)) if mtu < least => Err(Fault::new("mtu_bytes", mtu.to_string(), need())),
+        (_, mtu) if mtu.is_some() != peak.is_some() => {
+            Err(Fault::new("peakrate_bps", "one of peakrate and mtu", "both or none"))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn peakrate(choice: &Choice) -> Option<(Rate, Bytes)> {
+    choice.some_rate("peakrate").zip(choice.some_bytes("mtu"))
+}
+
+/// Builds a link of choices that were checked and fit. `name` is what its random streams
+/// are called by.
+///
+/// # Panics
+/// If they weren't.
+#[must_use]
+pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> AnyLink<B> {
+    let random = |part| Stream::new(seed, &format!("{name}/{part}"));
+    let waiting = queue(parts.queue, parts.limit, random("queue"));
+    let simple = |waiting: Queue<B>, rate| AnyLink::Link(Link::new(waiting, rate, Duration::ZERO));
+    match parts.service.kind.as_str() {
+        "constant" => simple(waiting, RateProcess::constant(parts.rate)),
+        "steps" => simple(waiting, steps(parts).into()),
+        "trace" => {
+            let opportunities = parts.service.list("opportunities").to_vec();
+            simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
+        }
+        "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
+        "cellular" => AnyLink::Medium(Box::new(SlottedLink::new(waiting, &slots(parts)))),
+        "wifi" => {
+            let params = batches(parts.service);
+            AnyLink::Medium(Box::new(BatchLink::new(waiting, &params, random("service"))))
+        }
+        other => panic!("a service {other}: it wasn't checked"),
+    }
+}
+
+fn steps(parts: LinkChoice<'_>) -> SteppedRate {
+    let rates = parts.service.times("rates").into_iter();
+    let mut rates: Vec<_> = rates.map(|(at, bps)| (at, Rate::from_bps(bps))).collect();
+    let from_start = rates.first().filter(|first| first.0 == Time::ZERO).map(|first| first.1);
+    if from_start.is_some() {
+        rates.remove(0);
+    }
+    SteppedRate::new(from_start.unwrap_or(parts.rate), rates)
+}
+
+fn tbf<B: Send + 'static>(parts: LinkChoice<'_>, random: Stream) -> Link<B> {
+    let service = parts.service;
+    let (rate, burst) = (service.rate("rate"), service.bytes("burst"));
+    let limit = match parts.limit {
+        Limit::Bytes(bytes) => bytes,
+        Limit::Packets(_) => Bytes::ZERO,
+    };
+    let params = TbfParams { rate, burst, limit, peakrate: peakrate(service) };
+    let plain = parts.queue.kind == "droptail" && limit > Bytes::ZERO;
+    let bucket = if plain {
+        Tbf::new(&params)
+    } else {
+        Tbf::with_queue(&params, queue(parts.queue, parts.limit, random))
+    };
+    debug_assert!(bucket.is_empty());
+    Link::new(bucket, RateProcess::constant(service.rate("device")), Duration::ZERO)
+}
+
+fn slots(parts: LinkChoice<'_>) -> SlotParams {
+    SlotParams {
+        rate: parts.rate,
+        slot: parts.service.duration("slot"),
+        min_rate: parts.service.some_rate("min_rate").map(|rate| rate.min(parts.rate)),
+        full_backlog: parts.service.bytes("full_backlog"),
+    }
+}
+
+fn batches(choice: &Choice) -> BatchParams {
+    BatchParams {
+        rate: choice.rate("phy_rate"),
+        access: choice.duration("access"),
+        contention: choice.duration("contention"),
+        slot: Duration::ZERO,
+        max_packets: choice.small("max_packets", Unit::Packets),
+        max_time: choice.duration("max_time"),
+        overhead: choice.small("overhead", Unit::Bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{QUEUES, Value, check, info};
+
+    const RATE: Rate = Rate::from_bps(50_000_000);
+
+    fn defaults(name: &str) -> Choice {
+        let choice = Choice::with_defaults(info(SERVICES, name).unwrap(), RATE);
+        match name {
+            "steps" => choice.set("rates", Value::Pairs(vec![(0, 1_000), (5, 2_000)])),
+            "trace" => choice.set("opportunities_ms", Value::List(vec![1, 2, 2])),
+            "tbf" => choice.set("burst_bytes", Value::Whole(5_000)),
+            _ => choice,
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_elements() {
+        assert_eq!(batches(&defaults("wifi")), BatchParams::default());
+        let cellular = defaults("cellular");
+        let droptail = Choice::new("droptail");
+        let limit = Limit::Packets(9);
+        let parts = LinkChoice { rate: RATE, service: &cellular, queue: &droptail, limit };
+        assert_eq!(slots(parts), SlotParams::default());
+    }
+
+    #[test]
+    fn every_service_is_checked_and_built_over_every_queue() {
+        for service in SERVICES {
+            let choice = defaults(service.name);
+            assert_eq!(check(SERVICES, &choice).map(|i| i.name), Ok(service.name));
+            assert_eq!(service_fits(&choice), Ok(()));
+            for info in QUEUES {
+                let discipline = Choice::with_defaults(info, RATE);
+                let limit = match info.room {
+                    Room::Bytes(_) => Limit::Bytes(Bytes::new(400_000)),
+                    _ => Limit::Packets(100),
+                };
+                let parts = LinkChoice { rate: RATE, service: &choice, queue: &discipline, limit };
+                let held = match link::<()>(parts, 1, "path") {
+                    AnyLink::Link(link) => link.held(),
+                    AnyLink::Medium(link) => link.held(),
+                };
+                assert_eq!(held, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_doesnt_go_together_is_refused() {
+        let endless = Value::Pairs(vec![(0, 1_000), (5, 0)]);
+        assert_eq!(
+            service_fits(&defaults("steps").set("rates", endless)).unwrap_err().key,
+            "rates"
+        );
+        let small = defaults("tbf").set("burst_bytes", Value::Whole(1_500));
+        assert_eq!(service_fits(&small).unwrap_err().key, "burst_bytes");
+        let peak = defaults("tbf").set("peakrate_bps", Value::Whole(1_500));
+        assert_eq!(service_fits(&peak).unwrap_err().key, "peakrate_bps");
+        let unsorted = Value::Pairs(vec![(5, 1_000), (4, 2_000)]);
+        assert_eq!(
+            check(SERVICES, &defaults("steps").set("rates", unsorted)).unwrap_err().key,
+            "rates"
+        );
+    }
+}

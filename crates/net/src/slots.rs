@@ -1,0 +1,264 @@
+//! A link that is served in slots, as a cellular one, at a rate that may depend on
+//! what waits.
+
+use narrows_base::{Bytes, Duration, Packet, Rate, Time};
+
+use crate::departures::Departures;
+use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline, Verdicts};
+
+/// How slots are granted. The defaults are a full rate of 50 Mbit/s in slots of 1 ms
+/// (LTE's subframe, 3GPP TS 36.211 section 4), whatever waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotParams {
+    /// The rate at a full backlog: 50 Mbit/s.
+    pub rate: Rate,
+    /// From one slot to the next: 1 ms.
+    pub slot: Duration,
+    /// The rate at an empty backlog; between, it grows in proportion to the backlog.
+    /// As `rate` if none.
+    pub min_rate: Option<Rate>,
+    /// The backlog from which on the rate is the full one: 100 kB.
+    pub full_backlog: Bytes,
+}
+
+impl Default for SlotParams {
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bps(50_000_000),
+            slot: Duration::from_millis(1),
+            min_rate: None,
+            full_backlog: Bytes::new(100_000),
+        }
+    }
+}
+
+/// A link whose packets leave at the ends of slots.
+///
+/// At each multiple of the slot's length the scheduler looks at what waits and grants
+/// the bytes that the rate earns in a slot. Packets leave in order as far as the grant
+/// reaches; one that doesn't fit keeps what has passed of it (RLC segmentation), and
+/// what a grant has left when nothing waits any more is lost. A packet that arrives as
+/// a slot ends has missed it.
+pub struct SlottedLink<B> {
+    params: SlotParams,
+    queue: Queue<B>,
+    /// The next slot's end, if anything waits.
+    next: Option<Time>,
+    /// The packet of which a part has passed, and what is missing, in bits times ns.
+    head: Option<(Packet<B>, u128)>,
+    departures: Departures<B>,
+    verdicts: Verdicts<B>,
+    counters: Counters,
+    reached: Time,
+}
+
+/// Bits times ns (a rate in bit/s times a time in ns) in a byte.
+const PER_BYTE: u128 = 8_000_000_000;
+
+impl<B> SlottedLink<B> {
+    /// An idle link.
+    ///
+    /// # Panics
+    /// If a rate, the slot or the full backlog is zero, or the least rate above the full one.
+    #[must_use]
+    pub fn new(queue: impl Into<Queue<B>>, params: &SlotParams) -> Self {
+        assert!(!params.slot.is_zero(), "slots need a length above zero");
+        assert!(params.full_backlog > Bytes::ZERO, "a full backlog is above zero");
+        let least = params.min_rate.unwrap_or(params.rate);
+        assert!(least.as_bps() > 0 && least <= params.rate, "0 < min_rate <= rate is needed");
+        Self {
+            params: *params,
+            queue: queue.into(),
+            next: None,
+            head: None,
+            departures: Departures::new(),
+            verdicts: Verdicts::new(),
+            counters: Counters::default(),
+            reached: Time::ZERO,
+        }
+    }
+
+    /// Settles everything that is due at or before `now`, as
+    /// [`Link::catch_up`](crate::Link::catch_up) does.
+    pub fn catch_up(&mut self, now: Time) {
+        self.reached = self.reached.max(now);
+        loop {
+            match self.queue.next_deadline() {
+                Some(due) if due <= now && self.next.is_none_or(|at| due < at) => {
+                    self.run_timer(due);
+                }
+                _ => match self.next {
+                    Some(at) if at <= now => self.serve(at),
+                    _ => return,
+                },
+            }
+        }
+    }
+
+    /// The counters, as of the last instant that the link has reached.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        Counters {
+            dropped_packets: self.verdicts.dropped_packets(),
+            marked_packets: self.verdicts.marked_packets(),
+            ..self.counters
+        }
+    }
+
+    /// The bytes that wait, without a packet of which a part has passed.
+    #[must_use]
+    pub fn backlog(&self) -> Bytes {
+        self.queue.backlog()
+    }
+
+    /// The packets that wait, without one of which a part has passed.
+    #[must_use]
+    pub fn backlog_packets(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The packets inside: waiting, partly passed, or due and not yet polled.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.queue.len() + usize::from(self.head.is_some()) + self.departures.len()
+    }
+
+    /// What a slot that ends now grants, in bits times ns.
+    fn grant(&self) -> u128 {
+        let head = self.head.as_ref().map_or(0, |head| head.1.div_ceil(PER_BYTE));
+        let waiting = u128::from(self.queue.backlog().get()) + head;
+        let full = u128::from(self.params.full_backlog.get());
+        let most = u128::from(self.params.rate.as_bps());
+        let least = self.params.min_rate.map_or(most, |rate| u128::from(rate.as_bps()));
+        let rate = least + (most - least) * waiting.min(full) / full;
+        rate * u128::from(self.params.slot.as_nanos())
+    }
+
+    fn serve(&mut self, now: Time) {
+        let mut grant = self.grant();
+        loop {
+            let head = self.head.take().or_else(|| {
+                let packet = self.queue.dequeue(now, &mut self.verdicts)?;
+                let size = u128::from(packet.size) * PER_BYTE;
+                Some((packet, size))
+            });
+            let Some((packet, missing)) = head else { break };
+            if missing > grant {
+                self.head = Some((packet, missing - grant));
+                break;
+            }
+            grant -= missing;
+            self.counters.forwarded_packets += 1;
+            self.counters.forwarded_bytes += packet.bytes();
+            self.departures.push(now, packet);
+        }
+        let more = self.head.is_some() || !self.queue.is_empty();
+        self.next = more.then(|| now + self.params.slot);
+    }
+
+    /// Waits for the first slot that ends after `now`, if it doesn't wait for one.
+    fn seek_slot(&mut self, now: Time) {
+        if self.next.is_none() && !self.queue.is_empty() {
+            let after = now - Time::ZERO + Duration::from_nanos(1);
+            self.next = Some(Time::ZERO + after.round_up_to(self.params.slot));
+        }
+    }
+
+    fn run_timer(&mut self, due: Time) {
+        self.queue.on_deadline(due, &mut self.verdicts);
+        let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
+        assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
+        self.seek_slot(due);
+    }
+}
+
+impl<B> Element<B> for SlottedLink<B> {
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.catch_up(now);
+        self.counters.arrived_packets += 1;
+        self.queue.enqueue(packet, now, &mut self.verdicts);
+        self.seek_slot(now);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.catch_up(now);
+        self.departures.pop_due(now)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        let queue = || if self.queue.is_empty() { None } else { self.queue.next_deadline() };
+        self.departures.next_deadline().or(self.next).or_else(queue)
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.verdicts.take_dropped()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+    use crate::{DropTail, Limit};
+
+    /// Departures in ms of packets of 1,000 bytes that arrive at these us.
+    fn left(params: SlotParams, arrivals: &[u64]) -> Vec<u64> {
+        let mut link = SlottedLink::new(DropTail::new(Limit::Packets(10_000)), &params);
+        for &micros in arrivals {
+            let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
+            link.receive(packet, Time::from_nanos(micros * 1_000));
+        }
+        let left = std::iter::from_fn(|| link.poll(Time::from_nanos(100_000_000_000)));
+        left.map(|d| d.at.as_nanos() / 1_000_000).collect()
+    }
+
+    /// 16 Mbit/s are two packets a slot.
+    fn params() -> SlotParams {
+        SlotParams { rate: Rate::from_bps(16_000_000), ..SlotParams::default() }
+    }
+
+    #[test]
+    fn packets_leave_together_at_the_ends_of_slots() {
+        assert_eq!(left(params(), &[0, 0, 0, 0, 0]), [1, 1, 2, 2, 3]);
+        assert_eq!(left(params(), &[999, 1_000, 7_001]), [1, 2, 8]);
+    }
+
+    /// 12 Mbit/s are one and a half packets a slot.
+    #[test]
+    fn a_packet_that_doesnt_fit_keeps_what_has_passed() {
+        let params = SlotParams { rate: Rate::from_bps(12_000_000), ..params() };
+        assert_eq!(left(params, &[0; 6]), [1, 2, 2, 3, 4, 4]);
+        let slow = SlotParams { rate: Rate::from_bps(1_000_000), ..params };
+        assert_eq!(left(slow, &[0; 2]), [8, 16]);
+    }
+
+    /// What is left of a slot when nothing waits is lost.
+    #[test]
+    fn an_idle_slot_earns_nothing() {
+        assert_eq!(left(params(), &[0, 5_500, 5_500, 5_500]), [1, 6, 6, 7]);
+    }
+
+    #[test]
+    fn in_the_long_run_the_rate_is_the_full_one() {
+        let odd = SlotParams { rate: Rate::from_bps(7_777_777), ..params() };
+        let last = *left(odd, &[0; 5_000]).last().unwrap();
+        assert_eq!(last, 40_000_000_000u64.div_ceil(7_777_777));
+    }
+
+    /// From 4 to 12 Mbit/s at ten packets: with eleven waiting 1.5 packets a slot at
+    /// first, then less and less.
+    #[test]
+    fn the_rate_depends_on_what_waits() {
+        let params = SlotParams {
+            rate: Rate::from_bps(12_000_000),
+            min_rate: Some(Rate::from_bps(4_000_000)),
+            full_backlog: Bytes::new(10_000),
+            ..params()
+        };
+        let left = left(params, &[0; 11]);
+        // Grants in packets: 1.5, then 0.5 + 0.1 of what waits: 9.5 gives 1.45 and so on.
+        assert_eq!(left, [1, 2, 3, 3, 4, 5, 6, 7, 8, 10, 12]);
+    }
+}
