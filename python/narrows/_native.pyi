@@ -177,7 +177,18 @@ def ccas() -> list[dict[str, Any]]:
     """
 
 def queues() -> list[dict[str, Any]]:
-    """The queue disciplines: `name`, `summary`, `source`."""
+    """The queue disciplines: `name`, `summary`, `source`, `room` and `parameters`.
+
+    `room` is how the limit is counted ("packets", "bytes" or "either") and its default.
+    A parameter is a dict of `name`, `key` (in a scenario), `unit`, `words`, `required`,
+    `default` ("rate" is the link's), `least`, `most` and `what`.
+    """
+
+def services() -> list[dict[str, Any]]:
+    """The ways in which a link serves its queue, as `queues` without a room."""
+
+def impairments() -> list[dict[str, Any]]:
+    """What else happens to packets on a path, as `queues` without a room."""
 
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""

@@ -34,7 +34,11 @@ def scenario(
             "rtt_ns": int(RTT_MS * 1e6),
             "buffer": {"bytes": int(ROOM_BDP * BDP)},
             "queue": {"kind": "droptail"},
+            "service": {"kind": "constant"},
             "loss": 0.0,
+            "impairments": [],
+            "links": [],
+            "reverse": None,
         },
         "flows": [
             {
@@ -46,6 +50,8 @@ def scenario(
                 "stop_ns": None,
                 "size_bytes": None,
                 "rtt_ns": None,
+                "reverse": False,
+                "links": None,
                 "repeat_gap_ns": None,
                 "while": None,
             }

@@ -85,6 +85,8 @@ def flow(name: str, **changes: object) -> dict[str, Any]:
         "stop_ns": None,
         "size_bytes": None,
         "rtt_ns": None,
+        "reverse": False,
+        "links": None,
         "repeat_gap_ns": None,
         "while": None,
     }
@@ -101,7 +103,11 @@ def scenario(**run: object) -> Scenario:
             "rtt_ns": 20_000_000,
             "buffer": {"bytes": 20_000},
             "queue": {"kind": "droptail"},
+            "service": {"kind": "constant"},
             "loss": 0.001,
+            "impairments": [],
+            "links": [],
+            "reverse": None,
         },
         "flows": [flow("endless"), flow("sized", size_bytes=200_000, start_ns=100_000_000)],
         "host": {

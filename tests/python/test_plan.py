@@ -17,7 +17,11 @@ def test_a_scenario_in_full() -> None:
         "rtt_ns": 20_000_000,
         "buffer": {"bytes": 40_000},
         "queue": {"kind": "droptail"},
+        "service": {"kind": "constant"},
         "loss": 0.001,
+        "impairments": [],
+        "links": [],
+        "reverse": None,
     }
     assert scenario["flows"][1] == {
         "name": "chain",
@@ -28,6 +32,8 @@ def test_a_scenario_in_full() -> None:
         "stop_ns": None,
         "size_bytes": 20_000,
         "rtt_ns": None,
+        "reverse": False,
+        "links": None,
         "repeat_gap_ns": 50_000_000,
         "while": "large",
     }

@@ -16,7 +16,7 @@ mod _native {
     #[pymodule_export]
     use super::control::{AckSample, CongestionEvent, Connection, ControlError, UndoEvent};
     #[pymodule_export]
-    use super::registry::{ccas, profiles, queues};
+    use super::registry::{ccas, impairments, profiles, queues, services};
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
     #[pymodule_export]

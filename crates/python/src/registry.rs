@@ -47,6 +47,18 @@ pub fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::QUEUES)
 }
 
+/// The ways in which a link serves its queue: dicts as of [`queues`], without a room.
+#[pyfunction]
+pub fn services(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    elements(py, config::SERVICES)
+}
+
+/// The impairments of a path: dicts as of [`queues`], without a room.
+#[pyfunction]
+pub fn impairments(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    elements(py, config::IMPAIRMENTS)
+}
+
 fn elements<'py>(py: Python<'py>, registry: &[Info]) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let element = |info: &Info| {
         let entry = named(py, info.name, info.summary, info.source)?;

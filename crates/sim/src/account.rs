@@ -7,11 +7,11 @@ use narrows_tcp::Segment;
 /// One flow's packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowAccount {
-    /// IP bytes of data that left the bottleneck.
+    /// IP bytes of data that left the last link of their way.
     pub(crate) wire: Bytes,
-    /// Data packets that left the bottleneck.
+    /// Data packets that left it.
     pub(crate) forwarded: u64,
-    /// Packets dropped by a queue or lost on the path.
+    /// Packets dropped or lost on the way of the data.
     pub(crate) dropped: u64,
 }
 
@@ -38,8 +38,9 @@ impl Accounts {
         account.forwarded += 1;
     }
 
-    pub(crate) fn dropped(&mut self, packet: &Packet<Segment>) {
-        self.flows[packet.flow.index()].dropped += 1;
+    /// Counts a packet that was dropped on the way of its flow's data, or of its ACKs.
+    pub(crate) fn dropped(&mut self, packet: &Packet<Segment>, data_way: bool) {
+        self.flows[packet.flow.index()].dropped += u64::from(data_way);
         self.dropped += 1;
     }
 
@@ -48,15 +49,16 @@ impl Accounts {
         self.flows.iter().map(|flow| flow.forwarded).sum()
     }
 
-    /// Every packet that a host sent has arrived, was dropped or is still under way.
+    /// Every packet that a host sent or an element made has arrived, was dropped or is still
+    /// under way.
     ///
     /// # Panics
     /// If not: the run's results can't be trusted.
-    pub(crate) fn assert_conserved(&self, held: u64) {
+    pub(crate) fn assert_conserved(&self, made: u64, held: u64) {
         assert_eq!(
-            self.entered,
+            self.entered + made,
             self.left + self.dropped + held,
-            "packets sent = arrived ({}) + dropped ({}) + in the network ({held})",
+            "packets sent + copies ({made}) = arrived ({}) + dropped ({}) + in the network ({held})",
             self.left,
             self.dropped,
         );

@@ -1,11 +1,11 @@
 //! Whether a scenario can be run.
 
-use narrows_net::config::{self, Choice, Fault};
 use narrows_tcp::{PROFILES, TcpProfile, profile};
 use thiserror::Error;
 
+use crate::check_path::{check_path, check_way};
 use crate::controls::Controls;
-use crate::scenario::{Flow, Limit, Scenario};
+use crate::scenario::{Flow, Scenario};
 
 /// A scenario that can't be run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -19,11 +19,11 @@ pub struct ScenarioError {
     pub need: String,
 }
 
-fn error(place: &str, found: impl ToString, need: &str) -> ScenarioError {
+pub(crate) fn error(place: &str, found: impl ToString, need: &str) -> ScenarioError {
     ScenarioError { place: place.into(), found: found.to_string(), need: need.into() }
 }
 
-fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> {
+pub(crate) fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> {
     if value == 0 { Err(error(place, value, need)) } else { Ok(()) }
 }
 
@@ -32,16 +32,7 @@ pub(crate) fn check(
     scenario: &Scenario,
     controls: &Controls,
 ) -> Result<&'static TcpProfile, ScenarioError> {
-    let path = &scenario.path;
-    above_zero("path.rate_bps", path.rate_bps, "a rate above zero is needed")?;
-    match path.buffer {
-        Limit::Bytes(bytes) => above_zero("path.buffer.bytes", bytes, "a buffer is needed")?,
-        Limit::Packets(n) => above_zero("path.buffer.packets", n, "a buffer is needed")?,
-    }
-    if !(0.0..=1.0).contains(&path.loss) {
-        return Err(error("path.loss", path.loss, "a probability from 0 to 1 is needed"));
-    }
-    check_queue("path", &path.queue, path.buffer)?;
+    check_path(&scenario.path)?;
     check_run(scenario)?;
     if scenario.flows.is_empty() {
         return Err(error("flows", "none", "at least one flow is needed"));
@@ -54,20 +45,6 @@ pub(crate) fn check(
         let need = format!("one of {} is needed", names.join(", "));
         error("host.profile", &scenario.host.profile, &need)
     })
-}
-
-/// Checks the queue discipline of the link at `place`, and that it can have this room.
-fn check_queue(place: &str, queue: &Choice, buffer: Limit) -> Result<(), ScenarioError> {
-    let located = |fault: Fault| match fault.key.as_str() {
-        "limit" => error(&format!("{place}.buffer"), fault.found, &needed(&fault.need)),
-        key => error(&format!("{place}.queue.{key}"), fault.found, &needed(&fault.need)),
-    };
-    let info = config::check(config::QUEUES, queue).map_err(located)?;
-    config::fits(info, queue, buffer.into()).map_err(located)
-}
-
-fn needed(need: &str) -> String {
-    format!("{need} is needed")
 }
 
 fn check_run(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -109,6 +86,7 @@ fn check_flow(
     if twins > 1 {
         return Err(error(&place("name"), &flow.name, "every flow needs its own name"));
     }
+    check_way(&scenario.path, flow, &format!("flows[{index}]"))?;
     match &flow.while_flow {
         Some(name) if !scenario.flows.iter().any(|other| other.name == *name) => {
             Err(error(&place("while"), name, "the name of another flow is needed"))

@@ -90,16 +90,23 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     }
 
     fn sample(&mut self, now: Time) {
-        self.network.link_mut().catch_up(now);
+        self.catch_up_links(now);
         self.sampler.sample(now, &self.network, &self.accounts, self.observer);
         self.agenda.set(self.network.nodes.len(), Some(self.sampler.next()));
     }
 
     fn finish(&mut self, end: Time) {
-        self.network.link_mut().catch_up(end);
-        self.take_drops();
+        self.catch_up_links(end);
         self.sampler.finish(end, &self.network, &self.accounts, self.observer);
-        self.accounts.assert_conserved(self.network.held());
+        self.accounts.assert_conserved(self.network.made(), self.network.held());
+    }
+
+    fn catch_up_links(&mut self, now: Time) {
+        for link in 0..self.network.links.len() {
+            let id = self.network.links[link];
+            self.network.nodes[id].catch_up(now);
+            self.take_drops(id);
+        }
     }
 
     /// Takes everything out of an element that is due, and hands it on.
@@ -107,9 +114,14 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         while let Some((packet, at)) = self.network.nodes[id].poll(now) {
             self.hand_on(id, packet, at);
         }
-        if let Node::Sender(_) = self.network.nodes[id] {
-            self.tap_sender(id, now);
-            self.check_completion(id);
+        match self.network.nodes[id].role() {
+            Role::Sender => {
+                self.tap_sender(id, now);
+                self.check_completion(id);
+            }
+            // A queue discipline may drop as it gives up a packet.
+            Role::Link | Role::Impairment => self.take_drops(id),
+            Role::Receiver | Role::Passage => {}
         }
         self.agenda.set(id, self.network.nodes[id].next_deadline());
     }
@@ -121,20 +133,20 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.tap_departure(from, &packet, at);
         match self.network.nodes[from].role() {
             Role::Link => {
-                if !self.leaves_bottleneck(&packet, at) {
+                if !self.leaves_link(from, &packet, at) {
                     return;
                 }
             }
             Role::Sender => self.tell_packet(PacketKind::Sent, &packet, at, true),
             Role::Receiver => self.tell_packet(PacketKind::AckSent, &packet, at, true),
-            Role::Passage => {}
+            Role::Impairment | Role::Passage => {}
         }
         let to = self.network.next_hop(from, packet.flow);
         self.tap_arrival(to, &packet, at);
         self.network.nodes[to].receive(packet, at);
         match self.network.nodes[to].role() {
-            Role::Link => {
-                self.take_drops();
+            Role::Link | Role::Impairment => {
+                self.take_drops(to);
                 self.agenda.set(to, self.network.nodes[to].next_deadline());
             }
             Role::Receiver => {
@@ -150,26 +162,34 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Accounts for a packet behind the link; false if the path loses it.
-    fn leaves_bottleneck(&mut self, packet: &Packet<Segment>, at: Time) -> bool {
+    /// Accounts for a packet behind a link, the last one that its flow's data cross; false
+    /// if the path loses it.
+    fn leaves_link(&mut self, from: usize, packet: &Packet<Segment>, at: Time) -> bool {
+        if !self.network.is_last_link(from, packet.flow) {
+            return true;
+        }
         let data = packet.body.is_data();
         if data {
             self.accounts.forwarded(packet);
         }
         self.tell_event(PacketKind::Forwarded, packet, at);
-        let lost = data && self.network.loss.strikes();
+        let lost = data && !self.network.is_backward(from) && self.network.loss.strikes();
         if lost {
-            self.accounts.dropped(packet);
+            self.accounts.dropped(packet, true);
             self.tell_event(PacketKind::Lost, packet, at);
         }
         !lost
     }
 
-    fn take_drops(&mut self) {
-        while let Some(dropped) = self.network.take_dropped() {
-            debug_assert_ne!(dropped.reason, DropReason::RandomLoss);
-            self.accounts.dropped(&dropped.packet);
-            self.tell_event(PacketKind::Dropped, &dropped.packet, dropped.at);
+    fn take_drops(&mut self, id: usize) {
+        while let Some(dropped) = self.network.take_dropped(id) {
+            let (packet, at) = (&dropped.packet, dropped.at);
+            self.accounts.dropped(packet, self.network.carries_data(id, packet.flow));
+            let kind = match dropped.reason {
+                DropReason::RandomLoss | DropReason::Outage => PacketKind::Lost,
+                _ => PacketKind::Dropped,
+            };
+            self.tell_event(kind, packet, at);
         }
     }
 

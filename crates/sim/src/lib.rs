@@ -6,6 +6,7 @@
 mod account;
 pub mod agenda;
 mod check;
+mod check_path;
 mod controls;
 mod engine;
 mod host;
@@ -101,7 +102,7 @@ pub fn run_with<O: Observer, T: SimTap>(
 ) -> Result<Outcome, ScenarioError> {
     let profile = check::check(scenario, controls)?;
     let hosts = hosts(scenario, controls, profile, tap.wants_senders());
-    let network = Network::dumbbell(scenario, hosts);
+    let network = Network::new(scenario, hosts);
     let stop_when = match scenario.run.stop_when.as_deref() {
         None => StopWhen::Never,
         Some("all") => StopWhen::AllSizedDone,

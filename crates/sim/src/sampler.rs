@@ -87,8 +87,11 @@ impl Sampler {
         }
         let span = now.saturating_since(self.last_probe);
         if !span.is_zero() {
-            let depth = QueueDepth { link: 0, backlog: network.link().backlog(), span };
-            observer.on(now, &Event::QueueDepth(depth));
+            for link in 0..network.links.len() {
+                let depth =
+                    QueueDepth { link: number(link), backlog: network.queue(link).backlog, span };
+                observer.on(now, &Event::QueueDepth(depth));
+            }
         }
         self.last_probe = now;
         self.next_probe = now + self.probe_interval;
@@ -113,16 +116,23 @@ impl Sampler {
                 });
             }
         }
-        observer.offer(now, Kind::Queue, || Event::Queue(queue_sample(network)));
+        for link in 0..network.links.len() {
+            observer.offer(now, Kind::Queue, || Event::Queue(queue_sample(link, network)));
+        }
     }
 }
 
-fn queue_sample(network: &Network) -> QueueSample {
-    let counters = network.counters();
+fn number(link: usize) -> u32 {
+    u32::try_from(link).expect("links fit 32 bits")
+}
+
+fn queue_sample(link: usize, network: &Network) -> QueueSample {
+    let queue = network.queue(link);
+    let counters = queue.counters;
     QueueSample {
-        link: 0,
-        backlog: network.link().backlog(),
-        backlog_packets: network.link().backlog_packets() as u64,
+        link: number(link),
+        backlog: queue.backlog,
+        backlog_packets: queue.packets as u64,
         arrived: counters.arrived_packets,
         dropped: counters.dropped_packets,
         marked: counters.marked_packets,

@@ -3,11 +3,13 @@
 //! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing
 //! here has a default, so that what ran is always what is written down.
 
+mod path;
+
 use std::collections::BTreeMap;
 
-use narrows_base::Bytes;
-use narrows_net::config::Choice;
 use serde::{Deserialize, Serialize};
+
+pub use path::{Direction, Impairment, Limit, Link, Path, Place};
 
 /// Everything that decides the outcome of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,41 +27,6 @@ pub struct Scenario {
     pub host: Host,
     /// How long, and what to keep.
     pub run: Run,
-}
-
-/// A bottleneck and the propagation delay around it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Path {
-    /// Rate in bit/s, counting IP bytes.
-    pub rate_bps: u64,
-    /// Two-way delay in ns without queueing, for flows that name none of their own.
-    pub rtt_ns: u64,
-    /// How much may wait, not counting the packet being sent.
-    pub buffer: Limit,
-    /// The queue discipline with all its parameters but the limit, which is the buffer.
-    pub queue: Choice,
-    /// Probability that a data packet is lost after the queue.
-    pub loss: f64,
-}
-
-/// The size of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Limit {
-    /// Bytes, counting IP bytes.
-    Bytes(u64),
-    /// Packets of any size.
-    Packets(u64),
-}
-
-impl From<Limit> for narrows_net::Limit {
-    fn from(limit: Limit) -> Self {
-        match limit {
-            Limit::Bytes(bytes) => Self::Bytes(Bytes::new(bytes)),
-            Limit::Packets(packets) => Self::Packets(packets),
-        }
-    }
 }
 
 /// One flow, or a chain of successive ones.
@@ -82,6 +49,10 @@ pub struct Flow {
     pub size_bytes: Option<u64>,
     /// Its own two-way delay in ns, instead of the path's.
     pub rtt_ns: Option<u64>,
+    /// Whether it goes the other way: its data over the reverse link, its ACKs over the links.
+    pub reverse: bool,
+    /// The links that it crosses, by name, in the order of the path; all if none.
+    pub links: Option<Vec<String>>,
     /// Repeat: the next flow connects this many ns after the last one completed.
     pub repeat_gap_ns: Option<u64>,
     /// Repeat only while the flow of this name isn't done.

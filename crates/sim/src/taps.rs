@@ -23,9 +23,9 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
                 self.tap_lost(packet.flow, at);
                 Point::Sender
             }
-            Role::Link => Point::AfterQueue,
+            Role::Link if self.network.is_last_link(from, packet.flow) => Point::AfterQueue,
             Role::Receiver => Point::Receiver,
-            Role::Passage => return,
+            Role::Link | Role::Impairment | Role::Passage => return,
         };
         self.tap.packet(point, Direction::Out, at, packet);
     }
@@ -42,9 +42,11 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
                 self.tap.packet(Point::BeforeQueue, Direction::Out, at, packet);
                 self.tap.packet(Point::Sender, Direction::In, at, packet);
             }
-            Role::Link => self.tap.packet(Point::BeforeQueue, Direction::In, at, packet),
+            Role::Link if self.network.is_last_link(to, packet.flow) => {
+                self.tap.packet(Point::BeforeQueue, Direction::In, at, packet);
+            }
             Role::Receiver => self.tap.packet(Point::Receiver, Direction::In, at, packet),
-            Role::Passage => {}
+            Role::Link | Role::Impairment | Role::Passage => {}
         }
     }
 

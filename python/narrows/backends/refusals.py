@@ -20,3 +20,14 @@ def refuse_ecn(scenario: Mapping[str, Any]) -> None:
         if flow["ecn"] != own:
             remedy = f'"{own}" for {flow["cca"]} on this back end'
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
+
+
+def refuse_elements(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a path that is more than one link of a constant rate."""
+    path = scenario["path"]
+    remedy = "the back end sim for it, or none,"
+    if path["service"]["kind"] != "constant":
+        raise SpecError.at("path.service", f'"{path["service"]["kind"]}"', remedy)
+    for name in ("impairments", "links", "reverse"):
+        if path[name]:
+            raise SpecError.at(f"path.{name}", "an element that this back end lacks", remedy)

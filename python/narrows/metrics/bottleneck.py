@@ -1,4 +1,4 @@
-"""What the bottleneck saw: loss, utilisation, the standing queue."""
+"""What the links saw: loss, utilisation, the standing queue."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
 
 
-def queue_bdp(scenario: Mapping[str, Any], distributions: pl.DataFrame) -> dict[str, Any]:
-    """The bottleneck's backlog over time in bandwidth-delay products of the path."""
-    path = scenario["path"]
-    bdp = path["rate_bps"] * path["rtt_ns"] / 8e9
-    rows = distribution(distributions, "queue_bytes", 0)
+def queue_bdp(
+    scenario: Mapping[str, Any], distributions: pl.DataFrame, number: int = 0
+) -> dict[str, Any]:
+    """A link's backlog over time in bandwidth-delay products of its rate and the path."""
+    bdp = _links(scenario)[number][1] * scenario["path"]["rtt_ns"] / 8e9
+    rows = distribution(distributions, "queue_bytes", number)
     return statistics(rows, QUEUE_STATISTICS, 1 / bdp)
 
 
@@ -31,15 +32,46 @@ def bottleneck_summary(
     `utilization` IP bits forwarded, of those that the rate allows; `drops` and
     `forwarded` count packets.
     """
+    return _link_summary(scenario, tables, end_s, 0)
+
+
+def link_summaries(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+) -> list[dict[str, Any]]:
+    """Every link in the order of its number, each with its `name`, as the bottleneck's.
+
+    Queues are in bandwidth-delay products of the link's own rate. Empty if the
+    bottleneck is the only one.
+    """
+    names = [name for name, _ in _links(scenario)]
+    if len(names) == 1:
+        return []
+    return [
+        {"name": name, **_link_summary(scenario, tables, end_s, number)}
+        for number, name in enumerate(names)
+    ]
+
+
+def _links(scenario: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Names and rates in bit/s, by the numbers that the tables give the links."""
+    path = scenario["path"]
+    more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
+    return [("bottleneck", path["rate_bps"]), *((link["name"], link["rate_bps"]) for link in more)]
+
+
+def _link_summary(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float, number: int
+) -> dict[str, Any]:
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
-    samples = tables["queue_samples"].filter(pl.col("link") == 0)
+    rate_bps = _links(scenario)[number][1]
+    samples = tables["queue_samples"].filter(pl.col("link") == number)
     rows = growth(samples, "link", _COUNTERS, warmup_s, end_s).to_dicts()
     counted = rows[0] if rows else dict.fromkeys(_COUNTERS)
-    capacity = scenario["path"]["rate_bps"] * (end_s - warmup_s) / 8
+    capacity = rate_bps * (end_s - warmup_s) / 8
     return {
         "loss_rate": _ratio(counted["dropped_packets"], counted["arrived_packets"]),
         "utilization": _ratio(counted["forwarded_bytes"], max(capacity, 0.0)),
-        "queue_bdp": queue_bdp(scenario, tables["distributions"]),
+        "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
         "drops": counted["dropped_packets"],
         "forwarded": counted["forwarded_packets"],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from narrows.metrics.bottleneck import bottleneck_summary
+from narrows.metrics.bottleneck import bottleneck_summary, link_summaries
 from narrows.metrics.convergence import of_run
 from narrows.metrics.flows import flow_summaries
 
@@ -21,10 +21,11 @@ def summarise(
     """A run in numbers, from the warm-up on; None is a value that can't be known.
 
     `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
-    `narrows.metrics.bottleneck`; `perf` covers the whole run. `invalid`, there
-    only if the run is, says why it is not to be trusted; `convergence_s` is
-    explained in `narrows.metrics.convergence`.
+    `narrows.metrics.bottleneck`, and so is `links`, there if there are several;
+    `perf` covers the whole run. `invalid`, there only if the run is, says why it is
+    not to be trusted; `convergence_s` is explained in `narrows.metrics.convergence`.
     """
+    links = link_summaries(scenario, tables, info.end_s)
     return {
         "scenario": dict(scenario),
         "backend": info.backend,
@@ -32,6 +33,7 @@ def summarise(
         "flows": flow_summaries(scenario, tables, info.end_s),
         "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
         "convergence_s": of_run(scenario, tables["flow_samples"], info.end_s),
+        **({"links": links} if links else {}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),
     }

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from narrows.plan.canonical import canonical_json, content_hash
-from narrows.spec import NamedFlow, Spec, named_flows
-from narrows.spec.elements import resolved, room
-from narrows.spec.registry import ecn_need, queues
+from narrows.spec import NamedFlow, Spec, named_flows, registry
+from narrows.spec.elements import Impairment, resolved, room
+from narrows.spec.models import Path, Reverse
+from narrows.spec.registry import ecn_need
 from narrows.spec.units import bdp_bytes
 
 Scenario = dict[str, Any]
@@ -82,15 +83,33 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
 
 def _path(spec: Spec) -> Scenario:
     path = spec.path
-    entry = queues()[path.queue.kind]
-    size = path.buffer if path.queue.limit is None else path.queue.limit
+    reverse = path.reverse
     return {
-        "rate_bps": path.rate,
+        **_link(path, path.rtt),
         "rtt_ns": path.rtt,
-        "buffer": room(size, entry, bdp_bytes(path.rate, path.rtt)),
-        "queue": resolved(path.queue, entry, path.rate),
         "loss": path.loss,
+        "impairments": [_impairment(impairment) for impairment in path.impairments],
+        "links": [{"name": link.name, **_link(link, path.rtt)} for link in path.links],
+        "reverse": reverse and {"name": "reverse", **_link(reverse, path.rtt)},
     }
+
+
+def _link(link: Path | Reverse, rtt: int) -> Scenario:
+    entry = registry.queues()[link.queue.kind]
+    size = link.buffer if link.queue.limit is None else link.queue.limit
+    return {
+        "rate_bps": link.rate,
+        "buffer": room(size, entry, bdp_bytes(link.rate, rtt)),
+        "queue": resolved(link.queue, entry, link.rate),
+        "service": resolved(link.service, registry.services()[link.service.kind], link.rate),
+    }
+
+
+def _impairment(impairment: Impairment) -> Scenario:
+    element = impairment.element
+    entry = registry.impairments()[element.kind]
+    parameters = resolved(element, entry, 0)
+    return {"direction": impairment.direction, "at": impairment.at, **parameters}
 
 
 def _flow(flow: NamedFlow, ecn: str) -> Scenario:
@@ -105,6 +124,8 @@ def _flow(flow: NamedFlow, ecn: str) -> Scenario:
         "stop_ns": entry.stop,
         "size_bytes": entry.size,
         "rtt_ns": entry.rtt,
+        "reverse": entry.reverse,
+        "links": entry.links,
         "repeat_gap_ns": entry.repeat_gap,
         "while": entry.while_,
     }

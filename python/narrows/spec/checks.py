@@ -8,7 +8,7 @@ from narrows.errors import Problem
 from narrows.spec import registry
 from narrows.spec.expect import problems
 from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED
-from narrows.spec.models import Flow, Spec
+from narrows.spec.models import Flow, Path, Reverse, Spec
 from narrows.spec.naming import NamedFlow, named_flows
 from narrows.spec.own import is_own, misfits
 from narrows.spec.suggest import one_of
@@ -18,6 +18,8 @@ PACKET_BYTES = 1500
 """IP bytes of a full packet."""
 MAX_ROWS = 10_000_000
 """Instants of sampling in a run; more is a slip of a unit."""
+FIRST_LINK = "bottleneck"
+"""The name of the path's own link."""
 ALL = "all"
 """The value of `stop_when` that names no flow."""
 
@@ -41,23 +43,48 @@ def relations(spec: Spec) -> list[Problem]:
 
 def _path(spec: Spec) -> Iterator[Problem]:
     path = spec.path
-    place, size = "path.buffer", path.buffer
-    if path.queue.limit is not None:
-        place, size = "path.queue.limit", path.queue.limit
-        if path.buffer is not None:
-            yield Problem(place, "both a buffer and a limit", "one of the two")
+    yield from _room("path", path, path.rtt)
+    names = [FIRST_LINK]
+    for index, link in enumerate(path.links):
+        place = f"path.links[{index}]"
+        yield from _room(place, link, path.rtt)
+        if link.name in names:
+            yield Problem(f"{place}.name", f"{quote(link.name)} twice", "a name of its own")
+        names.append(link.name)
+    if path.reverse is not None:
+        yield from _room("path.reverse", path.reverse, path.rtt)
+    for index, flow in enumerate(spec.flows):
+        if flow.reverse and path.reverse is None:
+            remedy = "a [path.reverse] with a rate, too,"
+            yield Problem(f"flows[{index}].reverse", "true without a way back", remedy)
+        for name in flow.links or ():
+            if name not in names:
+                found = f"{quote(name)}, which is no link"
+                yield Problem(f"flows[{index}].links", found, one_of(name, names))
+        if flow.links is not None and not flow.links:
+            yield Problem(f"flows[{index}].links", "no link", one_of("", names))
+
+
+def _room(place: str, link: Path | Reverse, rtt: int) -> Iterator[Problem]:
+    """Whether a queue has room for a packet, said once."""
+    limit, size = link.queue.limit, link.buffer
+    at = f"{place}.buffer" if limit is None else f"{place}.queue.limit"
+    if limit is not None:
+        if size is not None:
+            yield Problem(at, "both a buffer and a limit", "one of the two")
+        size = limit
     if size is None:
-        if registry.queues()[path.queue.kind]["room"][1] is None:
-            yield Problem(place, "nothing", 'a size such as "1.75bdp", "250kb" or "100pkt"')
+        if registry.queues()[link.queue.kind]["room"][1] is None:
+            yield Problem(at, "nothing", 'a size such as "1.75bdp", "250kb" or "100pkt"')
         return
     if size.unit == "pkt":
         return
-    amount = size.in_bytes(bdp_bytes(path.rate, path.rtt))
+    amount = size.in_bytes(bdp_bytes(link.rate, rtt))
     found = f'"{format_size(size)}"' + (f" ({amount} bytes)" if size.unit == "bdp" else "")
     if amount < PACKET_BYTES:
-        yield Problem(place, found, f'room for a packet ("{PACKET_BYTES}b") or more')
+        yield Problem(at, found, f'room for a packet ("{PACKET_BYTES}b") or more')
     elif amount > MAX_BYTES:
-        yield Problem(place, found, "at most 1000gb")
+        yield Problem(at, found, "at most 1000gb")
 
 
 def _flows(spec: Spec) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from narrows.spec.suggest import one_of
+from narrows.spec.traces import read_trace
 from narrows.spec.units import (
     Size,
     UnitError,
@@ -48,6 +49,33 @@ class Element:
     kind: str
     given: Mapping[str, object] = field(default_factory=dict)
     limit: Size | None = None
+
+
+@dataclass(frozen=True)
+class Impairment:
+    """An element that stands in a direction, before or behind its links."""
+
+    direction: str
+    at: str
+    element: Element
+
+
+DIRECTIONS = ("forward", "backward")
+PLACES = ("behind", "before")
+
+
+def read_impairment(value: object, known: Mapping[str, Entry]) -> Impairment:
+    """An impairment from a TOML table; raises ElementError, and TypeError for no table."""
+    if not isinstance(value, Mapping):
+        raise TypeError
+    chosen = []
+    for key, words in (("direction", DIRECTIONS), ("at", PLACES)):
+        word = value.get(key, words[0])
+        if word not in words:
+            raise ElementError((key,), _show(word), one_of(str(word), words))
+        chosen.append(str(word))
+    rest = {key: entry for key, entry in value.items() if key not in ("direction", "at")}
+    return Impairment(chosen[0], chosen[1], read_element(rest, known, "impairment"))
 
 
 def read_element(value: object, known: Mapping[str, Entry], what: str) -> Element:
@@ -272,6 +300,7 @@ _READERS: Mapping[str, Callable[[object, Entry], object]] = {
     "rates": _timed(parse_rate),
     "delays": _timed(parse_duration),
     "spans": _timed(parse_duration),
+    "opportunities": lambda value, _: read_trace(_text(value)),
 }
 _WORDS = {
     "packets": 'a number of packets, such as 100 or "100pkt",',
@@ -281,6 +310,7 @@ _WORDS = {
     "probability": "a number from 0 to 1",
     "number": "a number that isn't negative",
     "flag": "true or false",
+    "opportunities": "the path of a trace in mahimahi's format",
     "rates": 'a table of times and rates, such as { "10s" = "40mbit" },',
     "delays": 'a table of times and delays, such as { "10s" = "40ms" },',
     "spans": 'a table of times and durations, such as { "10s" = "500ms" },',

@@ -15,7 +15,13 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
 from narrows.spec import own, registry
-from narrows.spec.elements import Element, ElementError, read_element
+from narrows.spec.elements import (
+    Element,
+    ElementError,
+    Impairment,
+    read_element,
+    read_impairment,
+)
 from narrows.spec.suggest import one_of
 from narrows.spec.units import (
     Size,
@@ -244,6 +250,16 @@ Cca = Annotated[str, Kind(_cca, 'a congestion control, such as "cubic",')]
 """A control of the simulator, or a module and a class in it."""
 Queue = Annotated[Element, _element(registry.queues, "queue discipline", "codel")]
 """A queue discipline of the simulator."""
+Service = Annotated[Element, _element(registry.services, "service", "wifi")]
+"""How a link serves its queue."""
+Obstacle = Annotated[
+    Impairment,
+    Kind(
+        lambda value: read_impairment(value, registry.impairments()),
+        'a table, such as { kind = "loss", probability = 0.01 },',
+    ),
+]
+"""What else happens to the packets of a direction."""
 Profile = Annotated[str, _word(registry.profiles, "profile", "linux-6.12")]
 """Which kernel's TCP the hosts have."""
 Buffers = Annotated[

@@ -21,11 +21,13 @@ from narrows.spec.fields import (
     Level,
     Name,
     Number,
+    Obstacle,
     Probability,
     Profile,
     Queue,
     Rate,
     Seed,
+    Service,
     Span,
     Trials,
     Volume,
@@ -39,6 +41,21 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Reverse(_Table):
+    """The link of the way back."""
+
+    rate: Rate
+    buffer: Buffer | None = None
+    queue: Queue = Element("droptail")
+    service: Service = Element("constant")
+
+
+class Link(Reverse):
+    """A link behind the first one; everything as there."""
+
+    name: Name
+
+
 class Path(_Table):
     """The bottleneck and the delay around it."""
 
@@ -49,8 +66,16 @@ class Path(_Table):
     buffer: Buffer | None = None
     """What may wait, not counting the packet being sent; the queue's default if none."""
     queue: Queue = Element("droptail")
+    service: Service = Element("constant")
+    """How the queue is served; the rate stays what a BDP is worked out with."""
     loss: Probability = 0.0
-    """Of data packets, after the queue."""
+    """Of data packets, after the last queue."""
+    impairments: list[Obstacle] = []
+    """What else happens to packets, in their order within a direction and a place."""
+    links: list[Link] = []
+    """More links behind the first, which is called "bottleneck"."""
+    reverse: Reverse | None = None
+    """The link of the way back; nothing queues there if none."""
 
 
 class Flow(_Table):
@@ -66,6 +91,10 @@ class Flow(_Table):
     """Payload bytes; endless if none."""
     rtt: Span | None = None
     """Its own two-way delay in ns instead of the path's."""
+    reverse: Boolean = False
+    """Whether its data go over the reverse link and its ACKs over the others."""
+    links: list[Name] | None = None
+    """The links that it crosses; all if none."""
     repeat_gap: Duration | None = None
     """From the end of one flow of the chain to the start of the next, in ns."""
     while_: Name | None = Field(default=None, alias="while")

@@ -19,6 +19,7 @@ from narrows.spec.fields import Kind, describe
 from narrows.spec.overrides import Key, Override, apply_overrides, dotted, parse_override
 from narrows.spec.suggest import nearest, one_of
 from narrows.spec.toml import to_toml
+from narrows.spec.traces import beside
 from narrows.spec.units import quote
 
 MAX_FILE_BYTES = 10_000_000
@@ -129,12 +130,13 @@ def _toml_hint(text: str, place: str) -> str:
 
 def validate(raw: dict[str, Any], file: str | None, changes: list[Override]) -> models.Spec:
     """The checked specification in a document; raises SpecError with every problem found."""
+    near = Path(file).parent if file else Path()
     try:
-        spec = models.Spec.model_validate(raw)
+        with beside(near):
+            spec = models.Spec.model_validate(raw)
     except ValidationError as error:
         problems = [_translate(detail) for detail in error.errors(include_url=False)]
         raise SpecError(_locate(problems, file, changes)) from None
-    near = Path(file).parent if file else Path()
     places = ((f"flows[{i}].cca", flow.cca) for i, flow in enumerate(spec.flows))
     controls, problems = own.sources(places, near)
     spec.controls.update(controls)

@@ -61,6 +61,22 @@ def queues() -> dict[str, Mapping[str, Any]]:
 
 
 @cache
+def services() -> dict[str, Mapping[str, Any]]:
+    """The ways in which a link serves its queue, by name."""
+    from narrows import _native
+
+    return {entry["name"]: entry for entry in _native.services()}
+
+
+@cache
+def impairments() -> dict[str, Mapping[str, Any]]:
+    """What else happens to packets on a path, by name."""
+    from narrows import _native
+
+    return {entry["name"]: entry for entry in _native.impairments()}
+
+
+@cache
 def profiles() -> tuple[str, ...]:
     """The kernels whose TCP the end hosts can have."""
     from narrows import _native

@@ -295,10 +295,20 @@ def _lists(base: Mapping[str, Any]) -> Iterator[tuple[Key, object]]:
 
 def _within(table: Mapping[str, Any], way: Key) -> Iterator[tuple[Key, object]]:
     for key, value in table.items():
-        if isinstance(value, list) or is_range(value):
+        if _is_plain_list((*way, key)):
+            for index, entry in enumerate(value if isinstance(value, list) else ()):
+                if isinstance(entry, Mapping):
+                    yield from _within(entry, (*way, key, index))
+        elif isinstance(value, list) or is_range(value):
             yield (*way, key), deepcopy(value)
         elif isinstance(value, Mapping):
             yield from _within(value, (*way, key))
+
+
+def _is_plain_list(key: Key) -> bool:
+    """Whether a list is no axis but what belongs at this place."""
+    in_flow = len(key) == 3 and key[0] == "flows" and key[2] == "links"
+    return in_flow or key in (("path", "links"), ("path", "impairments"))
 
 
 def _leaves(table: Mapping[str, Any], way: Key) -> Iterator[tuple[Key, object, str]]:

@@ -141,10 +141,10 @@ impl Choice {
         }
     }
 
-    pub(super) fn list(&self, name: &str) -> &[u64] {
-        match self.value(name, Unit::Opportunities) {
-            Value::List(list) => list,
-            other => panic!("{} of {} is {other:?}: it wasn't checked", name, self.kind),
+    pub(super) fn opportunities(&self) -> &[u64] {
+        match self.parameters.get("opportunities_ms") {
+            Some(Value::List(list)) => list,
+            other => panic!("opportunities of {}: {other:?} wasn't checked", self.kind),
         }
     }
 

@@ -103,7 +103,6 @@ impl Unit {
             Self::Bytes => "_bytes",
             Self::Duration => "_ns",
             Self::Rate => "_bps",
-            Self::Opportunities => "_ms",
             _ => "",
         }
     }
@@ -135,7 +134,11 @@ impl Parameter {
     /// Its key in a scenario: the name and the unit.
     #[must_use]
     pub fn key(&self) -> String {
-        format!("{}{}", self.name, self.unit.suffix())
+        match self.unit {
+            // A person names the file, a scenario holds what is in it.
+            Unit::Opportunities => "opportunities_ms".into(),
+            unit => format!("{}{}", self.name, unit.suffix()),
+        }
     }
 }
 

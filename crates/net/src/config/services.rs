@@ -43,10 +43,10 @@ pub static SERVICES: &[Info] = &[
         source: "mahimahi's format and rule (src/frontend/link_queue.cc)",
         room: Room::None,
         parameters: &[Parameter::new(
-            "opportunities",
+            "file",
             Unit::Opportunities,
             Required,
-            "the file: a line for each packet that may pass, with its ms",
+            "a line for each packet that may pass, with its ms; beside the specification",
         )],
     },
     Info {
@@ -92,8 +92,7 @@ pub static SERVICES: &[Info] = &[
         source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
         room: Room::None,
         parameters: &[
-            Parameter::new("phy_rate", Unit::Rate, Whole(400_000_000), "the rate within a batch")
-                .positive(),
+            Parameter::new("phy_rate", Unit::Rate, LinkRate, "the rate within a batch").positive(),
             Parameter::new(
                 "access",
                 Unit::Duration,
@@ -123,6 +122,7 @@ pub struct LinkChoice<'a> {
 }
 
 /// A link that was built: the common kind without a dynamic call.
+#[allow(clippy::large_enum_variant)] // it is unpacked at once
 pub enum AnyLink<B> {
     /// One packet after the other.
     Link(Link<B>),
@@ -180,7 +180,7 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
         "constant" => simple(waiting, RateProcess::constant(parts.rate)),
         "steps" => simple(waiting, steps(parts).into()),
         "trace" => {
-            let opportunities = parts.service.list("opportunities").to_vec();
+            let opportunities = parts.service.opportunities().to_vec();
             simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
         }
         "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn the_defaults_are_those_of_the_elements() {
-        assert_eq!(batches(&defaults("wifi")), BatchParams::default());
+        let rate = RATE;
+        assert_eq!(batches(&defaults("wifi")), BatchParams { rate, ..BatchParams::default() });
         let cellular = defaults("cellular");
         let droptail = Choice::new("droptail");
         let limit = Limit::Packets(9);

@@ -24,6 +24,8 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         stop_ns: None,
         size_bytes: None,
         rtt_ns: None,
+        reverse: false,
+        links: None,
         repeat_gap_ns: None,
         while_flow: None,
     };
@@ -35,7 +37,11 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
             rtt_ns: rtt_ms * MILLI,
             buffer: Limit::Bytes(buffer),
             queue: Choice::new("droptail"),
+            service: Choice::new("constant"),
             loss: 0.0,
+            impairments: Vec::new(),
+            links: Vec::new(),
+            reverse: None,
         },
         flows: ccas.iter().enumerate().map(flow).collect(),
         host: Host {

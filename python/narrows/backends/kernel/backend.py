@@ -27,7 +27,7 @@ from narrows.backends.protocol import (
     Progress,
     refuse_own_controls,
 )
-from narrows.backends.refusals import refuse_ecn
+from narrows.backends.refusals import refuse_ecn, refuse_elements
 from narrows.backends.tools import router_tool, traffic_tool
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
@@ -38,7 +38,7 @@ from narrows.store import RunInfo, RunResult
 _REVISION = 2
 """Counts changes of the tables: older results aren't those of this version."""
 _FULL_PACKET = 1500
-_PATH = frozenset({"rate_bps", "rtt_ns", "buffer", "queue", "loss"})
+_PATH = frozenset({"rate_bps", "rtt_ns", "buffer", "queue", "loss", "service"})
 """What the router has of a path; anything else that a scenario asks for is refused."""
 
 
@@ -147,6 +147,7 @@ def _check(scenario: Mapping[str, Any]) -> None:
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+    refuse_elements(scenario)
     refuse_own_controls(scenario)
     for i, flow in enumerate(flows):
         if flow["options"]:

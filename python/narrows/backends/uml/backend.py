@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
-from narrows.backends.refusals import refuse_ecn
+from narrows.backends.refusals import refuse_ecn, refuse_elements
 from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
@@ -133,6 +133,7 @@ class Uml:
         refuse_ecn(scenario)
         if len(flows) > MAX_FLOWS:
             raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+        refuse_elements(scenario)
         refuse_own_controls(scenario)
         for i, flow in enumerate(flows):
             if flow["cca"] not in self.kernel.ccas:

@@ -1,0 +1,121 @@
+//! The elements of a run and how they hang together.
+
+mod build;
+mod node;
+
+use narrows_base::FlowId;
+use narrows_net::{Counters, Dropped, RandomLoss};
+use narrows_tcp::Segment;
+
+use crate::host::{ReceivingHost, SendingHost};
+pub(crate) use build::FIRST_LINK;
+pub(crate) use node::{Node, QueueState, Role};
+
+/// Where an element's packets go next.
+pub(crate) enum Hop {
+    /// All to the same element.
+    To(usize),
+    /// By the packet's flow.
+    ByFlow(Vec<usize>),
+}
+
+/// Links in a row, crossed by flows in both directions.
+///
+/// Elements are numbered links, impairments, lines, then senders, receivers and jitters
+/// of all flows; at equal times the lower number goes first. A link has no length: half
+/// of a flow's round trip lies on a line behind the last of a direction, the other half
+/// on the way back. Flows of equal delay share their lines.
+pub(crate) struct Network {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) hops: Vec<Hop>,
+    pub(crate) senders: Vec<usize>,
+    pub(crate) receivers: Vec<usize>,
+    /// The elements that are links, by their numbers in the tables; the first one is the
+    /// bottleneck.
+    pub(crate) links: Vec<usize>,
+    /// Where each flow's data counts as forwarded: the last link that it crosses.
+    last_link: Vec<usize>,
+    /// Whether an element stands on the way back.
+    backward: Vec<bool>,
+    /// Whether a flow sends its data on the way back.
+    reversed: Vec<bool>,
+    /// Loss behind the links, of data on the way forward only.
+    pub(crate) loss: RandomLoss<Segment>,
+}
+
+/// The bottleneck's number.
+pub(crate) const BOTTLENECK: usize = 0;
+
+impl Network {
+    #[inline]
+    pub(crate) fn next_hop(&self, from: usize, flow: FlowId) -> usize {
+        match &self.hops[from] {
+            Hop::To(id) => *id,
+            Hop::ByFlow(ids) => ids[flow.index()],
+        }
+    }
+
+    /// Whether the flow's data leave the last link of their way at this element.
+    #[inline]
+    pub(crate) fn is_last_link(&self, id: usize, flow: FlowId) -> bool {
+        self.last_link[flow.index()] == id
+    }
+
+    /// Whether the flow's data pass this element, rather than its acknowledgements.
+    pub(crate) fn carries_data(&self, id: usize, flow: FlowId) -> bool {
+        self.backward[id] == self.reversed[flow.index()]
+    }
+
+    /// Whether an element stands on the way back.
+    #[inline]
+    pub(crate) fn is_backward(&self, id: usize) -> bool {
+        self.backward[id]
+    }
+
+    pub(crate) fn sender(&self, flow: usize) -> &SendingHost {
+        match &self.nodes[self.senders[flow]] {
+            Node::Sender(host) => host,
+            _ => unreachable!("a sender's number names a sender"),
+        }
+    }
+
+    pub(crate) fn sender_mut(&mut self, flow: usize) -> &mut SendingHost {
+        match &mut self.nodes[self.senders[flow]] {
+            Node::Sender(host) => host,
+            _ => unreachable!("a sender's number names a sender"),
+        }
+    }
+
+    pub(crate) fn receiver(&self, flow: usize) -> &ReceivingHost {
+        match &self.nodes[self.receivers[flow]] {
+            Node::Receiver(host) => host,
+            _ => unreachable!("a receiver's number names a receiver"),
+        }
+    }
+
+    /// The queue of the link with this number in the tables.
+    pub(crate) fn queue(&self, link: usize) -> QueueState {
+        self.nodes[self.links[link]].queue()
+    }
+
+    /// What has passed the bottleneck.
+    pub(crate) fn counters(&self) -> Counters {
+        self.nodes[BOTTLENECK].queue().counters
+    }
+
+    /// What an element dropped since the last call.
+    #[inline]
+    pub(crate) fn take_dropped(&mut self, id: usize) -> Option<Dropped<Segment>> {
+        self.nodes[id].take_dropped()
+    }
+
+    /// Packets inside all elements.
+    pub(crate) fn held(&self) -> u64 {
+        self.nodes.iter().map(|node| node.held() as u64).sum()
+    }
+
+    /// Packets that elements have made.
+    pub(crate) fn made(&self) -> u64 {
+        self.nodes.iter().map(Node::made).sum()
+    }
+}

@@ -1,0 +1,101 @@
+//! The path of a scenario: links in a row, the way back, and what happens on both.
+
+use narrows_base::Bytes;
+use narrows_net::config::Choice;
+use serde::{Deserialize, Serialize};
+
+/// A bottleneck and the propagation delay around it, perhaps with more in between.
+///
+/// Forward, a packet meets the impairments before the links, the links in their order,
+/// the impairments behind them, and half of its flow's round trip. Backward, it meets the
+/// same of that direction with the reverse link, if there is one, and the other half.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// Rate in bit/s, counting IP bytes. With a service that has rates of its own it is
+    /// nominal: what a bandwidth-delay product and the utilisation are worked out with.
+    pub rate_bps: u64,
+    /// Two-way delay in ns without queueing, for flows that name none of their own.
+    pub rtt_ns: u64,
+    /// How much may wait, not counting the packet being sent.
+    pub buffer: Limit,
+    /// The queue discipline with all its parameters but the limit, which is the buffer.
+    pub queue: Choice,
+    /// How the queue is served.
+    pub service: Choice,
+    /// Probability that a data packet is lost after the last link forward.
+    pub loss: f64,
+    /// What else happens to packets, in their order within a direction and a place.
+    pub impairments: Vec<Impairment>,
+    /// More links behind the first, in their order. The first is called "bottleneck".
+    pub links: Vec<Link>,
+    /// The link of the way back; none: nothing queues there.
+    pub reverse: Option<Link>,
+}
+
+/// A link besides the first one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Unique name.
+    pub name: String,
+    /// As the path's.
+    pub rate_bps: u64,
+    /// As the path's.
+    pub buffer: Limit,
+    /// As the path's.
+    pub queue: Choice,
+    /// As the path's.
+    pub service: Choice,
+}
+
+/// Something that happens to the packets of one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Impairment {
+    /// Of which packets.
+    pub direction: Direction,
+    /// Where.
+    pub at: Place,
+    /// What, with all its parameters.
+    #[serde(flatten)]
+    pub element: Choice,
+}
+
+/// A direction of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// With the data of flows that aren't reversed.
+    Forward,
+    /// With their acknowledgements.
+    Backward,
+}
+
+/// A place on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Before the links of the direction.
+    Before,
+    /// Behind them.
+    Behind,
+}
+
+/// The size of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Limit {
+    /// Bytes, counting IP bytes.
+    Bytes(u64),
+    /// Packets of any size.
+    Packets(u64),
+}
+
+impl From<Limit> for narrows_net::Limit {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Bytes(bytes) => Self::Bytes(Bytes::new(bytes)),
+            Limit::Packets(packets) => Self::Packets(packets),
+        }
+    }
+}
