@@ -192,3 +192,36 @@ fn folded(mut sum: u64) -> u16 {
     }
     sum as u16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 1071 section 3.
+    #[test]
+    fn the_internet_checksum() {
+        assert_eq!(folded(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
+    }
+
+    #[test]
+    fn a_header_of_an_own_hand() {
+        let packet = Packet {
+            source: (Address::V4([10, 0, 0, 1]), 10_000),
+            destination: (Address::V4([10, 128, 0, 1]), 5_001),
+            ecn: Ecn::Ce,
+            seq: 1,
+            ack: 2,
+            flags: flags::ACK | flags::AE,
+            window: 3,
+            options: Options::of_segment(4, 5, &[(6, 7)]),
+            payload: 8,
+        };
+        let mut bytes = Vec::new();
+        packet.encode(&mut bytes);
+        assert_eq!(bytes[..10], [0x45, 3, 0, 72, 0, 0, 0x40, 0, 64, 6]);
+        assert_eq!(folded(sum(&bytes[..20])), 0xffff);
+        assert_eq!(bytes[32..36], [0xb1, 0x10, 0, 3]);
+        assert_eq!(bytes[52..], [1, 1, 5, 10, 0, 0, 0, 6, 0, 0, 0, 7]);
+        assert_eq!((bytes.len(), packet.len()), (64, 72));
+    }
+}
