@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,9 @@ from narrows.sweeps.pool import Failure, Pool, Watcher
 
 if TYPE_CHECKING:
     import polars as pl
+
+MADE_UP = ("jitter", "timer_lateness", "gro")
+"""Properties of simulated hosts."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,19 @@ def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
     cases: Iterable[Case] = exhibit.method().cases(scope)
     cells = []
     for number, case in enumerate(cases, start=1):
-        spec = validate(dict(case.spec), None, [])
+        spec = validate(_possible(case.spec, backend), None, [])
         cells.append(
             (case.key, Cell(number, dict(case.key), plan(spec, backend.engine, backend.name)))
         )
     return Work(exhibit, scope, backend.name, tuple(cells))
+
+
+def _possible(spec: Mapping[str, Any], backend: Backend) -> dict[str, Any]:
+    """A specification without the noise of hosts that real ones bring along."""
+    if backend.name == "sim":
+        return dict(spec)
+    host = {key: value for key, value in spec.get("host", {}).items() if key not in MADE_UP}
+    return {**spec, "host": host}
 
 
 def gather(

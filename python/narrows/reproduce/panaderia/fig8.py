@@ -10,21 +10,24 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.chart import Chart, Guide, Line, Sheet
 from narrows.figures.palette import name
+from narrows.metrics.intervals import mean
+from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import between
+from narrows.reproduce.judging import between, interval
 from narrows.reproduce.panaderia import testbed
 
 if TYPE_CHECKING:
-    from narrows.report import Check
     from narrows.store import StoredTrial
 
 BUFFER = 0.5
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The cell that the figure shows, and the others that the text names."""
+    """The cell that the figure shows, the others that the text names, and BBR flows alone."""
     yield testbed.cell(scope, "mix", 4, 80, BUFFER)
+    for count in (2, 4):
+        yield testbed.cell(scope, "bbr", count, 80, BUFFER)
     if not scope.quick:
         for rate in testbed.RATES:
             for count in testbed.FLOWS:
@@ -60,21 +63,26 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """CUBIC far below all the time, in every cell, and the loss of Figure 6."""
-    return [Finding("panaderia/fig8", [always(data), everywhere(data), lossy(data)])]
+    checks = [always(data), everywhere(data), lossy(data)]
+    return [Finding("panaderia/fig8", checks, fewer(data))]
 
 
 def _figure(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.filter((pl.col("flows") == 4) & (pl.col("rate_mbps") == 80))
+    return rows.filter(
+        (pl.col("kind") == "mix") & (pl.col("flows") == 4) & (pl.col("rate_mbps") == 80)
+    )
 
 
 def _wide(data: Data) -> pl.DataFrame:
     keys = ["flows", "rate_mbps", "trial", "start_s"]
-    return data["throughput"].pivot(on="class", index=keys, values="percent")
+    rows = data["throughput"].filter(pl.col("kind") == "mix")
+    return rows.pivot(on="class", index=keys, values="percent")
 
 
 def always(data: Data) -> Check:
     """The windows in which CUBIC has less than half of what BBR has."""
-    wide = _figure(_wide(data)).with_columns(below=pl.col("cubic") < 0.5 * pl.col("bbr"))
+    wide = _wide(data).filter((pl.col("flows") == 4) & (pl.col("rate_mbps") == 80))
+    wide = wide.with_columns(below=pl.col("cubic") < 0.5 * pl.col("bbr"))
     part = wide.group_by("trial", maintain_order=True).agg(pl.col("below").mean() * 100)
     return between(
         "CUBIC is far below BBR all the time.",
@@ -109,4 +117,23 @@ def lossy(data: Data) -> Check:
         _figure(data["loss"])["percent"].to_list(),
         (8.0, 13.0),
         " %",
+    )
+
+
+def fewer(data: Data) -> Check:
+    """The loss of BBR flows alone: two, as there are here, and four, as in Figure 6."""
+    alone = {
+        count: data["loss"].filter((pl.col("kind") == "bbr") & (pl.col("flows") == count))
+        for count in (2, 4)
+    }
+    two, four = (alone[count]["percent"].to_list() for count in (2, 4))
+    both = _figure(data["loss"])["percent"].to_list()
+    near = abs(mean(both) - mean(two)) < abs(mean(both) - mean(four))
+    return Check(
+        "The loss follows the number of BBR flows: Figure 6 has four, this one two.",
+        "The same loss of 2 and of 4 BBR flows without CUBIC. Shown if that of the mix is "
+        "nearer to that of two.",
+        "nearer to two",
+        f"{interval(two)} % of two alone, {interval(four)} % of four",
+        near,
     )
