@@ -169,6 +169,30 @@ def run(
     if one doesn't do what it must.
     """
 
+class CaptureError(ValueError):
+    """Captures that can't be analysed: "PLACE: found WHAT"."""
+
+@final
+class CaptureOutput:
+    """What an analysis gives: tables by name, and files, flows and notes as JSON."""
+
+    @property
+    def tables(self) -> dict[str, ArrowTable]: ...
+    @property
+    def summary(self) -> str: ...
+
+def analyze(
+    paths: list[str],
+    packets: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> CaptureOutput:
+    """Analyses capture files; other threads run meanwhile.
+
+    With `packets`, every packet becomes a row of a table. `progress` is called with
+    the number of segments now and then; what it raises ends the analysis. Raises
+    CaptureError.
+    """
+
 def ccas() -> list[dict[str, Any]]:
     """The controls: `name`, `summary`, `source`, and `options`.
 

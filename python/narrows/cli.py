@@ -168,6 +168,24 @@ def list_(
 
 
 @app.command()
+def analyze(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="pcap or pcapng, also gzipped.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace other results there.")] = False,
+    packets: Annotated[bool, typer.Option("--packets", help="Keep a row for each packet.")] = False,
+) -> None:
+    """Analyse captures: one, the pieces of one, or both ends of the same flows."""
+    from narrows.analyze import analyze as analyze_files
+    from narrows.analyze.text import lines
+
+    made = analyze_files(files, packets=packets, out=out, force=force, command=sys.argv)
+    _print(made.document() if as_json else lines(made))
+
+
+@app.command()
 def report(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="A results directory.")],
 ) -> None:

@@ -3,5 +3,7 @@
 //! [`mod@read`] takes a capture file apart, packet by packet; [`mod@write`]
 //! makes one.
 
+pub mod analyze;
+pub mod decode;
 pub mod read;
 pub mod write;

@@ -2,6 +2,7 @@
 //!
 //! It holds no logic: JSON in, Arrow tables out.
 
+mod analyze;
 mod capture;
 mod control;
 mod registry;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 /// The simulator of narrows.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::analyze::{CaptureError, CaptureOutput, analyze};
     #[pymodule_export]
     use super::control::{AckSample, CongestionEvent, Connection, ControlError, UndoEvent};
     #[pymodule_export]

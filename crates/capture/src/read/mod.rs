@@ -1,1 +1,170 @@
-//! Capture files as a stream of packets.
+//! Capture files as a stream of frames.
+//!
+//! pcap with microseconds or nanoseconds in either byte order, and pcapng, both
+//! also inside gzip. A file is read once, front to back; what is held is one
+//! block. Whatever is wrong with a file ends the stream, and [`Reader::problem`]
+//! says what and where: everything before it counts.
+
+mod bytes;
+mod pcap;
+mod pcapng;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use bytes::Buffered;
+use flate2::read::MultiGzDecoder;
+
+/// One frame as a network card saw it.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Nanoseconds since 1970; none if the file doesn't say.
+    pub time: Option<u64>,
+    /// What kind of header the frame begins with: LINKTYPE_ of pcap.
+    pub link: u16,
+    /// How long it was on the wire; `data` may be shorter.
+    pub length: u32,
+    /// What was kept of it.
+    pub data: &'a [u8],
+}
+
+/// Why a file can't be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The operating system says no.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It holds nothing.
+    #[error("an empty file")]
+    Empty,
+    /// It begins like no capture.
+    #[error("a file that begins with {0:02x?}, like no capture")]
+    Unknown(Vec<u8>),
+    /// It begins like a capture and ends before the first frame could.
+    #[error("a capture whose header is cut off or broken: {0}")]
+    Header(String),
+}
+
+enum Format {
+    Pcap(pcap::Header),
+    Pcapng(pcapng::Section),
+}
+
+/// Reads a capture frame by frame.
+pub struct Reader {
+    input: Buffered,
+    format: Format,
+    problem: Option<String>,
+    dropped: u64,
+}
+
+impl Reader {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If there is no such file or it is no capture.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("no regular file").into());
+        }
+        Self::new(Box::new(file))
+    }
+
+    /// Reads whatever `input` gives.
+    ///
+    /// # Errors
+    /// If it is no capture.
+    pub fn new(input: Box<dyn Read + Send>) -> Result<Self, OpenError> {
+        let mut input = Buffered::new(input);
+        if input.peek(2)?.starts_with(&[0x1f, 0x8b]) {
+            input = Buffered::new(Box::new(MultiGzDecoder::new(input)));
+        }
+        let begin = match input.peek(4) {
+            Ok(begin) => begin.to_vec(),
+            Err(error) => return Err(OpenError::Header(error.to_string())),
+        };
+        let format = match begin.as_slice() {
+            [] => return Err(OpenError::Empty),
+            [0x0a, 0x0d, 0x0d, 0x0a] => Format::Pcapng(pcapng::Section::default()),
+            _ => Format::Pcap(pcap::Header::read(&mut input, &begin)?),
+        };
+        let mut reader = Self { input, format, problem: None, dropped: 0 };
+        if let Format::Pcapng(section) = &mut reader.format {
+            section.begin(&mut reader.input).map_err(OpenError::Header)?;
+        }
+        Ok(reader)
+    }
+
+    /// The next frame, or none at the end.
+    #[inline]
+    pub fn next_frame(&mut self) -> Option<Frame<'_>> {
+        if self.problem.is_some() {
+            return None;
+        }
+        let found = match &mut self.format {
+            Format::Pcap(header) => header.next(&mut self.input),
+            Format::Pcapng(section) => section.next(&mut self.input, &mut self.dropped),
+        };
+        match found {
+            Ok(found) => found.map(|found| Frame {
+                time: found.time,
+                link: found.link,
+                length: found.length,
+                data: self.input.last(found.offset, found.kept),
+            }),
+            Err(problem) => {
+                self.problem = Some(problem);
+                None
+            }
+        }
+    }
+
+    /// Why the stream ended early, if it did.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Frames that the capturing host says it dropped.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+/// A frame within the block that was taken last.
+struct Found {
+    time: Option<u64>,
+    link: u16,
+    length: u32,
+    offset: usize,
+    kept: usize,
+}
+
+/// Either byte order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Order {
+    #[default]
+    Little,
+    Big,
+}
+
+impl Order {
+    fn u16(self, bytes: &[u8], at: usize) -> u16 {
+        let two = [bytes[at], bytes[at + 1]];
+        if self == Self::Big { u16::from_be_bytes(two) } else { u16::from_le_bytes(two) }
+    }
+
+    fn u32(self, bytes: &[u8], at: usize) -> u32 {
+        let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        if self == Self::Big { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }
+    }
+
+    /// Eight bytes of one number, as options hold it.
+    fn u64(self, bytes: &[u8], at: usize) -> u64 {
+        let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
+        if self == Self::Big { first << 32 | second } else { second << 32 | first }
+    }
+}

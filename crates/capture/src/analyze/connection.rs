@@ -1,0 +1,126 @@
+//! Both directions of a connection.
+
+use super::half::{Half, Mark};
+use crate::decode::{Endpoint, Flags, Segment};
+
+/// A connection: whoever sent the first segment that was seen is end 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Connection {
+    pub(crate) ends: [Endpoint; 2],
+    /// What each end sends.
+    pub(crate) halves: [Half; 2],
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// When each end sent its SYN.
+    pub(crate) syn: [Option<u64>; 2],
+    pub(crate) fin: [bool; 2],
+    pub(crate) reset: bool,
+    scale: [Option<u8>; 2],
+    stamps: [bool; 2],
+    sack: [bool; 2],
+    mss: [Option<u16>; 2],
+}
+
+/// What a segment meant, for rows and graphs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// Which end sent it.
+    pub(crate) from: usize,
+    /// Its data: what kind, from where to where.
+    pub(crate) data: Option<(Mark, u64, u64)>,
+    /// Of the other direction: all below was acknowledged, and the window.
+    pub(crate) ack: Option<(u64, Option<u64>)>,
+}
+
+impl Connection {
+    pub(crate) fn new(segment: &Segment) -> Self {
+        Self { ends: [segment.source, segment.destination], first: segment.time, ..Self::default() }
+    }
+
+    /// Whether a segment opens another connection between the same ports.
+    pub(crate) fn is_succeeded_by(&self, segment: &Segment) -> bool {
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        let from = self.from(segment);
+        opens && self.halves[from].high.is_some() && !self.repeats_syn(from, segment)
+    }
+
+    fn repeats_syn(&self, from: usize, segment: &Segment) -> bool {
+        #[allow(clippy::cast_possible_truncation)] // as on the wire
+        let first = self.halves[from].base as u32;
+        self.syn[from].is_some() && first == segment.seq
+    }
+
+    pub(crate) fn from(&self, segment: &Segment) -> usize {
+        usize::from(segment.source != self.ends[0])
+    }
+
+    /// Takes a segment.
+    pub(crate) fn on(&mut self, segment: &Segment) -> Step {
+        let from = self.from(segment);
+        self.last = self.last.max(segment.time);
+        if segment.flags.has(Flags::SYN) {
+            self.on_syn(from, segment);
+        }
+        self.fin[from] |= segment.flags.has(Flags::FIN);
+        self.reset |= segment.flags.has(Flags::RST);
+        let data = self.halves[from].on_segment(segment);
+        let ack = if segment.flags.has(Flags::ACK) {
+            self.halves[1 - from].on_ack(segment)
+        } else {
+            None
+        };
+        Step { from, data, ack }
+    }
+
+    fn on_syn(&mut self, from: usize, segment: &Segment) {
+        self.syn[from].get_or_insert(segment.time);
+        self.scale[from] = segment.scale;
+        self.stamps[from] = segment.timestamps.is_some();
+        self.sack[from] = segment.sack_permitted;
+        self.mss[from] = segment.mss;
+        if self.syn[1 - from].is_none() {
+            return;
+        }
+        let scaled = self.scale[0].is_some() && self.scale[1].is_some();
+        let stamps = self.stamps[0] && self.stamps[1];
+        for end in [0, 1] {
+            // The windows that one end tells limit what the other sends.
+            self.halves[1 - end].scale = Some(self.scale[end].filter(|_| scaled).unwrap_or(0));
+        }
+        for end in [0, 1] {
+            if let Some(mss) = self.mss[end] {
+                self.halves[1 - end].told_mss(mss, stamps);
+            }
+        }
+    }
+
+    /// Whether the capture has the SYN of both ends.
+    pub(crate) fn handshake_seen(&self) -> bool {
+        self.syn[0].is_some() && self.syn[1].is_some()
+    }
+
+    /// Whether both ends allow SACK; unknown without the handshake.
+    pub(crate) fn sack(&self) -> Option<bool> {
+        self.handshake_seen().then_some(self.sack[0] && self.sack[1])
+    }
+
+    /// Whether all is said.
+    pub(crate) fn closed(&self) -> bool {
+        let settled = self.halves.iter().all(|half| half.outstanding.is_empty());
+        self.reset || (self.fin[0] && self.fin[1] && settled)
+    }
+
+    pub(crate) fn finish(&mut self) {
+        let last = self.last;
+        self.halves.iter_mut().for_each(|half| half.finish(last));
+    }
+
+    /// Least time from the capture to the other end and back, for what end `from` sends.
+    pub(crate) fn beyond(&self, from: usize) -> Option<u64> {
+        let half = &self.halves[from];
+        match (half.lowest, half.lowest_echo) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a time-sequence graph is drawn from.
+
+/// Points of one flow, and of all; beyond, every other one of its kind goes.
+const MOST_OF_FLOW: usize = 30_000;
+const MOST: usize = 600_000;
+/// Flows with fewer points than this keep them all.
+const FEW: usize = 32;
+
+/// What a point shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Data sent first.
+    Data,
+    /// Data sent again.
+    Again,
+    /// Data that came late.
+    OutOfOrder,
+    /// Everything below was acknowledged.
+    Ack,
+    /// The end of the receiver's window.
+    Window,
+    /// Selectively acknowledged.
+    Sack,
+}
+
+impl Kind {
+    /// The name in the table.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Again => "retransmission",
+            Self::OutOfOrder => "out_of_order",
+            Self::Ack => "ack",
+            Self::Window => "window",
+            Self::Sack => "sack",
+        }
+    }
+}
+
+/// A stretch of numbers at an instant; numbers count from the flow's first byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    pub(crate) time: u64,
+    pub(crate) flow: u32,
+    pub(crate) kind: Kind,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lines {
+    points: Vec<Point>,
+    /// One of so many points of data, acknowledgements and windows is kept.
+    every: [u32; 6],
+    seen: [u32; 6],
+}
+
+impl Lines {
+    fn thin(&mut self) {
+        let mut seen = [0u32; 6];
+        for every in &mut self.every {
+            *every = (*every).max(1).saturating_mul(2);
+        }
+        self.points.retain(|point| {
+            seen[point.kind as usize] += 1;
+            seen[point.kind as usize] % 2 == 1
+        });
+    }
+}
+
+/// The points of every flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    flows: Vec<Lines>,
+    total: usize,
+    most_of_flow: usize,
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Self { flows: Vec::new(), total: 0, most_of_flow: MOST_OF_FLOW }
+    }
+}
+
+impl Graph {
+    pub(crate) fn add(&mut self, point: Point) {
+        let index = point.flow as usize;
+        if index >= self.flows.len() {
+            self.flows.resize_with(index + 1, Lines::default);
+        }
+        let lines = &mut self.flows[index];
+        let kind = point.kind as usize;
+        lines.seen[kind] = lines.seen[kind].wrapping_add(1);
+        if !lines.seen[kind].is_multiple_of(lines.every[kind].max(1)) {
+            return;
+        }
+        if self.total >= MOST && self.most_of_flow <= FEW {
+            lines.every[kind] = 2;
+            return;
+        }
+        lines.points.push(point);
+        self.total += 1;
+        if lines.points.len() > self.most_of_flow {
+            self.total -= lines.points.len();
+            lines.thin();
+            self.total += lines.points.len();
+        }
+        if self.total > MOST {
+            self.most_of_flow = (self.most_of_flow / 2).max(FEW);
+            let few = self.most_of_flow;
+            self.flows.iter_mut().filter(|lines| lines.points.len() > few).for_each(Lines::thin);
+            self.total = self.flows.iter().map(|lines| lines.points.len()).sum();
+        }
+    }
+
+    /// The points of a flow, and whether there were more.
+    pub(crate) fn of(&self, flow: u32) -> (&[Point], bool) {
+        self.flows.get(flow as usize).map_or((&[], false), |lines| {
+            (&lines.points, lines.every.iter().any(|&every| every > 1))
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! What a flow's rounds show, in numbers.
+
+use super::super::rounds::Round;
+use super::epochs::{Epoch, epochs, growth_errors};
+
+/// BBR's window in `PROBE_RTT` is four packets; one may be sent as another leaves.
+const DIP_PACKETS: f64 = 5.0;
+/// A window must be this large for a dip to be one.
+const DEEP: f64 = 3.0;
+/// The gains of BBR's cycle, and how many round trips are needed to see it twice.
+const PERIOD: usize = 8;
+const CYCLES: usize = 4;
+
+/// What was found; none where there is too little to look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Features {
+    /// Part of the rounds in which the receiver's window was the limit.
+    pub(super) limited: f64,
+    /// Median of the window after losses, of that before.
+    pub(super) fall: Option<f64>,
+    /// Of how many losses.
+    pub(super) falls: usize,
+    /// How far growth is off CUBIC's curve and off Reno's line, of the window.
+    pub(super) growth: Option<(f64, f64)>,
+    /// Over how many stretches between losses.
+    pub(super) stretches: usize,
+    /// Dips to four packets without loss.
+    pub(super) dips: usize,
+    /// Median time between two, in s.
+    pub(super) dip_distance: Option<f64>,
+    /// Correlation of the window with itself eight round trips later.
+    pub(super) swing: Option<f64>,
+    /// Mean window, of what loss would leave the more aggressive of CUBIC and Reno.
+    pub(super) excess: Option<f64>,
+}
+
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn features(rounds: &[Round], mss: u64) -> Features {
+    let packets: Vec<f64> = rounds.iter().map(|r| r.most as f64 / mss as f64).collect();
+    let limited = rounds.iter().filter(|r| r.limited).count() as f64 / rounds.len() as f64;
+    let found = epochs(rounds, &packets);
+    let mut falls: Vec<f64> = found.iter().filter_map(Epoch::fall).collect();
+    let errors: Vec<_> = found.iter().filter_map(|e| growth_errors(e, rounds, &packets)).collect();
+    let (dips, dip_distance) = dips(rounds, &packets);
+    Features {
+        limited,
+        falls: falls.len(),
+        fall: median(&mut falls),
+        stretches: errors.len(),
+        growth: mean_pair(&errors),
+        dips,
+        dip_distance,
+        swing: swing(rounds, &packets),
+        excess: excess(rounds, &packets, mss),
+    }
+}
+
+pub(super) fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn mean_pair(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let count = pairs.len() as f64;
+    let sum = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+    (!pairs.is_empty()).then(|| (sum.0 / count, sum.1 / count))
+}
+
+/// Stretches of rounds with no more than four packets between larger windows.
+///
+/// What follows a loss or a pause of the application is none.
+#[allow(clippy::cast_precision_loss)]
+fn dips(rounds: &[Round], packets: &[f64]) -> (usize, Option<f64>) {
+    let mut sorted = packets.to_vec();
+    let usual = median(&mut sorted).unwrap_or(0.0);
+    if usual < DEEP * DIP_PACKETS {
+        return (0, None);
+    }
+    let mut times: Vec<u64> = Vec::new();
+    for at in 2..rounds.len() {
+        let begins = packets[at] <= DIP_PACKETS && packets[at - 1] > DIP_PACKETS;
+        let quiet = rounds[at - 2..=at].iter().all(|r| r.again == 0);
+        // A pause of the application ends with everything acknowledged.
+        let busy = rounds[at].begin.saturating_sub(rounds[at - 1].end) == 0;
+        if begins && quiet && busy && rounds[at].sent > 0 {
+            times.push(rounds[at].begin);
+        }
+    }
+    let mut distances: Vec<f64> =
+        times.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect();
+    (times.len(), median(&mut distances))
+}
+
+/// The correlation of the window with itself one cycle later, over the longest
+/// stretch without loss.
+fn swing(rounds: &[Round], packets: &[f64]) -> Option<f64> {
+    let stretch = longest_quiet(rounds)?;
+    let part = &packets[stretch];
+    let values: Vec<f64> = (1..part.len()).map(|i| part[i] - part[i - 1]).collect();
+    let energy: f64 = values.iter().map(|v| v * v).sum();
+    let lagged: f64 = values.iter().zip(&values[PERIOD..]).map(|(a, b)| a * b).sum();
+    let halfway: f64 = values.iter().zip(&values[PERIOD / 2..]).map(|(a, b)| a * b).sum();
+    let mean = part.iter().sum::<f64>() / part.len() as f64;
+    let lively = energy / values.len() as f64 > (0.02 * mean) * (0.02 * mean);
+    (energy > 0.0 && lively && halfway < lagged).then(|| lagged / energy)
+}
+
+fn longest_quiet(rounds: &[Round]) -> Option<std::ops::Range<usize>> {
+    let (mut best, mut begin) = (0..0, 0);
+    for at in 0..=rounds.len() {
+        if at == rounds.len() || rounds[at].again > 0 {
+            if at - begin > best.len() {
+                best = begin..at;
+            }
+            begin = at + 1;
+        }
+    }
+    (best.len() >= CYCLES * PERIOD).then_some(best)
+}
+
+/// The mean window, of the larger of those that Reno (Mathis et al. 1997) and
+/// CUBIC (RFC 9438, section 5.1) keep when so many rounds have a loss.
+#[allow(clippy::cast_precision_loss)]
+fn excess(rounds: &[Round], packets: &[f64], mss: u64) -> Option<f64> {
+    let lossy = rounds.iter().filter(|r| r.again > 0).count();
+    if lossy < 10 || lossy * 10 < rounds.len() {
+        return None;
+    }
+    let sent = rounds.iter().map(|r| r.sent).sum::<u64>() as f64 / mss as f64;
+    let mut rtts: Vec<f64> =
+        rounds.iter().map(|r| r.end.saturating_sub(r.begin) as f64 / 1e9).collect();
+    let rtt = median(&mut rtts)?;
+    let apart = sent / lossy as f64;
+    let reno = (1.5 * apart).sqrt();
+    let root = |value: f64| value.sqrt().sqrt();
+    let cubic = root(0.4 * 3.7 / 1.2) * root(rtt * rtt * rtt) * root(apart * apart * apart);
+    let mean = packets.iter().sum::<f64>() / packets.len() as f64;
+    Some(mean / reno.max(cubic))
+}

@@ -1,0 +1,175 @@
+//! Which congestion control a flow may have.
+//!
+//! What is looked at is what controls differ in by their definitions: how far the
+//! window falls after a loss (Reno to 0.5, CUBIC to 0.7, BBR not at all), how it
+//! grows in between (by one packet a round trip, along a cubic), whether it dips
+//! to four packets every ten seconds (BBR's `PROBE_RTT`), swings with a period of
+//! eight round trips (BBR's pacing gains), and whether it is larger than loss
+//! allows. Limits between two of them lie midway.
+
+mod epochs;
+mod features;
+
+use serde::Serialize;
+
+use super::rounds::Round;
+use features::{Features, features};
+
+/// Fewer round trips show nothing.
+const FEWEST_ROUNDS: usize = 30;
+/// A window further off a curve than this, on average, doesn't follow it: half of what
+/// CUBIC's falls by.
+const SIMILAR: f64 = 0.15;
+/// A verdict takes so much evidence, and so much more than anything else has.
+const ENOUGH: u32 = 3;
+const AHEAD: u32 = 2;
+
+/// A verdict with what it rests on.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Guess {
+    /// "bbr", "cubic", "reno" or "unsure".
+    pub control: &'static str,
+    /// What speaks for each control, in words with numbers.
+    pub evidence: Vec<String>,
+}
+
+/// What was found for each control, and why.
+#[derive(Default)]
+struct Scales {
+    bbr: u32,
+    cubic: u32,
+    reno: u32,
+    evidence: Vec<String>,
+}
+
+impl Scales {
+    fn note(&mut self, what: String) {
+        self.evidence.push(what);
+    }
+}
+
+/// The verdict on a flow whose full packets have `mss` bytes of payload.
+pub(crate) fn guess(rounds: &[Round], mss: Option<u64>, vantage: &str) -> Guess {
+    let unsure = |why: String| Guess { control: "unsure", evidence: vec![why] };
+    if vantage == "receiver" {
+        return unsure("captured at the receiver, where the sender's window can't be seen".into());
+    }
+    if rounds.len() < FEWEST_ROUNDS {
+        return unsure(format!(
+            "{} round trips with data; {FEWEST_ROUNDS} are the fewest that show a control",
+            rounds.len()
+        ));
+    }
+    let found = features(rounds, mss.unwrap_or(1448));
+    if found.limited > 0.5 {
+        let percent = found.limited * 100.0;
+        return unsure(format!("the receiver's window was the limit {percent:.0} % of the time"));
+    }
+    verdict(&found)
+}
+
+fn verdict(found: &Features) -> Guess {
+    let mut scales = Scales::default();
+    weigh_fall(found, &mut scales);
+    weigh_growth(found, &mut scales);
+    weigh_dips(found, &mut scales);
+    weigh_swing(found, &mut scales);
+    weigh_excess(found, &mut scales);
+    let mut ranks = [(scales.bbr, "bbr"), (scales.cubic, "cubic"), (scales.reno, "reno")];
+    ranks.sort_unstable_by_key(|&(weight, _)| std::cmp::Reverse(weight));
+    let [(first, control), (second, _), _] = ranks;
+    let control = if first >= ENOUGH && first >= second + AHEAD { control } else { "unsure" };
+    if scales.evidence.is_empty() {
+        scales.note("no loss, no dips and no swing: nothing to tell a control by".into());
+    }
+    Guess { control, evidence: scales.evidence }
+}
+
+/// How far the window falls after losses.
+fn weigh_fall(found: &Features, scales: &mut Scales) {
+    let Some(fall) = found.fall else { return };
+    let weight = if found.falls >= 3 { 2 } else { 1 };
+    let speaks = match fall {
+        fall if fall < 0.6 => {
+            scales.reno += weight;
+            "Reno (0.5)"
+        }
+        fall if fall < 0.85 => {
+            scales.cubic += weight;
+            "CUBIC (0.7)"
+        }
+        _ => {
+            scales.bbr += weight;
+            "BBR, which takes no notice"
+        }
+    };
+    let times = found.falls;
+    scales.note(format!("after loss the window falls to {fall:.2} ({times} times): as {speaks}"));
+}
+
+/// How it grows between losses.
+fn weigh_growth(found: &Features, scales: &mut Scales) {
+    let Some((cubic, reno)) = found.growth else { return };
+    let (stretches, percents) = (found.stretches, (cubic * 100.0, reno * 100.0));
+    let speaks = if cubic.min(reno) > SIMILAR {
+        "as neither"
+    } else if cubic < 0.5 * reno {
+        scales.cubic += 2;
+        "as CUBIC"
+    } else if reno < 0.5 * cubic {
+        scales.reno += 2;
+        "as Reno"
+    } else {
+        "as either"
+    };
+    scales.note(format!(
+        "growth between losses ({stretches} stretches) is off CUBIC's curve by {:.1} % and off \
+         Reno's line by {:.1} % of the window: {speaks}",
+        percents.0, percents.1
+    ));
+}
+
+/// Dips to four packets that nothing else explains.
+fn weigh_dips(found: &Features, scales: &mut Scales) {
+    if found.dips == 0 {
+        return;
+    }
+    let dips = found.dips;
+    match found.dip_distance {
+        Some(distance) if (9.0..12.0).contains(&distance) => {
+            scales.bbr += 4;
+            scales.note(format!(
+                "{dips} dips to four packets {distance:.1} s apart: as BBR's PROBE_RTT"
+            ));
+        }
+        Some(distance) => {
+            scales
+                .note(format!("{dips} dips to four packets {distance:.1} s apart: as no control"));
+        }
+        None => {
+            scales.bbr += 1;
+            scales.note("a dip to four packets without loss: as BBR's PROBE_RTT".into());
+        }
+    }
+}
+
+/// Swings with the period of BBR's gains.
+fn weigh_swing(found: &Features, scales: &mut Scales) {
+    if let Some(swing) = found.swing.filter(|&swing| swing > 0.5) {
+        scales.bbr += 2;
+        scales.note(format!(
+            "the window repeats itself every 8 round trips (correlation {swing:.2}): as BBR"
+        ));
+    }
+}
+
+/// More in flight than loss-based controls hold at this loss.
+fn weigh_excess(found: &Features, scales: &mut Scales) {
+    let Some(excess) = found.excess else { return };
+    if excess > 2.0 {
+        scales.bbr += 3;
+        scales.note(format!(
+            "{excess:.1} times the window that loss would leave CUBIC or Reno: as BBR"
+        ));
+    }
+}

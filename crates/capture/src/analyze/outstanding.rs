@@ -1,0 +1,173 @@
+//! What a flow has sent and not yet seen acknowledged.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Entries of one flow; older ones are given up beyond (a window of 380 MB).
+const MOST: usize = 1 << 18;
+/// Beyond this many, entries aren't split any more: insertion would take too long.
+const MOST_TO_SPLIT: usize = 1 << 13;
+
+/// A stretch of sequence numbers that was sent at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    /// When it was first seen; of a hole, when what follows it was.
+    pub(crate) time: u64,
+    /// Its timestamp; of a hole, that of what follows it.
+    pub(crate) stamp: Option<u32>,
+    /// IPv4 identification.
+    pub(crate) id: u16,
+    /// It was seen more than once.
+    pub(crate) again: bool,
+    pub(crate) sacked: bool,
+    /// Deemed lost and not seen again since.
+    pub(crate) lost: bool,
+    /// A hole: never seen at the capture.
+    pub(crate) unseen: bool,
+    /// SYN or FIN: a number without a byte.
+    pub(crate) control: bool,
+}
+
+impl Sent {
+    pub(crate) fn length(&self) -> u64 {
+        self.end - self.begin
+    }
+}
+
+/// Entries that tile the numbers from the acknowledged to the highest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outstanding {
+    entries: VecDeque<Sent>,
+    /// Bytes that were selectively acknowledged.
+    pub(crate) sacked: u64,
+    /// Bytes deemed lost.
+    pub(crate) lost: u64,
+    /// Bytes given up because there were too many entries.
+    pub(crate) given_up: u64,
+}
+
+impl Outstanding {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn front(&self) -> Option<&Sent> {
+        self.entries.front()
+    }
+
+    /// Bytes of it all.
+    pub(crate) fn span(&self) -> u64 {
+        match (self.entries.front(), self.entries.back()) {
+            (Some(first), Some(last)) => last.end - first.begin,
+            _ => 0,
+        }
+    }
+
+    /// Bytes under way as the sender would count them.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.span().saturating_sub(self.sacked + self.lost)
+    }
+
+    /// Adds what lies beyond everything else.
+    pub(crate) fn push(&mut self, sent: Sent) {
+        debug_assert!(self.entries.back().is_none_or(|last| last.end == sent.begin));
+        if self.entries.len() >= MOST
+            && let Some(oldest) = self.entries.pop_front()
+        {
+            self.given_up += oldest.length();
+            self.discount(oldest);
+        }
+        self.entries.push_back(sent);
+    }
+
+    fn discount(&mut self, sent: Sent) {
+        self.sacked -= if sent.sacked { sent.length() } else { 0 };
+        self.lost -= if sent.lost { sent.length() } else { 0 };
+    }
+
+    /// Takes what lies below `ack`; `each` sees every part of it.
+    pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+        while let Some(first) = self.entries.front_mut() {
+            if first.begin >= ack {
+                return;
+            }
+            let mut part = *first;
+            part.end = part.end.min(ack);
+            first.begin = part.end;
+            if first.begin == first.end {
+                self.entries.pop_front();
+            }
+            self.discount(part);
+            each(&part);
+        }
+    }
+
+    /// The entries that overlap a stretch, cut at its ends where that is cheap.
+    pub(crate) fn within(&mut self, begin: u64, end: u64) -> Range<usize> {
+        self.split(begin);
+        self.split(end);
+        let first = self.entries.partition_point(|sent| sent.end <= begin);
+        let last = self.entries.partition_point(|sent| sent.begin < end);
+        first..last.max(first)
+    }
+
+    fn split(&mut self, at: u64) {
+        if self.entries.len() > MOST_TO_SPLIT {
+            return;
+        }
+        let index = self.entries.partition_point(|sent| sent.end <= at);
+        let Some(sent) = self.entries.get_mut(index).filter(|sent| sent.begin < at) else { return };
+        let rest = Sent { begin: at, ..*sent };
+        sent.end = at;
+        self.entries.insert(index + 1, rest);
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &Sent {
+        &self.entries[index]
+    }
+
+    /// Notes that an entry was seen once more.
+    pub(crate) fn repeat(&mut self, index: usize, id: u16) {
+        let sent = &mut self.entries[index];
+        self.lost -= if sent.lost { sent.length() } else { 0 };
+        (sent.again, sent.lost, sent.id) = (true, false, id);
+    }
+
+    /// Fills a hole.
+    pub(crate) fn fill(&mut self, index: usize, time: u64, late: bool) {
+        let sent = &mut self.entries[index];
+        self.lost -= if sent.lost { sent.length() } else { 0 };
+        (sent.unseen, sent.lost) = (false, false);
+        // What was sent again upstream can't be timed, as what is sent again here.
+        (sent.again, sent.time) = (late, time);
+    }
+
+    /// Marks an entry that lies in a SACK block; gives it if that is news.
+    pub(crate) fn sack(&mut self, index: usize) -> Option<Sent> {
+        let sent = &mut self.entries[index];
+        if sent.sacked {
+            return None;
+        }
+        let before = *sent;
+        (sent.sacked, sent.lost) = (true, false);
+        self.sacked += before.length();
+        self.lost -= if before.lost { before.length() } else { 0 };
+        Some(before)
+    }
+
+    /// Deems lost what wasn't selectively acknowledged between two numbers.
+    pub(crate) fn lose(&mut self, begin: u64, end: u64) {
+        let first = self.entries.partition_point(|sent| sent.begin < begin);
+        for sent in self.entries.range_mut(first..) {
+            if sent.end > end {
+                return;
+            }
+            if !(sent.sacked || sent.again || sent.lost) {
+                sent.lost = true;
+                self.lost += sent.length();
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What lies below IP. Numbers: <https://www.tcpdump.org/linktypes.html>.
+
+use super::Other;
+
+const ETHERNET: u16 = 1;
+const NULL: u16 = 0;
+/// What systems call raw IP by numbers of their own.
+const RAW: [u16; 3] = [12, 14, 101];
+const LOOP: u16 = 108;
+const COOKED: u16 = 113;
+const IPV4: u16 = 228;
+const IPV6: u16 = 229;
+const COOKED_2: u16 = 276;
+
+/// Tags of VLANs: 802.1Q, 802.1ad, and what came before it.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// More tags than anyone stacks.
+const MOST_TAGS: usize = 4;
+
+/// The network protocol of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    V4,
+    V6,
+}
+
+/// The network protocol, and the bytes from its header on.
+#[inline]
+pub(super) fn network(link: u16, data: &[u8]) -> Result<(Network, &[u8]), Other> {
+    match link {
+        ETHERNET => tagged(be16(data, 12)?, &data[14..]),
+        COOKED => tagged(be16(data, 14)?, &data[16..]),
+        COOKED_2 => {
+            let kind = be16(data, 0)?;
+            tagged(kind, data.get(20..).ok_or(Other::Cut)?)
+        }
+        NULL | LOOP => by_version(data.get(4..).ok_or(Other::Cut)?),
+        IPV4 | IPV6 => by_version(data),
+        link if RAW.contains(&link) => by_version(data),
+        _ => Err(Other::UnknownLink),
+    }
+}
+
+#[inline]
+fn tagged(mut kind: u16, mut data: &[u8]) -> Result<(Network, &[u8]), Other> {
+    for _ in 0..MOST_TAGS {
+        if !TAGS.contains(&kind) {
+            break;
+        }
+        kind = be16(data, 2)?;
+        data = &data[4..];
+    }
+    match kind {
+        0x0800 => Ok((Network::V4, data)),
+        0x86dd => Ok((Network::V6, data)),
+        _ => Err(Other::NotIp),
+    }
+}
+
+/// The family's number before the packet differs between systems; the version doesn't.
+fn by_version(data: &[u8]) -> Result<(Network, &[u8]), Other> {
+    match data.first().ok_or(Other::Cut)? >> 4 {
+        4 => Ok((Network::V4, data)),
+        6 => Ok((Network::V6, data)),
+        _ => Err(Other::NotIp),
+    }
+}
+
+/// Two bytes; everything before them is there too.
+#[inline]
+pub(super) fn be16(data: &[u8], at: usize) -> Result<u16, Other> {
+    match data.get(at..at + 2) {
+        Some(bytes) => Ok(u16::from_be_bytes([bytes[0], bytes[1]])),
+        None => Err(Other::Cut),
+    }
+}
+
+/// Four bytes; everything before them is there too.
+#[inline]
+pub(super) fn be32(data: &[u8], at: usize) -> Result<u32, Other> {
+    match data.get(at..at + 4) {
+        Some(bytes) => Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
+        None => Err(Other::Cut),
+    }
+}

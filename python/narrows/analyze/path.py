@@ -1,0 +1,127 @@
+"""What a capture shows of the path: its rate, its delay, its queue. All are estimates.
+
+They hold where the flows of a capture share one bottleneck and at times fill it:
+the rate is the highest that was seen, the delay the lowest, and the queue what
+round trips took longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+WINDOW_S = 0.1
+"""Rates are taken over windows at least this long."""
+_HIGH = 0.95
+_FULL_PACKET = 1500
+
+Flow = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PathEstimate:
+    """Rate in bit/s, two-way delay in ns, and the largest queue in bytes."""
+
+    rate_bps: int
+    rtt_ns: int
+    buffer_bytes: int
+
+
+def round_trip_ms(flow: Flow) -> float | None:
+    """The least round trip from sender to receiver and back that a flow shows, in ms."""
+    ahead, behind = flow["to_receiver_ms"], flow["to_sender_ms"]
+    if ahead is None:
+        return None
+    return float(ahead) if behind is None else float(ahead) + float(behind)
+
+
+def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) -> PathEstimate:
+    """The path that `flows` and their `flow_samples` show."""
+    rtts = [rtt for rtt in (round_trip_ms(flow) for flow in flows) if rtt]
+    rtt_ns = max(round(min(rtts, default=1.0) * 1e6), 1000)
+    rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
+    delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
+    queue = rate_bps * max(delays, default=0.0) / 8e3
+    return PathEstimate(rate_bps, rtt_ns, max(round(queue), _FULL_PACKET))
+
+
+def _highest_rate(samples: pl.DataFrame, window_s: float) -> int:
+    """The 95th percentile of all flows' wire rate over windows, of those with traffic."""
+    grown = growth_by_time(samples)
+    if grown.is_empty():
+        return 0
+    windows = grown.group_by((pl.col("time_s") / window_s).floor()).agg(pl.col("wire_bytes").sum())
+    busy = windows.filter(pl.col("wire_bytes") > 0)["wire_bytes"]
+    high = busy.quantile(_HIGH, "higher") if len(busy) else None
+    return round((high or 0.0) * 8 / window_s)
+
+
+_COUNTERS = ("sent", "lost", "received_bytes", "wire_bytes")
+
+
+def growth_by_time(samples: pl.DataFrame) -> pl.DataFrame:
+    """How much the counters of all flows grew up to each instant since the one before."""
+    counters = [pl.col(name).cast(pl.Int64) for name in _COUNTERS]
+    grown = samples.sort("flow", "time_s").select(
+        "time_s",
+        *(c.diff().fill_null(c).over("flow").alias(c.meta.output_name()) for c in counters),
+    )
+    return grown.group_by("time_s").agg(pl.col(name).sum() for name in _COUNTERS).sort("time_s")
+
+
+def queue_samples(
+    flows: Sequence[Flow], samples: pl.DataFrame, dropped: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """The bottleneck as the flows felt it, in the columns that every back end writes.
+
+    The backlog is what the flows together delivered in the time by which their
+    round trips exceeded their least. Packets lost count as dropped by the queue.
+    """
+    least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
+    waiting = samples.with_columns(
+        pl.col("flow").cast(pl.Int64).replace_strict(least, return_dtype=pl.Float64).alias("least")
+    ).select(
+        "time_s",
+        ((pl.col("rtt_ms") - pl.col("least")).clip(0) * pl.col("delivery_mbps") * 125)
+        .fill_null(0.0)
+        .alias("backlog"),
+    )
+    backlog = waiting.group_by("time_s").agg(pl.col("backlog").sum())
+    grown = growth_by_time(samples).join(backlog, on="time_s", how="left").sort("time_s")
+    whole = pl.col("backlog").round().cast(pl.UInt64)
+    total = {name: pl.col(name).cum_sum().cast(pl.UInt64) for name in _COUNTERS}
+    del dropped
+    return grown.select(
+        "time_s",
+        pl.lit(0, dtype=pl.UInt32).alias("link"),
+        whole.alias("backlog_bytes"),
+        (whole // _FULL_PACKET).alias("backlog_packets"),
+        total["sent"].alias("arrived_packets"),
+        total["lost"].alias("dropped_packets"),
+        pl.lit(0, dtype=pl.UInt64).alias("marked_packets"),
+        (pl.col("sent") - pl.col("lost"))
+        .cum_sum()
+        .clip(0)
+        .cast(pl.UInt64)
+        .alias("forwarded_packets"),
+        total["wire_bytes"].alias("forwarded_bytes"),
+    )
+
+
+def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
+    """How long the queue had which length, as rows of `distributions`."""
+    spans = np.diff(queue["time_s"].to_numpy(), prepend=0.0)
+    rows = queue.select(value=pl.col("backlog_bytes").cast(pl.Float64)).with_columns(
+        weight=pl.Series(spans)
+    )
+    rows = rows.group_by("value").agg(pl.col("weight").sum()).filter(pl.col("weight") > 0)
+    return rows.sort("value").select(
+        pl.lit("queue_bytes").alias("kind"),
+        pl.lit(0, dtype=pl.UInt32).alias("id"),
+        "value",
+        "weight",
+    )

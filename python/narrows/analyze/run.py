@@ -1,0 +1,123 @@
+"""From capture files to a results directory."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.analyze.path import estimate, queue_distribution, queue_samples
+from narrows.analyze.scenario import BACKEND, planned, specification
+from narrows.backends.uml.tables import digest
+from narrows.errors import InputError
+from narrows.metrics import summarise
+from narrows.report import write_report
+from narrows.spec.fields import MAX_NAME
+from narrows.store import Result, RunInfo, RunResult, default_directory, new_result
+from narrows.version import __version__
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FINDINGS = "capture.json"
+"""Everything that was found, in the results directory of a capture."""
+
+Watcher = Callable[[int], None]
+"""Hears how many segments were read so far."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A results directory made from captures, and what was found in them."""
+
+    result: Result
+    findings: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints: the summary of a run, and all findings as `capture`."""
+        summary = self.result.summary
+        return {**summary, "capture": self.findings, "directory": str(self.result.path)}
+
+
+def analyze(
+    files: Sequence[str | Path],
+    *,
+    packets: bool = False,
+    out: str | Path | None = None,
+    force: bool = False,
+    watcher: Watcher | None = None,
+    command: Sequence[str] = (),
+) -> Analysis:
+    """Analyses captures and keeps what was found in a results directory.
+
+    With `packets`, every packet is a row of the table `packets`. The directory
+    is `out`, or one below `narrows-results`; an older result of the same captures is
+    replaced. Raises InputError for files that can't be read or hold no TCP data,
+    and StoreError if the directory can't be written.
+    """
+    began = time.perf_counter()
+    findings, tables = _read(files, packets, watcher)
+    flows = findings["flows"]
+    if not flows:
+        found = "connections that carry no data"
+        raise InputError.at(str(files[0]), found, "a capture with data")
+    samples, interval_ns = tables["flow_samples"], findings["sample_interval_ns"]
+    path = estimate(flows, samples, interval_ns / 1e9)
+    end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0), 1e-3)  # type: ignore[arg-type]
+    loaded = specification(_name(files), flows, path, end_s, interval_ns)
+    tables["queue_samples"] = queue_samples(flows, samples)
+    tables["distributions"] = _joined(tables, queue_distribution(tables["queue_samples"]))
+    info = RunInfo(
+        backend=BACKEND,
+        engine=f"{findings['engine']}",
+        digest=digest(tables),
+        end_s=end_s,
+        packets=sum(flow["packets"] for flow in flows),
+        cpu_s=0.0,
+        wall_s=time.perf_counter() - began,
+        conditions={"files": [file["path"] for file in findings["files"]]},
+    )
+    plan = planned(loaded, flows, info.digest)
+    trial, final = plan.trials[0], Path(out) if out is not None else default_directory(plan)
+    content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
+    with new_result(final, plan, __version__, command, force) as draft:
+        draft.add_trial(trial, RunResult(tables, info, files={FINDINGS: content}))
+        summary = summarise(trial.scenario, tables, info)
+        written = draft.finish(loaded.text, {"runs": [summary]})
+        write_report(written.path)
+        return Analysis(draft.publish(), findings)
+
+
+def _read(
+    files: Sequence[str | Path], packets: bool, watcher: Watcher | None
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    import polars as pl
+
+    from narrows import _native
+
+    try:
+        output = _native.analyze([str(file) for file in files], packets, watcher)
+    except _native.CaptureError as error:
+        place, _, found = str(error).partition(": found ")
+        remedy = "a pcap or pcapng file with TCP in it"
+        raise InputError.at(place, found or "files that can't be analysed", remedy) from None
+    findings: dict[str, Any] = json.loads(output.summary)
+    findings["engine"] = f"narrows {_native.engine_version}"
+    return findings, {name: pl.DataFrame(table) for name, table in output.tables.items()}
+
+
+def _joined(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat([tables["distributions"], queue])
+
+
+def _name(files: Sequence[str | Path]) -> str:
+    """The first file's name without what says that it is a capture."""
+    stem = re.sub(r"(\.(pcap|pcapng|cap|dmp|gz))+\d*$", "", Path(files[0]).name)
+    printable = "".join(c for c in stem if c.isprintable())
+    return printable[:MAX_NAME].strip() or "capture"

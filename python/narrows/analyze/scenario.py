@@ -1,0 +1,107 @@
+"""A specification of what was captured, as near as a specification can come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
+from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
+from narrows.spec.fields import MAX_NAME
+from narrows.spec.reading import Loaded, parse
+
+BACKEND = "capture"
+STAND_IN = "cubic"
+"""The control of a flow whose own isn't known, where a specification needs one."""
+_ENGINE = "capture 1"
+
+_HEAD = """\
+# Made from a capture. Rate, delay and buffer are estimates: the highest rate that
+# was seen, the least round trip, the most that round trips exceeded it. With it
+# `narrows run` and `narrows compare` simulate what was captured.
+"""
+
+
+def specification(
+    name: str,
+    flows: Sequence[Flow],
+    path: PathEstimate,
+    duration_s: float,
+    interval_ns: int,
+) -> Loaded:
+    """The specification; its flows are those of the capture, in their order."""
+    interval_ns = min(interval_ns, max(round(duration_s * 1e9), 1))
+    lines = [
+        _HEAD,
+        f"name = {_quoted(name)}",
+        "",
+        "[path]",
+        f'rate = "{path.rate_bps}bit"',
+        f'rtt = "{path.rtt_ns}ns"',
+        f'buffer = "{path.buffer_bytes}b"',
+    ]
+    for title, flow in zip(names(flows), flows, strict=True):
+        lines += _flow(title, flow, path)
+    lines += [
+        "",
+        "[run]",
+        f'duration = "{_ns(duration_s)}ns"',
+        f'sample_interval = "{interval_ns}ns"',
+    ]
+    text = "\n".join(lines) + "\n"
+    return Loaded(parse(text, name).spec, text)
+
+
+def _flow(title: str, flow: Flow, path: PathEstimate) -> list[str]:
+    control, known = flow["control"]["control"], flow["control"]["control"] != "unsure"
+    rtt = round_trip_ms(flow)
+    lines = [
+        "",
+        "[[flows]]",
+        f"name = {_quoted(title)}",
+        f'cca = "{control}"' if known else f'cca = "{STAND_IN}" # not known',
+        f'start = "{round(flow["start_s"] * 1e9)}ns"',
+    ]
+    if rtt is not None and round(rtt * 1e6) > path.rtt_ns:
+        lines.append(f'rtt = "{round(rtt * 1e6)}ns"')
+    if flow["complete"] and flow["received_bytes"]:
+        lines.append(f'size = "{flow["received_bytes"]}b"')
+    elif flow["end_s"] > flow["start_s"]:
+        lines.append(f'stop = "{_ns(flow["end_s"])}ns"')
+    return lines
+
+
+def names(flows: Sequence[Flow]) -> list[str]:
+    """The flows' names, unique and short enough; a later one between the same ends has a number."""
+    seen: Counter[str] = Counter()
+    titles = []
+    for flow in flows:
+        name = str(flow["name"])
+        seen[name] += 1
+        suffix = f" #{seen[name]}" if seen[name] > 1 else ""
+        if len(name + suffix) > MAX_NAME:
+            suffix = f" #{flow['id']}"
+        titles.append(name[: MAX_NAME - len(suffix)] + suffix)
+    return titles
+
+
+def _ns(seconds: float) -> int:
+    return max(round(seconds * 1e9), 1)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def planned(loaded: Loaded, flows: Sequence[Flow], digest: str) -> Plan:
+    """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
+    base = plan(loaded.spec, _ENGINE, BACKEND)
+    scenario = dict(base.trials[0].scenario)
+    controls = [flow["control"]["control"] for flow in flows]
+    scenario["flows"] = [
+        {**entry, "cca": control}
+        for entry, control in zip(scenario["flows"], controls, strict=True)
+    ]
+    key = content_hash([canonical_json(scenario), _ENGINE, BACKEND, digest])
+    return Plan(base.name, (Trial(1, scenario, key),), tuple(controls), key)

@@ -1,0 +1,64 @@
+"""What `narrows analyze` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from narrows.analyze.run import Analysis
+
+MOST_FLOWS = 20
+"""More flows than this are in the results directory only."""
+_HEADS = ("Mbit/s", "packets", "retrans", "lost %", "RTT ms", "queue ms", "control")
+_PAGES = ("report.html", "figure.png", "sequence.png")
+
+
+def lines(made: Analysis) -> Iterator[str]:
+    """The largest flows, what speaks for their controls, what is missing, and the files."""
+    found = made.findings
+    for file in found["files"]:
+        yield f"{file['path']}: {file['segments']:,} TCP segments in {file['frames']:,} frames"
+    flows = sorted(found["flows"], key=lambda flow: -flow["received_bytes"])
+    shown = sorted(flows[:MOST_FLOWS], key=lambda flow: flow["id"])
+    yield f"{found['duration_s']:.3f} s, {len(flows)} flows"
+    yield ""
+    yield from _table(shown)
+    yield ""
+    for flow in shown:
+        yield f"{flow['name']}: captured at {_place(flow)}"
+        yield from (f"    {note}" for note in (*flow["control"]["evidence"], *flow["notes"]))
+    if len(flows) > len(shown):
+        yield f"{len(flows) - len(shown)} smaller flows are in the results only"
+    yield from (f"note: {note}" for note in found["notes"])
+    yield str(made.result.path)
+    yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
+
+
+def _place(flow: Mapping[str, Any]) -> str:
+    place = flow["vantage"]
+    return "an unknown place" if place == "unknown" else f"the {place}"
+
+
+def _table(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    rows = [("flow", *_HEADS), *((str(flow["name"]), *_cells(flow)) for flow in flows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield f"{row[0]:{widths[0]}}  {'  '.join(cells)}"
+
+
+def _cells(flow: Mapping[str, Any]) -> tuple[str, ...]:
+    loss = flow["loss"]
+    return (
+        _cell(flow["goodput_mbps"], "{:.2f}"),
+        f"{flow['packets']:,}",
+        f"{loss['retransmitted']:,}",
+        _cell(loss["loss_rate"], "{:.3f}", 100),
+        _cell(flow["rtt_ms"]["mean"], "{:.2f}"),
+        _cell(flow["queueing_ms"], "{:.2f}"),
+        str(flow["control"]["control"]),
+    )
+
+
+def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
+    return "-" if value is None else form.format(value * scale)

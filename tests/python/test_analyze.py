@@ -1,0 +1,163 @@
+"""Captures of simulated runs, analysed again: what comes out is what the run recorded."""
+
+import gzip
+import json
+
+import polars as pl
+import pytest
+
+import narrows.runner
+from narrows import cli
+from narrows.analyze import analyze
+from narrows.store import CaptureOptions, open_result
+
+SPEC = """
+name = "round-trip"
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1.5bdp"
+[[flows]]
+cca = "cubic"
+[[flows]]
+cca = "bbr"
+start = "0.5s"
+[[flows]]
+name = "short"
+cca = "reno"
+start = "1s"
+size = "300kb"
+[run]
+duration = "12s"
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    spec = directory / "spec.toml"
+    spec.write_text(SPEC)
+    job = narrows.runner.prepare(spec)
+    captures = CaptureOptions(pcap=True)
+    return narrows.runner.execute(job, out=directory / "out", captures=captures).result
+
+
+def capture(run, point):
+    return run.trials[0].path / "captures" / f"{point}.pcapng"
+
+
+@pytest.fixture(scope="module")
+def analysis(run, tmp_path_factory):
+    return analyze([capture(run, "sender")], out=tmp_path_factory.mktemp("analysis") / "out")
+
+
+def test_counts_are_those_of_the_run(run, analysis):
+    samples = run.trials[0].tables["flow_samples"]
+    last = samples.filter(pl.col("time_s") == samples["time_s"].max()).sort("flow")
+    found = analysis.findings["flows"]
+    assert [flow["packets"] for flow in found] == last["sent"].to_list()
+    retransmitted = [flow["loss"]["retransmitted"] for flow in found]
+    assert retransmitted == last["retransmitted"].to_list()
+    assert min(retransmitted[:2]) > 5
+    assert [flow["vantage"] for flow in found] == ["sender"] * 3
+
+
+def test_rates_and_round_trips_are_those_of_the_run(run, analysis):
+    ours, theirs = (r.summary["runs"][0]["flows"] for r in (analysis.result, run))
+    for mine, its in zip(ours, theirs, strict=True):
+        assert mine["goodput_mbps"] == pytest.approx(its["goodput_mbps"], rel=0.005)
+        assert mine["throughput_mbps"] == pytest.approx(its["throughput_mbps"], rel=0.01)
+        assert mine["rtt_ms"]["mean"] == pytest.approx(its["rtt_ms"]["mean"], rel=0.01)
+        assert mine["rtt_ms"]["p95"] == pytest.approx(its["rtt_ms"]["p95"], rel=0.01)
+    assert ours[2]["fct_s"] == pytest.approx(theirs[2]["fct_s"], rel=0.01)
+
+
+def test_packets_in_flight_are_the_senders(run, analysis):
+    names = ("time_s", "flow", "in_flight")
+    ours, theirs = (
+        r.trials[0].tables["flow_samples"].select(names).with_columns(pl.col("time_s").round(6))
+        for r in (analysis.result, run)
+    )
+    both = ours.join(theirs, on=["time_s", "flow"], suffix="_run").filter(
+        pl.col("in_flight_run") > 0
+    )
+    both = both.filter(pl.col("flow") < 2)
+    assert len(both) > 150
+    off = (both["in_flight"].cast(pl.Int64) - both["in_flight_run"].cast(pl.Int64)).abs()
+    assert (off <= 2).mean() > 0.95
+    assert both["in_flight"].mean() == pytest.approx(both["in_flight_run"].mean(), rel=0.02)
+
+
+def test_the_tables_are_those_of_a_run(run, analysis):
+    for name, table in run.trials[0].tables.items():
+        assert analysis.result.trials[0].tables[name].schema == table.schema, name
+
+
+def test_the_receivers_side_sees_what_was_lost_before(run, tmp_path):
+    made = analyze([capture(run, "receiver")], out=tmp_path / "out")
+    found = made.findings["flows"]
+    by_start = sorted(found, key=lambda flow: flow["start_s"])
+    for flow, its in zip(by_start, run.summary["runs"][0]["flows"], strict=True):
+        # What was under way when the run ended was sent again, and never came.
+        assert 0 <= its["retransmits"] - flow["loss"]["lost_before"] <= 3
+    assert {flow["vantage"] for flow in found} == {"receiver"}
+    assert {flow["control"]["control"] for flow in found} == {"unsure"}
+
+
+def test_the_specification_runs_again(analysis):
+    job = narrows.runner.prepare(analysis.result.path / "spec.toml")
+    assert job.plan.trials[0].scenario["flows"][0]["cca"] == "cubic"
+    assert job.plan.trials[0].scenario["path"]["rate_bps"] == pytest.approx(10e6, rel=0.05)
+
+
+def test_the_page_can_be_made_again(analysis, capsys):
+    assert cli.main(["report", str(analysis.result.path)]) == 0
+    assert "report.html" in capsys.readouterr().out
+
+
+def test_the_command(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    packed = tmp_path / "field.pcapng.gz"
+    packed.write_bytes(gzip.compress(capture(run, "sender").read_bytes()))
+    assert cli.main(["analyze", str(packed), "--json", "--packets"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["directory"].startswith("narrows-results/field-")
+    assert len(printed["capture"]["flows"]) == len(printed["runs"][0]["flows"]) == 3
+    packets = open_result(printed["directory"]).trials[0].tables["packets"]
+    assert packets["event"].unique().sort().to_list() == ["ack_received", "sent"]
+    assert cli.main(["analyze", str(packed)]) == 0
+    assert "captured at the sender" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "an empty file"),
+        (b"hello, this is no capture", "like no capture"),
+        (bytes.fromhex("d4c3b2a102000400"), "8 of 24 bytes"),
+        (bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"), "single frame"),
+        (b"\x1f\x8b\x08\x00", "cut off or broken"),
+    ],
+)
+def test_what_is_no_capture_ends_in_words(tmp_path, capsys, content, says):
+    file = tmp_path / "wrong.pcap"
+    file.write_bytes(content)
+    assert cli.main(["analyze", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert str(file) in said
+    assert "Traceback" not in said
+
+
+def test_a_missing_file_ends_in_words(tmp_path, capsys):
+    assert cli.main(["analyze", str(tmp_path / "none.pcap")]) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_a_capture_that_breaks_off_gives_what_is_there(run, tmp_path):
+    whole = capture(run, "sender").read_bytes()
+    file = tmp_path / "half.pcapng"
+    file.write_bytes(whole[: len(whole) // 2 + 1])
+    made = analyze([file], out=tmp_path / "out")
+    assert any("breaks off" in note for note in made.findings["notes"])
+    assert 4 < made.findings["duration_s"] < 8
