@@ -31,7 +31,7 @@ def figures():
 
 @pytest.mark.parametrize("exhibit", figures(), ids=lambda e: e.identifier)
 def test_a_figure_decides_known_claims_and_its_conditions_can_run(exhibit):
-    assert exhibit.claims
+    assert exhibit.claims or exhibit.identifier.endswith("/choices")
     assert set(exhibit.claims) <= set(reproduce.claims())
     for quick in (True, False):
         cases = list(exhibit.method().cases(Scope(exhibit.profile, quick)))

@@ -11,7 +11,8 @@ CHOICES = (
     "The flows start together; minutes 2 to 4 are counted and the fifth, which the paper leaves "
     "out, isn't run. The pacing timers of the Raspberry Pis are taken to fire 50 microseconds "
     "late: Linux 4.17 had no means to catch up on a late timer, and how late theirs were isn't "
-    "known. Figure 7 shows what perfect timers would give."
+    "known. Figure 7 shows what perfect timers would give, panaderia/choices what other starts "
+    "and numbers of flows would."
 )
 
 
@@ -46,5 +47,6 @@ EXHIBITS = (
              "fig9-cycle", "fig9-rtprop", "fig9-loss", also=LATER),
     _exhibit("fig10", "Shares of BBR and CUBIC by the size of the buffer", "Figure 10",
              "fig10-small", "fig10-spread", "fig10-fair-point", also=LATER),
+    _exhibit("choices", "What the paper leaves open, varied", "Section III"),
     *FIXES,
 )  # fmt: skip

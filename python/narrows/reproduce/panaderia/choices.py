@@ -1,0 +1,98 @@
+"""What the paper leaves open, varied: who starts first, and how many flows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.reproduce import views
+from narrows.reproduce.conditions import mix
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.panaderia import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+BUFFERS = (0.5, 1.0, 1.75, 4.0, 8.0)
+AHEAD = "5s"
+STARTS = ("together", "BBR first", "CUBIC first")
+COUNTS = (2, 4, 8)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Starts varied with four flows, the number of flows with starts together."""
+    for room in BUFFERS:
+        for start in STARTS:
+            yield _case(scope, start, 4, room)
+        for count in COUNTS:
+            if count != 4:
+                yield _case(scope, "together", count, room)
+
+
+def _case(scope: Scope, start: str, count: int, room: float) -> Case:
+    case = testbed.cell(scope, "mix", count, 80, room)
+    spec = {**case.spec, "flows": _flows(start, count)}
+    return Case({"start": start, **case.key}, spec)
+
+
+def _flows(start: str, count: int) -> list[dict[str, Any]]:
+    """Half BBR, half CUBIC; one kind may be ahead of the other."""
+    bbr, cubic = mix(bbr=count // 2, cubic=count // 2)
+    late = {"BBR first": cubic, "CUBIC first": bbr}.get(start)
+    if late is not None:
+        late["start"] = AHEAD
+    return [bbr, cubic]
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """BBR's share of the payload of all that is counted: one row, `percent`."""
+    row = views.summary(trial)
+    return {"share": row.select((pl.col("bbr.share") * 100).alias("percent"))}
+
+
+def draw(data: Data) -> list[Picture]:
+    """BBR's share over the buffer: a panel for the starts, one for the number of flows."""
+    rows = data["share"]
+    starts = [(s, (pl.col("start") == s) & (pl.col("flows") == 4)) for s in STARTS]
+    counts = [
+        (f"{n} flows", (pl.col("flows") == n) & (pl.col("start") == "together")) for n in COUNTS
+    ]
+    charts = (
+        _chart(rows, starts, "Who starts, 5 s ahead", 0),
+        _chart(rows, counts, "How many flows, half of each kind", 2),
+    )
+    sheet = Sheet(
+        "What the paper leaves open, varied",
+        f"BBR's share beside CUBIC, 80 Mbit/s, 25 ms, minutes 2 to 4; {data.scope.profile}",
+        charts,
+        "BBR's share over the buffer for different starts and numbers of flows.",
+        columns=2,
+        height=3.4,
+    )
+    return [Picture("", "Mean and range of the trials", sheet)]
+
+
+def _chart(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, tint: int) -> Chart:
+    lines = []
+    for place, (label, wanted) in enumerate(variants):
+        share = pl.col("percent")
+        found = (
+            rows.filter(wanted)
+            .group_by("buffer_bdp")
+            .agg(mean=share.mean(), low=share.min(), high=share.max())
+            .sort("buffer_bdp")
+        )
+        x, y, low, high = (frames.column(found, c) for c in ("buffer_bdp", "mean", "low", "high"))
+        lines.append(Line(label, x, y, f"flow:{place + tint}", low, high, marker="o"))
+    return Chart("Router queue (multiples of BDP)", "BBR's share (percent)", tuple(lines),
+                 title=title, x_range=(0, 8.2), y_range=(0, 102),
+                 guides=(Guide(50, "fair"),))  # fmt: skip
+
+
+def judge(data: Data) -> list[Finding]:  # noqa: ARG001 (no claim is decided here)
+    """Nothing: it shows how much the choices matter."""
+    return []
