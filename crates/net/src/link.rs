@@ -114,6 +114,13 @@ impl<B> Link<B> {
         self.queue.len()
     }
 
+    /// Whether there is a drop that nobody has taken yet.
+    #[inline]
+    #[must_use]
+    pub fn has_dropped(&self) -> bool {
+        self.verdicts.has_dropped()
+    }
+
     /// The packets inside: waiting, in transmission, on the cable or due and not
     /// yet polled.
     #[must_use]

@@ -114,14 +114,9 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         while let Some((packet, at)) = self.network.nodes[id].poll(now) {
             self.hand_on(id, packet, at);
         }
-        match self.network.nodes[id].role() {
-            Role::Sender => {
-                self.tap_sender(id, now);
-                self.check_completion(id);
-            }
-            // A queue discipline may drop as it gives up a packet.
-            Role::Link | Role::Impairment => self.take_drops(id),
-            Role::Receiver | Role::Passage => {}
+        if let Node::Sender(_) = self.network.nodes[id] {
+            self.tap_sender(id, now);
+            self.check_completion(id);
         }
         self.agenda.set(id, self.network.nodes[id].next_deadline());
     }
@@ -133,6 +128,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.tap_departure(from, &packet, at);
         match self.network.nodes[from].role() {
             Role::Link => {
+                // A queue discipline may drop as it gives up a packet.
+                self.take_drops(from);
                 if !self.leaves_link(from, &packet, at) {
                     return;
                 }
@@ -173,7 +170,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             self.accounts.forwarded(packet);
         }
         self.tell_event(PacketKind::Forwarded, packet, at);
-        let lost = data && !self.network.is_backward(from) && self.network.loss.strikes();
+        let lost = data && self.network.loses(from);
         if lost {
             self.accounts.dropped(packet, true);
             self.tell_event(PacketKind::Lost, packet, at);
@@ -181,7 +178,15 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         !lost
     }
 
+    #[inline]
     fn take_drops(&mut self, id: usize) {
+        if self.network.nodes[id].may_have_dropped() {
+            self.tell_drops(id);
+        }
+    }
+
+    #[cold]
+    fn tell_drops(&mut self, id: usize) {
         while let Some(dropped) = self.network.take_dropped(id) {
             let (packet, at) = (&dropped.packet, dropped.at);
             self.accounts.dropped(packet, self.network.carries_data(id, packet.flow));

@@ -40,6 +40,13 @@ impl<B> Verdicts<B> {
         true
     }
 
+    /// Whether there is a drop that nobody has taken yet.
+    #[inline]
+    #[must_use]
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
     /// The next drop that nobody has taken yet.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Dropped<B>> {

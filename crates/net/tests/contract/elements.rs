@@ -1,11 +1,11 @@
 //! Random elements.
 
-use narrows_base::{Bytes, Duration, Rate, Stream, Time};
+use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use narrows_net::{
     BatchLink, BatchParams, DropTail, Duplication, GilbertElliott, GilbertElliottParams, Jitter,
-    Limit, Line, Link, Netem, NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams,
-    Queue, QueueDiscipline, RandomLoss, RateProcess, Route, SteppedRate, Thinning, ThinningParams,
-    Trace,
+    Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode, Overtaking, Policer,
+    PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route, SlotParams, SlottedLink,
+    SteppedRate, Thinning, ThinningParams, Trace,
 };
 
 use crate::queues::{Discipline, queue};
@@ -28,6 +28,7 @@ macro_rules! holds {
 }
 holds!(
     BatchLink,
+    SlottedLink,
     Thinning,
     GilbertElliott,
     Jitter,
@@ -65,6 +66,8 @@ pub enum Kind {
     Thinning,
     BatchLink,
     ManagedBatchLink,
+    SlottedLink,
+    ManagedSlottedLink,
     DropTailLink,
     /// Its rate changes: by steps, with outages, or by a trace.
     VaryingLink,
@@ -77,7 +80,7 @@ pub enum Kind {
     Stack,
 }
 
-pub const KINDS: [Kind; 27] = [
+pub const KINDS: [Kind; 29] = [
     Kind::Line,
     Kind::Jitter,
     Kind::Loss,
@@ -90,6 +93,8 @@ pub const KINDS: [Kind; 27] = [
     Kind::Thinning,
     Kind::BatchLink,
     Kind::ManagedBatchLink,
+    Kind::SlottedLink,
+    Kind::ManagedSlottedLink,
     Kind::DropTailLink,
     Kind::VaryingLink,
     Kind::ManagedLink,
@@ -144,12 +149,16 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
             Box::new(BatchLink::new(queue, &batch(&mut random), noise))
         }
         Kind::ManagedBatchLink => {
-            let queue: Box<dyn QueueDiscipline<Body> + Send> = if random.chance(0.5) {
-                Box::new(Managed::new(noise.clone()))
-            } else {
-                Box::new(Gate::new(noise.clone()))
-            };
-            Box::new(BatchLink::new(Queue::Custom(queue), &batch(&mut random), noise))
+            let queue = managed(&noise, &mut random);
+            Box::new(BatchLink::new(queue, &batch(&mut random), noise))
+        }
+        Kind::SlottedLink => {
+            let queue = DropTail::new(limit(&mut random));
+            Box::new(SlottedLink::new(queue, &slots(&mut random)))
+        }
+        Kind::ManagedSlottedLink => {
+            let queue = managed(&noise, &mut random);
+            Box::new(SlottedLink::new(queue, &slots(&mut random)))
         }
         Kind::VaryingLink => {
             let queue = DropTail::new(limit(&mut random));
@@ -200,10 +209,11 @@ fn outage(random: &mut Stream) -> Outage<Body> {
 fn thinning(random: &mut Stream) -> Thinning<Body> {
     let hold = Duration::from_nanos(TICK * random.below(20));
     let params = ThinningParams { max: [1, 2, 5, 200][pick(random, 4)], hold };
-    Thinning::new(
-        &params,
-        Box::new(|held, newer| held.size == newer.size && !newer.body.is_multiple_of(7)),
-    )
+    let merge: Merge<Body> =
+        Box::new(|held, newer| held.size == newer.size && !newer.body.is_multiple_of(7));
+    let all: fn(&Packet<Body>) -> bool = |_| true;
+    let some: fn(&Packet<Body>) -> bool = |packet| !packet.body.is_multiple_of(3);
+    Thinning::new(&params, merge).only([all, some][pick(random, 2)])
 }
 
 fn batch(random: &mut Stream) -> BatchParams {
@@ -215,6 +225,25 @@ fn batch(random: &mut Stream) -> BatchParams {
         max_packets: [1, 4, 64][pick(random, 3)],
         max_time: Duration::from_nanos(TICK * random.below(20)),
         overhead: [0, 40][pick(random, 2)],
+    }
+}
+
+fn managed(noise: &Stream, random: &mut Stream) -> Queue<Body> {
+    let queue: Box<dyn QueueDiscipline<Body> + Send> = if random.chance(0.5) {
+        Box::new(Managed::new(noise.clone()))
+    } else {
+        Box::new(Gate::new(noise.clone()))
+    };
+    Queue::Custom(queue)
+}
+
+fn slots(random: &mut Stream) -> SlotParams {
+    let rate = rate(random);
+    SlotParams {
+        rate,
+        slot: Duration::from_nanos(TICK * (1 + random.below(6))),
+        min_rate: [None, Some(Rate::from_bps(rate.as_bps() / 3))][pick(random, 2)],
+        full_backlog: Bytes::new([1, 9_000][pick(random, 2)]),
     }
 }
 

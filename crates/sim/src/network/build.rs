@@ -34,6 +34,7 @@ impl Network {
             last_link: Vec::new(),
             backward: Vec::new(),
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
+            lossy: scenario.path.loss > 0.0,
             loss: RandomLoss::new(scenario.path.loss, Stream::new(scenario.seed, "path/loss")),
         };
         let (mut forward, mut backward) = (Way::default(), Way::default());

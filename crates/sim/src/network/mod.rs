@@ -40,7 +40,9 @@ pub(crate) struct Network {
     /// Whether a flow sends its data on the way back.
     reversed: Vec<bool>,
     /// Loss behind the links, of data on the way forward only.
-    pub(crate) loss: RandomLoss<Segment>,
+    loss: RandomLoss<Segment>,
+    /// Whether there is any.
+    lossy: bool,
 }
 
 /// The bottleneck's number.
@@ -66,10 +68,10 @@ impl Network {
         self.backward[id] == self.reversed[flow.index()]
     }
 
-    /// Whether an element stands on the way back.
+    /// Whether the path loses a packet of data that leaves this link, the last of its way.
     #[inline]
-    pub(crate) fn is_backward(&self, id: usize) -> bool {
-        self.backward[id]
+    pub(crate) fn loses(&mut self, link: usize) -> bool {
+        self.lossy && !self.backward[link] && self.loss.strikes()
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &SendingHost {
@@ -104,7 +106,6 @@ impl Network {
     }
 
     /// What an element dropped since the last call.
-    #[inline]
     pub(crate) fn take_dropped(&mut self, id: usize) -> Option<Dropped<Segment>> {
         self.nodes[id].take_dropped()
     }

@@ -109,8 +109,17 @@ impl Node {
         forward!(self, element => element.next_deadline())
     }
 
-    /// The next packet that it dropped.
+    /// Whether it may have dropped a packet that nobody has taken yet.
     #[inline]
+    pub(crate) fn may_have_dropped(&self) -> bool {
+        match self {
+            Self::Link(link) => link.has_dropped(),
+            Self::Medium(_) | Self::Passage(_) => true,
+            Self::Line(_) | Self::Jitter(_) | Self::Sender(_) | Self::Receiver(_) => false,
+        }
+    }
+
+    /// The next packet that it dropped.
     pub(crate) fn take_dropped(&mut self) -> Option<Dropped<Segment>> {
         match self {
             Self::Link(link) => link.take_dropped(),

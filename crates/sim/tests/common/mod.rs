@@ -119,6 +119,26 @@ pub fn acknowledgements(scenario: &Scenario) -> Vec<u64> {
     acks.0
 }
 
+/// How long each transfer took, in seconds.
+pub fn completions(scenario: &Scenario) -> Vec<f64> {
+    struct Ends(Vec<f64>);
+    impl Observer for Ends {
+        fn wants(&self, kind: Kind) -> bool {
+            kind == Kind::Completion
+        }
+
+        fn on(&mut self, at: Time, event: &Event) {
+            if let Event::Completion(done) = event {
+                self.0.push((at - done.start).as_secs_f64());
+            }
+        }
+    }
+    let mut ends = Ends(Vec::new());
+    narrows_sim::run(scenario, &mut ends, &mut |_, _| ControlFlow::Continue(()))
+        .expect("the scenario runs");
+    ends.0
+}
+
 /// When a run ends, in seconds.
 pub fn end(scenario: &Scenario) -> f64 {
     let outcome = narrows_sim::run(scenario, &mut narrows_record::NullObserver, &mut |_, _| {
