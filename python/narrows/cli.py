@@ -56,6 +56,9 @@ class Kind(StrEnum):
 
     CCAS = "ccas"
     QUEUES = "queues"
+    SERVICES = "services"
+    IMPAIRMENTS = "impairments"
+    PATHS = "paths"
     PROFILES = "profiles"
     FIGURES = "figures"
 

@@ -8,15 +8,17 @@ from typing import Any
 from narrows.backends import get_backend
 from narrows.spec import registry
 from narrows.spec.elements import show_default, show_room
+from narrows.spec.presets import presets
+from narrows.spec.toml import inline
 
 Row = tuple[str, str]
 """A name and what it means."""
 
 
 def listing(kind: str, backend: str = "sim") -> list[Row]:
-    """The rows for "ccas", "queues", "profiles" or "figures", as `backend` has them."""
+    """The rows for a kind, such as "ccas" or "paths", as `backend` has them."""
     rows = list(_LISTINGS[kind]())
-    if backend == "sim" or kind == "figures":
+    if backend == "sim" or kind not in ("ccas", "queues", "profiles"):
         return rows
     able, known = get_backend(backend).capabilities(), dict(rows)
     return [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
@@ -32,6 +34,28 @@ def _queues() -> Iterator[Row]:
     for name, entry in registry.queues().items():
         yield name, f"{entry['summary']} ({entry['source']})"
         yield "  limit", f"room: {show_room(entry)}; `path.buffer` sets it"
+        yield from _parameters(entry)
+
+
+def _paths() -> Iterator[Row]:
+    for name, preset in presets().items():
+        yield name, str(preset["summary"])
+        yield "  source", str(preset["source"])
+        for key, value in preset["path"].items():
+            yield f"  {key}", inline(value)
+
+
+def _services() -> Iterator[Row]:
+    yield from _elements(registry.services())
+
+
+def _impairments() -> Iterator[Row]:
+    yield from _elements(registry.impairments())
+
+
+def _elements(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+    for name, entry in entries.items():
+        yield name, f"{entry['summary']} ({entry['source']})"
         yield from _parameters(entry)
 
 
@@ -61,6 +85,9 @@ def _figures() -> Iterator[Row]:
 _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "ccas": _ccas,
     "queues": _queues,
+    "services": _services,
+    "impairments": _impairments,
+    "paths": _paths,
     "profiles": _profiles,
     "figures": _figures,
 }

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import polars as pl
 import pytest
 from specimens import GOOD, scenario_of, spec_of
 
 from narrows.backends.sim import Simulator
 from narrows.errors import SpecError
 from narrows.listing import listing
-from narrows.spec import registry
+from narrows.metrics.summary import summarise
+from narrows.plan import plan
+from narrows.spec import load, parse_study, registry
 from narrows.spec.elements import Element, show_default
+from narrows.spec.presets import presets
 
 UNSIZED = GOOD.replace('buffer = "1bdp"\n', "")
 
@@ -126,3 +132,99 @@ def test_the_list_names_every_parameter_with_its_default() -> None:
 
 def test_an_element_is_plain_data() -> None:
     assert spec_of(GOOD).path.queue == Element("droptail")
+
+
+def test_a_preset_gives_the_fields_that_are_left_out() -> None:
+    text = '[path]\npreset = "lte"\n' + GOOD[GOOD.index("[[flows]]") :]
+    path = path_of(text, "path.rtt=30ms", "path.queue=codel", "path.buffer=500pkt")
+    service, queue = path["service"], path["queue"]
+    assert isinstance(service, dict)
+    assert isinstance(queue, dict)
+    assert (service["kind"], service["slot_ns"]) == ("cellular", 1_000_000)
+    assert (path["rtt_ns"], queue["kind"]) == (30_000_000, "codel")
+    assert refused(text, "path.preset=lye")[0] == "path.preset"
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_every_preset_says_where_it_comes_from_and_carries_traffic(name: str) -> None:
+    text = f'[path]\npreset = "{name}"\n' + GOOD[GOOD.index("[[flows]]") :]
+    assert all(presets()[name][key] for key in ("summary", "source"))
+    result = Simulator().run(scenario_of(text))
+    assert result.tables["queue_samples"].filter(link=0)["forwarded_packets"].max() > 40
+
+
+def test_a_trace_by_hand_gives_mahimahis_opportunities(tmp_path: Path) -> None:
+    """Packets of 1,500 bytes leave at the trace's ms, over and over, and at no other time."""
+    (tmp_path / "small.trace").write_text("2\n2\n5\n", encoding="ascii")
+    text = GOOD.replace(
+        'rtt = "20ms"', 'rtt = "20ms"\nservice = { kind = "trace", file = "small.trace" }'
+    )
+    file = tmp_path / "spec.toml"
+    file.write_text(text, encoding="utf-8")
+    spec = load(file, ["run.record=packets"]).spec
+    scenario = plan(spec, "test").trials[0].scenario
+    assert scenario["path"]["service"] == {"kind": "trace", "opportunities_ms": [2, 2, 5]}
+    packets = Simulator().run(scenario).tables["packets"]
+    left = packets.filter(pl.col("event") == "forwarded", pl.col("size") == 1500)["time_s"]
+    times = (left * 1e3).round(6).to_list()
+    assert {time % 5 for time in times} == {0.0, 2.0}
+    late = [time for time in times if 1000 <= time < 1500]
+    # Saturated: three packets in 5 ms, two of them at 2 ms.
+    assert late == [step for n in range(100) for step in (1000 + 5 * n, *(1002 + 5 * n,) * 2)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [("1\nx\n", "line 2"), ("3\n2\n", "line 2"), ("0\n", "after 0 ms"), ("", "after 0 ms")],
+)
+def test_a_bad_trace_is_located(tmp_path: Path, lines: str, found: str) -> None:
+    (tmp_path / "bad.trace").write_text(lines, encoding="ascii")
+    file = tmp_path / "spec.toml"
+    service = 'service = { kind = "trace", file = "bad.trace" }'
+    file.write_text(GOOD.replace('rtt = "20ms"', f'rtt = "20ms"\n{service}'), encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        load(file)
+    assert caught.value.place == "path.service.file"
+    assert found in caught.value.found
+
+
+@pytest.mark.parametrize(
+    ("override", "place"),
+    [
+        ("path.service=wify", "path.service"),
+        ("path.service.kind=tbf", "path.service.burst"),
+        ('path.service={kind="steps", rates={"1s"=3}}', "path.service.rates"),
+        ('path.service={kind="trace", file="none"}', "path.service.file"),
+        ('path.impairments=[{kind="los", probability=0.1}]', "path.impairments[0].kind"),
+        ('path.impairments=[{kind="loss", direction="up"}]', "path.impairments[0].direction"),
+        ('path.impairments=[{kind="loss"}]', "path.impairments[0].probability"),
+        ('path.links=[{name="bottleneck", rate="1mbit", buffer="9pkt"}]', "path.links[0].name"),
+        ('path.links=[{name="x", rate="1mbit"}]', "path.links[0].buffer"),
+        ('path.reverse={rate="1mbit"}', "path.reverse.buffer"),
+        ("flows.0.reverse=true", "flows[0].reverse"),
+        ('flows.0.links=["x"]', "flows[0].links"),
+    ],
+)
+def test_wrong_elements_and_topologies_are_located(override: str, place: str) -> None:
+    assert refused(GOOD, override)[0] == place
+
+
+def test_an_element_of_a_list_can_be_swept() -> None:
+    text = GOOD.replace(
+        "[[flows]]", '[[path.impairments]]\nkind = "loss"\nprobability = [0.0, 0.1]\n\n[[flows]]', 1
+    )
+    (axis,) = parse_study(text, "x").axes
+    assert (axis.place, axis.values) == ("path.impairments[0].probability", (0.0, 0.1))
+
+
+def test_the_summary_names_every_link() -> None:
+    changes = [
+        'path.links=[{name="second", rate="4mbit", buffer="1bdp"}]',
+        'path.reverse={rate="1mbit", buffer="50pkt"}',
+    ]
+    scenario = scenario_of(GOOD, changes)
+    result = Simulator().run(scenario)
+    summary = summarise(scenario, result.tables, result.info)
+    assert [link["name"] for link in summary["links"]] == ["bottleneck", "second", "reverse"]
+    assert summary["links"][0] == {"name": "bottleneck", **summary["bottleneck"]}
+    assert summary["links"][1]["utilization"] > 0.9 > summary["links"][0]["utilization"]

@@ -59,6 +59,8 @@ class Link(Reverse):
 class Path(_Table):
     """The bottleneck and the delay around it."""
 
+    preset: Name | None = None
+    """Where the fields come from that a specification leaves out."""
     rate: Rate
     """Bit/s, counting IP bytes."""
     rtt: Span

@@ -17,6 +17,7 @@ from narrows.spec import models, own
 from narrows.spec.checks import relations
 from narrows.spec.fields import Kind, describe
 from narrows.spec.overrides import Key, Override, apply_overrides, dotted, parse_override
+from narrows.spec.presets import expanded
 from narrows.spec.suggest import nearest, one_of
 from narrows.spec.toml import to_toml
 from narrows.spec.traces import beside
@@ -133,7 +134,9 @@ def validate(raw: dict[str, Any], file: str | None, changes: list[Override]) -> 
     near = Path(file).parent if file else Path()
     try:
         with beside(near):
-            spec = models.Spec.model_validate(raw)
+            spec = models.Spec.model_validate(expanded(raw))
+    except SpecError as error:
+        raise SpecError(_locate(list(error.problems), file, changes)) from None
     except ValidationError as error:
         problems = [_translate(detail) for detail in error.errors(include_url=False)]
         raise SpecError(_locate(problems, file, changes)) from None

@@ -22,6 +22,11 @@ def to_toml(document: dict[str, Any]) -> str:
     return "\n".join(blocks)
 
 
+def inline(value: object) -> str:
+    """A single value as TOML writes it."""
+    return _value(value)
+
+
 def _is_section(value: object) -> bool:
     return isinstance(value, dict) or (
         isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
