@@ -116,7 +116,7 @@ impl CongestionControl for Dctcp {
     fn on_ack(&mut self, sample: &AckSample) {
         self.follow(sample.state);
         if sample.may_grow {
-            self.window.grow_as_reno(sample);
+            self.window.grow_as_reno(sample, |acked| acked);
         }
     }
 

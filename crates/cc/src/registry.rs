@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use narrows_base::{Duration, Stream};
 
 use crate::{
-    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, reno, vegas, westwood,
+    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, pcc, reno, vegas, westwood,
 };
 
 /// Every control, by name.
@@ -21,6 +21,8 @@ pub static CONTROLS: &[Info] = &[
     cubic::INFO,
     dctcp::INFO,
     ledbat::INFO,
+    pcc::ALLEGRO,
+    pcc::VIVACE,
     reno::INFO,
     vegas::INFO,
     westwood::INFO,

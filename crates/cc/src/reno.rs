@@ -1,15 +1,21 @@
-//! Reno (RFC 5681) as Linux's fallback control does it.
+//! Reno (RFC 5681) as Linux's fallback control does it, with early exits from slow
+//! start on demand.
 
 use crate::registry::{CcConfig, Info};
+use crate::slow_start::hystart::HystartParameters;
+use crate::slow_start::{self, Delay, Exit};
 use crate::window::LossWindow;
-use crate::{AckSample, CongestionControl, CongestionEvent, Control, UndoEvent, Unused};
+use crate::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
+    HystartClock, StartEvent, UndoEvent, Unused,
+};
 
 /// The registry's entry.
 pub(crate) const INFO: Info = Info {
     name: "reno",
     summary: "additive increase by a packet a round trip, halving on loss",
-    source: "RFC 5681; Linux tcp_cong.c",
-    options: &[],
+    source: "RFC 5681; Linux tcp_cong.c; RFC 9406; draft-chung-ccwg-search-09",
+    options: &[slow_start::option(0.0)],
     build: |config| Box::new(Reno::new(&config)),
 };
 
@@ -17,11 +23,37 @@ pub(crate) const INFO: Info = Info {
 #[derive(Clone, Debug)]
 struct Reno {
     window: LossWindow,
+    exit: Exit,
+    clock: HystartClock,
+    /// Lowest delay in the clock's unit.
+    delay_min: u64,
+    started: bool,
 }
 
 impl Reno {
     fn new(config: &CcConfig) -> Self {
-        Self { window: LossWindow::new(config.initial_cwnd) }
+        let choice = config.whole(&INFO, "hystart");
+        Self {
+            window: LossWindow::new(config.initial_cwnd),
+            exit: Exit::new(choice, HystartParameters::default(), config),
+            clock: config.profile.cubic.clock,
+            delay_min: u64::MAX,
+            started: false,
+        }
+    }
+
+    /// Looks for the exit of slow start; Linux's Reno has none but loss.
+    fn look_for_exit(&mut self, sample: &DeliveredSample) {
+        self.exit.on_ack(sample);
+        let Some(rtt) = sample.rtt else { return };
+        let latest = self.clock.delay(rtt);
+        self.delay_min = self.delay_min.min(latest);
+        let cwnd = sample.prr_cwnd.unwrap_or(self.window.cwnd);
+        let delay = Delay { latest, lowest: self.delay_min };
+        if cwnd < self.window.ssthresh && self.exit.on_sample(sample, cwnd, delay) {
+            self.window.ssthresh = cwnd;
+            self.window.cwnd = cwnd;
+        }
     }
 }
 
@@ -30,16 +62,35 @@ impl CongestionControl for Reno {
         INFO.name
     }
 
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        if !matches!(self.exit, Exit::AtLoss) {
+            self.look_for_exit(sample);
+        }
+    }
+
     /// `tcp_reno_cong_avoid`.
     fn on_ack(&mut self, sample: &AckSample) {
         if sample.may_grow {
-            self.window.grow_as_reno(sample);
+            let exit = &mut self.exit;
+            self.window.grow_as_reno(sample, |acked| exit.growth(sample.now, acked));
         }
     }
 
     /// `tcp_reno_ssthresh`: half, at least 2 packets.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(2));
+        self.exit.on_congestion();
+        if matches!(event.kind, Congestion::Timeout { .. }) {
+            self.delay_min = u64::MAX;
+            self.exit.rearm(event);
+        }
+    }
+
+    fn on_start(&mut self, event: &StartEvent) {
+        if !self.started {
+            self.started = true;
+            self.exit.start(event.now);
+        }
     }
 
     fn on_undo(&mut self, event: &UndoEvent) {
@@ -55,6 +106,10 @@ impl CongestionControl for Reno {
     }
 
     fn state(&self) -> &'static str {
-        self.window.phase()
+        if self.exit.is_conservative() && self.window.in_slow_start() {
+            "conservative_slow_start"
+        } else {
+            self.window.phase()
+        }
     }
 }

@@ -100,7 +100,7 @@ impl Vegas {
             (Some(base), Some(round)) if self.samples >= ENOUGH_SAMPLES => {
                 self.adjust(base, round, sample.acked);
             }
-            _ => self.window.grow_as_reno(sample),
+            _ => self.window.grow_as_reno(sample, |acked| acked),
         }
         self.begin_round();
     }
@@ -156,7 +156,7 @@ impl CongestionControl for Vegas {
             return;
         }
         if !self.judging {
-            self.window.grow_as_reno(sample);
+            self.window.grow_as_reno(sample, |acked| acked);
         } else if self.edges.0 > self.round_end {
             self.judge(sample);
         } else if self.window.in_slow_start() {

@@ -171,7 +171,7 @@ impl CongestionControl for Westwood {
             self.complete();
         }
         if sample.may_grow {
-            self.window.grow_as_reno(sample);
+            self.window.grow_as_reno(sample, |acked| acked);
         }
     }
 

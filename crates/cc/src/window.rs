@@ -57,14 +57,15 @@ impl LossWindow {
         }
     }
 
-    /// Reno's growth, where the window limits the flow (`tcp_reno_cong_avoid`).
-    pub(crate) fn grow_as_reno(&mut self, sample: &AckSample) {
+    /// Reno's growth, where the window limits the flow (`tcp_reno_cong_avoid`);
+    /// `allowed` tells how much of an ACK counts in slow start.
+    pub(crate) fn grow_as_reno(&mut self, sample: &AckSample, allowed: impl FnOnce(u32) -> u32) {
         if !sample.cwnd_limited {
             return;
         }
         let mut acked = sample.acked;
         if self.in_slow_start() {
-            acked = self.slow_start(acked);
+            acked = self.slow_start(allowed(acked));
             if acked == 0 {
                 return;
             }

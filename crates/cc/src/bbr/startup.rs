@@ -4,12 +4,8 @@
 use narrows_base::Time;
 
 use super::{Bbr, Mode};
-use crate::cubic::hystart::{Hystart, HystartParameters};
+use crate::slow_start::hystart::{Hystart, HystartParameters};
 use crate::{CubicProfile, DeliveredSample, HystartClock};
-
-/// Linux's defaults for the detectors.
-const PARAMETERS: HystartParameters =
-    HystartParameters { by_train: true, by_delay: true, low_window: 16, ack_delta_us: 2_000 };
 
 /// The detectors, and the lowest delay that they compare with.
 #[derive(Clone, Debug)]
@@ -22,7 +18,11 @@ pub(super) struct EarlyExit {
 impl EarlyExit {
     /// The detectors of a kernel.
     pub(super) fn new(profile: CubicProfile) -> Self {
-        Self { hystart: Hystart::new(PARAMETERS, profile), clock: profile.clock, delay_min: None }
+        Self {
+            hystart: Hystart::new(HystartParameters::default(), profile),
+            clock: profile.clock,
+            delay_min: None,
+        }
     }
 
     /// The flow's first packet leaves.

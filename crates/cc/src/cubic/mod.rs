@@ -1,19 +1,17 @@
 //! CUBIC: Linux's integer version by default, RFC 9438's and HyStart++ on demand.
 
 mod curve;
-pub(crate) mod hystart;
-mod hystart_pp;
 mod rfc9438;
 mod root;
 
 use narrows_base::{Duration, Time};
 
 use self::curve::{Curve, CurveParameters};
-use self::hystart::{Hystart, HystartParameters};
-use self::hystart_pp::HystartPlus;
 use self::rfc9438::Rfc9438;
 use crate::jiffies::Jiffies;
 use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::slow_start::hystart::HystartParameters;
+use crate::slow_start::{self, Delay, Exit};
 use crate::window::LossWindow;
 use crate::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
@@ -24,15 +22,10 @@ use crate::{
 pub(crate) const INFO: Info = Info {
     name: "cubic",
     summary: "a cubic function of the time since the last loss, Linux's default",
-    source: "RFC 9438; Linux tcp_cubic.c; HyStart (Ha and Rhee 2011); RFC 9406",
+    source: "RFC 9438; Linux tcp_cubic.c; HyStart (Ha and Rhee 2011); RFC 9406; \
+             draft-chung-ccwg-search-09",
     options: &[
-        OptionInfo {
-            name: "hystart",
-            default: 1.0,
-            range: 0.0..=2.0,
-            whole: true,
-            what: "early exit from slow start: 0 none, 1 HyStart, 2 HyStart++ (RFC 9406)",
-        },
+        slow_start::option(1.0),
         OptionInfo {
             name: "hystart_detect",
             default: 3.0,
@@ -84,14 +77,6 @@ pub(crate) const INFO: Info = Info {
 enum Growth {
     Linux(Curve),
     Rfc(Rfc9438),
-}
-
-/// How slow start ends before a loss.
-#[derive(Clone, Debug)]
-enum Exit {
-    AtLoss,
-    Hystart(Hystart),
-    Plus(HystartPlus),
 }
 
 /// CUBIC.
@@ -148,21 +133,6 @@ impl Cubic {
         }
     }
 
-    /// Grows towards the threshold; returns what is left for congestion avoidance.
-    fn slow_start(&mut self, now: Time, acked: u32) -> u32 {
-        match &mut self.exit {
-            Exit::AtLoss => self.window.slow_start(acked),
-            Exit::Hystart(hystart) => {
-                hystart.on_growth(now);
-                self.window.slow_start(acked)
-            }
-            Exit::Plus(plus) => {
-                let allowed = plus.growth(acked);
-                self.window.slow_start(allowed)
-            }
-        }
-    }
-
     /// A timeout forgets the path and looks for the exit of slow start anew
     /// (`cubictcp_state`).
     fn forget(&mut self, event: &CongestionEvent) {
@@ -171,18 +141,14 @@ impl Cubic {
             Growth::Linux(curve) => curve.reset(),
             Growth::Rfc(curve) => curve.forget(),
         }
-        if let Exit::Hystart(hystart) = &mut self.exit {
-            hystart.rearm(event.now, event.sent_total);
-        }
+        self.exit.rearm(event);
     }
 
     /// Begins HyStart's first round with the flow's first packet.
     fn start(&mut self, now: Time) {
         if !self.started {
             self.started = true;
-            if let Exit::Hystart(hystart) = &mut self.exit {
-                hystart.begin_round(now, 0);
-            }
+            self.exit.start(now);
         }
     }
 }
@@ -195,9 +161,7 @@ impl CongestionControl for Cubic {
     /// `cubictcp_acked`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);
-        if let Exit::Hystart(hystart) = &mut self.exit {
-            hystart.on_ack(sample);
-        }
+        self.exit.on_ack(sample);
         let Some(rtt) = sample.rtt else { return };
         if self.discards_samples(sample.now) {
             return;
@@ -211,12 +175,8 @@ impl CongestionControl for Cubic {
         if cwnd >= self.window.ssthresh {
             return;
         }
-        let exit = match &mut self.exit {
-            Exit::AtLoss => false,
-            Exit::Hystart(hystart) => hystart.on_sample(sample, cwnd, delay, delay_min),
-            Exit::Plus(plus) => plus.on_sample(sample, rtt.as_micros()),
-        };
-        if exit {
+        let delay = Delay { latest: delay, lowest: delay_min };
+        if self.exit.on_sample(sample, cwnd, delay) {
             self.window.ssthresh = cwnd;
             self.window.cwnd = cwnd;
         }
@@ -229,7 +189,7 @@ impl CongestionControl for Cubic {
         }
         let mut acked = sample.acked;
         if self.window.in_slow_start() {
-            acked = self.slow_start(sample.now, acked);
+            acked = self.window.slow_start(self.exit.growth(sample.now, acked));
             if acked == 0 {
                 return;
             }
@@ -244,9 +204,7 @@ impl CongestionControl for Cubic {
             Growth::Linux(curve) => curve.end_epoch(cwnd),
             Growth::Rfc(curve) => curve.end_epoch(cwnd),
         });
-        if let Exit::Plus(plus) = &mut self.exit {
-            plus.stop();
-        }
+        self.exit.on_congestion();
         if matches!(event.kind, Congestion::Timeout { .. }) {
             self.forget(event);
         }
@@ -287,17 +245,16 @@ impl CongestionControl for Cubic {
         if let Some(delay) = self.delay_min {
             visit("delay_min_ms", self.clock.millis(delay));
         }
-        if let Exit::Hystart(hystart) = &self.exit {
-            visit("hystart_found", f64::from(u8::from(hystart.found())));
+        if let Some(found) = self.exit.hystart_found() {
+            visit("hystart_found", f64::from(u8::from(found)));
         }
     }
 
     fn state(&self) -> &'static str {
-        match &self.exit {
-            Exit::Plus(plus) if plus.is_conservative() && self.window.in_slow_start() => {
-                "conservative_slow_start"
-            }
-            _ => self.window.phase(),
+        if self.exit.is_conservative() && self.window.in_slow_start() {
+            "conservative_slow_start"
+        } else {
+            self.window.phase()
         }
     }
 }
@@ -316,18 +273,12 @@ fn growth(config: &CcConfig, jiffies: Jiffies) -> Growth {
 }
 
 fn exit(config: &CcConfig) -> Exit {
-    match config.whole(&INFO, "hystart") {
-        0 => Exit::AtLoss,
-        1 => {
-            let detect = config.whole(&INFO, "hystart_detect");
-            let parameters = HystartParameters {
-                by_train: detect & 1 != 0,
-                by_delay: detect & 2 != 0,
-                low_window: config.whole(&INFO, "hystart_low_window"),
-                ack_delta_us: config.whole(&INFO, "hystart_ack_delta_us"),
-            };
-            Exit::Hystart(Hystart::new(parameters, config.profile.cubic))
-        }
-        _ => Exit::Plus(HystartPlus::new()),
-    }
+    let detect = config.whole(&INFO, "hystart_detect");
+    let parameters = HystartParameters {
+        by_train: detect & 1 != 0,
+        by_delay: detect & 2 != 0,
+        low_window: config.whole(&INFO, "hystart_low_window"),
+        ack_delta_us: config.whole(&INFO, "hystart_ack_delta_us"),
+    };
+    Exit::new(config.whole(&INFO, "hystart"), parameters, config)
 }

@@ -26,7 +26,7 @@ struct Conservative {
 
 /// The rounds of slow start and the phase that they led to.
 #[derive(Clone, Debug)]
-pub(super) struct HystartPlus {
+pub(crate) struct HystartPlus {
     done: bool,
     window_end: u64,
     last_round_us: Option<u64>,
@@ -37,7 +37,7 @@ pub(super) struct HystartPlus {
 }
 
 impl HystartPlus {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             done: false,
             window_end: 0,
@@ -51,7 +51,7 @@ impl HystartPlus {
 
     /// Takes an RTT sample in slow start; returns whether slow start is over
     /// (RFC 9406 section 4.2).
-    pub(super) fn on_sample(&mut self, sample: &DeliveredSample, rtt_us: u64) -> bool {
+    pub(crate) fn on_sample(&mut self, sample: &DeliveredSample, rtt_us: u64) -> bool {
         self.paced = sample.paced;
         if self.done {
             return false;
@@ -93,7 +93,7 @@ impl HystartPlus {
     }
 
     /// How much of `acked` may count as growth in slow start.
-    pub(super) fn growth(&mut self, acked: u32) -> u32 {
+    pub(crate) fn growth(&mut self, acked: u32) -> u32 {
         if self.done {
             return acked;
         }
@@ -106,13 +106,13 @@ impl HystartPlus {
     }
 
     /// Congestion ends the first slow start, and HyStart++ with it (section 4.3).
-    pub(super) const fn stop(&mut self) {
+    pub(crate) const fn stop(&mut self) {
         self.done = true;
         self.conservative = None;
     }
 
     /// Whether conservative slow start is under way.
-    pub(super) const fn is_conservative(&self) -> bool {
+    pub(crate) const fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }
 }

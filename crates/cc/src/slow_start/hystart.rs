@@ -93,6 +93,13 @@ pub(crate) struct HystartParameters {
     pub(crate) ack_delta_us: u32,
 }
 
+impl Default for HystartParameters {
+    /// Those of Linux.
+    fn default() -> Self {
+        Self { by_train: true, by_delay: true, low_window: 16, ack_delta_us: 2_000 }
+    }
+}
+
 /// Both detectors and the round that they look at.
 #[derive(Clone, Debug)]
 pub(crate) struct Hystart {

@@ -1,0 +1,117 @@
+//! How slow start ends before a loss: one choice for every loss-based control.
+
+pub(crate) mod hystart;
+mod hystart_pp;
+mod search;
+
+use narrows_base::Time;
+
+use self::hystart::{Hystart, HystartParameters};
+use self::hystart_pp::HystartPlus;
+use self::search::Search;
+use crate::registry::{CcConfig, OptionInfo};
+use crate::{CongestionEvent, DeliveredSample};
+
+/// The option that chooses; its default is the control's.
+pub(crate) const fn option(default: f64) -> OptionInfo {
+    OptionInfo {
+        name: "hystart",
+        default,
+        range: 0.0..=3.0,
+        whole: true,
+        what: "early exit from slow start: 0 none, 1 HyStart as in Linux's CUBIC, 2 HyStart++ \
+               (RFC 9406), 3 SEARCH (draft-chung-ccwg-search-09)",
+    }
+}
+
+/// An RTT sample in the unit of HyStart's clock, and the lowest so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delay {
+    pub(crate) latest: u64,
+    pub(crate) lowest: u64,
+}
+
+/// How slow start ends before a loss.
+#[derive(Clone, Debug)]
+pub(crate) enum Exit {
+    AtLoss,
+    Hystart(Hystart),
+    Plus(HystartPlus),
+    Search(Box<Search>),
+}
+
+impl Exit {
+    /// What the option's value stands for.
+    pub(crate) fn new(choice: u32, parameters: HystartParameters, config: &CcConfig) -> Self {
+        match choice {
+            0 => Self::AtLoss,
+            1 => Self::Hystart(Hystart::new(parameters, config.profile.cubic)),
+            2 => Self::Plus(HystartPlus::new()),
+            _ => Self::Search(Box::default()),
+        }
+    }
+
+    /// The flow's first packet leaves.
+    pub(crate) fn start(&mut self, now: Time) {
+        if let Self::Hystart(hystart) = self {
+            hystart.begin_round(now, 0);
+        }
+    }
+
+    /// Takes an ACK, with an RTT sample or without.
+    pub(crate) fn on_ack(&mut self, sample: &DeliveredSample) {
+        if let Self::Hystart(hystart) = self {
+            hystart.on_ack(sample);
+        }
+    }
+
+    /// Takes an RTT sample in slow start; returns whether slow start is over.
+    pub(crate) fn on_sample(&mut self, sample: &DeliveredSample, cwnd: u32, delay: Delay) -> bool {
+        let Some(rtt) = sample.rtt else { return false };
+        match self {
+            Self::AtLoss => false,
+            Self::Hystart(hystart) => hystart.on_sample(sample, cwnd, delay.latest, delay.lowest),
+            Self::Plus(plus) => plus.on_sample(sample, rtt.as_micros()),
+            Self::Search(search) => search.on_sample(sample, rtt),
+        }
+    }
+
+    /// How much of what was acknowledged may count as growth in slow start.
+    pub(crate) fn growth(&mut self, now: Time, acked: u32) -> u32 {
+        match self {
+            Self::Hystart(hystart) => hystart.on_growth(now),
+            Self::Plus(plus) => return plus.growth(acked),
+            Self::AtLoss | Self::Search(_) => {}
+        }
+        acked
+    }
+
+    /// Congestion ended slow start.
+    pub(crate) fn on_congestion(&mut self) {
+        match self {
+            Self::Plus(plus) => plus.stop(),
+            Self::Search(search) => search.reset(),
+            Self::AtLoss | Self::Hystart(_) => {}
+        }
+    }
+
+    /// A timeout begins another slow start.
+    pub(crate) fn rearm(&mut self, event: &CongestionEvent) {
+        if let Self::Hystart(hystart) = self {
+            hystart.rearm(event.now, event.sent_total);
+        }
+    }
+
+    /// Whether HyStart has found its exit; `None` for the others.
+    pub(crate) fn hystart_found(&self) -> Option<bool> {
+        match self {
+            Self::Hystart(hystart) => Some(hystart.found()),
+            Self::AtLoss | Self::Plus(_) | Self::Search(_) => None,
+        }
+    }
+
+    /// Whether HyStart++'s conservative slow start is under way.
+    pub(crate) const fn is_conservative(&self) -> bool {
+        matches!(self, Self::Plus(plus) if plus.is_conservative())
+    }
+}

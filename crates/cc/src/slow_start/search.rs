@@ -1,0 +1,109 @@
+//! SEARCH (draft-chung-ccwg-search-09): leaves slow start when the path delivers less
+//! than what was sent a round trip before.
+//!
+//! Time is cut into bins. A window of ten of them, 3.5 first round trips long, is
+//! compared with the same window one round trip earlier: what was sent then should
+//! have arrived now. The draft's optional reset after missed bins is in, its draining
+//! of the window after the exit isn't (Firefox's neqo leaves it out, too). Sent
+//! packets between two bins are interpolated backwards: the draft's forward
+//! interpolation is a slip, as neqo notes.
+
+use narrows_base::{Duration, Time};
+
+use crate::DeliveredSample;
+
+/// Bins of a window (W).
+const BINS: u64 = 10;
+/// How many bins back the RTT may reach (`EXTRA_BINS`).
+const EXTRA_BINS: u64 = 15;
+/// The window as a multiple of the first RTT, in tenths (`WINDOW_SIZE_FACTOR`).
+const WINDOW_TENTHS: u64 = 35;
+/// Part of what was sent that may be missing, in percent (`THRESH`).
+const THRESHOLD: u64 = 26;
+const KEPT: usize = 26;
+
+/// Packets acknowledged and sent by the end of a bin.
+type Bin = (u64, u64);
+
+/// The bins since slow start began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Search {
+    bins: [Bin; KEPT],
+    current: u64,
+    /// Length of a bin; `None` before the first sample.
+    length: Option<Duration>,
+    bin_ends: Time,
+}
+
+impl Search {
+    /// Begins anew with the next sample.
+    pub(crate) fn reset(&mut self) {
+        self.length = None;
+    }
+
+    /// Takes an ACK; returns whether slow start should end.
+    pub(crate) fn on_sample(&mut self, sample: &DeliveredSample, rtt: Duration) -> bool {
+        let Some(length) = self.length else {
+            self.begin(sample, rtt);
+            return false;
+        };
+        if sample.now <= self.bin_ends {
+            return false;
+        }
+        if !self.update_bins(sample, length) {
+            return false;
+        }
+        self.has_flattened(rtt, length)
+    }
+
+    fn begin(&mut self, sample: &DeliveredSample, rtt: Duration) {
+        let nanos = rtt.as_nanos() * WINDOW_TENTHS / 10 / BINS;
+        let length = Duration::from_nanos(nanos.max(1));
+        self.length = Some(length);
+        self.bin_ends = sample.now + length;
+        self.current = 0;
+        self.bins[0] = (sample.acked_total, sample.sent_total);
+    }
+
+    /// Fills the bins that have passed; false if so many were missed that all begins anew.
+    fn update_bins(&mut self, sample: &DeliveredSample, length: Duration) -> bool {
+        let late = sample.now.saturating_since(self.bin_ends).as_nanos();
+        let passed = late / length.as_nanos() + 1;
+        if passed > BINS {
+            self.reset();
+            return false;
+        }
+        let before = *self.bin(self.current);
+        for missed in 1..passed {
+            *self.bin(self.current + missed) = before;
+        }
+        self.current += passed;
+        self.bin_ends += length * passed;
+        *self.bin(self.current) = (sample.acked_total, sample.sent_total);
+        true
+    }
+
+    fn bin(&mut self, index: u64) -> &mut Bin {
+        let kept = self.bins.len() as u64;
+        let place = usize::try_from(index % kept).expect("a remainder fits");
+        &mut self.bins[place]
+    }
+
+    /// Whether too little arrived of what was sent a round trip ago.
+    fn has_flattened(&mut self, rtt: Duration, length: Duration) -> bool {
+        let back = rtt.as_nanos() / length.as_nanos();
+        if back >= EXTRA_BINS || self.current <= BINS + back {
+            return false;
+        }
+        let then = self.current - back;
+        let part = rtt.as_nanos() % length.as_nanos() * 100 / length.as_nanos();
+        let arrived = self.bin(self.current).0 - self.bin(self.current - BINS).0;
+        let sent = (self.sent(then - 1) * part + self.sent(then) * (100 - part)) / 100;
+        sent > 0 && sent.saturating_sub(arrived) * 100 / sent >= THRESHOLD
+    }
+
+    /// Packets sent in the window that ends with a bin.
+    fn sent(&mut self, end: u64) -> u64 {
+        self.bin(end).1 - self.bin(end - BINS).1
+    }
+}

@@ -1,0 +1,93 @@
+//! What each control is for, shown on a path. Who must not do what its paper says?
+
+mod common;
+
+use common::{Log, MILLI, SECOND, bdp, run, scenario};
+
+/// The flows' goodput in Mbit/s from `warmup` to `seconds`, and the log.
+fn goodputs(
+    path: (u64, u64, u64),
+    ccas: &[&str],
+    span: (u64, u64),
+    change: impl FnOnce(&mut narrows_sim::scenario::Scenario),
+) -> (Vec<f64>, Log) {
+    let (mbps, rtt_ms, percent) = path;
+    let (warmup, seconds) = span;
+    let mut case = scenario(mbps, rtt_ms, bdp(mbps, rtt_ms, percent), ccas);
+    case.run.duration_ns = seconds * SECOND;
+    case.run.warmup_ns = warmup * SECOND;
+    change(&mut case);
+    let log = run(&case);
+    let flows = u32::try_from(ccas.len()).expect("few flows");
+    let rates = (0..flows).map(|id| log.goodput(id, warmup as f64, seconds as f64)).collect();
+    (rates, log)
+}
+
+/// The window and the time at which the first flow's slow start ended.
+fn exit(log: &Log) -> (u32, f64) {
+    let rows = log.flow(0);
+    let (at, sample) = rows
+        .iter()
+        .find(|(_, s)| s.ssthresh.is_some_and(|t| t < 1 << 30))
+        .expect("slow start ended");
+    (sample.cwnd, *at)
+}
+
+#[test]
+fn pcc_keeps_its_rate_at_2_percent_of_random_loss() {
+    let share = |cca: &str| {
+        let lossy = |case: &mut narrows_sim::scenario::Scenario| case.path.loss = 0.02;
+        goodputs((100, 30, 100), &[cca], (20, 50), lossy).0[0] / 100.0
+    };
+    let (allegro, vivace, cubic) = (share("pcc_allegro"), share("pcc_vivace"), share("cubic"));
+    assert!(allegro > 0.9, "Allegro {allegro}");
+    assert!(vivace > 0.7, "Vivace {vivace}");
+    assert!(cubic < 0.1, "CUBIC {cubic}");
+}
+
+#[test]
+fn pcc_flows_share_fairly_and_vivace_keeps_the_queue_short() {
+    for (cca, queue) in [("pcc_allegro", 1.0), ("pcc_vivace", 0.2)] {
+        let (rates, log) = goodputs((50, 30, 100), &[cca, cca], (100, 160), |_| {});
+        let (low, high) = (rates[0].min(rates[1]), rates[0].max(rates[1]));
+        assert!(low + high > 0.9 * 50.0 * 0.965, "{cca}: {rates:?}");
+        assert!(low > 0.7 * high, "{cca}: {rates:?}");
+        let mean = log.mean_queue(100.0, 160.0) / bdp(50, 30, 100) as f64;
+        assert!(mean < queue, "{cca}: {mean} BDP");
+    }
+}
+
+/// Slow start in a buffer of six times the BDP of 167 packets.
+fn slow_start(cca: &str, hystart: f64) -> (u32, u64) {
+    let (_, log) = goodputs((50, 40, 600), &[cca], (1, 6), |case| {
+        case.flows[0].options.insert("hystart".into(), hystart);
+        case.run.sample_interval_ns = 10 * MILLI;
+    });
+    let (cwnd, at) = exit(&log);
+    let drops = log.queues.iter().find(|(time, _)| time.as_secs_f64() > at + 0.5);
+    (cwnd, drops.expect("a later row").1.dropped)
+}
+
+#[test]
+fn exits_from_slow_start_avoid_its_loss_in_a_deep_buffer() {
+    for cca in ["cubic", "reno"] {
+        let (_, overshoot) = slow_start(cca, 0.0);
+        assert!(overshoot > 500, "{cca} without an exit drops {overshoot}");
+        for (choice, most) in [(1.0, 0), (2.0, overshoot / 2), (3.0, 0)] {
+            let (cwnd, drops) = slow_start(cca, choice);
+            assert!(drops <= most, "{cca} with {choice} drops {drops}");
+            assert!(cwnd >= 167, "{cca} with {choice} leaves below the BDP, at {cwnd}");
+        }
+    }
+}
+
+#[test]
+fn search_leaves_after_about_four_round_trips_of_saturation() {
+    // Of a window of 3.5 round trips 26 % are missing when the sender has doubled its
+    // rate beyond the path's for 3.8 round trips; the queue is then 3.8 BDP long.
+    for cca in ["cubic", "reno"] {
+        let (cwnd, _) = slow_start(cca, 3.0);
+        let bdps = f64::from(cwnd) / 167.0;
+        assert!((4.8..6.6).contains(&bdps), "{cca}: {bdps}");
+    }
+}
