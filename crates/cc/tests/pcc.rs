@@ -58,7 +58,7 @@ fn vivace_keeps_the_queue_empty_unless_delay_has_no_weight() {
             sum += flow.queue();
             acks += 1;
         });
-        assert!(acks as f64 * path.service.as_secs_f64() > 0.85 * 20.0, "the path is used");
+        assert!(f64::from(acks) * path.service.as_secs_f64() > 0.85 * 20.0, "the path is used");
         sum as f64 / f64::from(acks)
     };
     let (latency, loss) = (mean_queue(&[]), mean_queue(&[("latency", 0.0)]));

@@ -62,18 +62,21 @@ fn an_unknown_option_lists_the_known_ones() {
         message("cubic", &[("gain", 1.0)]),
         format!("cubic has no option \"gain\"; its options are {}", options.join(", "))
     );
-    assert_eq!(message("reno", &[("beta", 0.5)]), "reno has no option \"beta\"; it has none");
+    assert_eq!(
+        message("pcc_allegro", &[("beta", 0.5)]),
+        "pcc_allegro has no option \"beta\"; it has none"
+    );
 }
 
 #[test]
 fn a_value_out_of_range_says_what_is_needed() {
     assert_eq!(
-        message("cubic", &[("hystart", 3.0)]),
-        "cubic.hystart: found 3; a whole number from 0 to 2 is needed"
+        message("cubic", &[("hystart", 4.0)]),
+        "cubic.hystart: found 4; a whole number from 0 to 3 is needed"
     );
     assert_eq!(
         message("cubic", &[("hystart", 0.5)]),
-        "cubic.hystart: found 0.5; a whole number from 0 to 2 is needed"
+        "cubic.hystart: found 0.5; a whole number from 0 to 3 is needed"
     );
     assert_eq!(
         message("bbr", &[("cwnd_gain", f64::NAN)]),
