@@ -36,6 +36,48 @@ record = "packets"
 """
 """Two flows that lose packets in a shallow queue."""
 
+WINDING = """\
+name = "winding"
+
+[path]
+rate = "20mbit"
+rtt = "20ms"
+buffer = "1bdp"
+queue = { kind = "codel", ecn = true }
+links = [{ name = "second", rate = "15mbit", buffer = "1bdp" }]
+reverse = { rate = "4mbit", buffer = "50pkt" }
+impairments = [
+  { kind = "duplicate", probability = 0.01, at = "behind" },
+  { kind = "netem", delay = "1ms", jitter = "600us", reorder = 0.02, gap = 1, at = "before" },
+  { kind = "ack_thinning", max = 4, hold = "1ms", direction = "backward" },
+]
+
+[[flows]]
+name = "ahead"
+cca = "cubic"
+ecn = "classic"
+[[flows]]
+name = "dctcp"
+cca = "dctcp"
+links = ["bottleneck"]
+[[flows]]
+name = "past"
+cca = "reno"
+links = ["second"]
+[[flows]]
+name = "back"
+cca = "cubic"
+reverse = true
+ecn = "l4s"
+size = "300kb"
+
+[run]
+duration = "2s"
+warmup = "0s"
+record = "packets"
+"""
+"""Two links, a way back with a queue, marks, duplicates, reordering, merged ACKs."""
+
 
 @dataclass
 class Captured:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 SECTION, INTERFACE, NAMES, STATISTICS, PACKET = 0x0A0D0D0A, 1, 4, 5, 6
 LINKTYPE_RAW = 101
-FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))
+FIN, SYN, RST, PSH, ACK, URG, ECE, CWR, AE = (1 << bit for bit in range(9))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ def _ip(at: int, out: bool, data: bytes, length: int) -> Segment:
     assert not any(tcp[header:]), "a payload that isn't zeros"
     assert _sum(pseudo + tcp[:header]) == 0xFFFF, "TCP checksum"
     ports = struct.unpack_from(">HH", tcp)
-    seq, ack, _, flags, window, _, urgent = struct.unpack_from(">IIBBHHH", tcp, 4)
+    seq, ack, word, window, _, urgent = struct.unpack_from(">IIHHHH", tcp, 4)
+    flags = word & 0xFFF
+    assert flags < 2 * AE
     assert urgent == 0
     assert not flags & (URG | RST)
     options = dict(_tcp_options(tcp[20:header]))

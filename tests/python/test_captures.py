@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from captured import LOSSY, POINTS, Captured, asked, captured
+from captured import LOSSY, POINTS, WINDING, Captured, asked, captured
 from specimens import TOGETHER, run_cli, scenario_of, write
-from strict_pcapng import ACK, FIN, PSH, SYN, Segment
+from strict_pcapng import ACK, AE, CWR, ECE, FIN, PSH, SYN, Segment
 
 from narrows import _native
 from narrows.store import open_result
 
 MSS = 1448
 FIRST_SENT, FIRST_RECEIVED = 1_000_000_000, 2_000_000_000
+NOT_ECT, ECT1, ECT0, CE = range(4)
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +30,20 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Captured:
     return captured(tmp_path_factory.mktemp("together"), TOGETHER)
 
 
-@pytest.fixture(scope="module", params=["lossy", "together"])
+@pytest.fixture(scope="module")
+def winding(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    return captured(tmp_path_factory.mktemp("winding"), WINDING)
+
+
+@pytest.fixture(scope="module", params=["lossy", "together", "winding"])
 def run(request: pytest.FixtureRequest) -> Captured:
+    """Any path."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module", params=["lossy", "together"])
+def plain(request: pytest.FixtureRequest) -> Captured:
+    """A single queue on the way forward, and nothing else."""
     return request.getfixturevalue(request.param)
 
 
@@ -53,14 +67,27 @@ def test_captures_change_nothing(run: Captured) -> None:
     [
         ("sender", True, "sent"),
         ("sender", False, "ack_received"),
-        ("before-queue", True, "ack_received"),
-        ("after-queue", False, "ack_received"),
-        ("after-queue", True, "forwarded"),
         ("receiver", False, "received"),
         ("receiver", True, "ack_sent"),
     ],
 )
-def test_every_packet_is_there(run: Captured, point: str, out: bool, event: str) -> None:
+def test_every_packet_is_at_the_hosts(run: Captured, point: str, out: bool, event: str) -> None:
+    check_events(run, point, out, event)
+
+
+@pytest.mark.parametrize(
+    ("point", "out", "event"),
+    [
+        ("before-queue", True, "ack_received"),
+        ("after-queue", False, "ack_received"),
+        ("after-queue", True, "forwarded"),
+    ],
+)
+def test_every_packet_is_at_the_queue(plain: Captured, point: str, out: bool, event: str) -> None:
+    check_events(plain, point, out, event)
+
+
+def check_events(run: Captured, point: str, out: bool, event: str) -> None:
     """Each packet at its instant, of its flow, with its number in bytes and its size."""
     sizes = [flow["size_bytes"] for flow in run.scenario["flows"]]
 
@@ -81,18 +108,86 @@ def test_every_packet_is_there(run: Captured, point: str, out: bool, event: str)
             assert packet.ack - FIRST_SENT - 1 == edge(flow, seq)
 
 
-def test_the_queue_takes_what_was_sent(run: Captured) -> None:
+def test_the_queue_takes_what_was_sent(plain: Captured) -> None:
     def what(packet: Segment) -> tuple[object, ...]:
         return (connection(packet), packet.seq, packet.flags, packet.options[8])
 
-    sent = Counter(map(what, run.packets("sender", True)))
-    assert Counter(map(what, run.packets("before-queue", False))) == sent
-    dropped = len(run.happened("dropped"))
+    sent = Counter(map(what, plain.packets("sender", True)))
+    assert Counter(map(what, plain.packets("before-queue", False))) == sent
+    dropped = len(plain.happened("dropped"))
     assert dropped > 0
-    left = Counter(map(what, run.packets("after-queue", True)))
+    left = Counter(map(what, plain.packets("after-queue", True)))
     assert left <= sent
     under_way = (sent - left).total() - dropped
     assert 0 <= under_way < 100
+
+
+def test_the_bottleneck_of_a_winding_path(winding: Captured) -> None:
+    """Its own counters, of what crosses it; what comes back passes beside its queue."""
+    counters = rows_of(winding, "queue_samples")
+    last = [row for row in counters if row["link"] == 0][-1]
+    arrived, left = winding.packets("before-queue", False), winding.packets("after-queue", True)
+    assert (len(arrived), len(left)) == (last["arrived_packets"], last["forwarded_packets"])
+    marked = sum(packet.ecn == CE for packet in left)
+    assert marked == last["marked_packets"] > 5
+    assert not any(packet.ecn == CE for packet in arrived)
+    assert {connection(packet)[0] for packet in left} == {0, 1, 3}, "one flow goes past it"
+    back = winding.packets("before-queue", True)
+    assert back == [replace(packet, out=True) for packet in winding.packets("after-queue", False)]
+    data = [packet for packet in back if packet.payload]
+    assert {connection(packet)[0] for packet in data} == {3}, "the flow the other way"
+    near = [p for p in winding.packets("sender", False) if connection(p)[0] in (0, 1)]
+    near += [p for p in winding.packets("receiver", False) if connection(p)[0] == 3]
+    assert Counter(map(fields, back)) == Counter(map(fields, near))
+
+
+def fields(packet: Segment) -> tuple[object, ...]:
+    return (packet.at, connection(packet), packet.seq, packet.ack, packet.flags, packet.ecn)
+
+
+def test_marks_are_echoed(winding: Captured) -> None:
+    """Classic: ECE until CWR. Accurate: a count. Each with its handshake (RFC 3168, 9768)."""
+    at_receiver = winding.packets("receiver")
+    offers = {connection(p)[0]: p.flags for p in at_receiver if p.flags & SYN and not p.out}
+    accepts = {connection(p)[0]: p.flags for p in at_receiver if p.flags & SYN and p.out}
+    both = SYN | ECE | CWR
+    assert offers == {0: both, 1: both, 2: SYN, 3: both | AE}
+    accept = SYN | ACK | ECE
+    assert accepts == {0: accept, 1: accept, 2: SYN | ACK, 3: accept | CWR}
+    codepoints = {flow: Counter[int]() for flow in range(4)}
+    for packet in winding.packets("sender", True):
+        if packet.payload:
+            codepoints[connection(packet)[0]][packet.ecn] += 1
+    assert set(codepoints[0]) <= {NOT_ECT, ECT0}
+    assert set(codepoints[0]) >= {ECT0}
+    assert (set(codepoints[1]), set(codepoints[2]), set(codepoints[3])) == (
+        {ECT0},
+        {NOT_ECT},
+        {ECT1},
+    )
+    echo = reduced = False
+    for packet in (p for p in at_receiver if connection(p)[0] == 0 and not p.flags & SYN):
+        if packet.out:
+            assert bool(packet.flags & ECE) == echo
+        elif packet.payload:
+            reduced |= bool(packet.flags & CWR)
+            echo = (echo and not packet.flags & CWR) or packet.ecn == CE
+    assert reduced
+
+
+def test_duplicates_are_reported(winding: Captured) -> None:
+    """A copy that the path made is a DSACK (RFC 2883) unless the next ACK is lost or merged."""
+    copies = Counter(
+        (connection(p), p.seq) for p in winding.packets("receiver", False) if p.payload
+    )
+    twice = {key for key, count in copies.items() if count > 1}
+    reported = {
+        (connection(p), p.sacks[0][0])
+        for p in winding.packets("receiver", True)
+        if p.sacks and p.sacks[0][1] <= p.ack
+    }
+    assert reported
+    assert reported <= twice
 
 
 def test_connections_begin_and_end(together: Captured) -> None:
@@ -161,7 +256,7 @@ def test_timestamps_echo_what_was_seen(run: Captured) -> None:
             seen = stamps.setdefault(connection(packet), set())
             if packet.out:
                 assert value == packet.at // 1_000_000 + 1
-                assert echo in seen or (packet.flags == SYN and echo == 0)
+                assert echo in seen or (packet.flags & (SYN | ACK) == SYN and echo == 0)
             else:
                 seen.add(value)
 

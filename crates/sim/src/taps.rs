@@ -1,7 +1,8 @@
 //! Where a tap looks at packets and senders.
 //!
-//! The bottleneck has no length and stands beside the senders: what the receivers send
-//! back passes both of its sides at the instant when it reaches the sender.
+//! The bottleneck, the first link forward, has no length and stands beside the hosts on
+//! the near side of the path. What comes back there passes both of its sides at the
+//! instant when it reaches its host.
 
 use narrows_base::{FlowId, Packet, Time};
 use narrows_record::{Direction, Observer, Point};
@@ -9,7 +10,7 @@ use narrows_tcp::{Segment, Sender};
 
 use crate::SimTap;
 use crate::engine::Engine;
-use crate::network::{Node, Role};
+use crate::network::{BOTTLENECK, Node, Role};
 
 impl<O: Observer, T: SimTap> Engine<'_, O, T> {
     /// A packet leaves an element.
@@ -23,8 +24,8 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
                 self.tap_lost(packet.flow, at);
                 Point::Sender
             }
-            Role::Link if self.network.is_last_link(from, packet.flow) => Point::AfterQueue,
             Role::Receiver => Point::Receiver,
+            Role::Link if from == BOTTLENECK => Point::AfterQueue,
             Role::Link | Role::Impairment | Role::Passage => return,
         };
         self.tap.packet(point, Direction::Out, at, packet);
@@ -36,18 +37,17 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
         if !self.tap.wants_packets() {
             return;
         }
-        match self.network.nodes[to].role() {
-            Role::Sender => {
-                self.tap.packet(Point::AfterQueue, Direction::In, at, packet);
-                self.tap.packet(Point::BeforeQueue, Direction::Out, at, packet);
-                self.tap.packet(Point::Sender, Direction::In, at, packet);
-            }
-            Role::Link if self.network.is_last_link(to, packet.flow) => {
-                self.tap.packet(Point::BeforeQueue, Direction::In, at, packet);
-            }
-            Role::Receiver => self.tap.packet(Point::Receiver, Direction::In, at, packet),
-            Role::Link | Role::Impairment | Role::Passage => {}
+        let point = match self.network.nodes[to].role() {
+            Role::Sender => Point::Sender,
+            Role::Receiver => Point::Receiver,
+            Role::Link if to == BOTTLENECK => Point::BeforeQueue,
+            Role::Link | Role::Impairment | Role::Passage => return,
+        };
+        if self.network.returns_past_bottleneck(to, packet.flow) {
+            self.tap.packet(Point::AfterQueue, Direction::In, at, packet);
+            self.tap.packet(Point::BeforeQueue, Direction::Out, at, packet);
         }
+        self.tap.packet(point, Direction::In, at, packet);
     }
 
     /// A sender has handled everything that was due.

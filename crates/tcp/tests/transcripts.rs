@@ -115,6 +115,7 @@ transcripts! {
     syn_retry
     syn_retry_old
     timestamp_echo
+    timestamp_echo_first
     tlp_dsack
     tlp_duplicate_ack
     tlp_last_packet

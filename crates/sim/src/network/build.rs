@@ -12,7 +12,7 @@ use crate::scenario::{Direction, Flow, Place, Scenario};
 /// The name of the path's first link.
 pub(crate) const FIRST_LINK: &str = "bottleneck";
 /// The hop of a flow that never comes by.
-const NOWHERE: usize = usize::MAX;
+pub(super) const NOWHERE: usize = usize::MAX;
 
 /// What stands on the way of one direction, besides lines and hosts.
 #[derive(Default)]

@@ -74,6 +74,21 @@ impl Network {
         self.lossy && !self.backward[link] && self.loss.strikes()
     }
 
+    /// Whether what reaches this host has come back beside the bottleneck: it is on the
+    /// near side of the path, and its flow crosses the bottleneck the other way.
+    pub(crate) fn returns_past_bottleneck(&self, to: usize, flow: FlowId) -> bool {
+        let flow = flow.index();
+        let near = if self.reversed[flow] { &self.receivers } else { &self.senders };
+        near[flow] == to && self.crosses_bottleneck(flow)
+    }
+
+    fn crosses_bottleneck(&self, flow: usize) -> bool {
+        match &self.hops[BOTTLENECK] {
+            Hop::To(_) => true,
+            Hop::ByFlow(ids) => ids.get(flow).is_some_and(|&id| id != build::NOWHERE),
+        }
+    }
+
     pub(crate) fn sender(&self, flow: usize) -> &SendingHost {
         match &self.nodes[self.senders[flow]] {
             Node::Sender(host) => host,

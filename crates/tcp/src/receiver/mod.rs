@@ -102,6 +102,7 @@ impl Receiver {
         match &segment.kind {
             Kind::Syn { ts, ecn, .. } => {
                 self.syn_at = now;
+                self.ts_recent = *ts;
                 self.echo.negotiate(*ecn);
                 self.out.push_back(Kind::SynAck {
                     window: self.buffer.first_window(),
@@ -111,7 +112,8 @@ impl Receiver {
                     ecn: !self.echo.is_off(),
                 });
             }
-            Kind::HandshakeAck { .. } => {
+            Kind::HandshakeAck { ts, .. } => {
+                self.ts_recent = *ts;
                 self.policy.handshake_rtt(now.saturating_since(self.syn_at));
                 self.buffer.open(now);
             }
