@@ -63,7 +63,7 @@ def draw(data: Data) -> list[Picture]:
     ]
     charts = (
         _chart(rows, starts, "Who starts, 5 s ahead", 0),
-        _chart(rows, counts, "How many flows, half of each kind", 2),
+        _chart(rows, counts, "How many flows, half of each kind", 3),
     )
     sheet = Sheet(
         "What the paper leaves open, varied",
