@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from narrows import cli_results
 from narrows.cli_groups import kernel, store
 from narrows.errors import InputError, InterruptedRunError, NarrowsError
 from narrows.version import __version__
@@ -69,6 +70,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+cli_results.add(app)
 app.add_typer(kernel, name="kernel")
 app.add_typer(store, name="store")
 
@@ -289,25 +291,6 @@ def sweep(
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
     _print(outcome.document() if as_json else outcome_lines(outcome))
     raise typer.Exit(DONE if outcome.good else FAILED)
-
-
-@app.command()
-def export(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
-    form: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
-    ] = None,
-) -> None:
-    """Write one table of all runs in a directory."""
-    from narrows.sweeps import export as write_table
-    from narrows.sweeps import export_file
-
-    if out is None:
-        write_table(directory, table, form, sys.stdout.buffer)
-    else:
-        export_file(directory, table, form, out)
 
 
 @app.command()

@@ -77,9 +77,15 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _figures() -> Iterator[Row]:
-    from narrows import reproduce
+    from narrows import figures, reproduce
 
     yield from reproduce.listing()
+    yield "of a sweep", "drawn by `narrows figure DIR NAME`"
+    for name, summary in figures.OF_SWEEPS.items():
+        yield f"  {name}", summary
+    yield "of a run", "drawn by the same, with --where and --trial in a sweep"
+    for name, drawn in figures.CATALOGUE.items():
+        yield f"  {name}", drawn.summary
 
 
 _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,29 @@ class SweepResult(_Tables):
 
     def _place(self) -> Place:
         return self.place
+
+    def plot(
+        self,
+        name: str = "share",
+        *,
+        metric: str | None = None,
+        x: str | None = None,
+        y: str | None = None,
+        by: str | None = None,
+        where: Sequence[str] = (),
+        trial: int = 1,
+    ) -> Drawing:
+        """A figure of the sweep, or of one of its runs: a name of `narrows list figures`.
+
+        `x`, `y` and `by` are axes such as "path.buffer", `metric` a column,
+        `where` conditions such as "path.rate=40mbit,80mbit". Raises InputError.
+        """
+        from narrows.api.drawing import drawing
+        from narrows.sweeps.figure import described
+
+        return drawing(
+            described(self.place, name, metric=metric, x=x, y=y, by=by, where=where, trial=trial)
+        )
 
     @property
     def unmet(self) -> list[str]:

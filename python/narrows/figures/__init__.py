@@ -46,6 +46,16 @@ CATALOGUE = {
     )
 }
 
+OF_SWEEPS = {
+    "share": "shares over an axis, with the fair share",
+    "lines": "a metric over an axis",
+    "heatmap": "a metric over two axes, as colours",
+    "scatter": "throughput against delay, with ellipses",
+    "box": "quartiles of a metric over an axis",
+    "cdf": "distribution of a metric over flows",
+}
+"""The figures of a sweep, which `narrows.figures.sweeps` describes."""
+
 
 def describe(name: str, scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     """The figure of that name, described; `groups` names the class of every flow by id.

@@ -59,7 +59,32 @@ class Bar:
     width: float = 0.34
 
 
-Mark: TypeAlias = Line | Box | Bar
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A value for every pair: `values[row, column]`, with NaN where there is none.
+
+    Cells stand at whole numbers. With a `centre` the scale diverges from it, as
+    far to one side as to the other.
+    """
+
+    label: str
+    values: Floats
+    centre: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """Points, and the ellipse of one standard deviation around their mean."""
+
+    label: str
+    x: Floats
+    y: Floats
+    colour: str
+
+
+Mark: TypeAlias = Line | Box | Bar | Heat | Cloud
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +100,8 @@ class Guide:
 class Chart:
     """One pair of axes. Ends of an axis that are None follow the data.
 
-    `ticks` names places on the x axis; without it they are numbers.
+    `ticks` names places on the x axis and `y_ticks` on the y axis; without them
+    they are numbers. A range whose first end is the larger one is reversed.
     """
 
     x_label: str
@@ -88,6 +114,7 @@ class Chart:
     y_scale: Scale = "linear"
     guides: tuple[Guide, ...] = field(default=())
     ticks: tuple[tuple[float, str], ...] = field(default=())
+    y_ticks: tuple[tuple[float, str], ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from narrows.figures.chart import Bar, Box, Chart, Guide, Line, Mark, Sheet
+from narrows.figures.chart import Bar, Box, Chart, Cloud, Guide, Heat, Line, Sheet
+from narrows.figures.marks import draw_cloud, draw_heat
 from narrows.figures.palette import colour
 from narrows.figures.static import DASHES, DPI, FAINT, FORMATS, GRID, INK, style
 
@@ -71,13 +72,15 @@ def legend(charts: Sequence[Chart]) -> list[Artist]:
     keys: dict[str, Artist] = {}
     for chart in charts:
         for mark in chart.marks:
-            if mark.label and mark.label not in keys:
+            if mark.label and mark.label not in keys and not isinstance(mark, Heat):
                 keys[mark.label] = _key(mark)
     return list(keys.values())
 
 
-def _key(mark: Mark) -> Artist:
+def _key(mark: Line | Box | Bar | Cloud) -> Artist:
     shade = colour(mark.colour).light
+    if isinstance(mark, Cloud):
+        return Line2D([], [], color=shade, linestyle="", marker="o", label=mark.label)
     if isinstance(mark, Line):
         return Line2D(
             [], [], color=shade, linestyle=DASHES[mark.dash], marker=mark.marker or None,
@@ -100,6 +103,8 @@ def _chart(axes: Axes, chart: Chart) -> None:
     if chart.ticks:
         axes.set_xticks([at for at, _ in chart.ticks], [words for _, words in chart.ticks])
         axes.minorticks_off()
+    if chart.y_ticks:
+        axes.set_yticks([at for at, _ in chart.y_ticks], [words for _, words in chart.y_ticks])
     axes.set_xlim(*chart.x_range)
     low = None if chart.y_scale == "log" and chart.y_range[0] == 0 else chart.y_range[0]
     axes.set_ylim(low, chart.y_range[1])
@@ -165,4 +170,10 @@ def _guide(axes: Axes, guide: Guide) -> None:
                       ha="right", va="bottom", **words)  # fmt: skip
 
 
-_DRAW: dict[type, Callable[[Any, Any], None]] = {Line: _line, Box: _box, Bar: _bar}
+_DRAW: dict[type, Callable[[Any, Any], None]] = {
+    Line: _line,
+    Box: _box,
+    Bar: _bar,
+    Heat: draw_heat,
+    Cloud: draw_cloud,
+}

@@ -1,0 +1,84 @@
+"""The axes of a sweep for figures: written values as positions, with words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from narrows.figures.chart import Scale
+from narrows.spec.units import Size, UnitError, parse_duration, parse_rate, parse_size
+
+_WORDS = {
+    "path.rate": "Rate",
+    "path.rtt": "Two-way delay",
+    "path.buffer": "Buffer",
+    "path.loss": "Random loss",
+    "path.queue": "Queue",
+}
+_UNITS = {"b": "bytes", "pkt": "packets", "bdp": "BDP"}
+WIDE = 6.0
+"""Positive values that differ by a larger factor stand on a logarithmic scale."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values of an axis: each written value's position, in order, and its short words."""
+
+    place: str
+    label: str
+    positions: dict[object, float]
+    words: dict[object, str]
+    scale: Scale
+
+    @property
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Where each value stands, with its words."""
+        return tuple((self.positions[value], self.words[value]) for value in self.positions)
+
+
+def axis(place: str, values: Iterable[object]) -> Axis:
+    """The axis of these values; those that are no numbers stand in the order given."""
+    known = list(dict.fromkeys(values))
+    measured = [_measure(value) for value in known]
+    kinds = {measure[1] for measure in measured if measure is not None}
+    title = _WORDS.get(place, place)
+    if any(measure is None for measure in measured) or len(kinds) > 1:
+        return Axis(
+            place,
+            title,
+            {value: float(index) for index, value in enumerate(known)},
+            {value: str(value) for value in known},
+            "linear",
+        )
+    numbers = {value: measure[0] for value, measure in zip(known, measured, strict=True) if measure}
+    numbers = dict(sorted(numbers.items(), key=lambda item: item[1]))
+    unit = next(iter(kinds))
+    least, most = min(numbers.values()), max(numbers.values())
+    scale: Scale = "log" if least > 0 and most / least >= WIDE else "linear"
+    words = {value: f"{number:g}" for value, number in numbers.items()}
+    return Axis(place, f"{title} ({unit})" if unit else title, numbers, words, scale)
+
+
+def short(place: str, value: object) -> str:
+    """A value with its place, for a title: "rate 40mbit"."""
+    return f"{place.rpartition('.')[2]} {value}"
+
+
+def _measure(value: object) -> tuple[float, str] | None:
+    """A number and its unit in figures; None if the value is no quantity."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value), ""
+    text = str(value)
+    for parse, scale, unit in ((parse_rate, 1e6, "Mbit/s"), (parse_duration, 1e6, "ms")):
+        try:
+            return parse(text) / scale, unit
+        except UnitError:
+            continue
+    try:
+        size: Size = parse_size(text)
+    except UnitError:
+        return None
+    return float(Fraction(size.amount)), _UNITS[size.unit]

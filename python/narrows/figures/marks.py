@@ -1,0 +1,100 @@
+"""Heat maps and clouds of points on paper."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Ellipse
+
+from narrows.figures.palette import BLUE, VERMILION, colour
+from narrows.figures.static import FAINT, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from narrows.figures.chart import Cloud, Heat
+    from narrows.figures.model import Floats
+
+PAPER = "#f7f7f5"
+MOST_WORDS = 144
+"""More cells than this have no numbers in them."""
+
+DIVERGING = LinearSegmentedColormap.from_list("diverging", [BLUE.light, PAPER, VERMILION.light])
+SEQUENTIAL = LinearSegmentedColormap.from_list("sequential", [PAPER, BLUE.light, "#00304c"])
+
+
+def draw_heat(axes: Axes, heat: Heat) -> None:
+    """Cells with their values, and the scale beside them."""
+    low, high = limits(heat)
+    shades = DIVERGING if heat.centre is not None else SEQUENTIAL
+    rows, columns = heat.values.shape
+    axes.grid(visible=False)
+    mesh = axes.pcolormesh(
+        np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
+        np.ma.masked_invalid(heat.values), cmap=shades, vmin=low, vmax=high, edgecolors="white",
+        linewidth=0.8,
+    )  # fmt: skip
+    axes.set_facecolor("#e5e7eb")
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.015, aspect=18)
+    bar.outline.set_visible(False)
+    bar.set_label(heat.label, color=FAINT)
+    bar.ax.tick_params(length=2)
+    if heat.values.size <= MOST_WORDS:
+        _words(axes, heat.values, low, high, heat.centre is not None)
+
+
+def limits(heat: Heat) -> tuple[float, float]:
+    """The ends of the scale of colours."""
+    known = heat.values[np.isfinite(heat.values)]
+    least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    least = least if heat.low is None else heat.low
+    most = most if heat.high is None else heat.high
+    if heat.centre is not None:
+        reach = max(most - heat.centre, heat.centre - least) or 1.0
+        return heat.centre - reach, heat.centre + reach
+    return (least, most) if most > least else (least, least + 1.0)
+
+
+def _words(axes: Axes, values: Floats, low: float, high: float, diverging: bool) -> None:
+    for (row, column), value in np.ndenumerate(values):
+        if math.isfinite(value):
+            part = (value - low) / (high - low)
+            strong = abs(part - 0.5) > 0.36 if diverging else part > 0.55
+            shade = "white" if strong else INK
+            axes.text(column, row, f"{value:.2g}", ha="center", va="center", size=7, color=shade)
+
+
+def draw_cloud(axes: Axes, cloud: Cloud) -> None:
+    """Points, their mean, and the ellipse of one standard deviation."""
+    shade = colour(cloud.colour).light
+    known = np.isfinite(cloud.x) & np.isfinite(cloud.y)
+    x, y = cloud.x[known], cloud.y[known]
+    if not len(x):
+        return
+    axes.plot(x, y, ".", color=shade, markersize=4, alpha=0.55, zorder=2.5)
+    axes.plot([x.mean()], [y.mean()], "+", color=shade, markersize=8, zorder=3)
+    shape = ellipse(x, y)
+    if shape is not None:
+        width, height, angle = shape
+        axes.add_patch(
+            Ellipse((x.mean(), y.mean()), width, height, angle=angle, facecolor=shade, alpha=0.18,
+                    edgecolor=shade, zorder=2)
+        )  # fmt: skip
+
+
+def ellipse(x: Floats, y: Floats) -> tuple[float, float, float] | None:
+    """Width, height and angle (degrees) of the ellipse of one standard deviation.
+
+    None for fewer than three points.
+    """
+    if len(x) < 3:
+        return None
+    values, vectors = np.linalg.eigh(np.cov(x, y))
+    reach = 2 * np.sqrt(values.clip(0))
+    angle = math.degrees(math.atan2(vectors[1, 1], vectors[0, 1]))
+    return float(reach[1]), float(reach[0]), angle

@@ -1,0 +1,139 @@
+"""A figure of what is stored: of a sweep's tables, or of one of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narrows.errors import InputError
+from narrows.spec.overrides import dotted, parse_place
+from narrows.spec.suggest import one_of
+from narrows.spec.units import quote
+from narrows.spec.values import exact_value
+from narrows.store import Place, is_store, location, open_result, open_store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.figures.chart import Sheet
+    from narrows.figures.model import Figure
+
+
+def described(
+    place: Place,
+    name: str,
+    *,
+    metric: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    by: str | None = None,
+    where: Sequence[str] = (),
+    trial: int = 1,
+) -> Figure | Sheet:
+    """The figure `name` of the results at `place`, described.
+
+    Figures of a sweep take axes (`x`, `y`, `by`), a `metric` and conditions such
+    as "path.buffer=1bdp,2bdp" (`where`); those of a run show one `trial` of the
+    only combination that meets them. Raises InputError.
+    """
+    from narrows.figures import CATALOGUE as RUNS
+    from narrows.figures import sweeps
+
+    if name in sweeps.CATALOGUE:
+        entry = sweeps.CATALOGUE[name]
+        frame, axes, title = _table(place, entry.table, where)
+        view = sweeps.View(title, axes, metric, _place(x), _place(y), _place(by))
+        return entry.function(frame, view)
+    if name not in RUNS:
+        known = [*sweeps.CATALOGUE, *RUNS]
+        raise InputError.at("NAME", f"{quote(name)}, which is no figure", one_of(name, known))
+    return _of_run(place, name, where, trial)
+
+
+def save(figure: Figure | Sheet, stem: Path, formats: Sequence[str]) -> list[Path]:
+    """Writes a described figure as `stem.png`, `stem.svg` and `stem.html`."""
+    from narrows.figures import paper, static
+    from narrows.figures.chart import Sheet
+    from narrows.report.sheet import save_page
+
+    known = ("png", "svg", "html")
+    for kind in formats:
+        if kind not in known:
+            raise InputError.at("--format", quote(kind), one_of(kind, known))
+    drawn = [kind for kind in formats if kind != "html"]
+    if isinstance(figure, Sheet):
+        paths = paper.save_sheet(figure, stem, drawn)
+    else:
+        paths = static.save(figure, stem, drawn)
+    return [*paths, save_page(figure, stem)] if "html" in formats else paths
+
+
+def _table(
+    place: Place, table: str, where: Sequence[str]
+) -> tuple[pl.DataFrame, tuple[str, ...], str]:
+    """A table of the last study that was swept, its axes and its name."""
+    import polars as pl
+
+    from narrows.sweeps.export import frame
+
+    if not is_store(place):
+        raise InputError.at("DIR", f"{place}, which holds no sweep", "the directory of a sweep")
+    studies = open_store(place).studies()
+    rows = frame(place, table)
+    if len(studies) > 1 and not any(text.startswith("study=") for text in where):
+        names = [str(record["name"]) for record in studies.values()]
+        raise InputError.at("--where", f"{len(names)} studies", f"study={names[0]}")
+    axes = {str(record["name"]): tuple(record["axes"]) for record in studies.values()}
+    for text in where:
+        rows = rows.filter(_condition(rows, text))
+    if rows.is_empty():
+        raise InputError.at("--where", "no run that meets all", "values that occur")
+    title = str(rows["study"][0])
+    rows = rows.filter(pl.col("study") == title)
+    return rows, tuple(axis for axis in axes[title] if axis in rows.columns), title
+
+
+def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
+    import polars as pl
+
+    written, equals, values = text.partition("=")
+    name = _place(written.strip()) or written
+    if not equals:
+        raise InputError.at("--where", quote(text), "AXIS=VALUE, such as path.buffer=1bdp,")
+    if name not in rows.columns:
+        remedy = one_of(name, [column for column in rows.columns if "." in column])
+        raise InputError.at("--where", f"{quote(written)}, which is no axis", remedy)
+    wanted = {exact_value(value.strip()) for value in values.split(",")}
+    fitting = [value for value in rows[name].unique() if exact_value(value) in wanted]
+    return pl.col(name).is_in(fitting)
+
+
+def _place(written: str | None) -> str | None:
+    key = parse_place(written) if written is not None else None
+    return written if key is None else dotted(key)
+
+
+def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure:
+    from narrows import figures
+
+    if not is_store(place):
+        result = open_result(Path(str(location(place))))
+        if not 1 <= trial <= len(result.trials):
+            raise InputError.at("--trial", str(trial), f"a number from 1 to {len(result.trials)}")
+        run = result.trials[trial - 1]
+        return figures.describe(name, run.scenario, run.tables, result.groups)
+    rows, _, _ = _table(place, "summary", where)
+    cells = rows["cell"].unique()
+    if cells.len() > 1:
+        found = f"{cells.len()} combinations"
+        raise InputError.at("--where", found, "conditions that one combination meets")
+    keys = dict(zip(rows["trial"], rows["run"], strict=True))
+    if trial not in keys:
+        raise InputError.at("--trial", str(trial), one_of(str(trial), [str(t) for t in keys]))
+    store, key = open_store(place), str(keys[trial])
+    found_tables = {table: store.table(key, table) for table in sorted(store.tables_of(key))}
+    tables = {table: frame for table, frame in found_tables.items() if frame is not None}
+    if "flow_samples" not in tables:
+        raise InputError.at("DIR", "runs without samples", 'run.record = "samples" or more')
+    return figures.describe(name, store.scenario(key), tables)

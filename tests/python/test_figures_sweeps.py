@@ -1,0 +1,206 @@
+"""Figures of sweeps: what they describe, that they are drawn, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import polars as pl
+import pytest
+from specimens import run_cli
+
+from narrows.errors import InputError
+from narrows.figures import OF_SWEEPS, zoom
+from narrows.figures.axes import axis
+from narrows.figures.chart import Cloud, Heat, Line
+from narrows.figures.marks import ellipse, limits
+from narrows.figures.paper import save_sheet
+from narrows.figures.sweeps import CATALOGUE, View
+from narrows.report.sheet import page
+
+RATES, RTTS, BUFFERS = ("10mbit", "40mbit"), ("10ms", "50ms", "100ms"), ("0.5bdp", "1bdp", "8bdp")
+AXES = ("path.rate", "path.rtt", "path.buffer")
+Capture = pytest.CaptureFixture[str]
+
+
+def summary() -> pl.DataFrame:
+    """Two classes; BBR's share falls with the buffer and is the same for every rate and delay."""
+    rows = []
+    for cell, (rate, rtt, buffer) in enumerate(
+        [(a, b, c) for a in RATES for b in RTTS for c in BUFFERS], start=1
+    ):
+        for trial in (1, 2, 3):
+            share = 0.9 - 0.3 * BUFFERS.index(buffer) + 0.01 * (trial - 2)
+            rows.append({
+                "study": "made-up", "cell": cell, "trial": trial, "path.rate": rate,
+                "path.rtt": rtt, "path.buffer": buffer, "flows": 4, "utilization": 0.9,
+                "bbr.flows": 1, "bbr.share": share, "bbr.goodput_mbps": 10 * share,
+                "bbr.delay_mean_ms": 5.0 * trial, "cubic.flows": 3, "cubic.share": 1 - share,
+                "cubic.goodput_mbps": 10 * (1 - share), "cubic.delay_mean_ms": 6.0 * trial,
+            })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def flows() -> pl.DataFrame:
+    rows = [
+        {"study": "made-up", "cell": 1, "trial": 1, "path.rate": "10mbit", "class": cca,
+         "fct_s": 0.1 * number, "share": 0.1}
+        for cca in ("bbr", "cubic") for number in (3, 1, 2)
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def view(**changes: str) -> View:
+    return View("made-up", AXES, **changes)
+
+
+def only(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter((pl.col("path.rate") == "10mbit") & (pl.col("path.rtt") == "10ms"))
+
+
+def test_shares_stand_over_the_buffer_with_the_fair_line() -> None:
+    (chart,) = CATALOGUE["share"].function(only(summary()), view()).charts
+    bbr, cubic = chart.marks
+    assert isinstance(bbr, Line)
+    assert isinstance(cubic, Line)
+    assert bbr.x.tolist() == [0.5, 1.0, 8.0]
+    assert bbr.y.tolist() == pytest.approx([0.9, 0.6, 0.3])
+    assert (bbr.y + cubic.y).tolist() == pytest.approx([1.0] * 3)
+    assert bbr.low is not None
+    assert (bbr.y - bbr.low).tolist() == pytest.approx([4.30265 * 0.01 / 3**0.5] * 3, rel=1e-4)
+    assert [guide.value for guide in chart.guides] == [0.25, 0.75]
+    assert chart.x_scale == "log"
+    assert chart.ticks == ((0.5, "0.5"), (1.0, "1"), (8.0, "8"))
+
+
+def test_a_chart_for_every_combination_of_the_other_axes() -> None:
+    charts = CATALOGUE["share"].function(summary(), view()).charts
+    assert len(charts) == 6
+    assert charts[0].title == "rate 10mbit, rtt 10ms"
+    assert len(CATALOGUE["share"].function(summary(), view(x="path.rate")).charts) == 9
+
+
+def test_a_heat_map_diverges_from_the_fair_share() -> None:
+    charts = CATALOGUE["heatmap"].function(summary(), view()).charts
+    assert [chart.title for chart in charts] == [f"buffer {size}" for size in BUFFERS]
+    (heat,) = charts[0].marks
+    assert isinstance(heat, Heat)
+    assert heat.values.shape == (2, 3)
+    assert heat.values == pytest.approx(np.full((2, 3), 0.9))
+    assert heat.centre == 0.25
+    assert limits(heat) == pytest.approx((-0.5, 1.0))
+    assert [words for _, words in charts[0].y_ticks] == ["10", "40"]
+
+
+def test_the_delay_axis_is_reversed() -> None:
+    (chart,) = CATALOGUE["scatter"].function(only(summary()), View("made-up", ())).charts
+    bbr, cubic = chart.marks
+    assert isinstance(bbr, Cloud)
+    assert bbr.colour == "bbr"
+    assert len(bbr.x) == len(cubic.x) == 9  # type: ignore[union-attr]
+    start, end = chart.x_range
+    assert start is not None
+    assert end == 0.0
+    assert start > 18
+
+
+def test_lines_of_a_metric_of_every_class_or_by_an_axis() -> None:
+    frame = summary().filter(pl.col("path.rtt") == "10ms")
+    charts = CATALOGUE["lines"].function(frame, view(metric="goodput_mbps")).charts
+    assert [len(chart.marks) for chart in charts] == [2, 2]
+    by = CATALOGUE["lines"].function(frame, view(metric="bbr.share", by="path.rate")).charts
+    assert [mark.label for mark in by[0].marks] == ["rate 10mbit BBR", "rate 40mbit BBR"]
+
+
+def test_a_distribution_steps_at_every_value() -> None:
+    (chart,) = CATALOGUE["cdf"].function(flows(), View("made-up", ("path.rate",))).charts
+    line = chart.marks[0]
+    assert isinstance(line, Line)
+    assert line.x.tolist() == pytest.approx([0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
+    assert line.y.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1])
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> None:
+    frame = flows() if CATALOGUE[name].table == "flows" else summary()
+    shown = pl.col("path.rate") == "10mbit"
+    if name != "heatmap" and "path.rtt" in frame.columns:
+        shown &= pl.col("path.rtt") == "10ms"
+    axes = tuple(axis for axis in AXES if axis in frame.columns)
+    frame = frame.filter(shown)
+    sheet = CATALOGUE[name].function(frame, View("made-up", axes))
+    first = save_sheet(sheet, tmp_path / "one", ["png"])
+    second = save_sheet(sheet, tmp_path / "two", ["png"])
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+    pixels = matplotlib.image.imread(first[0])
+    assert pixels[..., :3].std() > 0.03, "an empty picture"
+    for chart in json.loads(zoom.as_json(sheet)):
+        assert chart["data"]
+    text = page(sheet)
+    assert "://" not in re.sub(r"<script>.*?</script>", "", text, count=1, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "place"),
+    [
+        ("share", {"x": "path.bufer"}, "--x"),
+        ("lines", {"metric": "godput"}, "--metric"),
+        ("lines", {"by": "path.queue"}, "--by"),
+        ("heatmap", {"metric": "bbr.shar"}, "--metric"),
+        ("heatmap", {"x": "path.rate", "y": "path.rate"}, "--y"),
+        ("cdf", {"metric": "class"}, "--metric"),
+        ("scatter", {"by": "rate"}, "--by"),
+        ("scatter", {}, "--where"),
+    ],
+)
+def test_what_is_not_there(name: str, changes: dict[str, str], place: str) -> None:
+    frame = flows() if CATALOGUE[name].table == "flows" else summary()
+    with pytest.raises(InputError) as caught:
+        CATALOGUE[name].function(frame, view(**changes))
+    assert caught.value.place == place
+
+
+def test_every_figure_is_listed() -> None:
+    assert list(OF_SWEEPS) == list(CATALOGUE)
+
+
+def test_axes_from_written_values() -> None:
+    rates = axis("path.rate", ["1gbit", "40mbit", "80mbit"])
+    assert rates.label == "Rate (Mbit/s)"
+    assert list(rates.positions.values()) == [40.0, 80.0, 1000.0]
+    assert rates.scale == "log"
+    controls = axis("flows[0].cca", ["cubic", "bbr", "cubic"])
+    assert controls.positions == {"cubic": 0.0, "bbr": 1.0}
+    assert axis("path.loss", [0.0, 0.01]).scale == "linear"
+
+
+def test_an_ellipse_follows_the_cloud() -> None:
+    along = np.linspace(-3, 3, 50)
+    width, height, angle = ellipse(along, along) or (0, 0, 0)
+    assert height == pytest.approx(0, abs=1e-6)
+    assert width == pytest.approx(2 * np.sqrt(2) * along.std(ddof=1))
+    assert angle % 180 == pytest.approx(45)
+    assert ellipse(along[:2], along[:2]) is None
+
+
+def test_the_command_draws_sweeps_and_runs(tmp_path: Path, capsys: Capture) -> None:
+    from specimens import GOOD, write
+
+    text = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]') + "\n"
+    text = text.replace("[run]", '[[flows]]\ncca = "bbr"\n\n[run]')
+    out = str(tmp_path / "out")
+    assert run_cli("sweep", write(tmp_path, text), "--out", out) == 0
+    stem = str(tmp_path / "share")
+    assert run_cli("figure", out, "share", "--out", stem, "--format", "png,svg,html") == 0
+    assert sorted(p.suffix for p in tmp_path.glob("share.*")) == [".html", ".png", ".svg"]
+    assert run_cli("figure", out, "timeline", "--where", "path.rate=4mbit", "--out", stem) == 0
+    for wrong in (["timeline"], ["shaer"], ["share", "--where", "path.rate=1mbit"],
+                  ["share", "--format", "gif"], ["timeline", "--where", "path.rate=4mbit",
+                                                 "--trial", "2"]):  # fmt: skip
+        assert run_cli("figure", out, *wrong) == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert run_cli("list", "figures") == 0
+    assert "heatmap" in capsys.readouterr().out
