@@ -11,6 +11,7 @@ import pytest
 from specimens import GOOD, write
 
 import narrows as nw
+from narrows.api import tables
 from narrows.api.tables import Table
 from narrows.spec import parse
 
@@ -31,6 +32,24 @@ def test_a_scenario_is_the_specification_that_it_says() -> None:
     written = chain.written()
     assert written["while"] == "large"
     assert "start" not in written
+
+
+def test_a_path_of_several_links_is_what_it_says() -> None:
+    link = nw.Link(name="second", rate="4mbit", buffer="50pkt")
+    loss = {"kind": "loss", "probability": 0.01}
+    path = nw.Path(
+        rate="8mbit",
+        rtt="20ms",
+        buffer="1bdp",
+        queue={"kind": "codel", "target": "3ms"},
+        links=[link],
+        reverse=nw.Reverse(rate="1mbit", buffer="50pkt"),
+        impairments=[loss],
+    )
+    spec = parse(small(path=path).toml(), "").spec
+    assert [known.name for known in spec.path.links] == ["second"]
+    assert spec.path.reverse is not None
+    assert len(spec.path.impairments) == 1
 
 
 def test_the_classes_are_those_of_the_models() -> None:
@@ -134,5 +153,11 @@ def test_every_public_name_is_there() -> None:
         assert getattr(nw, name) is not None
     assert callable(nw.sweep)
     assert issubclass(nw.Flow, Table)
+    classes = {
+        name
+        for name, value in vars(tables).items()
+        if isinstance(value, type) and issubclass(value, Table) and value is not Table
+    }
+    assert classes <= set(nw.__all__)
     with pytest.raises(AttributeError):
         nw.nothing  # noqa: B018

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from narrows.api.results import RunResult, SweepResult, open_result
 from narrows.api.running import run, sweep
-from narrows.api.tables import Expect, Flow, Host, Path, Run, Scenario
+from narrows.api.tables import Expect, Flow, Host, Link, Path, Reverse, Run, Scenario
 from narrows.api.writing import Range, Sweep
 
 __all__ = [
     "Expect",
     "Flow",
     "Host",
+    "Link",
     "Path",
     "Range",
+    "Reverse",
     "Run",
     "RunResult",
     "Scenario",

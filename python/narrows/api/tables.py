@@ -13,6 +13,36 @@ from narrows.api.writing import Sweep, Table, Values
 
 
 @dataclass(kw_only=True)
+class Link(Table):
+    """A link behind the first one; everything as there."""
+
+    rate: Values[str]
+    """Takes a rate with its unit, such as "80mbit"."""
+    name: Values[str]
+    """Takes a text of 1 to 80 printable characters."""
+    buffer: Values[str] | None = None
+    """Takes a size such as "1.75bdp", "250kb" or "100pkt"."""
+    queue: Values[str | Mapping[str, object]] | None = None
+    """Takes a queue discipline, such as "codel" or { kind = "codel" }."""
+    service: Values[str | Mapping[str, object]] | None = None
+    """Takes a service, such as "wifi" or { kind = "wifi" }."""
+
+
+@dataclass(kw_only=True)
+class Reverse(Table):
+    """The link of the way back."""
+
+    rate: Values[str]
+    """Takes a rate with its unit, such as "80mbit"."""
+    buffer: Values[str] | None = None
+    """Takes a size such as "1.75bdp", "250kb" or "100pkt"."""
+    queue: Values[str | Mapping[str, object]] | None = None
+    """Takes a queue discipline, such as "codel" or { kind = "codel" }."""
+    service: Values[str | Mapping[str, object]] | None = None
+    """Takes a service, such as "wifi" or { kind = "wifi" }."""
+
+
+@dataclass(kw_only=True)
 class Path(Table):
     """The bottleneck and the delay around it."""
 
@@ -26,8 +56,20 @@ class Path(Table):
     """
     queue: Values[str | Mapping[str, object]] | None = None
     """Takes a queue discipline, such as "codel" or { kind = "codel" }."""
+    service: Values[str | Mapping[str, object]] | None = None
+    """How the queue is served; the rate stays what a BDP is worked out with. Takes a service,
+    such as "wifi" or { kind = "wifi" }.
+    """
     loss: Values[float] | None = None
-    """Of data packets, after the queue. Takes a probability, a number from 0 to below 1."""
+    """Of data packets, after the last queue. Takes a probability, a number from 0 to below 1."""
+    impairments: Sequence[Values[str | Mapping[str, object]]] | None = None
+    """What else happens to packets, in their order within a direction and a place. Takes a
+    table, such as { kind = "loss", probability = 0.01 }.
+    """
+    links: Sequence[Link] | None = None
+    """More links behind the first, which is called "bottleneck"."""
+    reverse: Reverse | None = None
+    """The link of the way back; nothing queues there if none."""
 
 
 @dataclass(kw_only=True)
@@ -50,6 +92,12 @@ class Flow(Table):
     """Its own two-way delay instead of the path's. Takes a duration with its unit, such as
     "25ms".
     """
+    reverse: Values[bool] | None = None
+    """Whether its data go over the reverse link and its ACKs over the others. Takes true or
+    false.
+    """
+    links: Sequence[Values[str]] | None = None
+    """The links that it crosses; all if none. Takes a text of 1 to 80 printable characters."""
     repeat_gap: Values[str] | None = None
     """From the end of one flow of the chain to the start of the next. Takes a duration with
     its unit, such as "10s".
