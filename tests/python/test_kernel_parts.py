@@ -40,12 +40,16 @@ def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> Non
     json.dumps(config)
 
 
+def flow(size_bytes: int | None = None, ecn: str = "off") -> dict[str, object]:
+    return {"size_bytes": size_bytes, "ecn": ecn}
+
+
 def test_iperf3_sends_what_has_no_size() -> None:
-    flows = [{"size_bytes": None}, {"size_bytes": 1000}]
-    assert [IPERF3.program(flow) for flow in flows] == ["/iperf3", None]
+    flows = [flow(), flow(size_bytes=1000), flow(ecn="dctcp")]
+    assert [IPERF3.program(flow) for flow in flows] == ["/iperf3", None, None]
     assert IPERF3.describe(flows) == "iperf3 3.12, narrows-traffic"
     own = find_senders("own")
-    assert [own.program(flow) for flow in flows] == [None, None]
+    assert [own.program(flow) for flow in flows] == [None] * 3
     own.check(flows)
 
 
@@ -54,14 +58,17 @@ def test_a_missing_iperf3_is_one_sentence_with_the_remedy(
 ) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     senders = find_senders("iperf3")
-    senders.check([{"size_bytes": 1000}])
+    senders.check([flow(size_bytes=1000)])
     with pytest.raises(InputError, match=r'found "kernel", .*; `apt install iperf3`, or'):
-        senders.check([{"size_bytes": None}])
+        senders.check([flow()])
 
 
 def test_what_iperf3_cannot_do_is_refused() -> None:
     with pytest.raises(SpecError, match="flows: found 101; at most 100"):
-        IPERF3.check([{"size_bytes": None}] * 101)
+        IPERF3.check([flow()] * 101)
+    with pytest.raises(SpecError, match="different settings of ecn"):
+        IPERF3.check([flow(), flow(ecn="classic")])
+    assert [IPERF3.tcp_ecn([flow(ecn=ecn)]) for ecn in ("off", "classic")] == ["2", "1"]
     with pytest.raises(SpecError, match="at most a day"):
         IPERF3.check_duration(scenario_of(GOOD, ["run.duration=90000s"]))
     with pytest.raises(InputError, match="no sender"):

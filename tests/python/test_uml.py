@@ -118,6 +118,36 @@ def test_fq_paces_and_stop_stops(uml: Uml) -> None:
     assert flows["state"][-1] == "closed"
 
 
+def test_linuxs_own_disciplines_drop_and_mark(uml: Uml) -> None:
+    queue = 'queue = { kind = "codel", limit = "500pkt", ecn = true }'
+    text = GOOD.replace('buffer = "1bdp"', queue) + '\n[[flows]]\ncca = "cubic"\necn = "classic"\n'
+    tables = run(uml, text, ("run.duration=5s",)).tables
+    last = tables["queue_samples"].row(-1, named=True)
+    assert last["marked_packets"] > 0
+    assert last["dropped_packets"] > 0
+    assert last["backlog_packets"] < 100
+    flows = tables["flow_samples"]
+    again = [flows.filter(flows["flow"] == flow)["retransmitted"].max() for flow in (0, 1)]
+    assert isinstance(again[0], int)
+    assert again[0] > 0
+    # Only the other flow can be marked, so it loses nothing.
+    assert again[1] == 0
+
+
+def test_a_receiver_of_dctcp_tells_each_mark(uml: Uml) -> None:
+    queue = 'queue = { kind = "codel", ecn = true, target = "1s", ce_threshold = "2ms" }'
+    text = GOOD.replace('buffer = "1bdp"', queue).replace('"cubic"', '"dctcp"')
+    tables = run(uml, text, ("run.duration=5s",)).tables
+    last = tables["queue_samples"].row(-1, named=True)
+    assert last["marked_packets"] > 100
+    assert last["dropped_packets"] == 0
+    rtt = tables["flow_samples"]["srtt_ms"].drop_nulls()
+    # A classic receiver would make the sender halve: the queue would run empty again and again.
+    assert 22 < rtt[rtt.len() // 2 :].mean() < 26  # type: ignore[operator]
+    goodput = tables["flow_samples"]["received_bytes"][-1] * 8 / 5e6
+    assert goodput > 0.75 * 8
+
+
 def test_the_kernel_may_have_controls_that_the_simulator_lacks(
     uml: Uml, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ from narrows.backends.uml.backend import _interval
 from narrows.backends.uml.internals import cca_states
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
+from narrows.backends.uml.qdiscs import check_queue
 from narrows.backends.uml.tables import packets, received_bytes
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
@@ -129,11 +130,57 @@ def test_too_many_delays_are_refused() -> None:
     assert "at most 16" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("queue", "command"),
+    [
+        (
+            'kind = "codel", limit = "100pkt", ce_threshold = "1ms"',
+            "codel limit 100 target 5000us interval 100000us noecn ce_threshold 1000us",
+        ),
+        (
+            'kind = "fq_codel", flows = 16',
+            "fq_codel limit 10240 flows 16 quantum 1514 drop_batch 64 target 5000us "
+            + "interval 100000us ecn",
+        ),
+        (
+            'kind = "pie", target = "20ms", ecn = true',
+            "pie limit 1000 target 20000us tupdate 15000us alpha 2 beta 20 ecn nobytemode",
+        ),
+        (
+            'kind = "red", limit = "150kb", adaptive = true',
+            "red limit 151400 min 12617 max 37850 avpkt 1010 burst 20 bandwidth 10093334bit "
+            + "probability 0.02 adaptive",
+        ),
+        (
+            'kind = "fq", maxrate = "5mbit"',
+            "fq limit 10000 flow_limit 100 quantum 3028 initial_quantum 15140 "
+            + "refill_delay 40000us maxrate 5000000bit",
+        ),
+    ],
+)
+def test_disciplines_are_linuxs_own_below_a_class(queue: str, command: str) -> None:
+    text = GOOD.replace('buffer = "1bdp"', f"queue = {{ {queue} }}")
+    found = lines(text)
+    assert f"qdisc add dev r1 parent 1:1 handle 2: {command}" in [
+        " ".join(x.split()) for x in found
+    ]
+    shaper = next(line for line in found if " htb rate " in line)
+    assert "rate 8074667bit burst 4 cburst 4 quantum 1514" in shaper
+    assert tool_config(scenario_of(text), 1)["bottleneck_class"] == 0x10001
+
+
+def test_a_discipline_that_linux_lacks_is_named() -> None:
+    text = GOOD.replace('buffer = "1bdp"', 'queue = "dualpi2"')
+    with pytest.raises(SpecError, match=r"Linux 6\.12 lacks"):
+        check_queue(scenario_of(text)["path"])  # type: ignore[arg-type]
+
+
 def test_the_tool_gets_every_flow() -> None:
     config = tool_config(scenario_of(GOOD), 10_000_000)
     assert config["flows"][0] == {
         "name": "cubic-1",
         "cca": "cubic",
+        "ecn": "off",
         "start_ns": 0,
         "stop_ns": None,
         "size_bytes": None,
@@ -141,6 +188,7 @@ def test_the_tool_gets_every_flow() -> None:
         "while": None,
     }
     assert config["capture_ns"] == 0
+    assert config["bottleneck_class"] is None
 
 
 @pytest.mark.parametrize(("interval", "flows"), [("100ms", 1), ("7ms", 1), ("33ms", 40)])

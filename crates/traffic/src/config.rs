@@ -26,8 +26,10 @@ pub struct Config {
     pub receiver: Ipv4Addr,
     /// Flow i goes to this port plus i.
     pub first_port: u16,
-    /// The router's device whose root queue discipline is the bottleneck, if that is sampled here.
+    /// The router's device whose queue discipline is the bottleneck, if that is sampled here.
     pub bottleneck_device: Option<String>,
+    /// The class (1:2 is 0x10002) that it belongs to; the root if none.
+    pub bottleneck_class: Option<u32>,
     /// The sending host's device.
     pub sender_device: String,
     /// Capture packet headers there until this time, in ns; none if 0.
@@ -67,6 +69,18 @@ pub struct Namespaces {
     pub receiver: PathBuf,
 }
 
+/// How the two ends of a flow use explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ecn {
+    /// Nothing can be marked.
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 8257: the control asks for it, and the receiver's must be the same.
+    Dctcp,
+}
+
 /// One flow, or a chain of successive ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,6 +89,8 @@ pub struct FlowConfig {
     pub name: String,
     /// The kernel's name of its congestion control.
     pub cca: String,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
     /// When it connects, in ns.
     pub start_ns: u64,
     /// When it stops writing, in ns.

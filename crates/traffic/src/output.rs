@@ -14,7 +14,7 @@ rwnd_limited_us,sndbuf_limited_us,mss,dsack_dups,cc0,cc1,cc2,cc3,cc4,sent,delive
 arrived_segments,open_segments,arrived_bytes,open_bytes\n";
 /// How many of these describe the connection and not the whole chain.
 const CONNECTION_FIELDS: usize = 24;
-const QUEUE: &str = "time_ns,bytes,packets,queued_packets,queued_bytes,drops\n";
+const QUEUE: &str = "time_ns,bytes,packets,queued_packets,queued_bytes,drops,marks\n";
 const COMPLETIONS: &str = "flow,instance,start_ns,end_ns,size_bytes,retransmitted\n";
 
 /// The rows so far.
@@ -57,7 +57,7 @@ impl Output {
     /// A row of `queue.csv`.
     pub fn queue(&mut self, at: u64, q: &QueueCounters) {
         let (b, p, n) = (q.bytes, q.packets, q.queued_packets);
-        _ = writeln!(self.queue, "{at},{b},{p},{n},{},{}", q.queued_bytes, q.drops);
+        _ = writeln!(self.queue, "{at},{b},{p},{n},{},{},{}", q.queued_bytes, q.drops, q.marks);
     }
 
     /// A row of `completions.csv`.

@@ -1,4 +1,4 @@
-//! Counters of a device's root queue discipline, by rtnetlink.
+//! Counters of a device's queue discipline, by rtnetlink.
 
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,9 +11,20 @@ const NLM_F_REQUEST: u16 = 1;
 /// Linux 6.9 to 6.12 answers only with this flag or when someone listens (rtnl_notify_needed).
 const NLM_F_ECHO: u16 = 8;
 const TC_H_ROOT: u32 = 0xFFFF_FFFF;
+const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_APP: u16 = 4;
+/// Where in a discipline's own statistics 32-bit counters of its marks are, in bytes
+/// (linux/pkt_sched.h); some count those by a threshold apart.
+const MARKS: [(&[u8], &[usize]); 5] = [
+    (b"codel\0", &[24, 32]),
+    (b"fq_codel\0", &[12, 28]),
+    (b"pie\0", &[36]),
+    (b"red\0", &[12]),
+    (b"fq\0", &[80]),
+];
 
 /// What the queue discipline has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,23 +39,27 @@ pub struct QueueCounters {
     pub queued_bytes: u32,
     /// Packets dropped.
     pub drops: u32,
+    /// Packets marked.
+    pub marks: u32,
 }
 
 /// Reads one device's counters again and again.
 pub struct QueueReader {
     socket: OwnedFd,
-    device: i32,
+    request: [u8; 36],
 }
 
 impl QueueReader {
-    /// Opens a reader in the current namespace.
+    /// Opens a reader in the current namespace, of the discipline below a class (1:2 is
+    /// 0x10002) or of the root.
     ///
     /// # Errors
     /// If there is no such device.
-    pub fn open(device: &str) -> Result<Self> {
+    pub fn open(device: &str, class: Option<u32>) -> Result<Self> {
         let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
         // Connected to the kernel by default: port 0.
-        Ok(Self { socket, device: sys::device_index(device)? })
+        let request = request(sys::device_index(device)?, class.unwrap_or(TC_H_ROOT));
+        Ok(Self { socket, request })
     }
 
     /// The counters now.
@@ -52,22 +67,21 @@ impl QueueReader {
     /// # Errors
     /// If the device is gone.
     pub fn read(&self) -> Result<QueueCounters> {
-        let request = request(self.device);
-        sys::send(self.socket.as_raw_fd(), &request)?;
+        sys::send(self.socket.as_raw_fd(), &self.request)?;
         let mut buffer = [0_u8; 4096];
         let answer = sys::receive(self.socket.as_raw_fd(), &mut buffer)?;
         parse(answer).ok_or_else(|| Error::new(ErrorKind::InvalidData, "no queue counters"))
     }
 }
 
-/// A `nlmsghdr` (16 bytes) and a `tcmsg` (20 bytes) that ask for the root queue discipline.
-fn request(device: i32) -> [u8; 36] {
+/// A `nlmsghdr` (16 bytes) and a `tcmsg` (20 bytes) that ask for the discipline of `parent`.
+fn request(device: i32, parent: u32) -> [u8; 36] {
     let mut m = [0; 36];
     m[0..4].copy_from_slice(&36_u32.to_ne_bytes());
     m[4..6].copy_from_slice(&RTM_GETQDISC.to_ne_bytes());
     m[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_ECHO).to_ne_bytes());
     m[20..24].copy_from_slice(&device.to_ne_bytes());
-    m[28..32].copy_from_slice(&TC_H_ROOT.to_ne_bytes());
+    m[28..32].copy_from_slice(&parent.to_ne_bytes());
     m
 }
 
@@ -98,7 +112,8 @@ fn parse(message: &[u8]) -> Option<QueueCounters> {
     if u16_at(message, 4)? != RTM_NEWQDISC {
         return None;
     }
-    let stats = attribute(message.get(36..)?, TCA_STATS2)?;
+    let attributes = message.get(36..)?;
+    let stats = attribute(attributes, TCA_STATS2)?;
     let basic = attribute(stats, TCA_STATS_BASIC)?;
     let queue = attribute(stats, TCA_STATS_QUEUE)?;
     Some(QueueCounters {
@@ -107,7 +122,14 @@ fn parse(message: &[u8]) -> Option<QueueCounters> {
         queued_packets: u32_at(queue, 0)?,
         queued_bytes: u32_at(queue, 4)?,
         drops: u32_at(queue, 8)?,
+        marks: marks(attribute(attributes, TCA_KIND), attribute(stats, TCA_STATS_APP)),
     })
+}
+
+fn marks(kind: Option<&[u8]>, own: Option<&[u8]>) -> u32 {
+    let (Some(kind), Some(own)) = (kind, own) else { return 0 };
+    let known = MARKS.iter().find(|(name, _)| *name == kind);
+    known.map_or(0, |(_, places)| places.iter().filter_map(|&at| u32_at(own, at)).sum())
 }
 
 #[cfg(test)]
@@ -128,7 +150,7 @@ mod tests {
         basic.extend([2_u32, 0].map(u32::to_ne_bytes).concat());
         let queue = [5_u32, 7570, 9, 0, 0].map(u32::to_ne_bytes).concat();
         let stats = [attr(TCA_STATS_BASIC, &basic), attr(TCA_STATS_QUEUE, &queue)].concat();
-        let mut message = request(3).to_vec();
+        let mut message = request(3, TC_H_ROOT).to_vec();
         message[4..6].copy_from_slice(&RTM_NEWQDISC.to_ne_bytes());
         message.extend(attr(1, b"tbf\0x"));
         message.extend(attr(TCA_STATS2, &stats));
@@ -139,8 +161,18 @@ mod tests {
             queued_packets: 5,
             queued_bytes: 7570,
             drops: 9,
+            marks: 0,
         };
         assert_eq!(counters, expected);
         assert_eq!(parse(&message[..40]), None);
+    }
+
+    #[test]
+    fn marks_are_among_the_disciplines_own_statistics() {
+        let own: Vec<u8> = (0..9_u32).flat_map(u32::to_ne_bytes).collect();
+        assert_eq!(marks(Some(b"codel\0"), Some(&own)), 6 + 8);
+        assert_eq!(marks(Some(b"red\0"), Some(&own)), 3);
+        assert_eq!(marks(Some(b"tbf\0"), Some(&own)), 0);
+        assert_eq!(marks(Some(b"codel\0"), None), 0);
     }
 }

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use crate::config::{Ecn, FlowConfig};
 use crate::info::TcpInfo;
 use crate::sys;
 
@@ -43,9 +44,14 @@ impl Receiver {
     /// Listens in the current namespace and starts a thread.
     ///
     /// # Errors
-    /// If the port is taken.
-    pub fn start(port: u16) -> Result<Self> {
+    /// If the port is taken, or the kernel lacks a control that the receiver must have.
+    pub fn start(port: u16, flow: &FlowConfig) -> Result<Self> {
         let listener = sys::listen(port)?;
+        if flow.ecn == Ecn::Dctcp {
+            // Only a receiver with this control tells each mark; connections inherit it.
+            let cca = flow.cca.as_bytes();
+            sys::set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
+        }
         let shared = Arc::new(Mutex::new(Shared::default()));
         let theirs = Arc::clone(&shared);
         thread::Builder::new().spawn(move || serve(&listener, &theirs))?;

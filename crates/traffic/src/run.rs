@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Child;
 
 use crate::capture::Capture;
-use crate::config::Config;
+use crate::config::{Config, Ecn};
 use crate::diag::Sockets;
 use crate::flow::{Connections, Flow, Hosts};
 use crate::iperf::{self, Iperf};
@@ -129,7 +129,7 @@ fn start_receivers(config: &Config) -> Result<Receivers> {
     for (i, flow) in config.flows.iter().enumerate() {
         let port = port(config, i)?;
         ends.push(match &flow.iperf3 {
-            None => Some(Receiver::start(port)?),
+            None => Some(Receiver::start(port, flow)?),
             Some(program) => {
                 servers.0.push(iperf::serve(program, port, &config.out)?);
                 None
@@ -147,7 +147,16 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Flo
         let iperf = Iperf::new(flow, program, number, to, config.duration_ns, &config.out);
         return Ok(Flow::Iperf(Box::new(iperf)));
     };
-    Ok(Flow::Own(Box::new(Sender::new(flow, SocketAddrV4::new(to.0, to.1))), receiver))
+    let setting = tcp_ecn(config, flow.ecn);
+    Ok(Flow::Own(Box::new(Sender::new(flow, SocketAddrV4::new(to.0, to.1), setting)), receiver))
+}
+
+/// What a flow has to set while it connects: itself, and what holds for the others. Nothing
+/// where no flow differs from Linux's default.
+fn tcp_ecn(config: &Config, ecn: Ecn) -> Option<[u8; 2]> {
+    let some = config.flows.iter().any(|flow| flow.ecn == Ecn::Classic);
+    let others = config.sysctls.get("net/ipv4/tcp_ecn").and_then(|v| v.bytes().next());
+    some.then_some([if ecn == Ecn::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
 }
 
 /// Those of the current namespace, if another program's connections are to be looked at.
@@ -163,7 +172,7 @@ fn open_queue(config: &Config) -> Result<Option<QueueReader>> {
         return Ok(None);
     };
     sys::enter_namespace(router)?;
-    QueueReader::open(device).map(Some)
+    QueueReader::open(device, config.bottleneck_class).map(Some)
 }
 
 /// In the current namespace.

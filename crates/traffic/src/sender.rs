@@ -94,16 +94,18 @@ pub struct Sender {
     started_ns: u64,
     left: Option<u64>,
     closed: Totals,
+    tcp_ecn: Option<[u8; 2]>,
 }
 
 impl Sender {
-    /// A flow that waits for its start.
+    /// A flow that waits for its start. While it connects the sysctl `tcp_ecn` is the first of
+    /// the two, then the second; untouched if none.
     #[must_use]
-    pub fn new(config: FlowConfig, to: SocketAddrV4) -> Self {
+    pub fn new(config: FlowConfig, to: SocketAddrV4, tcp_ecn: Option<[u8; 2]>) -> Self {
         let phase = Phase::Waiting(config.start_ns);
         let left = config.size_bytes;
         let closed = Totals::default();
-        Self { config, to, phase, instance: 0, started_ns: 0, left, closed }
+        Self { config, to, phase, instance: 0, started_ns: 0, left, closed, tcp_ecn }
     }
 
     /// Its configuration.
@@ -151,11 +153,19 @@ impl Sender {
         let low = NOT_SENT_LOW_WATER.to_ne_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
         sys::watch(epoll.as_raw_fd(), raw, libc::EPOLLOUT, token, false)?;
+        self.set_ecn(0)?;
         sys::connect(raw, self.to)?;
+        self.set_ecn(1)?;
         self.started_ns = now;
         self.left = self.config.size_bytes;
         self.phase = Phase::Sending(fd);
         Ok(())
+    }
+
+    /// The SYN, which leaves within connect(2), asks for what the namespace is set to.
+    fn set_ecn(&self, which: usize) -> Result<()> {
+        let Some(values) = self.tcp_ecn else { return Ok(()) };
+        std::fs::write("/proc/sys/net/ipv4/tcp_ecn", [values[which]])
     }
 
     /// Writes what the socket takes, or notices the end.

@@ -7,18 +7,20 @@ from typing import Any
 
 from narrows.errors import SpecError
 from narrows.spec import registry
+from narrows.spec.suggest import one_of
 
 
 def refuse_ecn(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for a flow whose ECN isn't what its control brings along.
+    """Raises SpecError for a flow whose ECN Linux's TCP doesn't have.
 
-    DCTCP negotiates ECN by itself (`TCP_CONG_NEEDS_ECN`); for the others the
-    kernel's `tcp_ecn` decides, which these back ends leave alone.
+    DCTCP negotiates its own by itself (`TCP_CONG_NEEDS_ECN`); for the others it is
+    as `tcp_ecn` is when they connect.
     """
     for i, flow in enumerate(scenario["flows"]):
-        own = registry.ecn_need(flow["cca"]) or "off"
-        if flow["ecn"] != own:
-            remedy = f'"{own}" for {flow["cca"]} on this back end'
+        need = registry.ecn_need(flow["cca"])
+        able = (need,) if need else ("off", "classic")
+        if flow["ecn"] not in able:
+            remedy = f"{one_of(flow['ecn'], able)} for {flow['cca']} on this back end"
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
 
 

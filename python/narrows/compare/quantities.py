@@ -64,6 +64,9 @@ QUANTITIES: Mapping[str, Quantity] = {
             "drop_rate", "packets dropped at the queue", "%", 100.0, 3, "20 % or 0.2 points", _rate
         ),
         Quantity(
+            "mark_rate", "packets marked at the queue", "%", 100.0, 3, "20 % or 0.2 points", _rate
+        ),
+        Quantity(
             "queue",
             "mean queue",
             "BDP",
@@ -102,7 +105,8 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
     finished flows) or a goodput. Shares are given where no flow has a size, and
     for all classes but the last, which has what the others leave. The RTT is
     the mean of TCP's own smoothed RTT over the samples, which every back end
-    knows; a kernel doesn't show its single RTT samples.
+    knows; a kernel doesn't show its single RTT samples. The bottleneck marks
+    where some flow uses ECN.
     """
     run = _Run(scenario, tables, info, groups)
     found: Measured = {}
@@ -111,6 +115,7 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
     bottleneck = run.summary["bottleneck"]
     values = {
         "drop_rate": bottleneck["loss_rate"],
+        "mark_rate": run.mark_rate(),
         "queue": bottleneck["queue_bdp"]["mean"],
         "utilization": bottleneck["utilization"],
     }
@@ -149,6 +154,16 @@ class _Run:
         if self.endless and group != self.classes[-1]:
             values["share"] = _sum(entry["share"] for entry in entries)
         return {Cell(name, group): value for name, value in values.items() if value is not None}
+
+    def mark_rate(self) -> float | None:
+        """Packets marked of all that arrived; nothing where no flow can be marked."""
+        if all(flow["ecn"] == "off" for flow in self.scenario["flows"]):
+            return None
+        samples = self.tables["queue_samples"].filter(pl.col("link") == 0)
+        columns = ("arrived_packets", "marked_packets")
+        grown = growth(samples, "link", columns, self.warmup_s, self.end_s)
+        arrived, marked = (float(grown[name].sum()) for name in columns)
+        return marked / arrived if arrived else None
 
     def _retransmission_rate(self, flows: Sequence[int], start_s: float) -> float | None:
         samples = self.tables["flow_samples"].filter(pl.col("flow").is_in(flows))

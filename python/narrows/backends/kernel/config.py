@@ -81,7 +81,7 @@ def _traffic_config(
 ) -> dict[str, Any]:
     """The traffic tool's configuration; the router adds what it alone knows."""
     run = scenario["run"]
-    names = ("name", "cca", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
+    names = ("name", "cca", "ecn", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
     return {
         "duration_ns": run["duration_ns"],
         "warmup_ns": run["warmup_ns"],
@@ -89,7 +89,10 @@ def _traffic_config(
         "stop_when": run["stop_when"],
         "first_port": FIRST_PORT,
         "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
-        "sysctls": _sysctls(scenario["host"]["socket_buffers"]),
+        "sysctls": {
+            **_sysctls(scenario["host"]["socket_buffers"]),
+            "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
+        },
         "flows": [
             {**{name: flow[name] for name in names}, "iperf3": senders.program(flow)}
             for flow in scenario["flows"]

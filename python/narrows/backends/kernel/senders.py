@@ -22,7 +22,7 @@ _OWN = "narrows-traffic"
 
 @dataclass(frozen=True)
 class Senders:
-    """`iperf3` sends the flows without a size, if there is one; all others are our own."""
+    """`iperf3` sends the flows without a size, if there is one; others are our own."""
 
     wanted: str
     iperf3: Path | None
@@ -47,6 +47,15 @@ class Senders:
             remedy = f"at most {MAX_IPERF3_FLOWS} of iperf3, or --backend kernel:own,"
             raise SpecError.at("flows", f"{len(theirs)}", remedy)
 
+        if len({flows[i]["ecn"] for i in theirs}) > 1:
+            remedy = "the same for all that iperf3 sends, or --backend kernel:own,"
+            raise SpecError.at("flows", "different settings of ecn", remedy)
+
+    def tcp_ecn(self, flows: list[Mapping[str, Any]]) -> str:
+        """The sysctl while iperf3's flows connect; our own ones set it themselves."""
+        classic = any(self._is_iperf3(flow) and flow["ecn"] == "classic" for flow in flows)
+        return "1" if classic else "2"
+
     def check_duration(self, scenario: Mapping[str, Any]) -> None:
         """Raises SpecError if iperf3 can't send for so long."""
         duration_ns = scenario["run"]["duration_ns"]
@@ -55,7 +64,9 @@ class Senders:
             raise SpecError.at("run.duration", f"{duration_ns / 1e9:g} s", remedy)
 
     def _is_iperf3(self, flow: Mapping[str, Any]) -> bool:
-        return self.wanted == "iperf3" and flow["size_bytes"] is None
+        """iperf3 chooses its control too late for one that asks for ECN by itself."""
+        bulk = flow["size_bytes"] is None and flow["ecn"] != "dctcp"
+        return self.wanted == "iperf3" and bulk
 
 
 def find_senders(wanted: str) -> Senders:

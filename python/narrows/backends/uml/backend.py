@@ -24,7 +24,6 @@ from narrows.backends.uml.machine import (
 )
 from narrows.backends.uml.network import (
     CONFIG,
-    FULL_PACKET,
     LOG,
     MAX_FLOWS,
     NETWORK,
@@ -33,12 +32,13 @@ from narrows.backends.uml.network import (
     network_script,
     tool_config,
 )
+from narrows.backends.uml.qdiscs import FULL_PACKET, KINDS, check_queue
 from narrows.backends.uml.tables import Tables, digest, read_tables
 from narrows.errors import InputError, SpecError
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult
 
-_REVISION = 1
+_REVISION = 2
 """Counts changes of the path and of the tables: older results aren't those of this version."""
 _FINE_NS = 10_000_000
 """The queue and the RTT are sampled that often for their distributions, with few flows."""
@@ -70,7 +70,7 @@ class Uml:
         """What the kernel has."""
         return Capabilities(
             ccas=self.kernel.ccas,
-            queues=("droptail",),
+            queues=KINDS,
             profiles=(self.kernel.profile,),
             parallel=True,
             real_time=False,
@@ -127,9 +127,7 @@ class Uml:
             if host[f"{key}_ns"]:
                 remedy = '"0s", since hosts in virtual time take no time,'
                 raise SpecError.at(f"host.{key}", f"{host[f'{key}_ns']} ns", remedy)
-        if scenario["path"]["queue"]["kind"] != "droptail":
-            found = f'"{scenario["path"]["queue"]["kind"]}"'
-            raise SpecError.at("path.queue", found, '"droptail" on this back end')
+        check_queue(scenario["path"])
         refuse_ecn(scenario)
         if len(flows) > MAX_FLOWS:
             raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")

@@ -1,11 +1,8 @@
 """A scenario as the guest's network and the traffic tool's configuration.
 
-The path is snd - rtr - dly - rcv, a namespace each. The bottleneck follows the
-simulator's link to the packet: a token bucket that holds one packet's tokens
-hands each packet on when its transmission would start, so that its queue holds
-what waits and nothing else; `netem rate` in the next namespace adds the time of
-the transmission, and half the two-way delay. tc counts Ethernet headers, so rate
-and limit are scaled by what they add to a full packet.
+The path is snd - rtr - dly - rcv, a namespace each. The bottleneck is
+in `qdiscs`; netem in the next namespace adds the time of a packet's
+transmission, and half the two-way delay.
 """
 
 from __future__ import annotations
@@ -14,16 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from narrows.backends.uml.machine import GUEST_DIRECTORY
+from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, framed
 from narrows.errors import SpecError
 
 Scenario = Mapping[str, Any]
 
 NETWORK, CONFIG, LOG, STATUS = "network", "config.json", "log", "status"
 """Files in the guest's directory: `network_script`, `tool_config`, what both said, how it ended."""
-FULL_PACKET = 1500
-"""IP bytes of a full packet."""
-ETHERNET = 14
-"""Bytes that tc counts beyond the IP packet."""
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
 MAX_FLOWS = 10_000
@@ -31,8 +25,6 @@ _MAX_BANDS = 16
 """As many classes as a `prio` queue discipline has."""
 _NETEM_PACKETS = 10_000_000
 """More than any scenario holds on the cable."""
-_LATE_US = 3
-"""A timer of the guest is that late at most: a bucket without this slack would lose tokens."""
 _SMALL = 256
 """Random loss spares shorter IP packets: those without data."""
 _BUFFERS = {
@@ -101,7 +93,7 @@ def network_script(scenario: Scenario) -> str:
     fair = f"qdisc add dev s0 root fq flow_limit {_NETEM_PACKETS} limit {_NETEM_PACKETS}"
     commands = [
         *_batch("snd", [fair] if scenario["host"]["fq"] else []),
-        *_batch("rtr", _bottleneck(scenario["path"])),
+        *_batch("rtr", bottleneck(scenario["path"])),
         *_batch("dly", [*_cable(scenario, "d1", data=True), *_cable(scenario, "d0", data=False)]),
     ]
     return _HOSTS.format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
@@ -121,7 +113,7 @@ def init_script(tool: str) -> str:
 def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
     """The traffic tool's configuration, sampling every `interval_ns`."""
     run = scenario["run"]
-    names = ("name", "cca", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
+    names = ("name", "cca", "ecn", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
     return {
         "duration_ns": run["duration_ns"],
         "warmup_ns": run["warmup_ns"],
@@ -135,6 +127,7 @@ def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
         "receiver": "10.0.3.2",
         "first_port": FIRST_PORT,
         "bottleneck_device": "r1",
+        "bottleneck_class": bottleneck_class(scenario["path"]),
         "sender_device": "s0",
         "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
         "sysctls": {"net/ipv4/tcp_no_metrics_save": "1"},
@@ -145,29 +138,6 @@ def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
 
 def _batch(namespace: str, commands: Sequence[str]) -> list[str]:
     return [f"tc -n {namespace} -batch - <<EOF", *commands, "EOF"]
-
-
-def _framed(count: int) -> int:
-    """IP bytes of full packets, as bytes or bit/s that tc counts."""
-    return -(-count * (FULL_PACKET + ETHERNET) // FULL_PACKET)
-
-
-def _bottleneck(path: Mapping[str, Any]) -> list[str]:
-    rate = _framed(path["rate_bps"])
-    burst = FULL_PACKET + ETHERNET + max(2, -(-rate * _LATE_US // 8_000_000))
-    bucket = f"qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {burst}"
-    if "packets" in path["buffer"]:
-        packets = path["buffer"]["packets"]
-        return [
-            f"{bucket} limit {_limit(_framed(packets * FULL_PACKET))}",
-            f"qdisc add dev r1 parent 1:1 handle 2: pfifo limit {_limit(packets)}",
-        ]
-    return [f"{bucket} limit {_limit(_framed(path['buffer']['bytes']))}"]
-
-
-def _limit(amount: int) -> int:
-    """As tc keeps limits in 32 bits; nothing here ever reaches as much."""
-    return min(amount, 2**32 - 1)
 
 
 def _cable(scenario: Scenario, device: str, *, data: bool) -> list[str]:
@@ -210,5 +180,5 @@ def _netem(path: Mapping[str, Any], rtt_ns: int, loss: float, *, data: bool) -> 
     if loss:
         parts.append(f"loss {loss * 100:.10g}%")
     if data:
-        parts.append(f"rate {_framed(path['rate_bps'])}bit")
+        parts.append(f"rate {framed(path['rate_bps'])}bit")
     return " ".join(parts)

@@ -14,7 +14,8 @@ from typing import Any
 import polars as pl
 
 from narrows.backends.uml.internals import cca_states, internals
-from narrows.backends.uml.network import ETHERNET, FIRST_PORT, FULL_PACKET
+from narrows.backends.uml.network import FIRST_PORT
+from narrows.backends.uml.qdiscs import ETHERNET, FULL_PACKET
 
 Tables = dict[str, pl.DataFrame]
 
@@ -150,7 +151,7 @@ def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
         pl.col("queued_packets").cast(_LARGE).alias("backlog_packets"),
         count.cast(_LARGE).alias("arrived_packets"),
         pl.col("drops").cast(_LARGE).alias("dropped_packets"),
-        pl.lit(0, _LARGE).alias("marked_packets"),
+        pl.col("marks").cast(_LARGE).alias("marked_packets"),
         pl.col("packets").cast(_LARGE).alias("forwarded_packets"),
         _ip_bytes("bytes", "packets").alias("forwarded_bytes"),
     )

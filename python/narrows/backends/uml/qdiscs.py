@@ -1,0 +1,158 @@
+"""The bottleneck as Linux's own queue disciplines.
+
+It follows the simulator's link to the packet. A shaper hands each packet on when
+its transmission would start, so that the queue holds what waits and nothing else;
+`netem rate` behind it adds the time of the transmission. Drop-tail is a token
+bucket with room for one packet's tokens. The others stand below a class of `htb`
+without a burst: a token bucket would take a packet out of them before its turn, to
+look at it (`qdisc_peek_dequeued`), and they would see too short a delay.
+
+tc counts Ethernet headers, so rates and sizes are scaled by what they add to a
+full packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from narrows.errors import SpecError
+from narrows.spec.suggest import one_of
+
+Path = Mapping[str, Any]
+Queue = Mapping[str, Any]
+
+FULL_PACKET = 1500
+"""IP bytes of a full packet."""
+ETHERNET = 14
+"""Bytes that tc counts beyond the IP packet."""
+_CLASS = 0x10001
+"""1:1."""
+_LATE_US = 3
+"""A timer of the guest is that late at most: a bucket without this slack would lose tokens."""
+
+
+def framed(count: int) -> int:
+    """IP bytes of full packets, as bytes or bit/s that tc counts."""
+    return -(-count * (FULL_PACKET + ETHERNET) // FULL_PACKET)
+
+
+def bottleneck(path: Path) -> list[str]:
+    """The commands for tc that make the bottleneck on r1."""
+    if path["queue"]["kind"] == "droptail":
+        return _droptail(path)
+    kind, rate = path["queue"]["kind"], framed(path["rate_bps"])
+    burst, quantum = _slack(rate), FULL_PACKET + ETHERNET
+    speed = f"rate {rate}bit burst {burst} cburst {burst} quantum {quantum}"
+    return [
+        "qdisc add dev r1 root handle 1: htb default 1",
+        f"class add dev r1 parent 1: classid 1:1 htb {speed}",
+        f"qdisc add dev r1 parent 1:1 handle 2: {kind} {_parameters(path)}",
+    ]
+
+
+def bottleneck_class(path: Path) -> int | None:
+    """The class that the discipline belongs to, as a number; None for the root."""
+    return None if path["queue"]["kind"] == "droptail" else _CLASS
+
+
+def check_queue(path: Path) -> None:
+    """Raises SpecError for a discipline that Linux 6.12 lacks."""
+    kind = path["queue"]["kind"]
+    if kind not in KINDS:
+        found = f'"{kind}", which Linux 6.12 lacks'
+        raise SpecError.at("path.queue", found, one_of(kind, KINDS))
+
+
+def _droptail(path: Path) -> list[str]:
+    rate = framed(path["rate_bps"])
+    burst = FULL_PACKET + ETHERNET + _slack(rate)
+    bucket = f"qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {burst}"
+    if "packets" in path["buffer"]:
+        packets = path["buffer"]["packets"]
+        return [
+            f"{bucket} limit {_limit(framed(packets * FULL_PACKET))}",
+            f"qdisc add dev r1 parent 1:1 handle 2: pfifo limit {_limit(packets)}",
+        ]
+    return [f"{bucket} limit {_limit(framed(path['buffer']['bytes']))}"]
+
+
+def _slack(rate_bps: int) -> int:
+    """Bytes that pass while a timer is late."""
+    return max(2, -(-rate_bps * _LATE_US // 8_000_000))
+
+
+def _limit(amount: int) -> int:
+    """As tc keeps limits in 32 bits; nothing here ever reaches as much."""
+    return min(amount, 2**32 - 1)
+
+
+def _parameters(path: Path) -> str:
+    (limit,) = path["buffer"].values()
+    return _KINDS[path["queue"]["kind"]](path["queue"], limit)
+
+
+def _us(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1000:.10g}us"
+
+
+def _flag(queue: Queue, name: str, other: str = "") -> str:
+    return name if queue[name] else other
+
+
+def _threshold(queue: Queue) -> str:
+    value = queue["ce_threshold_ns"]
+    return "" if value is None else f"ce_threshold {_us(value)}"
+
+
+def _delays(queue: Queue) -> str:
+    times = f"target {_us(queue['target_ns'])} interval {_us(queue['interval_ns'])}"
+    return f"{times} {_flag(queue, 'ecn', 'noecn')} {_threshold(queue)}"
+
+
+def _codel(queue: Queue, limit: int) -> str:
+    return f"limit {limit} {_delays(queue)}"
+
+
+def _fq_codel(queue: Queue, limit: int) -> str:
+    sizes = f"limit {limit} flows {queue['flows']} quantum {queue['quantum']}"
+    return f"{sizes} drop_batch {queue['drop_batch']} {_delays(queue)}"
+
+
+def _pie(queue: Queue, limit: int) -> str:
+    times = f"target {_us(queue['target_ns'])} tupdate {_us(queue['tupdate_ns'])}"
+    weights = f"alpha {queue['alpha']} beta {queue['beta']}"
+    flags = f"{_flag(queue, 'ecn', 'noecn')} {_flag(queue, 'bytemode', 'nobytemode')}"
+    return f"limit {limit} {times} {weights} {flags}"
+
+
+def _red(queue: Queue, limit: int) -> str:
+    """What isn't given is as tc-red(8) says: tc itself doesn't know all of it."""
+    given, average = queue["max_bytes"], queue["avpkt_bytes"]
+    most = limit // 4 if given is None else given
+    least = most // 3 if queue["min_bytes"] is None else queue["min_bytes"]
+    usual = (2 * least + most) // (3 * average)
+    burst = usual if queue["burst"] is None else queue["burst"]
+    sizes = f"limit {framed(limit)} min {framed(least)} max {framed(most)} avpkt {framed(average)}"
+    decay = f"burst {burst} bandwidth {framed(queue['bandwidth_bps'])}bit"
+    flags = " ".join(_flag(queue, name) for name in ("ecn", "harddrop", "nodrop", "adaptive"))
+    return f"{sizes} {decay} probability {queue['probability']:.10g} {flags}"
+
+
+def _fq(queue: Queue, limit: int) -> str:
+    sizes = f"limit {limit} flow_limit {queue['flow_limit_packets']}"
+    turns = f"quantum {queue['quantum']} initial_quantum {queue['initial_quantum']}"
+    rate = "" if queue["maxrate_bps"] is None else f"maxrate {queue['maxrate_bps']}bit"
+    refill = f"refill_delay {_us(queue['refill_delay_ns'])}"
+    return f"{sizes} {turns} {refill} {rate} {_threshold(queue)}"
+
+
+_KINDS: Mapping[str, Callable[[Queue, int], str]] = {
+    "codel": _codel,
+    "fq_codel": _fq_codel,
+    "pie": _pie,
+    "red": _red,
+    "fq": _fq,
+}
+KINDS = ("droptail", *_KINDS)
+"""The simulator's disciplines that Linux 6.12 has."""
