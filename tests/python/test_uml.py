@@ -64,11 +64,12 @@ def test_the_tables_are_those_of_the_simulator(uml: Uml) -> None:
 
 
 def test_a_seed_gives_the_same_bytes_again_also_side_by_side(uml: Uml) -> None:
-    seeds = [1, 2, 1, 2]
+    seeds = [1, 2, 3, 4] * 2
     with ThreadPoolExecutor(4) as pool:
         digests = list(pool.map(lambda s: run(uml, TWO, (f"run.seed={s}",)).info.digest, seeds))
-    assert digests[:2] == digests[2:]
-    assert digests[0] != digests[1]
+    assert digests[:4] == digests[4:]
+    # A seed decides where BBR's cycle begins: one of seven places.
+    assert len(set(digests)) > 1
 
 
 def test_a_chain_completes_and_ends_the_run(uml: Uml) -> None:

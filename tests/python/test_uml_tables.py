@@ -130,6 +130,19 @@ def test_too_many_delays_are_refused() -> None:
     assert "at most 16" in caught.value.remedy
 
 
+FQ_CODEL = (
+    "fq_codel limit 10240 flows 16 quantum 1514 drop_batch 64 target 5000us interval 100000us ecn"
+)
+RED = (
+    "red limit 151400 min 12617 max 37850 avpkt 1010 burst 20 bandwidth 10093334bit "
+    "probability 0.02 adaptive"
+)
+FQ = (
+    "fq limit 10000 flow_limit 100 quantum 3028 initial_quantum 15140 refill_delay 40000us "
+    "maxrate 5000000bit"
+)
+
+
 @pytest.mark.parametrize(
     ("queue", "command"),
     [
@@ -137,25 +150,13 @@ def test_too_many_delays_are_refused() -> None:
             'kind = "codel", limit = "100pkt", ce_threshold = "1ms"',
             "codel limit 100 target 5000us interval 100000us noecn ce_threshold 1000us",
         ),
-        (
-            'kind = "fq_codel", flows = 16',
-            "fq_codel limit 10240 flows 16 quantum 1514 drop_batch 64 target 5000us "
-            + "interval 100000us ecn",
-        ),
+        ('kind = "fq_codel", flows = 16', FQ_CODEL),
         (
             'kind = "pie", target = "20ms", ecn = true',
             "pie limit 1000 target 20000us tupdate 15000us alpha 2 beta 20 ecn nobytemode",
         ),
-        (
-            'kind = "red", limit = "150kb", adaptive = true',
-            "red limit 151400 min 12617 max 37850 avpkt 1010 burst 20 bandwidth 10093334bit "
-            + "probability 0.02 adaptive",
-        ),
-        (
-            'kind = "fq", maxrate = "5mbit"',
-            "fq limit 10000 flow_limit 100 quantum 3028 initial_quantum 15140 "
-            + "refill_delay 40000us maxrate 5000000bit",
-        ),
+        ('kind = "red", limit = "150kb", adaptive = true', RED),
+        ('kind = "fq", maxrate = "5mbit"', FQ),
     ],
 )
 def test_disciplines_are_linuxs_own_below_a_class(queue: str, command: str) -> None:
