@@ -15,6 +15,8 @@ from narrows.spec.units import quote
 Key = tuple[str | int, ...]
 """A place in a specification: `("flows", 0, "cca")`."""
 
+_ELEMENTS = ("queue", "service")
+"""Places where a name stands for a table with that `kind`."""
 _EXAMPLE = "PLACE=VALUE, such as path.buffer=4bdp,"
 
 
@@ -70,6 +72,8 @@ def _put(raw: dict[str, Any], override: Override) -> None:
     place = f"{override.origin} {dotted(override.key)}"
     *way, last = override.key
     for step, following in zip(way, override.key[1:], strict=True):
+        if step in _ELEMENTS and isinstance(here, dict) and isinstance(here.get(step), str):
+            here[step] = {"kind": here[step]}
         here = _enter(here, step, [] if isinstance(following, int) else {}, place)
     _enter(here, last, override.value, place)
     if isinstance(here, dict | list):

@@ -1,0 +1,82 @@
+"""The tables of docs/reference/paths.md, from the registries.
+
+    python -m narrows.reference docs/reference/paths.md
+
+writes what stands between a line `<!-- table: NAME -->` and the next `<!-- end -->`
+anew; a test holds the page to it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from narrows.spec import registry
+from narrows.spec.elements import show_default, show_room
+from narrows.spec.presets import presets
+from narrows.spec.toml import inline
+
+Entry = Mapping[str, Any]
+_BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def renewed(page: str) -> str:
+    """The page with all its tables made anew; raises KeyError for a table that there isn't."""
+    return _BLOCK.sub(lambda found: f"{found[1]}\n{_TABLES[found[2]]()}\n{found[3]}", page)
+
+
+def _elements(entries: Mapping[str, Entry]) -> str:
+    return "\n".join("\n".join(_element(name, entry)) for name, entry in entries.items())
+
+
+def _element(name: str, entry: Entry) -> Iterator[str]:
+    yield f"#### `{name}`\n"
+    yield f"{_sentence(entry['summary'])} Source: {entry['source']}.\n"
+    rows = [(p["name"], p["unit"], show_default(p), p["what"]) for p in entry["parameters"]]
+    if entry["room"][0]:
+        rows.insert(0, ("limit", show_room(entry), "`path.buffer`", "what may wait"))
+    if not rows:
+        yield "No parameters.\n"
+        return
+    yield "| Parameter | Unit | Default | |\n| --- | --- | --- | --- |"
+    for parameter, unit, default, what in rows:
+        yield f"| `{parameter}` | {unit} | {default} | {what} |"
+    yield ""
+
+
+def _presets() -> str:
+    return "\n".join("\n".join(_preset(name, entry)) for name, entry in presets().items())
+
+
+def _preset(name: str, entry: Entry) -> Iterator[str]:
+    yield f"#### `{name}`\n"
+    yield f"{_sentence(entry['summary'])} Source: {entry['source']}.\n"
+    yield "```toml"
+    for key, value in entry["path"].items():
+        yield f"{key} = {inline(value)}"
+    yield "```\n"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+_TABLES = {
+    "queues": lambda: _elements(registry.queues()),
+    "services": lambda: _elements(registry.services()),
+    "impairments": lambda: _elements(registry.impairments()),
+    "presets": _presets,
+}
+
+
+def _main() -> None:
+    for name in sys.argv[1:]:
+        page = Path(name)
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,55 @@
+"""The examples of experiments/elements: each runs, and shows what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from narrows.backends.sim import Simulator
+from narrows.metrics.expect import Case, judge
+from narrows.metrics.summary import summarise
+from narrows.metrics.tables import summary_tables
+from narrows.plan import plan
+from narrows.reference import renewed
+from narrows.spec import load, registry
+from narrows.spec.presets import presets
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "experiments" / "elements").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_the_example_shows_what_it_says(file: Path) -> None:
+    assert file.read_text(encoding="utf-8").startswith("# ")
+    spec = load(file).spec
+    made = plan(spec, "test")
+    scenario = made.trials[0].scenario
+    result = Simulator().run(scenario)
+    entry = summarise(scenario, result.tables, result.info)
+    summary = summary_tables(entry, made.groups)["summary"].with_columns(cell=1)
+    assert spec.expect
+    assert [str(one) for one in judge(spec.expect, [Case(1, "", {}, made.groups)], summary)] == []
+
+
+def test_every_element_has_an_example() -> None:
+    shown = {kind for file in EXAMPLES for kind in _kinds(plan(load(file).spec, "x"))}
+    known = {*registry.queues(), *registry.services(), *registry.impairments()}
+    assert shown == known
+
+
+def _kinds(made: Any) -> Iterator[str]:
+    path: Mapping[str, Any] = made.trials[0].scenario["path"]
+    for link in (path, *path["links"], *([path["reverse"]] if path["reverse"] else ())):
+        yield link["queue"]["kind"]
+        yield link["service"]["kind"]
+    for impairment in path["impairments"]:
+        yield impairment["kind"]
+
+
+def test_the_reference_page_is_up_to_date() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "paths.md"
+    text = page.read_text(encoding="utf-8")
+    assert renewed(text) == text, "python -m narrows.reference docs/reference/paths.md"
+    assert all(f"#### `{name}`" in text for name in [*registry.impairments(), *presets()])
