@@ -1,0 +1,106 @@
+"""The golden table's runs, written as captures and analysed again.
+
+Exact: packets, bytes on the wire, retransmissions, losses, and whatever arrived. Within
+bounds: what the simulated Linux works out from more than its packets. Its RTT samples
+come once for each ACK and, of packets sent again, from timestamps in whole
+milliseconds; it takes packets for lost by time, the analysis by what was
+selectively acknowledged beyond them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from captured import captured
+
+from narrows import _native
+
+MSS = 1448
+GOLDEN = """\
+name = "golden"
+
+[path]
+rate = "20mbit"
+rtt = "20ms"
+buffer = "1bdp"
+
+[[flows]]
+cca = "cubic"
+count = 2
+
+[run]
+duration = "8s"
+warmup = "0s"
+"""
+PATHS = [(rtt, buffer) for rtt in ("20ms", "80ms") for buffer in ("0.5bdp", "1bdp", "4bdp")]
+CONTROLS = [control["name"] for control in _native.ccas()]
+
+Flow = tuple[dict[str, Any], pl.DataFrame]
+
+
+def analysed(file: Path) -> list[Flow]:
+    """What is found of each flow, and its samples."""
+    output = _native.analyze([str(file)])
+    samples = pl.DataFrame(output.tables["flow_samples"])
+    flows = json.loads(output.summary)["flows"]
+    return [(flow, samples.filter(pl.col("flow") == flow["id"])) for flow in flows]
+
+
+def round_trips(directory: Path, control: str) -> Iterator[tuple[Flow, Flow, Flow]]:
+    """Each flow: what the simulator says; what its two captures say."""
+    for number, (rtt, buffer) in enumerate(PATHS):
+        changes = (f"path.rtt={rtt}", f"path.buffer={buffer}", f"flows.0.cca={control}")
+        run = captured(directory / str(number), GOLDEN, changes)
+        told = pl.DataFrame(run.output.tables["flow_samples"])
+        spread = pl.DataFrame(run.output.tables["distributions"])
+        seen = zip(analysed(run.file("sender")), analysed(run.file("receiver")), strict=True)
+        for flow, (at_sender, at_receiver) in enumerate(seen):
+            samples = told.filter(pl.col("flow") == flow)
+            rtts = spread.filter(pl.col("kind") == "rtt_ms", pl.col("id") == flow)
+            mean = (rtts["value"] * rtts["weight"]).sum() / rtts["weight"].sum()
+            yield (
+                ({**samples.row(-1, named=True), "rtt_mean": mean}, samples),
+                at_sender,
+                at_receiver,
+            )
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_run_comes_back(tmp_path: Path, control: str) -> None:
+    retransmitted = 0
+    for (run, samples), (flow, seen), (arrived, _) in round_trips(tmp_path, control):
+        loss = flow["loss"]
+        assert flow["packets"] == run["sent"]
+        assert flow["payload_bytes"] == run["sent"] * MSS
+        assert flow["wire_bytes"] == run["sent"] * (MSS + 52)
+        assert (loss["retransmitted"], loss["lost"]) == (run["retransmitted"], run["lost"])
+        assert (flow["sack"], flow["handshake"], flow["vantage"]) == (True, True, "sender")
+        # At the end of the run packets have arrived that no ACK tells of yet.
+        assert 0 <= run["received_bytes"] - arrived["received_bytes"] <= 2 * MSS
+        assert arrived["vantage"] == "receiver"
+        assert flow["rtt_ms"]["mean"] == pytest.approx(run["rtt_mean"], rel=0.02)
+        assert flow["rtt_ms"]["min"] == pytest.approx(run["min_rtt_ms"], abs=0.05)
+        check_samples(samples, seen)
+        retransmitted += run["retransmitted"]
+    assert retransmitted > 0 or control in ("ledbat", "vegas"), "some runs lose packets"
+
+
+def check_samples(run: pl.DataFrame, seen: pl.DataFrame) -> None:
+    """The two at the same instants: mostly equal, their means always.
+
+    An analysis has no row where nothing happened: the one before still holds.
+    """
+    at = (pl.col("time_s") * 1e3).round().cast(pl.Int64).alias("ms")
+    run, seen = run.with_columns(at).filter(pl.col("sent") > 0), seen.with_columns(at)
+    both = run.join_asof(seen, on="ms", suffix="_seen")
+    assert len(both) > 75
+    for column in ("sent", "delivered", "retransmitted", "in_flight"):
+        difference = both[column].cast(pl.Int64) - both[f"{column}_seen"].cast(pl.Int64)
+        assert (difference == 0).mean() > 0.6, column
+    means = both["in_flight_seen"].mean(), both["in_flight"].mean()
+    assert means[0] == pytest.approx(means[1], rel=0.02)
