@@ -56,6 +56,9 @@ class RunResult(Result, _Tables):
     the runs with their scenarios and tables.
     """
 
+    def __repr__(self) -> str:
+        return f"RunResult({str(self.path)!r})"
+
     def _place(self) -> Place:
         return self.path
 

@@ -50,6 +50,10 @@ class Path(Table):
     """Bit/s, counting IP bytes. Takes a rate with its unit, such as "80mbit"."""
     rtt: Values[str]
     """Two-way delay, without queueing. Takes a duration with its unit, such as "25ms"."""
+    preset: Values[str] | None = None
+    """Where the fields come from that a specification leaves out. Takes a text of 1 to 80
+    printable characters.
+    """
     buffer: Values[str] | None = None
     """What may wait, not counting the packet being sent; the queue's default if none. Takes a
     size such as "1.75bdp", "250kb" or "100pkt".

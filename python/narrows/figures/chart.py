@@ -76,12 +76,13 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """Points, and the ellipse of one standard deviation around their mean."""
+    """Points, and the ellipse of one standard deviation around their mean, with a note there."""
 
     label: str
     x: Floats
     y: Floats
     colour: str
+    note: str = ""
 
 
 Mark: TypeAlias = Line | Box | Bar | Heat | Cloud

@@ -78,6 +78,10 @@ def draw_cloud(axes: Axes, cloud: Cloud) -> None:
         return
     axes.plot(x, y, ".", color=shade, markersize=4, alpha=0.55, zorder=2.5)
     axes.plot([x.mean()], [y.mean()], "+", color=shade, markersize=8, zorder=3)
+    if cloud.note:
+        place, gap = (float(x.mean()), float(y.mean())), (5, 5)
+        axes.annotate(cloud.note, place, xytext=gap, textcoords="offset points", size=7.5,
+                      color=shade)  # fmt: skip
     shape = ellipse(x, y)
     if shape is not None:
         width, height, angle = shape

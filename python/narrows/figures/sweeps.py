@@ -140,15 +140,13 @@ def scatter(frame: pl.DataFrame, view: View) -> Sheet:
 
     def chart(rows: pl.DataFrame, title: str) -> Chart:
         marks: list[Mark] = []
-        for number, (label, part) in enumerate(_split(rows, by)):
+        for label, part in _split(rows, by):
             for group in known:
                 points = part.drop_nulls([f"{group}.delay_mean_ms", f"{group}.goodput_mbps"])
                 if points.height:
                     x = points[f"{group}.delay_mean_ms"].to_numpy()
                     y = points[f"{group}.goodput_mbps"].to_numpy()
-                    text = " ".join(t for t in (label, cca_name(group)) if t)
-                    hue = HUES[number % len(HUES)] if by and len(known) == 1 else group
-                    marks.append(Cloud(text, x, y, hue))
+                    marks.append(Cloud(cca_name(group), x, y, group, label))
         clouds = [mark for mark in marks if isinstance(mark, Cloud)]
         most = max((float(cloud.x.max()) for cloud in clouds), default=1.0)
         high = max((float(cloud.y.max()) for cloud in clouds), default=1.0)

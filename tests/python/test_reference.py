@@ -1,0 +1,68 @@
+"""What is made from the sources is up to date, and the notebooks run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import narrows as nw
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "docs" / "notebooks").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def tools() -> Iterator[None]:
+    sys.path.insert(0, str(ROOT / "tools"))
+    yield
+    sys.path.remove(str(ROOT / "tools"))
+
+
+def test_the_reference_is_complete() -> None:
+    import generate_reference
+
+    text = generate_reference.TARGET.read_text()
+    assert text == generate_reference.generate(), "`make reference` renews it"
+    for name in set(nw.__all__) - {"__version__"}:
+        assert f"## nw.{name}\n" in text
+    for name in nw.metrics.__all__:
+        assert f"### nw.metrics.{name}\n" in text
+    for table in (nw.Path, nw.Flow, nw.Run):
+        for field in table.__dataclass_fields__:
+            assert f"| `{field}` |" in text
+
+
+def test_a_name_without_words_is_found() -> None:
+    import generate_reference
+
+    with pytest.raises(ValueError, match=r"nw\.silent has no docstring"):
+        generate_reference.words("nw.silent", lambda: None)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_shows_what_it_showed(script: Path) -> None:
+    import make_notebooks
+
+    with make_notebooks.elsewhere():
+        made = make_notebooks.notebook(script.read_text())
+    kept = json.loads(script.with_suffix(".ipynb").read_text())
+    assert [c["source"] for c in kept["cells"]] == [c["source"] for c in made["cells"]], (
+        "`make reference` renews it"
+    )
+    for before, now in zip(kept["cells"], made["cells"], strict=True):
+        assert forms(before) == forms(now)
+
+
+def forms(cell: dict) -> list[object]:
+    """The kinds of output of a cell; numbers may change with the engine."""
+    return [sorted(out.get("data", {"text": ""})) for out in cell.get("outputs", [])]
+
+
+def test_there_are_notebooks_and_they_are_small() -> None:
+    assert SCRIPTS
+    for script in SCRIPTS:
+        assert script.with_suffix(".ipynb").stat().st_size < 400_000

@@ -1,0 +1,105 @@
+"""Writes docs/reference/python.md: every public name, from the docstrings.
+
+`make reference` runs this; a test compares, and finds names without words.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import narrows
+from narrows import metrics
+
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
+HEAD = """# Python
+
+    import narrows as nw
+
+Made from the docstrings by `make reference`. Examples that run:
+[docs/notebooks](../notebooks). Values are written as in TOML ("80mbit", "25ms",
+"1.75bdp"); None leaves a field to its default; in a sweep a list or an `nw.Range` in
+place of a value is an axis.
+"""
+
+
+def generate() -> str:
+    """The text of the page; raises ValueError for a name without words."""
+    parts = [HEAD]
+    for name in sorted(narrows.__all__, key=lambda n: (n[0].isupper(), n)):
+        if name not in ("__version__", "metrics"):
+            parts += entry(f"nw.{name}", getattr(narrows, name))
+    parts.append("## nw.metrics\n\n" + words("nw.metrics", metrics) + "\n")
+    for name in sorted(metrics.__all__):
+        parts += function(f"nw.metrics.{name}", getattr(metrics, name), 3)
+    return "\n".join(parts)
+
+
+def entry(name: str, what: object) -> Iterator[str]:
+    """A class or a function."""
+    if inspect.isclass(what):
+        yield from class_(name, what)
+    else:
+        yield from function(name, what, 2)
+
+
+def class_(name: str, what: type) -> Iterator[str]:
+    """A class with its fields, properties and methods."""
+    yield f"## {name}\n\n{words(name, what)}\n"
+    rows = [f"| `{field}` | `{kind}` | {said} |" for field, kind, said in fields(what)]
+    if rows:
+        yield "| Field | Type | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    for method, found in members(what):
+        if isinstance(found, property):
+            yield f"### {name}.{method}\n\n{words(f'{name}.{method}', found)}\n"
+        else:
+            yield from function(f"{name}.{method}", found, 3)
+
+
+def members(what: type) -> Iterator[tuple[str, object]]:
+    """Public methods and properties that narrows defines."""
+    for name, found in inspect.getmembers(what):
+        home = getattr(found, "fget", None) or getattr(found, "func", None) or found
+        ours = str(getattr(home, "__module__", "")).startswith("narrows")
+        if name.startswith("_") or not ours or inspect.isclass(found):
+            continue
+        if isinstance(found, property) or inspect.isroutine(found):
+            yield name, found
+
+
+def function(name: str, what: object, level: int) -> Iterator[str]:
+    """A function with its signature."""
+    signature = str(inspect.signature(what)) if callable(what) else ""
+    signature = re.sub(r"\(self(, )?", "(", signature).replace("'", "")
+    short = name.removeprefix("nw.")
+    text = "\n".join(textwrap.wrap(f"{short}{signature}", 92, subsequent_indent="    "))
+    yield f"{'#' * level} {name}\n\n```python\n{text}\n```\n\n{words(name, what)}\n"
+
+
+def words(name: str, what: object) -> str:
+    """The docstring; raises ValueError if there is none."""
+    found = inspect.getdoc(what)
+    if not found:
+        raise ValueError(f"{name} has no docstring")
+    return found
+
+
+def fields(what: type) -> Iterator[tuple[str, str, str]]:
+    """The annotated fields of a class with what stands below each in the source."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(what))).body
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign):
+            said = ""
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                said = " ".join(str(after.value.value).split()).replace("|", "\\|")
+            kind = ast.unparse(node.annotation).replace("|", "\\|")
+            yield ast.unparse(node.target), kind, said
+
+
+if __name__ == "__main__":
+    TARGET.write_text(generate(), encoding="utf-8")
