@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from narrows.figures.chart import Bar, Box, Chart, Cloud, Guide, Heat, Line, Sheet
 from narrows.figures.marks import draw_cloud, draw_heat
@@ -96,6 +97,10 @@ def _chart(axes: Axes, chart: Chart) -> None:
     axes.set_ylabel(chart.y_label)
     axes.set_xscale(chart.x_scale)
     axes.set_yscale(chart.y_scale)
+    for axis, scale in ((axes.xaxis, chart.x_scale), (axes.yaxis, chart.y_scale)):
+        if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
     axes.grid(axis="both", color=GRID, linewidth=0.7)
     axes.tick_params(length=2.5)
     for mark in chart.marks:

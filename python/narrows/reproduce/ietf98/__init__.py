@@ -4,4 +4,63 @@ from __future__ import annotations
 
 from narrows.reproduce.exhibit import Exhibit
 
-EXHIBITS: tuple[Exhibit, ...] = ()
+PROFILE = "linux-4.9"
+SLIDES = "the slides on BBR at IETF 98 (Cardwell et al., March 2017)"
+CHOICES = (
+    "The hosts run Linux 4.9, the first with BBR and the newest long-term kernel when the slides "
+    "were shown; its BBR paces only through fq, so fq paces CUBIC and Reno too. Buffers are "
+    "drop-tail and counted in bytes. Every packet of a sender waits up to 20 microseconds, in "
+    "order, the noise of a host. "
+)
+ORDERS = (
+    "Which flow starts first isn't said: all together, and each class 1 or 3 s before the other."
+)
+LATER = ("linux-6.12",)
+
+
+def _exhibit(
+    figure: str,
+    title: str,
+    source: str,
+    *claims: str,
+    also: tuple[str, ...] = (),
+    choices: str = "",
+) -> Exhibit:
+    return Exhibit(
+        f"ietf98/{figure}",
+        title,
+        f"{source} of {SLIDES}",
+        tuple(f"ietf98/{claim}" for claim in claims or (figure,)),
+        f"ietf98.{figure.replace('-', '_')}",
+        PROFILE,
+        also,
+        CHOICES + choices,
+    )
+
+
+EXHIBITS: tuple[Exhibit, ...] = (
+    _exhibit("loss-arithmetic", "What random loss allows CUBIC",
+             "Slide 'Problems with loss-based congestion control'"),
+    _exhibit("loss-sweep", "Throughput in spite of random loss",
+             "Backup slide 'fully use bandwidth, despite high packet loss'", also=LATER,
+             choices="The buffer, which isn't said, is 1 BDP; a flow lasts a minute, as "
+             "in the BBR paper."),
+    _exhibit("bufferbloat", "Queueing delay in bloated buffers",
+             "Backup slide 'low queue delay, despite bloated buffers'", also=LATER,
+             choices="The flows start together and settle for 15 minutes; their median RTT is "
+             "shown, as in the figure of the BBR paper."),
+    _exhibit("convergence", "BBR flows find a fair share by noticing each other's probes",
+             "Backup slide 'BBR multi-flow convergence dynamics'", also=LATER,
+             choices="Flows join every 2 s, two as in the slide's text and five as in its picture; "
+             "the buffer is 8 BDP."),
+    _exhibit("startup", "BBR and CUBIC start up",
+             "Slides 'Faster for short flows, too' and 'Start-up behavior'", also=LATER,
+             choices="The path is that of Figures 4 and 5 of the BBR paper, from which the slide's "
+             "pictures are: 10 Mbit/s, 40 ms and a buffer of 210 ms."),
+    _exhibit("reno", "What BBR and CUBIC leave to Reno in a deep buffer",
+             "Slides 'In deep buffers: BBR, CUBIC friendliness to Reno'",
+             "reno-1x", "reno-4x", "reno-16x", also=LATER, choices=ORDERS),
+    _exhibit("buffer-sweep", "1 CUBIC against 1 BBR by the size of the buffer",
+             "The last two backup slides", "buffer-sweep", "deep-buffer-point",
+             also=LATER, choices=ORDERS + " Buffers from 0.5 to 50 BDP stand for the slide's."),
+)  # fmt: skip

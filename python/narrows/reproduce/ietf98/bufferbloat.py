@@ -1,0 +1,139 @@
+"""Backup slide 'low queue delay, despite bloated buffers'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.report import Check
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import testbed
+from narrows.reproduce.judging import between
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+FLOWS = 8
+RATE_BPS = 128e3
+KINDS = ("bbr", "cubic")
+BUFFERS_KB = (6, 15, 30, 75, 150, 300, 600, 1200)
+QUICK_BUFFERS_KB = (6, 75, 300, 1200)
+TRIALS = 3
+BLOATED_KB = 150
+"""From here on the buffer holds several times the least windows of all flows."""
+LEAST_WINDOW = 4
+"""Packets that BBR keeps in flight whatever it measures (bbr_cwnd_min_target)."""
+
+
+def floor_s() -> float:
+    """How long the least windows of all BBR flows take to pass the bottleneck."""
+    return FLOWS * LEAST_WINDOW * 1500 * 8 / RATE_BPS
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """8 flows for half an hour, the second half of which is counted."""
+    for room in QUICK_BUFFERS_KB if scope.quick else BUFFERS_KB:
+        for kind in KINDS:
+            path = {"rate": "128kbit", "rtt": "40ms", "buffer": f"{room}kb"}
+            spec = testbed.spec(
+                scope,
+                path,
+                [{"cca": kind, "count": FLOWS}],
+                duration="1800s",
+                warmup="900s",
+                trials=testbed.trials(scope, TRIALS),
+                sample_interval="10s",
+            )
+            yield Case({"buffer_kb": room, "kind": kind}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The flows' median RTT in s, in their mean."""
+    rtt = (pl.col("rtt_p50_ms").mean() / 1e3).alias("rtt_s")
+    return {"rtt": testbed.per_flow(trial).select(rtt)}
+
+
+def by_buffer(data: Data, kind: str) -> pl.DataFrame:
+    """Mean, least and greatest median RTT over the trials: `buffer_kb`, `mean`, `low`, `high`."""
+    rtt = pl.col("rtt_s")
+    rows = data["rtt"].filter(pl.col("kind") == kind).group_by("buffer_kb")
+    return rows.agg(mean=rtt.mean(), low=rtt.min(), high=rtt.max()).sort("buffer_kb")
+
+
+def draw(data: Data) -> list[Picture]:
+    """Median RTT against the buffer, both logarithmic."""
+    lines = []
+    for kind in KINDS:
+        rows = by_buffer(data, kind)
+        x, y, low, high = (frames.column(rows, c) for c in ("buffer_kb", "mean", "low", "high"))
+        lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
+    ticks = tuple((float(room), str(room)) for room in BUFFERS_KB)
+    words = f"{LEAST_WINDOW} packets of each BBR flow"
+    chart = Chart("Buffer (KB)", "Median RTT (s)", tuple(lines), x_scale="log", y_scale="log",
+                  y_range=(0.2, 100), ticks=ticks, guides=(Guide(floor_s(), words),))  # fmt: skip
+    sheet = Sheet(
+        "Queueing delay in bloated buffers",
+        f"8 BBR or 8 CUBIC, 128 kbit/s, 40 ms, minutes 15 to 30; {data.scope.profile}",
+        (chart,),
+        "CUBIC's RTT grows in proportion to the buffer; BBR's stays at 4 s from 75 KB on.",
+        height=3.6,
+    )
+    return [Picture("", "Median RTT by the size of the buffer, mean and range of trials", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """CUBIC's delay grows with the buffer, BBR's doesn't and is low."""
+    return [Finding("ietf98/bufferbloat", [grows(data), flat(data), low(data)])]
+
+
+def _slope(data: Data, kind: str) -> float:
+    """Of the logarithms of RTT and buffer, over the bloated buffers: 1 is proportional."""
+    rows = by_buffer(data, kind).filter(pl.col("buffer_kb") >= BLOATED_KB)
+    x, y = (np.log(frames.column(rows, column)) for column in ("buffer_kb", "mean"))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def grows(data: Data) -> Check:
+    """How CUBIC's delay depends on the buffer."""
+    return between(
+        "CUBIC's delay grows with the buffer.",
+        f"Slope of the median RTT against the buffer, both as logarithms, from {BLOATED_KB} KB on.",
+        "1, in proportion",
+        [_slope(data, "cubic")],
+        (0.8, 1.1),
+    )
+
+
+def flat(data: Data) -> Check:
+    """How BBR's does."""
+    return between(
+        "BBR's doesn't.",
+        f"The same slope for BBR from {BLOATED_KB} KB on; smaller buffers don't hold the least "
+        "windows of 8 flows and their probes.",
+        "0",
+        [_slope(data, "bbr")],
+        (-0.2, 0.2),
+    )
+
+
+def low(data: Data) -> Check:
+    """BBR's delay against the least that its windows allow."""
+    rows = by_buffer(data, "bbr").filter(pl.col("buffer_kb") >= BLOATED_KB)
+    ratio = [value / floor_s() for value in rows["mean"].to_list()]
+    highest = by_buffer(data, "cubic")["mean"].max()
+    part = testbed.number(rows["mean"].to_list()[-1]) / testbed.number(highest)
+    return Check(
+        "BBR's is low.",
+        f"BBR's greatest median RTT from {BLOATED_KB} KB on, over the {floor_s():g} s that the "
+        f"least windows ({LEAST_WINDOW} packets of each flow, 80 times the path's BDP) take; and "
+        "BBR's median RTT over CUBIC's in the largest buffer. Passes up to 2 and up to 0.1.",
+        "near the least possible",
+        f"{max(ratio):.2f} times; {part:.3f} of CUBIC's",
+        max(ratio) <= 2.0 and part <= 0.1,
+    )

@@ -1,0 +1,181 @@
+"""Backup slide 'BBR multi-flow convergence dynamics'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.metrics.fairness import jain
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import testbed
+from narrows.reproduce.judging import between, interval
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+RATE = 100
+COUNTS = (2, 5)
+GAP_S = 2
+END_S = 60
+SETTLED_S = 40.0
+TRIALS = 5
+FAIR = 0.95
+NOTICED_MS = 1.0
+"""A tenth of the path's RTT."""
+ALL_PROBED_S = 15.0
+"""Two flows have probed on their own by then; five are still finding together."""
+TOGETHER_S = 2.0
+TEN_S = (9.5, 11.0)
+"""From one probe to that of those who noticed it: 10 s, the probe and a few round trips."""
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Two flows, as the slide's text, and five, as its picture; one every 2 s."""
+    for count in COUNTS:
+        flows = [
+            {"cca": "bbr", "name": f"flow {i + 1}", "start": f"{GAP_S * i}s"} for i in range(count)
+        ]
+        spec = testbed.spec(
+            scope,
+            {"rate": f"{RATE}mbit", "rtt": "10ms", "buffer": "8bdp"},
+            flows,
+            duration=f"{END_S}s",
+            trials=testbed.trials(scope, TRIALS),
+            sample_interval="50ms",
+        )
+        yield Case({"flows": count}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Throughput of each flow; the probes of all, and what the others' RTTs did meanwhile."""
+    return {"throughput": views.by_flow(trial, 0.2), **probes(trial)}
+
+
+def probes(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Who entered PROBE_RTT when, and whether the others saw it.
+
+    `probes` has `flow` and `start_s`. `notices` has, for the first probe of the first flow and
+    every flow that had started, `before_ms` (its median RTT in the quarter of a second before) and
+    `during_ms` (its lowest RTT within half a second).
+    """
+    rows = trial.tables["flow_samples"].sort("time_s")
+    found = []
+    for flow in range(len(trial.scenario["flows"])):
+        mine = rows.filter(pl.col("flow") == flow)
+        stays = frames.stays(mine, "cca_state", "probe_rtt")
+        found += [{"flow": flow, "start_s": start} for start, _, _ in stays]
+    first = next((entry["start_s"] for entry in found if entry["flow"] == 0), None)
+    notices = _notices(rows.filter(pl.col("flow") > 0), first)
+    probed = pl.DataFrame(found, schema={"flow": pl.Int64, "start_s": pl.Float64})
+    return {"probes": probed, "notices": notices}
+
+
+def _notices(rows: pl.DataFrame, probe_s: float | None) -> pl.DataFrame:
+    at = -10.0 if probe_s is None else probe_s
+    rtt, time = pl.col("rtt_ms"), pl.col("time_s")
+    return (
+        rows.group_by("flow", maintain_order=True)
+        .agg(
+            before_ms=rtt.filter(time.is_between(at - 0.25, at)).median(),
+            during_ms=rtt.filter(time.is_between(at, at + 0.5)).min(),
+        )
+        .drop_nulls()
+    )
+
+
+def draw(data: Data) -> list[Picture]:
+    """Throughput of every flow, two and five."""
+    sheet = Sheet(
+        "BBR flows find a fair share by noticing each other's probes",
+        f"100 Mbit/s, 10 ms, 8 BDP; windows of 200 ms; {data.scope.profile}, first trial",
+        tuple(_chart(data, count) for count in COUNTS),
+        "Throughput of two and of five BBR flows over a minute: after common dips every 10 s the "
+        "shares are equal.",
+    )
+    return [Picture("", "Throughput of each flow; dashed: its fair share", sheet)]
+
+
+def _chart(data: Data, count: int) -> Chart:
+    rows = data["throughput"].filter((pl.col("flows") == count) & (pl.col("trial") == 1))
+    lines = []
+    for place, label in enumerate(rows["class"].unique(maintain_order=True).to_list()):
+        mine = rows.filter(pl.col("class") == label)
+        x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
+        lines.append(Line(label, x, y, f"flow:{place}", step=True, width=1.2))
+    return Chart("Time (s)", "Throughput (Mbit/s)", tuple(lines), title=f"{count} flows",
+                 x_range=(0, END_S), guides=(Guide(RATE / count, ""),))  # fmt: skip
+
+
+def judge(data: Data) -> list[Finding]:
+    """Noticed, answered 10 s later, and equal in the end."""
+    return [Finding("ietf98/convergence", [noticed(data), answered(data), equal(data)])]
+
+
+def noticed(data: Data) -> Check:
+    """How many flows saw a lower RTT while the first probed."""
+    rows = data["notices"].filter(pl.col("flows") == COUNTS[0])
+    fell = (rows["before_ms"] - rows["during_ms"]).to_list()
+    seen = [value >= NOTICED_MS for value in fell]
+    return Check(
+        "A flow in PROBE_RTT is noticed by the other.",
+        "Two flows: the median RTT of flow 2 in the quarter of a second before the first PROBE_RTT "
+        "of flow 1, less its lowest in the half after. Passes if it is "
+        f"{NOTICED_MS:g} ms or more in 90 % of the trials.",
+        "the queue is reduced",
+        f"{interval(fell)} ms, {sum(seen)} of {len(seen)} trials",
+        None if not fell else sum(seen) >= 0.9 * len(seen),
+    )
+
+
+def answered(data: Data) -> Check:
+    """How long after a probe the next one comes, whoever enters it."""
+    gaps: list[float] = []
+    for _, rows in data["probes"].group_by("flows", "trial", maintain_order=True):
+        gaps += np.diff(together(rows["start_s"].to_list())).tolist()
+    low, high = TEN_S
+    inside = [low <= gap <= high for gap in gaps]
+    return Check(
+        "They probe 10 s later.",
+        f"Entries into PROBE_RTT less than {TOGETHER_S:g} s apart are one probe, whosever they "
+        f"are. Time from each probe after {ALL_PROBED_S:g} s to the next. Passes if 90 % are "
+        f"from {low:g} to {high:g} s, which flows that don't heed each other can't keep.",
+        "10 s",
+        f"{interval(gaps)} s, {sum(inside)} of {len(gaps)} within",
+        None if not gaps else sum(inside) >= 0.9 * len(gaps),
+    )
+
+
+def together(starts: list[float]) -> list[float]:
+    """The first entry of every group of entries, after `ALL_PROBED_S`."""
+    found: list[float] = []
+    last = -np.inf
+    for start in sorted(starts):
+        if start > ALL_PROBED_S and start > last + TOGETHER_S:
+            found.append(start)
+        last = max(last, start) if start > ALL_PROBED_S else last
+    return found
+
+
+def equal(data: Data) -> Check:
+    """Jain's index once the flows settled."""
+    rows = data["throughput"].filter(pl.col("start_s") >= SETTLED_S)
+    means = rows.group_by("flows", "trial", "class").agg(pl.col("throughput_mbps").mean())
+    found = [
+        jain(group["throughput_mbps"].to_list()) or 0.0
+        for _, group in means.group_by("flows", "trial", maintain_order=True)
+    ]
+    return between(
+        "The shares converge.",
+        f"Jain's index of the flows' mean throughput from {SETTLED_S:g} to {END_S} s, mean over "
+        "two and five flows and the trials.",
+        "1",
+        found,
+        (FAIR, 1.0),
+    )

@@ -1,0 +1,195 @@
+"""Backup slide 'BBR and CUBIC: Start-up behavior', and the table of 'faster for short flows'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import testbed
+from narrows.reproduce.judging import between
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+KINDS = ("bbr", "cubic")
+END_S = 8
+RTT_S = 0.04
+DOUBLES = (1.8, 2.2)
+DRAINED_S = (1.0, 8.0)
+PLATEAU = 0.9
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """One flow of each on the path of the BBR paper's figures 4 and 5: 250 ms when full."""
+    for kind in KINDS:
+        path = {**testbed.SLOW, "buffer": "262500b"}
+        spec = testbed.spec(
+            scope, path, [{"cca": kind}], duration=f"{END_S}s", sample_interval="1ms"
+        )
+        yield Case({"kind": kind}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What was sent, what is in flight, the RTT and the state at every sample."""
+    columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "lost",
+               "cca_state"]  # fmt: skip
+    rows = views.samples(trial, columns, whole=True).drop("flow", "name", "cca")
+    parts = {"samples": rows, "queue": views.queue(trial, whole=True)}
+    return {**parts, "bandwidth": views.internal(trial, "bw_mbps", whole=True).drop("flow")}
+
+
+def draw(data: Data) -> list[Picture]:
+    """What is in flight and the RTT over the first second, then over 8 s."""
+    charts = (
+        _chart(data, "in_flight", 1.5, "First second", "", (0, 1.0)),
+        _chart(data, "in_flight", 1.5, "First 8 seconds", "", (0, END_S)),
+        _chart(data, "rtt_ms", 1.0, "", "RTT (ms)", (0, 1.0)),
+        _chart(data, "rtt_ms", 1.0, "", "RTT (ms)", (0, END_S)),
+    )
+    sheet = Sheet(
+        "BBR and CUBIC start up",
+        f"1 flow each, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
+        charts,
+        "Data in flight and RTT of BBR and CUBIC: BBR rises to about 150 KB and falls back to one "
+        "BDP; CUBIC keeps a queue that grows to 250 ms.",
+        columns=2,
+        height=2.4,
+    )
+    return [
+        Picture(
+            "", "In flight and RTT, the first second and the first 8; dashed: BDP and RTprop", sheet
+        )
+    ]
+
+
+def _chart(
+    data: Data, column: str, scale: float, title: str, label: str, span: tuple[float, float]
+) -> Chart:
+    lines = []
+    for kind in KINDS:
+        rows = _of(data, kind)
+        x, y = frames.column(rows, "time_s"), scale * frames.column(rows, column)
+        lines.append(Line(name(kind), x, y, kind, width=1.2))
+    guide = Guide(40, "") if label else Guide(50, "")
+    return Chart("Time (s)", label or "In flight (KB)", tuple(lines), title=title, x_range=span,
+                 guides=(guide,))  # fmt: skip
+
+
+def _of(data: Data, kind: str, frame: str = "samples") -> pl.DataFrame:
+    return data[frame].filter(pl.col("kind") == kind)
+
+
+def judge(data: Data) -> list[Finding]:
+    """Doubling, how STARTUP and slow start end, what becomes of the queue."""
+    checks = [doubling(data), plateau(data), signal(data), drains(data), keeps(data)]
+    return [Finding("ietf98/startup", checks)]
+
+
+def doubling(data: Data) -> Check:
+    """How much more each of the first round trips brings."""
+    found = {kind: growth(_of(data, kind)) for kind in KINDS}
+    low, high = DOUBLES
+    words = "; ".join(
+        f"{name(kind)} {', '.join(f'{v:.2f}' for v in values)}" for kind, values in found.items()
+    )
+    return Check(
+        "Both double per round trip.",
+        "The window's greatest in each of the first three round trips (40 ms) over that in the one "
+        "before; then it exceeds the BDP, and ACKs come at the link's rate. Passes if every one is "
+        f"from {low:g} to {high:g}.",
+        "2 times a round trip",
+        words,
+        all(low <= v <= high for values in found.values() for v in values),
+    )
+
+
+def growth(rows: pl.DataFrame, count: int = 3) -> list[float]:
+    """The greatest window of a round trip over that of the one before, in the first `count`."""
+    times, cwnd = (frames.column(rows, c) for c in ("time_s", "cwnd"))
+    first = float(times[np.argmax(frames.column(rows, "sent") > 0)])
+    rounds = np.floor((times - first) / RTT_S + 1e-6)
+    most = [float(cwnd[rounds == number].max()) for number in range(count)]
+    return [b / a for a, b in pairwise(most)]
+
+
+def _exit(data: Data, kind: str) -> float:
+    """When STARTUP or slow start ended; NaN if it never did."""
+    rows = _of(data, kind)
+    early = rows.filter(pl.col("cca_state").is_in(["startup", "slow_start"]))
+    start = testbed.number(early["time_s"].min())
+    later = rows.filter(
+        (pl.col("time_s") > start) & ~pl.col("cca_state").is_in(["startup", "slow_start", ""])
+    )
+    return testbed.number(later["time_s"].min())
+
+
+def plateau(data: Data) -> Check:
+    """What BBR measured when it left, and whether anything had been lost."""
+    left = _exit(data, "bbr")
+    bandwidth = _of(data, "bbr", "bandwidth").filter(pl.col("time_s") <= left)
+    known = testbed.number(bandwidth["value"].max())
+    lost = testbed.number(_of(data, "bbr").filter(pl.col("time_s") <= left)["lost"].max())
+    return Check(
+        "BBR leaves on a plateau of the delivery rate.",
+        "BBR's estimate of the bandwidth when STARTUP ends, and packets lost until then. Passes "
+        f"from {10 * PLATEAU:g} Mbit/s on with none lost.",
+        "the rate is known, nothing is lost",
+        f"{known:.2f} Mbit/s at {left:.3f} s, {lost:.0f} lost",
+        known >= 10 * PLATEAU and lost == 0,
+    )
+
+
+def signal(data: Data) -> Check:
+    """What CUBIC had seen when it left."""
+    left = _exit(data, "cubic")
+    rows = _of(data, "cubic").filter(pl.col("time_s") <= left)
+    lost = testbed.number(rows["lost"].max())
+    rise = testbed.number(rows["rtt_ms"].max()) - testbed.number(rows["rtt_ms"].min())
+    return Check(
+        "CUBIC leaves on loss or a rise of the RTT.",
+        "When slow start ends: packets lost until then, and the highest RTT less the lowest. "
+        "Passes with a loss, or a rise of 4 ms (HyStart's least threshold) or more.",
+        "a loss or a rise of the RTT",
+        f"{lost:.0f} lost, a rise of {rise:.1f} ms, at {left:.3f} s",
+        bool(np.isfinite(left)) and (lost > 0 or rise >= 4.0),
+    )
+
+
+def _queue(data: Data, kind: str) -> list[float]:
+    low, high = DRAINED_S
+    rows = _of(data, kind, "queue").filter(pl.col("time_s").is_between(low, high))
+    return [testbed.number(rows["queue_bdp"].mean())]
+
+
+def drains(data: Data) -> Check:
+    """BBR's queue after STARTUP."""
+    return between(
+        "After STARTUP BBR drains its queue.",
+        "BBR's mean queue from 1 to 8 s.",
+        "next to none",
+        _queue(data, "bbr"),
+        (0.0, 0.5),
+        " BDP",
+    )
+
+
+def keeps(data: Data) -> Check:
+    """CUBIC's queue after slow start."""
+    return between(
+        "CUBIC keeps its.",
+        "CUBIC's mean queue from 1 to 8 s (the buffer has 5.25 BDP).",
+        "several BDP",
+        _queue(data, "cubic"),
+        (1.0, 5.3),
+        " BDP",
+    )
