@@ -4,6 +4,7 @@ use narrows_tcp::{PROFILES, TcpProfile, profile};
 use thiserror::Error;
 
 use crate::check_path::{check_path, check_way};
+use crate::check_workload::check_workload;
 use crate::controls::Controls;
 use crate::scenario::{Flow, Scenario};
 
@@ -81,6 +82,10 @@ fn check_flow(
     }
     if flow.stop_ns.is_some_and(|stop| stop <= flow.start_ns) {
         return Err(error(&place("stop_ns"), flow.start_ns, "it must come after the start"));
+    }
+    if let Some(workload) = &flow.workload {
+        check_workload(flow, workload)
+            .map_err(|(key, found, need)| error(&place(key), found, need))?;
     }
     let twins = scenario.flows.iter().filter(|other| other.name == flow.name).count();
     if twins > 1 {

@@ -13,6 +13,7 @@ use narrows_tcp::{Kind, Segment};
 use crate::SimTap;
 use crate::account::Accounts;
 use crate::agenda::Agenda;
+use crate::host::Completed;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 
@@ -225,18 +226,21 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         if !self.observer.wants(EventKind::Rtt) {
             return;
         }
-        let host = self.network.sender_mut(flow.index());
-        if let Some(rtt) = host.sender_mut().and_then(narrows_tcp::Sender::take_rtt) {
+        if let Some(rtt) = self.network.sender_mut(flow.index()).take_rtt() {
             self.observer.on(at, &Event::Rtt(RttSample { flow, rtt }));
         }
     }
 
     fn check_completion(&mut self, id: usize) {
-        let Node::Sender(host) = &mut self.network.nodes[id] else { return };
-        let Some(done) = host.take_completed() else { return };
-        let flow = id - self.network.senders[0];
-        let host = self.network.sender(flow);
-        if let Some(size) = host.size() {
+        while let Node::Sender(host) = &mut self.network.nodes[id]
+            && let Some(done) = host.take_completed()
+        {
+            self.completed(id - self.network.senders[0], done);
+        }
+    }
+
+    fn completed(&mut self, flow: usize, done: Completed) {
+        if let Some(size) = done.size {
             let completion = Completion {
                 flow: FlowId(u32::try_from(flow).expect("flows fit 32 bits")),
                 instance: done.instance,
@@ -246,7 +250,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             };
             self.observer.offer(done.end, EventKind::Completion, || Event::Completion(completion));
         }
-        if host.is_done() {
+        if self.network.sender(flow).is_done() {
             self.flow_done(flow);
         }
     }

@@ -7,9 +7,11 @@ mod account;
 pub mod agenda;
 mod check;
 mod check_path;
+mod check_workload;
 mod controls;
 mod engine;
 mod host;
+pub mod law;
 mod network;
 mod sampler;
 pub mod scenario;
@@ -29,10 +31,11 @@ use narrows_tcp::{
 pub use check::ScenarioError;
 pub use controls::{Controls, Make};
 use engine::{Engine, StopWhen};
-use host::{ControlFactory, Plan, ReceivingHost, SendingHost};
+use host::{Chain, ControlFactory, Plan, ReceivingHost, SendingHost};
+use law::Draws;
 use network::Network;
 use sampler::Sampler;
-use scenario::{Ecn, Flow, Level, Scenario, SocketBuffers};
+use scenario::{Ecn, Flow, Level, Scenario, SocketBuffers, Workload};
 
 /// Initial window in packets (RFC 6928).
 const INITIAL_CWND: u32 = 10;
@@ -157,7 +160,9 @@ fn hosts(
             note_lost,
         };
         let factory = control_factory(scenario.seed, flow, controls, profile);
-        let sender = SendingHost::new(id, plan, config, factory);
+        let chain = Chain::new(id, plan, config, factory);
+        let draws = Draws { seed: scenario.seed, flow: &flow.name };
+        let sender = SendingHost::new(chain, flow.workload.as_ref(), draws);
         let receiver = ReceivingHost::new(
             id,
             ReceiverConfig {
@@ -165,8 +170,10 @@ fn hosts(
                 limits,
                 gro: Duration::from_nanos(scenario.host.gro_ns),
                 ecn: ecn_mode(flow.ecn),
+                window_clamp: flow.receive_window_bytes,
                 instance: 0,
             },
+            matches!(flow.workload, Some(Workload::Arrivals { .. })),
         );
         (sender, receiver)
     };

@@ -108,10 +108,8 @@ impl Sampler {
         for flow in 0..network.senders.len() {
             let id = FlowId(u32::try_from(flow).expect("flows fit 32 bits"));
             observer.offer(now, Kind::Flow, || Event::Flow(flow_sample(id, network, accounts)));
-            if observer.wants(Kind::Internal)
-                && let Some(sender) = network.sender(flow).sender()
-            {
-                sender.inspect(&mut |name, value| {
+            if observer.wants(Kind::Internal) {
+                network.sender(flow).inspect(now, &mut |name, value| {
                     observer.on(now, &Event::Internal(Internal { flow: id, name, value }));
                 });
             }
@@ -145,7 +143,7 @@ fn flow_sample(flow: FlowId, network: &Network, accounts: &Accounts) -> FlowSamp
     let host = network.sender(flow.index());
     let stats = host.stats();
     let account = accounts.flows[flow.index()];
-    let view = host.sender().and_then(narrows_tcp::Sender::view);
+    let view = host.view();
     FlowSample {
         flow,
         cwnd: view.map_or(0, |view| view.cwnd),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::law::Law;
 pub use path::{Direction, Impairment, Limit, Link, Path, Place};
 
 /// Everything that decides the outcome of one run.
@@ -47,6 +48,10 @@ pub struct Flow {
     pub stop_ns: Option<u64>,
     /// How much it sends, in payload bytes; endless if none.
     pub size_bytes: Option<u64>,
+    /// When it writes and how much, if that is neither all the time nor a size.
+    pub workload: Option<Workload>,
+    /// The largest receive window that its receiver advertises, in bytes; no such limit if none.
+    pub receive_window_bytes: Option<u64>,
     /// Its own two-way delay in ns, instead of the path's.
     pub rtt_ns: Option<u64>,
     /// Whether it goes the other way: its data over the reverse link, its ACKs over the links.
@@ -58,6 +63,45 @@ pub struct Flow {
     /// Repeat only while the flow of this name isn't done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
+}
+
+/// What an application does that doesn't always send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Workload {
+    /// New connections, whether the ones before are done or not.
+    Arrivals {
+        /// From one to the next, in ns.
+        gap_ns: Law,
+        /// Payload of each, in bytes.
+        size_bytes: Law,
+    },
+    /// One connection: all it can for a while, then nothing for a while.
+    OnOff {
+        /// How long it sends, in ns.
+        on_ns: Law,
+        /// How long it doesn't, in ns.
+        off_ns: Law,
+    },
+    /// One connection: an answer to each request, and the next request a while after the
+    /// answer was taken.
+    Requests {
+        /// From the end of an answer to the next request, in ns.
+        think_ns: Law,
+        /// Payload of an answer, in bytes.
+        size_bytes: Law,
+    },
+    /// One connection: the chunks that a video player asks for.
+    Video {
+        /// Bits for a second of the video.
+        bitrate_bps: u64,
+        /// Length of a chunk, in ns.
+        chunk_ns: u64,
+        /// How much must be buffered before it plays, at first and after an interruption, in ns.
+        start_ns: u64,
+        /// How much the player buffers at most, in ns.
+        buffer_ns: u64,
+    },
 }
 
 /// How the two ends of a flow use explicit congestion notification.

@@ -58,7 +58,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
         }
         let Node::Sender(host) = &self.network.nodes[id] else { return };
         let flow = host.flow();
-        let view = host.sender().and_then(Sender::view);
+        let view = host.view();
         self.tap_lost(flow, at);
         if let Some(view) = view {
             self.tap.sender(flow, at, &view);

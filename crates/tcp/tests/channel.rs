@@ -183,8 +183,14 @@ impl World {
             narrows_cc::build(name, config).expect("a known control")
         });
         let gro = Duration::from_micros(case.gro_us);
-        let receiver =
-            ReceiverConfig { profile, limits: case.limits, gro, ecn: case.ecn, instance: 0 };
+        let receiver = ReceiverConfig {
+            profile,
+            limits: case.limits,
+            gro,
+            ecn: case.ecn,
+            window_clamp: None,
+            instance: 0,
+        };
         Self {
             sender: Sender::connect(config, make, Time::ZERO),
             receiver: Receiver::new(receiver),

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from narrows.spec import own, registry
+from narrows.spec import own, registry, workloads
 from narrows.spec.elements import (
     Element,
     ElementError,
@@ -266,6 +266,14 @@ Buffers = Annotated[
     str, _word(lambda: ("raised", "stock", "unlimited"), "setting of socket buffers", "raised")
 ]
 """Limits of the send buffer and the receive window."""
+Workload = Annotated[
+    workloads.Workload,
+    Kind(
+        workloads.read_workload,
+        'a table with a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" },',
+    ),
+]
+"""What the application of a flow does."""
 ECN_MODES = ("off", "classic", "dctcp", "l4s")
 """How a flow can use explicit congestion notification."""
 Ecn = Annotated[str, _word(lambda: ECN_MODES, "use of ECN", "classic")]

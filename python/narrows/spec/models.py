@@ -31,6 +31,7 @@ from narrows.spec.fields import (
     Span,
     Trials,
     Volume,
+    Workload,
 )
 from narrows.spec.own import Source
 
@@ -91,6 +92,10 @@ class Flow(_Table):
     """When the application stops writing, in ns."""
     size: Volume | None = None
     """Payload bytes; endless if none."""
+    workload: Workload | None = None
+    """What the application does, if it neither always sends nor has a size."""
+    receive_window: Volume | None = None
+    """The largest receive window, in bytes; else that of the hosts."""
     rtt: Span | None = None
     """Its own two-way delay in ns instead of the path's."""
     reverse: Boolean = False
@@ -120,6 +125,8 @@ class Host(_Table):
     gro: Duration = 0
     """How long the receiver's card collects packets for GRO to merge; ns, 0 for no GRO."""
     socket_buffers: Buffers = "raised"
+    receive_window: Volume | None = None
+    """The largest window that receivers advertise, in bytes; no such limit if none."""
     ecn: Ecn = "off"
     """Of flows that say nothing of their own and whose control needs nothing else."""
 

@@ -23,6 +23,8 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         start_ns: 0,
         stop_ns: None,
         size_bytes: None,
+        workload: None,
+        receive_window_bytes: None,
         rtt_ns: None,
         reverse: false,
         links: None,

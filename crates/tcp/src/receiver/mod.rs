@@ -33,6 +33,8 @@ pub struct ReceiverConfig {
     pub gro: Duration,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// The largest window that is advertised, in bytes (`TCP_WINDOW_CLAMP`).
+    pub window_clamp: Option<u64>,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
 }
@@ -85,7 +87,11 @@ impl Receiver {
             gro: Gro::new(config.gro),
             policy: AckPolicy::new(jiffies, profile.sack_compression, profile.ack_on_psh),
             echo: Echo::new(config.ecn),
-            buffer: ReceiveBuffer::new(&profile.receive, config.limits.receive(profile)),
+            buffer: ReceiveBuffer::new(
+                &profile.receive,
+                config.limits.receive(profile),
+                config.window_clamp,
+            ),
             last_ack: 0,
             ts_recent: 0,
             stats: ReceiverStats::default(),

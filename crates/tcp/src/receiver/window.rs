@@ -18,6 +18,8 @@ pub(super) struct ReceiveBuffer {
     /// Share of the buffer that is window, in 256ths (`scaling_ratio`).
     ratio: u64,
     measured_ratio: u64,
+    /// The window that is never exceeded.
+    most: u64,
     /// `window_clamp` and `rcv_ssthresh`.
     clamp: u64,
     ssthresh: u64,
@@ -52,17 +54,20 @@ struct ReceiverRtt {
 }
 
 impl ReceiveBuffer {
-    pub(super) fn new(profile: &ReceiveWindow, max_size: u32) -> Self {
+    /// `most` is the largest window that may be advertised.
+    pub(super) fn new(profile: &ReceiveWindow, max_size: u32, most: Option<u64>) -> Self {
+        let most = most.unwrap_or(u64::MAX);
         let size = u64::from(profile.initial_buffer);
         let ratio = u64::from(profile.initial_ratio);
         let clamp = (size * ratio / 256).max(u64::from(profile.initial_window));
         let max_size = u64::from(max_size);
-        let ssthresh = u64::from(profile.initial_window);
+        let ssthresh = u64::from(profile.initial_window).min(most);
         Self {
             size,
             max_size,
             ratio,
             measured_ratio: u64::from(profile.measured_ratio),
+            most,
             clamp,
             ssthresh,
             scale: window_scale(max_size),
@@ -143,7 +148,7 @@ impl ReceiveBuffer {
             self.clamp = self.win_from_space(self.size);
             self.space.bytes = self.space.bytes.min(self.clamp);
         }
-        let room = self.clamp.min(self.free()).saturating_sub(self.ssthresh);
+        let room = self.clamp.min(self.most).min(self.free()).saturating_sub(self.ssthresh);
         if room == 0 {
             return false;
         }

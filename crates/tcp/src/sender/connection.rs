@@ -162,6 +162,24 @@ impl Connection {
         self.note_completion(now);
     }
 
+    /// The application writes more (`tcp_sendmsg`).
+    pub(super) fn append(&mut self, bytes: Option<u64>, now: Time) {
+        self.completed_at = None;
+        self.check_app_limited();
+        self.supply.add(bytes);
+        self.write(now);
+    }
+
+    /// The pipe ran dry before the application wrote more: what is sent now doesn't
+    /// measure the path (`tcp_rate_check_app_limited`).
+    fn check_app_limited(&mut self) {
+        let pipe = self.board.pipe();
+        let repaired = self.board.lost_out <= self.board.retrans_out;
+        if self.supply.is_short() && pipe < self.cwnd && repaired {
+            self.rate.set_app_limited(pipe);
+        }
+    }
+
     pub(super) fn note_rtt(&mut self, rtt: Duration) {
         self.latest.rtt = Some(rtt);
         self.latest.rtt_untold = Some(rtt);

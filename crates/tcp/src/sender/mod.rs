@@ -190,6 +190,22 @@ impl Sender {
         }
     }
 
+    /// The application writes `bytes` more, or has no end of data if none are given.
+    pub fn write(&mut self, bytes: Option<u64>, now: Time) {
+        match &mut self.phase {
+            Phase::Established(connection) => connection.append(bytes, now),
+            _ => self.config.size = sum(self.config.size, bytes),
+        }
+    }
+
+    /// The application has nothing more for now; what was sent is still repaired.
+    pub fn pause(&mut self, now: Time) {
+        match &mut self.phase {
+            Phase::Established(connection) => connection.stop(now),
+            _ => self.config.size = Some(0),
+        }
+    }
+
     /// The application stops writing; what was sent is still repaired.
     pub fn stop(&mut self, now: Time) {
         match &mut self.phase {
@@ -198,7 +214,7 @@ impl Sender {
         }
     }
 
-    /// When the last byte was acknowledged, once it was.
+    /// When the last byte that was written was acknowledged, once it was.
     #[must_use]
     pub fn completed_at(&self) -> Option<Time> {
         self.connection().and_then(Connection::completed_at)
@@ -253,6 +269,11 @@ impl Sender {
             _ => None,
         }
     }
+}
+
+/// Bytes to send and more of them; none: without end.
+fn sum(left: Option<u64>, more: Option<u64>) -> Option<u64> {
+    left.zip(more).map(|(left, more)| left + more)
 }
 
 impl Handshake {

@@ -39,6 +39,16 @@ impl Supply {
         u16::try_from(len).expect("a packet's payload fits 16 bits")
     }
 
+    /// More is there to be sent; without end if none is given.
+    pub(super) fn add(&mut self, bytes: Option<u64>) {
+        self.left = super::sum(self.left, bytes);
+    }
+
+    /// Whether less than a full packet is left.
+    pub(super) fn is_short(&self) -> bool {
+        self.left.is_some_and(|left| left < u64::from(self.mss))
+    }
+
     /// Nothing more comes.
     pub(super) fn close(&mut self) {
         self.left = Some(0);

@@ -22,6 +22,7 @@ impl ReceiverEnd {
             limits: settings.limits()?,
             gro: script::duration(settings.get("gro").unwrap_or("0ms"))?,
             ecn: settings.ecn()?,
+            window_clamp: settings.get("clamp").map(script::number).transpose()?,
             instance: 0,
         };
         let rtt = script::duration(settings.get("rtt").unwrap_or("40ms"))?;

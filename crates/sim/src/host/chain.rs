@@ -1,10 +1,9 @@
-//! The end hosts of a flow: a sender that connects, and connects again in a
-//! chain, and the receiver of each of its connections.
+//! A sender that connects, and connects again in a chain.
 
 use narrows_base::{Duration, FlowId, Packet, Time};
-use narrows_tcp::{
-    Kind, MakeControl, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats,
-};
+use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
+
+use super::{Completed, ControlFactory, add};
 
 /// What a flow does over the run.
 #[derive(Clone, Copy, Debug)]
@@ -17,20 +16,8 @@ pub(crate) struct Plan {
     pub(crate) while_flow: Option<usize>,
 }
 
-/// A transfer that is complete.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Completed {
-    pub(crate) instance: u32,
-    pub(crate) start: Time,
-    pub(crate) end: Time,
-    pub(crate) retransmitted: u64,
-}
-
-/// Makes the congestion control of a connection.
-pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
-
-/// The sending side of a flow.
-pub(crate) struct SendingHost {
+/// One connection, or one after another.
+pub(crate) struct Chain {
     flow: FlowId,
     plan: Plan,
     config: SenderConfig,
@@ -44,7 +31,7 @@ pub(crate) struct SendingHost {
     done: bool,
 }
 
-impl SendingHost {
+impl Chain {
     pub(crate) fn new(
         flow: FlowId,
         plan: Plan,
@@ -63,6 +50,11 @@ impl SendingHost {
             past: SenderStats::default(),
             done: false,
         }
+    }
+
+    /// What another kind of host is made of.
+    pub(super) fn into_parts(self) -> (FlowId, Plan, SenderConfig, ControlFactory) {
+        (self.flow, self.plan, self.config, self.factory)
     }
 
     pub(crate) fn flow(&self) -> FlowId {
@@ -85,11 +77,6 @@ impl SendingHost {
     /// Whether the flow, or each one of its chain, has a size.
     pub(crate) fn is_sized(&self) -> bool {
         self.config.size.is_some()
-    }
-
-    /// Payload of one connection in bytes.
-    pub(crate) fn size(&self) -> Option<u64> {
-        self.config.size
     }
 
     /// The flow that this one accompanies.
@@ -157,6 +144,7 @@ impl SendingHost {
             instance: self.config.instance,
             start: self.connected_at,
             end,
+            size: self.config.size,
             retransmitted: stats.retransmitted,
         };
         match self.plan.repeat_gap {
@@ -169,54 +157,5 @@ impl SendingHost {
             }
         }
         Some(completed)
-    }
-}
-
-fn add(a: SenderStats, b: SenderStats) -> SenderStats {
-    SenderStats {
-        sent: a.sent + b.sent,
-        delivered: a.delivered + b.delivered,
-        delivered_ce: a.delivered_ce + b.delivered_ce,
-        lost: a.lost + b.lost,
-        retransmitted: a.retransmitted + b.retransmitted,
-        timeouts: a.timeouts + b.timeouts,
-    }
-}
-
-/// The receiving side of a flow: a fresh receiver for every connection.
-pub(crate) struct ReceivingHost {
-    flow: FlowId,
-    config: ReceiverConfig,
-    receiver: Receiver,
-    past_bytes: u64,
-}
-
-impl ReceivingHost {
-    pub(crate) fn new(flow: FlowId, config: ReceiverConfig) -> Self {
-        Self { flow, config, receiver: Receiver::new(config), past_bytes: 0 }
-    }
-
-    /// Payload received over the whole chain, each byte once.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.past_bytes + self.receiver.stats().bytes
-    }
-
-    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        let segment = &packet.body;
-        if matches!(segment.kind, Kind::Syn { .. }) && segment.instance > self.config.instance {
-            self.past_bytes += self.receiver.stats().bytes;
-            self.config.instance = segment.instance;
-            self.receiver = Receiver::new(self.config);
-        }
-        self.receiver.receive(segment, packet.ecn, now);
-    }
-
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        let segment = self.receiver.poll(now)?;
-        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
-    }
-
-    pub(crate) fn next_deadline(&self) -> Option<Time> {
-        self.receiver.next_deadline()
     }
 }

@@ -1,0 +1,80 @@
+//! What an application does with a connection that it keeps.
+
+use narrows_base::{Duration, Time};
+use narrows_tcp::Sender;
+
+use super::player::Player;
+use crate::law::Draw;
+
+/// The application of a session.
+pub(super) enum App {
+    /// Sends all it can for a while, then nothing for a while.
+    OnOff { on: Draw, off: Draw, sending: bool },
+    /// Answers a request, a while after the last answer was taken.
+    Requests { think: Draw, size: Draw },
+    /// Sends the chunks that a player asks for.
+    Video(Player),
+}
+
+impl App {
+    pub(super) fn on_off(on: Draw, off: Draw) -> Self {
+        Self::OnOff { on, off, sending: false }
+    }
+
+    pub(super) fn requests(think: Draw, size: Draw) -> Self {
+        Self::Requests { think, size }
+    }
+
+    pub(super) fn video(bps: u64, chunk: Duration, start: Duration, buffer: Duration) -> Self {
+        Self::Video(Player::new(bps, chunk, start, buffer))
+    }
+
+    /// Acts at `now`: returns what it writes, if that is a transfer of its own, and when
+    /// it acts again without being asked.
+    pub(super) fn act(&mut self, sender: &mut Sender, now: Time) -> (Option<u64>, Option<Time>) {
+        match self {
+            Self::OnOff { on, off, sending } => {
+                *sending = !*sending;
+                let span = if *sending {
+                    sender.write(None, now);
+                    on.next()
+                } else {
+                    sender.pause(now);
+                    off.next()
+                };
+                (None, Some(now + Duration::from_nanos(span)))
+            }
+            Self::Requests { size, .. } => {
+                let size = size.next().max(1);
+                sender.write(Some(size), now);
+                (Some(size), None)
+            }
+            Self::Video(player) => {
+                let size = player.chunk_bytes();
+                sender.write(Some(size), now);
+                (Some(size), None)
+            }
+        }
+    }
+
+    /// A transfer was completed: returns when to act next.
+    pub(super) fn completed(&mut self, end: Time) -> Option<Time> {
+        match self {
+            Self::OnOff { .. } => None,
+            Self::Requests { think, .. } => Some(end + Duration::from_nanos(think.next())),
+            Self::Video(player) => Some(player.take_chunk(end)),
+        }
+    }
+
+    pub(super) fn started(&mut self, now: Time) {
+        if let Self::Video(player) = self {
+            player.started(now);
+        }
+    }
+
+    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Self::Video(player) = self {
+            player.inspect(now, visit);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A sender whose connections come at random and run side by side.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use narrows_base::{Duration, FlowId, Packet, Time};
+use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
+
+use super::{Chain, Completed, ControlFactory, add};
+use crate::law::Draw;
+
+/// Which connection must be polled when.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    ordered: BTreeSet<(Time, u32)>,
+    of: BTreeMap<u32, Time>,
+}
+
+impl Deadlines {
+    pub(super) fn set(&mut self, instance: u32, deadline: Option<Time>) {
+        let old = match deadline {
+            Some(at) => self.of.insert(instance, at),
+            None => self.of.remove(&instance),
+        };
+        if old == deadline {
+            return;
+        }
+        if let Some(old) = old {
+            self.ordered.remove(&(old, instance));
+        }
+        self.ordered.extend(deadline.map(|at| (at, instance)));
+    }
+
+    pub(super) fn earliest(&self) -> Option<(Time, u32)> {
+        self.ordered.first().copied()
+    }
+
+    /// A connection that is due.
+    pub(super) fn due(&self, now: Time) -> Option<u32> {
+        self.earliest().filter(|&(at, _)| at <= now).map(|(_, instance)| instance)
+    }
+}
+
+/// Connections that arrive one after another, whether the ones before are done or not.
+pub(crate) struct Crowd {
+    flow: FlowId,
+    config: SenderConfig,
+    factory: ControlFactory,
+    gap: Draw,
+    size: Draw,
+    next_arrival: Option<Time>,
+    stop: Option<Time>,
+    open: BTreeMap<u32, Open>,
+    deadlines: Deadlines,
+    completed: VecDeque<Completed>,
+    /// Counters of the connections that are done.
+    past: SenderStats,
+    rtt: Option<Duration>,
+}
+
+struct Open {
+    sender: Sender,
+    start: Time,
+    size: u64,
+}
+
+impl Crowd {
+    pub(super) fn new(chain: Chain, mut gap: Draw, size: Draw) -> Self {
+        let (flow, plan, config, factory) = chain.into_parts();
+        let first = plan.start + Duration::from_nanos(gap.next());
+        Self {
+            flow,
+            config: SenderConfig { note_lost: false, ..config },
+            factory,
+            gap,
+            size,
+            next_arrival: Some(first).filter(|&at| plan.stop.is_none_or(|stop| at < stop)),
+            stop: plan.stop,
+            open: BTreeMap::new(),
+            deadlines: Deadlines::default(),
+            completed: VecDeque::new(),
+            past: SenderStats::default(),
+            rtt: None,
+        }
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    fn arrive(&mut self, at: Time) {
+        let size = self.size.next().max(1);
+        let config = SenderConfig { size: Some(size), ..self.config };
+        let sender = Sender::connect(config, (self.factory)(config.instance), at);
+        self.deadlines.set(config.instance, sender.next_deadline());
+        self.open.insert(config.instance, Open { sender, start: at, size });
+        self.config.instance += 1;
+        let next = at + Duration::from_nanos(self.gap.next());
+        self.next_arrival = Some(next).filter(|&at| self.stop.is_none_or(|stop| at < stop));
+    }
+
+    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let instance = packet.body.instance;
+        let Some(open) = self.open.get_mut(&instance) else { return };
+        open.sender.receive(&packet.body, now);
+        self.rtt = open.sender.take_rtt().or(self.rtt);
+        self.settle(instance);
+    }
+
+    /// Notes when a connection must be polled next, or that it is done.
+    fn settle(&mut self, instance: u32) {
+        let open = &self.open[&instance];
+        let next = open.sender.next_deadline();
+        if next.is_some() || !open.sender.is_done() {
+            self.deadlines.set(instance, next);
+            return;
+        }
+        let stats = open.sender.stats();
+        self.completed.push_back(Completed {
+            instance,
+            start: open.start,
+            end: open.sender.completed_at().unwrap_or(open.start),
+            size: Some(open.size),
+            retransmitted: stats.retransmitted,
+        });
+        self.past = add(self.past, stats);
+        self.open.remove(&instance);
+        self.deadlines.set(instance, None);
+    }
+
+    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        while let Some(at) = self.next_arrival.filter(|&at| at <= now) {
+            self.arrive(at);
+        }
+        while let Some(instance) = self.deadlines.due(now) {
+            let open = self.open.get_mut(&instance).expect("only open connections are due");
+            let segment = open.sender.poll(now);
+            self.settle(instance);
+            if let Some(segment) = segment {
+                return Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()));
+            }
+        }
+        None
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        Time::earlier(self.deadlines.earliest().map(|(at, _)| at), self.next_arrival)
+    }
+
+    pub(super) fn take_completed(&mut self) -> Option<Completed> {
+        self.completed.pop_front()
+    }
+
+    pub(super) fn take_rtt(&mut self) -> Option<Duration> {
+        self.rtt.take()
+    }
+
+    pub(super) fn stats(&self) -> SenderStats {
+        self.open.values().fold(self.past, |sum, open| add(sum, open.sender.stats()))
+    }
+
+    pub(super) fn view(&self) -> Option<SenderView> {
+        let views: Vec<SenderView> =
+            self.open.values().filter_map(|open| open.sender.view()).collect();
+        let youngest = *views.last()?;
+        Some(SenderView {
+            cwnd: views.iter().map(|view| view.cwnd).sum(),
+            in_flight: views.iter().map(|view| view.in_flight).sum(),
+            ..youngest
+        })
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("open_connections", self.open.len() as f64);
+    }
+}

@@ -1,0 +1,169 @@
+//! A video player: it asks for chunks as long as its buffer has room, and plays.
+
+use narrows_base::{Duration, Time};
+
+/// The buffer of a player that fetches one chunk after another (as DASH players do).
+///
+/// All instants are those of the sender, half a round trip later than the player's own:
+/// a shift that changes no length of time.
+#[derive(Debug)]
+pub(super) struct Player {
+    bitrate_bps: u64,
+    chunk: Duration,
+    /// What must be buffered before it plays, at first and after it ran dry.
+    start: Duration,
+    /// What fits the buffer.
+    room: Duration,
+    /// What was buffered at `as_of`.
+    level: Duration,
+    as_of: Time,
+    state: State,
+    started: Time,
+    /// How long the first picture took.
+    startup: Option<Duration>,
+    stalls: u32,
+    stalled: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Starting,
+    Playing,
+    /// It ran dry then.
+    Stalled(Time),
+}
+
+impl Player {
+    pub(super) fn new(bitrate_bps: u64, chunk: Duration, start: Duration, room: Duration) -> Self {
+        Self {
+            bitrate_bps,
+            chunk,
+            start,
+            room,
+            level: Duration::ZERO,
+            as_of: Time::ZERO,
+            state: State::Starting,
+            started: Time::ZERO,
+            startup: None,
+            stalls: 0,
+            stalled: Duration::ZERO,
+        }
+    }
+
+    /// The person pressed play.
+    pub(super) fn started(&mut self, now: Time) {
+        (self.started, self.as_of) = (now, now);
+    }
+
+    /// Payload of a chunk.
+    pub(super) fn chunk_bytes(&self) -> u64 {
+        let bits = u128::from(self.bitrate_bps) * u128::from(self.chunk.as_nanos());
+        u64::try_from(bits / 8_000_000_000).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Plays until `now`.
+    fn advance(&mut self, now: Time) {
+        let elapsed = now.saturating_since(self.as_of);
+        if self.state == State::Playing {
+            if elapsed > self.level {
+                self.state = State::Stalled(self.as_of + self.level);
+                self.stalls += 1;
+            }
+            self.level = self.level.saturating_sub(elapsed);
+        }
+        self.as_of = now;
+    }
+
+    /// A chunk is there: returns when to ask for the next.
+    pub(super) fn take_chunk(&mut self, now: Time) -> Time {
+        self.advance(now);
+        self.level += self.chunk;
+        if self.level >= self.start {
+            match self.state {
+                State::Starting => self.startup = Some(now.saturating_since(self.started)),
+                State::Stalled(since) => self.stalled += now.saturating_since(since),
+                State::Playing => {}
+            }
+            self.state = State::Playing;
+        }
+        now + (self.level + self.chunk).saturating_sub(self.room)
+    }
+
+    /// Level of the buffer, number and length of the interruptions, delay of the start.
+    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        let elapsed = now.saturating_since(self.as_of);
+        let (mut level, mut stalls, mut stalled) = (self.level, self.stalls, self.stalled);
+        match self.state {
+            State::Starting => {}
+            State::Playing => {
+                stalled += elapsed.saturating_sub(level);
+                stalls += u32::from(elapsed > level);
+                level = level.saturating_sub(elapsed);
+            }
+            State::Stalled(since) => stalled += now.saturating_since(since),
+        }
+        visit("playout_buffer_s", seconds(level));
+        visit("stalls", f64::from(stalls));
+        visit("stalled_s", seconds(stalled));
+        if let Some(startup) = self.startup {
+            visit("startup_s", seconds(startup));
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn seconds(span: Duration) -> f64 {
+    span.as_nanos() as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn value(player: &Player, now: Time, wanted: &str) -> f64 {
+        let mut found = f64::NAN;
+        player.inspect(now, &mut |name, value| {
+            if name == wanted {
+                found = value;
+            }
+        });
+        found
+    }
+
+    /// Chunks of 2 s at 8 Mbit/s; it plays from 4 s on and holds 6 s.
+    fn player() -> Player {
+        let [chunk, start, room] = [2, 4, 6].map(Duration::from_secs);
+        let mut player = Player::new(8_000_000, chunk, start, room);
+        player.started(at(1_000));
+        player
+    }
+
+    #[test]
+    fn it_plays_when_enough_is_there_and_waits_for_room() {
+        let mut player = player();
+        assert_eq!(player.chunk_bytes(), 2_000_000);
+        assert_eq!(player.take_chunk(at(1_500)), at(1_500));
+        assert_eq!(player.take_chunk(at(2_000)), at(2_000), "4 s buffered, room for 2 s");
+        assert_eq!(value(&player, at(2_000), "startup_s"), 1.0);
+        assert_eq!(player.take_chunk(at(2_500)), at(4_000), "5.5 s buffered: 1.5 s must be played");
+        assert_eq!(value(&player, at(4_000), "playout_buffer_s"), 4.0);
+    }
+
+    #[test]
+    fn a_late_chunk_interrupts_until_enough_is_there_again() {
+        let mut player = player();
+        player.take_chunk(at(1_500));
+        player.take_chunk(at(2_000));
+        assert_eq!(value(&player, at(7_000), "stalled_s"), 1.0, "dry since 6 s");
+        player.take_chunk(at(8_000));
+        assert_eq!(value(&player, at(8_500), "stalled_s"), 2.5, "2 s don't suffice to go on");
+        player.take_chunk(at(9_000));
+        assert_eq!(value(&player, at(9_500), "stalled_s"), 3.0);
+        assert_eq!(value(&player, at(9_500), "stalls"), 1.0);
+        assert_eq!(value(&player, at(9_500), "playout_buffer_s"), 3.5);
+    }
+}

@@ -1,0 +1,122 @@
+//! The receiving side of a flow: a fresh receiver for every connection.
+
+use std::collections::BTreeMap;
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
+
+use super::crowd::Deadlines;
+
+/// The receivers of a flow.
+#[allow(clippy::large_enum_variant)] // one receiver is the usual: no pointer to it
+pub(crate) enum ReceivingHost {
+    /// One connection at a time.
+    One(One),
+    /// Connections side by side.
+    Many(Box<Many>),
+}
+
+impl ReceivingHost {
+    pub(crate) fn new(flow: FlowId, config: ReceiverConfig, side_by_side: bool) -> Self {
+        if side_by_side {
+            let (receivers, deadlines) = (BTreeMap::new(), Deadlines::default());
+            Self::Many(Box::new(Many { flow, config, receivers, deadlines, bytes: 0 }))
+        } else {
+            Self::One(One { flow, config, receiver: Receiver::new(config), past_bytes: 0 })
+        }
+    }
+
+    /// Payload received over all connections, each byte once.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::One(one) => one.past_bytes + one.receiver.stats().bytes,
+            Self::Many(many) => many.bytes,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        match self {
+            Self::One(one) => one.receive(packet, now),
+            Self::Many(many) => many.receive(packet, now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        match self {
+            Self::One(one) => one.poll(now),
+            Self::Many(many) => many.poll(now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        match self {
+            Self::One(one) => one.receiver.next_deadline(),
+            Self::Many(many) => many.deadlines.earliest().map(|(at, _)| at),
+        }
+    }
+}
+
+/// One receiver, replaced by the next connection's.
+pub(crate) struct One {
+    flow: FlowId,
+    config: ReceiverConfig,
+    receiver: Receiver,
+    past_bytes: u64,
+}
+
+impl One {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let segment = &packet.body;
+        if matches!(segment.kind, Kind::Syn { .. }) && segment.instance > self.config.instance {
+            self.past_bytes += self.receiver.stats().bytes;
+            self.config.instance = segment.instance;
+            self.receiver = Receiver::new(self.config);
+        }
+        self.receiver.receive(segment, packet.ecn, now);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        let segment = self.receiver.poll(now)?;
+        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
+    }
+}
+
+/// The receivers of all connections that ever were.
+pub(crate) struct Many {
+    flow: FlowId,
+    config: ReceiverConfig,
+    receivers: BTreeMap<u32, Receiver>,
+    deadlines: Deadlines,
+    bytes: u64,
+}
+
+impl Many {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let instance = packet.body.instance;
+        let config = ReceiverConfig { instance, ..self.config };
+        self.receivers.entry(instance).or_insert_with(|| Receiver::new(config));
+        self.with(instance, |receiver| receiver.receive(&packet.body, packet.ecn, now));
+    }
+
+    /// Lets a receiver act and takes note of what came of it.
+    fn with<R>(&mut self, instance: u32, act: impl FnOnce(&mut Receiver) -> R) -> R {
+        let receiver = self.receivers.get_mut(&instance).expect("a known connection");
+        let before = receiver.stats().bytes;
+        let result = act(receiver);
+        self.bytes += receiver.stats().bytes - before;
+        self.deadlines.set(instance, receiver.next_deadline());
+        result
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        while let Some(instance) = self.deadlines.due(now) {
+            if let Some(segment) = self.with(instance, |receiver| receiver.poll(now)) {
+                return Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,143 @@
+//! A sender that keeps its connection: its application writes now and then.
+
+use narrows_base::{FlowId, Packet, Time};
+use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
+
+use super::app::App;
+use super::{Chain, Completed, ControlFactory};
+
+/// A connection with an application that doesn't write all the time.
+pub(crate) struct Session {
+    flow: FlowId,
+    config: SenderConfig,
+    factory: ControlFactory,
+    start: Option<Time>,
+    stop: Option<Time>,
+    sender: Option<Sender>,
+    app: App,
+    /// When the application acts next of its own.
+    next_action: Option<Time>,
+    transfer: Option<Transfer>,
+    /// Transfers before this one.
+    number: u32,
+    stopped: bool,
+}
+
+/// An answer or a chunk under way.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    start: Time,
+    size: u64,
+    /// Retransmissions before it.
+    retransmitted: u64,
+}
+
+impl Session {
+    pub(super) fn new(chain: Chain, app: App) -> Self {
+        let (flow, plan, config, factory) = chain.into_parts();
+        Self {
+            flow,
+            config: SenderConfig { size: Some(0), ..config },
+            factory,
+            start: Some(plan.start),
+            stop: plan.stop,
+            sender: None,
+            app,
+            next_action: None,
+            transfer: None,
+            number: 0,
+            stopped: false,
+        }
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    pub(super) fn sender(&self) -> Option<&Sender> {
+        self.sender.as_ref()
+    }
+
+    pub(super) fn sender_mut(&mut self) -> Option<&mut Sender> {
+        self.sender.as_mut()
+    }
+
+    pub(super) fn stats(&self) -> SenderStats {
+        self.sender.as_ref().map(Sender::stats).unwrap_or_default()
+    }
+
+    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        if let Some(sender) = &mut self.sender {
+            sender.receive(&packet.body, now);
+        }
+    }
+
+    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        if self.start.is_some_and(|start| start <= now) {
+            self.start = None;
+            let make = (self.factory)(self.config.instance);
+            self.sender = Some(Sender::connect(self.config, make, now));
+            self.app.started(now);
+            self.next_action = Some(now);
+        }
+        if self.stop.is_some_and(|stop| stop <= now) {
+            self.end(now);
+        }
+        if self.next_action.is_some_and(|at| at <= now) {
+            self.act(now);
+        }
+        let segment = self.sender.as_mut()?.poll(now)?;
+        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
+    }
+
+    fn end(&mut self, now: Time) {
+        (self.start, self.stop, self.next_action) = (None, None, None);
+        self.stopped = true;
+        self.transfer = None;
+        if let Some(sender) = &mut self.sender {
+            sender.stop(now);
+        }
+    }
+
+    fn act(&mut self, now: Time) {
+        let Some(sender) = &mut self.sender else { return };
+        let retransmitted = sender.stats().retransmitted;
+        let (size, next) = self.app.act(sender, now);
+        self.next_action = next;
+        self.transfer = size.map(|size| Transfer { start: now, size, retransmitted });
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        let sender = self.sender.as_ref().and_then(Sender::next_deadline);
+        let own = Time::earlier(self.next_action, Time::earlier(self.start, self.stop));
+        Time::earlier(sender, own)
+    }
+
+    /// Takes the completion of the transfer that is under way; the application plans the
+    /// next one.
+    pub(super) fn take_completed(&mut self) -> Option<Completed> {
+        let transfer = self.transfer?;
+        let sender = self.sender.as_ref()?;
+        let end = sender.completed_at()?;
+        self.transfer = None;
+        let completed = Completed {
+            instance: self.number,
+            start: transfer.start,
+            end,
+            size: Some(transfer.size),
+            retransmitted: sender.stats().retransmitted - transfer.retransmitted,
+        };
+        self.number += 1;
+        self.next_action = self.app.completed(end);
+        Some(completed)
+    }
+
+    /// Internals of the control, and of the application until it is stopped.
+    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        let Some(sender) = &self.sender else { return };
+        sender.inspect(visit);
+        if !self.stopped {
+            self.app.inspect(now, visit);
+        }
+    }
+}
