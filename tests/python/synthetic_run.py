@@ -49,6 +49,8 @@ def scenario(
                 "start_ns": 0,
                 "stop_ns": None,
                 "size_bytes": None,
+                "workload": None,
+                "receive_window_bytes": None,
                 "rtt_ns": None,
                 "reverse": False,
                 "links": None,

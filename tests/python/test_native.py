@@ -84,6 +84,8 @@ def flow(name: str, **changes: object) -> dict[str, Any]:
         "start_ns": 0,
         "stop_ns": None,
         "size_bytes": None,
+        "workload": None,
+        "receive_window_bytes": None,
         "rtt_ns": None,
         "reverse": False,
         "links": None,

@@ -31,6 +31,8 @@ def test_a_scenario_in_full() -> None:
         "start_ns": 100_000_000,
         "stop_ns": None,
         "size_bytes": 20_000,
+        "workload": None,
+        "receive_window_bytes": None,
         "rtt_ns": None,
         "reverse": False,
         "links": None,

@@ -63,6 +63,7 @@ transcripts! {
     idle_restart
     initial_window
     late_original_fills_hole
+    late_write
     limited_transmit
     loss_eifel_undo
     loss_exit

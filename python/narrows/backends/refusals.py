@@ -10,6 +10,15 @@ from narrows.spec import registry
 from narrows.spec.suggest import one_of
 
 
+def refuse_workloads(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a flow with a workload or a clamped window."""
+    for i, flow in enumerate(scenario["flows"]):
+        for key, name in (("workload", "workload"), ("receive_window_bytes", "receive_window")):
+            if flow[key] is not None:
+                kind = flow[key]["kind"] if key == "workload" else f"{flow[key]} bytes"
+                raise SpecError.at(f"flows[{i}].{name}", f"{kind}", "none on this back end")
+
+
 def refuse_ecn(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for a flow whose ECN Linux's TCP doesn't have.
 

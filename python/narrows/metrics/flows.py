@@ -24,6 +24,7 @@ import polars as pl
 from narrows.metrics.counters import growth
 from narrows.metrics.distributions import distribution, statistics
 from narrows.metrics.fairness import shares
+from narrows.metrics.workloads import workload_summary
 
 RTT_STATISTICS = ("min", "mean", "p50", "p95", "p99")
 _COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
@@ -60,11 +61,15 @@ def flow_summaries(
     `end_s` is the end of the run in seconds. The flows of a chain carry the
     chain's name and their number in it (`instance`); `throughput_mbps` isn't
     known for them one by one, and `rtt_ms` is that of the whole chain. A flow
-    that isn't done has the `fct_s` None.
+    that isn't done has the `fct_s` None. A flow with a workload has one entry, with
+    what `narrows.metrics.workloads` says of it as `workload`.
     """
     run = _Run(scenario, tables, end_s)
     summaries = []
     for ident, flow in enumerate(scenario["flows"]):
+        if flow.get("workload") is not None:
+            summaries.append(run.with_workload(ident))
+            continue
         lives = run.lives(ident)
         chain = flow["repeat_gap_ns"] is not None
         entries = run.chain(ident, lives) if chain else [run.single(ident, lives)]
@@ -119,6 +124,14 @@ class _Run:
             "fct_s": fct_s,
             "share": self.shares[ident],
         }
+
+    def with_workload(self, ident: int) -> dict[str, Any]:
+        """A flow whose application comes and goes: it counts as an endless one."""
+        flow, internals = self.scenario["flows"][ident], self.tables["internals"]
+        rows = self.tables["completions"].filter(pl.col("flow") == ident)
+        own = internals.filter(pl.col("flow") == ident)
+        summary = workload_summary(flow, completion_times(rows), own, self.warmup_s)
+        return {**self.single(ident, []), "workload": summary}
 
     def _active_s(self, flow: Mapping[str, Any]) -> float:
         """How long an endless flow was active in the counted part of the run."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from narrows.plan.canonical import canonical_json, content_hash
-from narrows.spec import NamedFlow, Spec, named_flows, registry
+from narrows.spec import Host, NamedFlow, Spec, named_flows, registry
 from narrows.spec.elements import Impairment, resolved, room
 from narrows.spec.models import Path, Reverse
 from narrows.spec.registry import ecn_need
@@ -68,7 +68,7 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
         "name": spec.name,
         "seed": seed,
         "path": _path(spec),
-        "flows": [_flow(flow, host.ecn) for flow in flows],
+        "flows": [_flow(flow, host) for flow in flows],
         "host": {
             "profile": host.profile,
             "fq": host.fq,
@@ -112,17 +112,18 @@ def _impairment(impairment: Impairment) -> Scenario:
     return {"direction": impairment.direction, "at": impairment.at, **parameters}
 
 
-def _flow(flow: NamedFlow, ecn: str) -> Scenario:
-    """A flow; `ecn` is the hosts' setting."""
+def _flow(flow: NamedFlow, host: Host) -> Scenario:
     entry = flow.entry
     return {
         "name": flow.name,
         "cca": entry.cca,
         "options": dict(sorted(entry.options.items())),
-        "ecn": entry.ecn or ecn_need(entry.cca) or ecn,
+        "ecn": entry.ecn or ecn_need(entry.cca) or host.ecn,
         "start_ns": entry.start,
         "stop_ns": entry.stop,
         "size_bytes": entry.size,
+        "workload": None if entry.workload is None else dict(entry.workload.scenario),
+        "receive_window_bytes": entry.receive_window or host.receive_window,
         "rtt_ns": entry.rtt,
         "reverse": entry.reverse,
         "links": entry.links,

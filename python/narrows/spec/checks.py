@@ -33,6 +33,7 @@ def relations(spec: Spec) -> list[Problem]:
     expected = enumerate(spec.expect)
     return [
         *_path(spec),
+        *_windows(spec),
         *_flows(spec),
         *_names(flows),
         *_chains(spec, flows),
@@ -87,6 +88,15 @@ def _room(place: str, link: Path | Reverse, rtt: int) -> Iterator[Problem]:
         yield Problem(at, found, "at most 1000gb")
 
 
+def _windows(spec: Spec) -> Iterator[Problem]:
+    places = [("host", spec.host.receive_window)]
+    places += [(f"flows[{i}]", flow.receive_window) for i, flow in enumerate(spec.flows)]
+    for place, window in places:
+        if window is not None and window < PACKET_BYTES:
+            remedy = f'room for a packet ("{PACKET_BYTES}b") or more'
+            yield Problem(f"{place}.receive_window", f'"{window}b"', remedy)
+
+
 def _flows(spec: Spec) -> Iterator[Problem]:
     for index, flow in enumerate(spec.flows):
         place = f"flows[{index}]"
@@ -111,6 +121,11 @@ def _times(flow: Flow, place: str, duration: int) -> Iterator[Problem]:
 
 
 def _size(flow: Flow, place: str) -> Iterator[Problem]:
+    if flow.workload is not None:
+        beside = {"size": flow.size, "repeat_gap": flow.repeat_gap, "while": flow.while_}
+        for key in (key for key, value in beside.items() if value is not None):
+            yield Problem(f"{place}.{key}", f"`{key}` beside a workload", "one of the two")
+        return
     if flow.size is None and flow.repeat_gap is not None:
         yield Problem(f"{place}.repeat_gap", "a gap without a size", "a size for each flow, too,")
     if flow.size is not None and flow.stop is not None:

@@ -9,16 +9,14 @@ distribution function, point by point, and the points are a part of the scenario
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 from narrows.spec.elements import ElementError
 from narrows.spec.suggest import one_of
+from narrows.spec.traces import directory
 from narrows.spec.units import UnitError, quote
 
 Law = dict[str, Any]
@@ -35,18 +33,6 @@ HALVINGS = 24
 MAX_VALUE = 10**15
 MAX_FILE_BYTES = 1_000_000
 MAX_POINTS = 10_000
-
-_near: ContextVar[Path] = ContextVar("near", default=Path())
-
-
-@contextmanager
-def files_near(directory: Path) -> Iterator[None]:
-    """Looks for the files that specifications name in `directory`."""
-    token = _near.set(directory)
-    try:
-        yield
-    finally:
-        _near.reset(token)
 
 
 def read_law(value: object, measure: Callable[[str], int], example: str) -> Law:
@@ -189,13 +175,13 @@ def _read_file(name: object) -> list[list[object]]:
     """Rows of value and share from a text file: `20kb 0.5`."""
     if not isinstance(name, str):
         raise ElementError(("file",), _show(name), 'the path of a file, such as "sizes.txt",')
-    path = _near.get() / name
+    path = directory() / name
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ElementError(("file",), quote(name), "a file of at most 1 MB")
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError, ValueError):
-        remedy = f"a readable text file in {_near.get().resolve()}"
+        remedy = f"a readable text file in {directory().resolve()}"
         raise ElementError(("file",), quote(name), remedy) from None
     rows = [line.split("#")[0].replace(",", " ").split() for line in lines]
     return [[row[0], *row[1:]] for row in rows if row]

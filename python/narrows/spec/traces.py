@@ -23,6 +23,11 @@ def beside(directory: Path) -> Iterator[None]:
         _near.reset(token)
 
 
+def directory() -> Path:
+    """Where the files are that the specification names."""
+    return _near.get()
+
+
 def read_trace(name: str) -> list[int]:
     """The ms of the opportunities in a file, a line each; raises UnitError.
 

@@ -221,6 +221,7 @@ impl End for SenderEnd {
             ["<", words @ ..] => self.receive(words, now)?,
             ["set", words @ ..] => self.set(words)?,
             ["stop"] => self.sender.stop(now),
+            ["write", bytes] => self.sender.write(Some(size(bytes)?), now),
             _ => return Err(format!("no such command: {words:?}")),
         }
         Ok(now)

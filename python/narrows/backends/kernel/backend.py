@@ -27,7 +27,7 @@ from narrows.backends.protocol import (
     Progress,
     refuse_own_controls,
 )
-from narrows.backends.refusals import refuse_ecn, refuse_elements
+from narrows.backends.refusals import refuse_ecn, refuse_elements, refuse_workloads
 from narrows.backends.tools import router_tool, traffic_tool
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
@@ -145,6 +145,7 @@ def _check(scenario: Mapping[str, Any]) -> None:
         if name not in _PATH and value:
             raise SpecError.at(f"path.{name}", f"{value}", "none on this back end")
     refuse_ecn(scenario)
+    refuse_workloads(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     refuse_elements(scenario)

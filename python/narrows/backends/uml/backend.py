@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
-from narrows.backends.refusals import refuse_ecn, refuse_elements
+from narrows.backends.refusals import refuse_ecn, refuse_elements, refuse_workloads
 from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
@@ -129,6 +129,7 @@ class Uml:
                 raise SpecError.at(f"host.{key}", f"{host[f'{key}_ns']} ns", remedy)
         check_queue(scenario["path"])
         refuse_ecn(scenario)
+        refuse_workloads(scenario)
         if len(flows) > MAX_FLOWS:
             raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
         refuse_elements(scenario)

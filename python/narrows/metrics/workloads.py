@@ -1,0 +1,57 @@
+"""What the applications of flows saw: completion times, and how well a video played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+STATISTICS = ("mean", "p50", "p95", "p99", "max")
+
+
+def workload_summary(
+    flow: Mapping[str, Any], lives: pl.DataFrame, internals: pl.DataFrame, warmup_s: float
+) -> dict[str, Any]:
+    """A flow with a workload, from the warm-up on.
+
+    `lives` are its rows of `completions` with `fct_s`, of which those count that
+    began after the warm-up; `internals` are its rows of that table. Times are in
+    seconds; of a video, `stalls` and `stalled_s` are the interruptions after it began
+    to play, and `startup_s` is how long it took to begin (None if it never did).
+    """
+    counted = lives.filter(pl.col("start_s") >= warmup_s)
+    summary = {
+        "kind": flow["workload"]["kind"],
+        "completed": counted.height,
+        "completion_s": {name: _statistic(counted["fct_s"], name) for name in STATISTICS},
+        "mean_bytes": counted["size_bytes"].mean(),
+    }
+    if summary["kind"] == "video":
+        summary |= {name: _growth(internals, name, warmup_s) for name in ("stalls", "stalled_s")}
+        summary["startup_s"] = _last(internals, "startup_s")
+    return summary
+
+
+def _statistic(values: pl.Series, name: str) -> float | None:
+    """Percentiles are the least values that so many per cent don't exceed."""
+    if values.is_empty():
+        return None
+    if name == "mean":
+        return float(values.mean())  # type: ignore[arg-type]
+    if name == "max":
+        return float(values.max())  # type: ignore[arg-type]
+    rank = -(-int(name.removeprefix("p")) * len(values) // 100)
+    return float(values.sort()[max(rank, 1) - 1])
+
+
+def _last(internals: pl.DataFrame, name: str) -> float | None:
+    rows = internals.filter(pl.col("name") == name).sort("time_s")
+    return None if rows.is_empty() else float(rows["value"][-1])
+
+
+def _growth(internals: pl.DataFrame, name: str, since_s: float) -> float | None:
+    """By how much a total grew after the first look at or after `since_s`."""
+    rows = internals.filter((pl.col("name") == name) & (pl.col("time_s") >= since_s))
+    rows = rows.sort("time_s")
+    return None if rows.is_empty() else float(rows["value"][-1] - rows["value"][0])

@@ -1,0 +1,199 @@
+"""Workloads: from what a person writes to what comes out."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from specimens import GOOD, scenario_of, spec_of
+
+from narrows.backends import get_backend
+from narrows.errors import SpecError
+from narrows.metrics import summarise
+from narrows.plan import plan
+from narrows.spec import load
+from narrows.spec.laws import CERTAIN, Law, read_law
+from narrows.spec.units import parse_duration
+from narrows.spec.workloads import KINDS
+
+EXAMPLES = Path(__file__).parents[2] / "experiments" / "workloads"
+
+
+def law(**table: object) -> Law:
+    return read_law(table, parse_duration, "1s")
+
+
+def mean(points: list[list[int]]) -> float:
+    pairs = pairwise(points)
+    return sum((q - p) * (low + high) / 2 for (p, low), (q, high) in pairs) / CERTAIN
+
+
+def quantile(points: list[list[int]], share: float) -> float:
+    at = share * CERTAIN
+    for (p, low), (q, high) in pairwise(points):
+        if p <= at <= q:
+            return low + (high - low) * (at - p) / (q - p)
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ({"kind": "exponential", "mean": "1s"}, 1e9),
+        ({"kind": "uniform", "min": "1s", "max": "3s"}, 2e9),
+        ({"kind": "lognormal", "mean": "1s", "sigma": 1.0}, 1e9),
+        ({"kind": "lognormal", "median": "1s", "sigma": 2}, math.exp(2) * 1e9),
+        ({"kind": "pareto", "min": "1s", "shape": 2.5}, 2.5 / 1.5 * 1e9),
+        ({"kind": "pareto", "min": "1s", "shape": 1.0, "max": "100s"}, math.log(100) / 0.99 * 1e9),
+        ({"kind": "empirical", "points": [["1s", 0], ["3s", 0.5], ["3s", 1]]}, 2.5e9),
+    ],
+)
+def test_tables_have_the_mean_of_their_distribution(table: Any, expected: float) -> None:
+    assert mean(law(**table)["points"]) == pytest.approx(expected, rel=0.002)
+
+
+def test_tables_have_the_quantiles_of_their_distribution() -> None:
+    exponential = law(kind="exponential", mean="1s")["points"]
+    lognormal = law(kind="lognormal", median="1s", sigma=1)["points"]
+    for share in (0.01, 0.3, 0.5, 0.9, 0.99, 0.9999):
+        assert quantile(exponential, share) == pytest.approx(-1e9 * math.log(1 - share), rel=0.02)
+    assert quantile(lognormal, 0.5) == pytest.approx(1e9, rel=0.001)
+    assert quantile(lognormal, 0.975) == pytest.approx(1e9 * math.exp(1.959964), rel=0.005)
+    assert quantile(lognormal, 0.025) == pytest.approx(1e9 * math.exp(-1.959964), rel=0.005)
+
+
+def test_a_file_becomes_a_part_of_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "sizes.txt").write_text("# bytes, share\n1kb 0.25\n20kb, 0.75\n\n1mb 1  # rare\n")
+    text = GOOD + (
+        '\n[[flows]]\ncca = "reno"\nworkload = { kind = "requests", think = "1s", '
+        'size = { kind = "empirical", file = "sizes.txt" } }\n'
+    )
+    spec = tmp_path / "spec.toml"
+    spec.write_text(text)
+    flow = load(spec).spec.flows[-1]
+    assert flow.workload is not None
+    quarter = CERTAIN // 4
+    assert flow.workload.scenario["size_bytes"]["points"] == [
+        [0, 1000],
+        [quarter, 1000],
+        [3 * quarter, 20_000],
+        [CERTAIN, 1_000_000],
+    ]
+
+
+SIZED = 'size = "10kb"'
+
+
+@pytest.mark.parametrize(
+    ("workload", "place", "words"),
+    [
+        ("5", "workload", 'found 5; a table with a kind, such as { kind = "poisson"'),
+        ('{ kind = "poison" }', "workload.kind", 'no workload; "poisson"'),
+        ("{ rate = 3 }", "workload.kind", "found nothing; one of"),
+        ('{ kind = "poisson", rate = "5/s" }', "workload.size", "found nothing"),
+        (f'{{ kind = "poisson", rate = "5", {SIZED} }}', "workload.rate", '"5/s"'),
+        (f'{{ kind = "poisson", rate = "0/s", {SIZED} }}', "workload.rate", '"5/s"'),
+        (f'{{ kind = "poisson", rate = "1/s", {SIZED}, on = "1s" }}', "workload.on", "unknown"),
+        (f'{{ kind = "arrivals", gap = "0s", {SIZED} }}', "workload.gap", "more than zero"),
+        ('{ kind = "requests", size = "10pkt" }', "workload.size", "a size in bytes"),
+        ('{ kind = "requests", size = { kind = "gauss" } }', "workload.size.kind", "distribution"),
+        (
+            '{ kind = "requests", size = { kind = "pareto", min = "1kb", shape = 0 } }',
+            "workload.size.shape",
+            "a number above 0",
+        ),
+        (
+            '{ kind = "requests", size = { kind = "pareto", min = "1kb", shape = 0.2 } }',
+            "workload.size",
+            "a lighter tail",
+        ),
+        (
+            '{ kind = "requests", size = { kind = "lognormal", sigma = 1 } }',
+            "workload.size.median",
+            "either `median` or `mean`",
+        ),
+        (
+            '{ kind = "requests", size = { kind = "exponential", mean = "1kb", max = "2kb" } }',
+            "workload.size.max",
+            "an unknown key",
+        ),
+        (
+            '{ kind = "requests", size = { kind = "empirical", file = "none.txt" } }',
+            "workload.size.file",
+            "a readable text file in",
+        ),
+        (
+            '{ kind = "requests", size = { kind = "empirical", points = [["2kb", 0.5]] } }',
+            "workload.size.points",
+            "1 at the end",
+        ),
+        (
+            '{ kind = "requests", size = { kind = "empirical", points = [["2b", 1], ["1b", 1]] } }',
+            "workload.size.points",
+            "ascend",
+        ),
+        ('{ kind = "video", bitrate = "5mbit" }', "workload.chunk", "found nothing"),
+        (
+            '{ kind = "video", bitrate = "5mbit", chunk = "4s", buffer = "6s" }',
+            "workload.buffer",
+            '"8s" or more',
+        ),
+    ],
+)
+def test_a_wrong_workload_is_told_with_its_place(workload: str, place: str, words: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        spec_of(GOOD + f'\n[[flows]]\ncca = "reno"\nworkload = {workload}\n')
+    (problem,) = caught.value.problems
+    assert problem.place == f"flows[1].{place}"
+    assert words in f"found {problem.found}; {problem.remedy}"
+
+
+def test_a_workload_and_a_size_exclude_each_other() -> None:
+    text = f'\n[[flows]]\ncca = "reno"\nsize = "1mb"\nworkload = {{ kind = "requests", {SIZED} }}\n'
+    with pytest.raises(SpecError, match=r"flows\[1\].size: found `size` beside a workload"):
+        spec_of(GOOD + text)
+
+
+def test_a_window_is_the_flows_or_the_hosts() -> None:
+    def windows(*overrides: str) -> list[int | None]:
+        flows = scenario_of(GOOD, overrides)["flows"]
+        return [flow["receive_window_bytes"] for flow in flows]
+
+    assert windows() == [None]
+    assert windows('host.receive_window="64kb"') == [64_000]
+    assert windows('host.receive_window="64kb"', 'flows.0.receive_window="20kb"') == [20_000]
+    with pytest.raises(SpecError, match=r"flows\[0\]\.receive_window.*room for a packet"):
+        spec_of(GOOD, ['flows.0.receive_window="100b"'])
+
+
+def examples() -> list[Path]:
+    return sorted(EXAMPLES.glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", examples(), ids=lambda path: path.stem)
+def test_examples_run(path: Path) -> None:
+    """Each shows its workload: something completes, or the flow pauses."""
+    scenario = plan(load(path).spec, "1").trials[0].scenario
+    result = get_backend("sim").run(scenario)
+    summary = summarise(scenario, result.tables, result.info)
+    flows = [flow for flow in summary["flows"] if "workload" in flow]
+    assert flows
+    for flow in flows:
+        workload = flow["workload"]
+        assert flow["goodput_mbps"] > 0
+        if workload["kind"] == "on_off":
+            assert workload["completed"] == 0
+            continue
+        assert workload["completed"] > 5
+        times = workload["completion_s"]
+        assert 0 < times["p50"] <= times["p95"] <= times["p99"] <= times["max"]
+        if workload["kind"] == "video":
+            assert workload["startup_s"] > 0
+
+
+def test_there_is_an_example_of_each_kind() -> None:
+    text = "".join(path.read_text() for path in examples())
+    assert all(f'kind = "{kind}"' in text for kind in KINDS)
