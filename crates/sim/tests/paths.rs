@@ -6,7 +6,7 @@ mod common;
 
 use common::{Log, MILLI, SECOND, bdp, run, scenario};
 use narrows_base::{Rate, Stream};
-use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES, Room, SERVICES, Value, info};
+use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES, Room, SERVICES, Unit, Value, info};
 use narrows_sim::scenario::{Direction, Impairment, Limit, Link, Place, Scenario};
 
 const MBPS: u64 = 10;
@@ -258,12 +258,15 @@ fn random_queue(random: &mut Stream, rate: Rate) -> (Choice, Limit) {
 }
 
 fn random_service(random: &mut Stream, rate: Rate) -> Choice {
-    let entry = &SERVICES[random.below(SERVICES.len() as u64) as usize];
-    let choice = Choice::with_defaults(entry, rate);
-    match entry.name {
-        "steps" => {
-            choice.set("rates", Value::Pairs(vec![(SECOND, 0), (SECOND * 3 / 2, 20_000_000)]))
-        }
+    complete_service(SERVICES[random.below(SERVICES.len() as u64) as usize].name, rate)
+}
+
+/// A service with what it needs.
+fn complete_service(kind: &str, rate: Rate) -> Choice {
+    let choice = Choice::with_defaults(info(SERVICES, kind).expect("a known service"), rate);
+    let rates = Value::Pairs(vec![(SECOND, 0), (SECOND * 3 / 2, 20_000_000)]);
+    match kind {
+        "steps" => choice.set("rates", rates),
         "trace" => choice.set("opportunities_ms", Value::List(vec![1, 1, 2, 5, 5, 9])),
         "tbf" => choice.set("burst_bytes", Value::Whole(5_000)),
         "cellular" => choice.set("min_rate_bps", Value::Whole(1_000_000)),
@@ -272,11 +275,17 @@ fn random_service(random: &mut Stream, rate: Rate) -> Choice {
 }
 
 fn random_impairment(random: &mut Stream) -> Impairment {
-    let entry = &IMPAIRMENTS[random.below(IMPAIRMENTS.len() as u64) as usize];
-    let directions = [Direction::Forward, Direction::Backward];
+    let kind = IMPAIRMENTS[random.below(IMPAIRMENTS.len() as u64) as usize].name;
+    let direction = [Direction::Forward, Direction::Backward][random.below(2) as usize];
+    let at = [Place::Before, Place::Behind][random.below(2) as usize];
+    Impairment { at, ..complete_impairment(kind, direction) }
+}
+
+/// An impairment with what it needs.
+fn complete_impairment(kind: &str, direction: Direction) -> Impairment {
     let some = Value::Number(0.02);
     let span = |ms: u64| Value::Whole(ms * MILLI);
-    let values: &[(&str, Value)] = match entry.name {
+    let values: &[(&str, Value)] = match kind {
         "loss" | "duplicate" => &[("probability", some)],
         "gilbert_elliott" => &[("p", some), ("r", Value::Number(0.3))],
         "jitter" => &[("max_ns", span(3))],
@@ -286,7 +295,63 @@ fn random_impairment(random: &mut Stream) -> Impairment {
         "policer" => &[("rate_bps", Value::Whole(4_000_000)), ("burst_bytes", Value::Whole(9_000))],
         _ => &[("max_packets", Value::Whole(10)), ("hold_ns", span(3))],
     };
-    let mut chosen = impairment(entry.name, directions[random.below(2) as usize], values);
-    chosen.at = [Place::Before, Place::Behind][random.below(2) as usize];
-    chosen
+    impairment(kind, direction, values)
+}
+
+/// Every parameter at its ends: refused by its place, or a run that ends.
+#[test]
+fn no_parameter_breaks_the_engine() {
+    const MOST: u64 = 1_000_000_000_000_000;
+    for (registry, place) in [(QUEUES, 0), (SERVICES, 1), (IMPAIRMENTS, 2)] {
+        for (entry, parameter) in
+            registry.iter().flat_map(|e| e.parameters.iter().map(move |p| (e, p)))
+        {
+            for number in [parameter.least, parameter.most.min(MOST)] {
+                let Some(value) = extreme(parameter.unit, number) else { continue };
+                let case = with_element(entry.name, place, &parameter.key(), value);
+                let name = format!("{} of {} at {number}", parameter.name, entry.name);
+                match narrows_sim::run(&case, &mut Log::default(), &mut |_, _| {
+                    std::ops::ControlFlow::Continue(())
+                }) {
+                    Ok(outcome) => assert_eq!(outcome.end.as_nanos(), SECOND / 2, "{name}"),
+                    Err(error) => assert!(error.place.starts_with("path."), "{name}: {error}"),
+                }
+            }
+        }
+    }
+}
+
+fn extreme(unit: Unit, number: u64) -> Option<Value> {
+    match unit {
+        Unit::Flag => Some(Value::Flag(number > 0)),
+        Unit::Probability => Some(Value::Number(if number > 0 { 1.0 } else { 0.0 })),
+        Unit::Number => Some(Value::Number(if number > 0 { 1e15 } else { 0.0 })),
+        Unit::Rates | Unit::Delays | Unit::Spans => Some(Value::Pairs(vec![(0, number)])),
+        Unit::Opportunities => Some(Value::List(vec![number.clamp(1, 999_999_999_999)])),
+        Unit::Word(_) => None,
+        _ => Some(Value::Whole(number)),
+    }
+}
+
+fn with_element(kind: &str, place: usize, key: &str, value: Value) -> Scenario {
+    let rate = Rate::from_bps(MBPS * 1_000_000);
+    let mut case = case(&["cubic", "bbr"], 1);
+    case.run.duration_ns = SECOND / 2;
+    match place {
+        0 => {
+            let entry = info(QUEUES, kind).expect("a known queue");
+            case.path.queue = Choice::with_defaults(entry, rate).set(key, value);
+            case.path.buffer = match entry.room {
+                Room::Bytes(_) => Limit::Bytes(100_000),
+                _ => Limit::Packets(20),
+            };
+        }
+        1 => case.path.service = complete_service(kind, rate).set(key, value),
+        _ => {
+            let mut impairment = complete_impairment(kind, Direction::Forward);
+            impairment.element = impairment.element.set(key, value);
+            case.path.impairments = vec![impairment];
+        }
+    }
+    case
 }

@@ -148,6 +148,8 @@ def expectation(parameter: Entry) -> str:
     least, most = parameter["least"], parameter["most"]
     if parameter["unit"] == "whole":
         return f"a whole number from {least} to {most}"
+    if parameter["unit"] == "duration" and least > 1:
+        return f'a duration of at least "{format_duration(least)}"'
     if parameter["unit"] == "word":
         return "one of " + ", ".join(parameter["words"])
     return _WORDS[parameter["unit"]]

@@ -86,7 +86,8 @@ pub static IMPAIRMENTS: &[Info] = &[
         parameters: &[
             duration("delay", Whole(0), "at first, one way"),
             Parameter::new("delays", Unit::Delays, Off, "times with the delay from then on"),
-            duration("every", Off, "instead, a new delay at every multiple of this").positive(),
+            duration("every", Off, "instead, a new delay at every multiple of this")
+                .at_least(1_000_000),
             duration("spread", Whole(0), "with `every`: uniform from `delay` to that plus this"),
             Parameter::new(
                 "overtaking",
@@ -103,7 +104,7 @@ pub static IMPAIRMENTS: &[Info] = &[
         room: Room::None,
         parameters: &[
             Parameter::new("outages", Unit::Spans, Off, "times with how long each lasts"),
-            duration("every", Off, "instead, one at every multiple of this").positive(),
+            duration("every", Off, "instead, one at every multiple of this").at_least(1_000_000),
             duration("lasts", Whole(0), "with `every`: how long"),
             Parameter::new(
                 "mode",

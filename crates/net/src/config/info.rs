@@ -120,8 +120,13 @@ impl Parameter {
     }
 
     /// The same, above zero.
-    pub(super) const fn positive(mut self) -> Self {
-        self.least = 1;
+    pub(super) const fn positive(self) -> Self {
+        self.at_least(1)
+    }
+
+    /// The same, from `least` on.
+    pub(super) const fn at_least(mut self, least: u64) -> Self {
+        self.least = least;
         self
     }
 
@@ -147,6 +152,9 @@ impl Parameter {
 pub fn info(registry: &'static [Info], name: &str) -> Option<&'static Info> {
     registry.iter().find(|info| info.name == name)
 }
+
+/// 0.1 ms in ns: shorter periods would keep the engine busy with nothing else.
+pub(super) const SHORTEST_PERIOD: u64 = 100_000;
 
 /// So many ms, in ns.
 pub(super) const fn ms(count: u64) -> Fallback {

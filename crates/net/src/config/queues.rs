@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Stream};
 
 use super::check::Fault;
-use super::info::{Fallback, Info, Parameter, Room, Unit, ms};
+use super::info::{Fallback, Info, Parameter, Room, SHORTEST_PERIOD, Unit, ms};
 use super::{Choice, Value};
 use crate::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
@@ -83,7 +83,8 @@ pub static QUEUES: &[Info] = &[
         room: Room::Packets(1_000),
         parameters: &[
             duration("target", ms(15), "the delay to hold"),
-            duration("tupdate", ms(15), "time between updates of the probability").positive(),
+            duration("tupdate", ms(15), "time between updates of the probability")
+                .at_least(SHORTEST_PERIOD),
             whole("alpha", Whole(2), "weight of the distance from the target, in 1/16 per second")
                 .at_most(32),
             whole("beta", Whole(20), "weight of the delay's change, in 1/16 per second")
@@ -102,7 +103,8 @@ pub static QUEUES: &[Info] = &[
             rate("peak_rate", LinkRate, "the rate within the burst"),
             bytes("max_burst", Whole(0), "bytes that may pass at the peak rate after idle time"),
             duration("target", ms(10), "the delay to hold (LATENCY_TARGET)"),
-            duration("interval", ms(16), "time between updates of the probability").positive(),
+            duration("interval", ms(16), "time between updates of the probability")
+                .at_least(SHORTEST_PERIOD),
             duration("burst_time", ms(142), "how long the first burst passes (MAX_BURST)"),
             duration("burst_reset", ms(1_000), "quiet time after which it is granted again"),
         ],
@@ -156,7 +158,8 @@ pub static QUEUES: &[Info] = &[
         room: Room::Packets(10_000),
         parameters: &[
             duration("target", ms(15), "the delay to hold in the classic queue"),
-            duration("tupdate", ms(16), "time between updates of the probability").positive(),
+            duration("tupdate", ms(16), "time between updates of the probability")
+                .at_least(SHORTEST_PERIOD),
             Parameter::new(
                 "alpha",
                 Unit::Number,

@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Duration, Rate, Stream, Time};
 
 use super::check::Fault;
-use super::info::{Fallback, Info, Parameter, Room, Unit, ms};
+use super::info::{Fallback, Info, Parameter, Room, SHORTEST_PERIOD, Unit, ms};
 use super::{Choice, queue};
 use crate::{
     BatchLink, BatchParams, Limit, Link, Medium, Queue, QueueDiscipline as _, RateProcess,
@@ -69,7 +69,8 @@ pub static SERVICES: &[Info] = &[
         source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
         room: Room::None,
         parameters: &[
-            Parameter::new("slot", Unit::Duration, ms(1), "from one grant to the next").positive(),
+            Parameter::new("slot", Unit::Duration, ms(1), "from one grant to the next")
+                .at_least(SHORTEST_PERIOD),
             Parameter::new(
                 "min_rate",
                 Unit::Rate,
@@ -100,7 +101,9 @@ pub static SERVICES: &[Info] = &[
                 "what a batch costs besides its packets: waiting, preamble, acknowledgement",
             ),
             Parameter::new("contention", Unit::Duration, us(135), "at most, at random: backoff"),
-            Parameter::new("max_packets", Unit::Packets, Whole(64), "in a batch").positive(),
+            Parameter::new("max_packets", Unit::Packets, Whole(64), "in a batch")
+                .positive()
+                .at_most(100_000),
             Parameter::new("max_time", Unit::Duration, ms(4), "no packet is added beyond"),
             Parameter::new("overhead", Unit::Bytes, Whole(40), "of each packet, besides IP's")
                 .at_most(10_000),
@@ -148,10 +151,23 @@ pub fn service_fits(choice: &Choice) -> Result<(), Fault> {
 /// A frame of a full packet.
 const FRAME: u64 = 1_514;
 
+/// In s; larger buckets are never empty.
+const LONGEST_BURST: u128 = 10_000;
+
 /// Whether a bucket lets a full packet of `least` bytes pass, and a peak rate has its depth.
 pub(super) fn bucket_fits(choice: &Choice, least: u64) -> Result<(), Fault> {
     let need = || format!("room for a full packet of {least} bytes");
     let peak = choice.some_rate("peakrate");
+    for (rate, bytes, key) in [
+        (Some(choice.rate("rate")), Some(choice.bytes("burst")), "burst_bytes"),
+        (peak, choice.some_bytes("mtu"), "mtu_bytes"),
+    ] {
+        let Some((rate, bytes)) = rate.zip(bytes) else { continue };
+        if u128::from(bytes.get()) * 8 > u128::from(rate.as_bps()) * LONGEST_BURST {
+            let need = "no more than the rate earns in 10,000 s";
+            return Err(Fault::new(key, bytes.get().to_string(), need));
+        }
+    }
     match (choice.bytes("burst").get(), choice.some_bytes("mtu").map(Bytes::get)) {
         (burst, _) if burst < least => Err(Fault::new("burst_bytes", burst.to_string(), need())),
         (_, Some(mtu)) if mtu < least => Err(Fault::new("mtu_bytes", mtu.to_string(), need())),
