@@ -26,6 +26,8 @@ pub(crate) struct Done {
     pub(crate) rtts: Buckets,
     /// From connecting to the last acknowledgement, in ns, if all of it was seen.
     pub(crate) life: Option<(u64, u64)>,
+    /// The addresses of sender and receiver.
+    pub(crate) ends: (u128, u128),
 }
 
 /// One packet, if they are listed.
@@ -163,10 +165,16 @@ impl Flows {
                 self.unlisted.payload += half.counts.payload;
                 continue;
             }
-            self.rows.held.push(Row::of(half, id, connection.last));
+            self.rows.held.push(Row { last: true, ..Row::of(half, id, connection.last) });
             let life = complete(&connection, from).then(|| span(&connection, from));
             let report = report(&connection, from);
-            self.done.push(Done { report, rtts: half.rtts.clone(), life });
+            let ends = [from, 1 - from].map(|end| connection.ends[end].address);
+            self.done.push(Done {
+                report,
+                rtts: half.rtts.clone(),
+                life,
+                ends: (ends[0], ends[1]),
+            });
         }
         self.unlisted.silent += u64::from(silent);
     }

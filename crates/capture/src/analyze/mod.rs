@@ -8,7 +8,9 @@ mod acks;
 mod buckets;
 mod capture;
 mod connection;
+mod ends;
 mod flows;
+mod found;
 mod graph;
 mod guess;
 mod half;
@@ -22,6 +24,7 @@ mod tables;
 mod timing;
 
 pub use capture::FileReport;
+pub use ends::EndsReport;
 pub use guess::Guess;
 pub use outcome::{AnalyzeError, Options, Others, Outcome, Summary, analyze};
 pub use report::{BurstReport, FlowReport, LossReport, SpanReport, Times, WindowReport};

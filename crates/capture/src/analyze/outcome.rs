@@ -1,6 +1,5 @@
 //! Everything about one or several captures, ready to go out.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -8,15 +7,13 @@ use narrows_record::Table;
 use serde::Serialize;
 
 use super::capture::{Clocked, FileReport, Segments};
-use super::flows::{Done, Unlisted};
-use super::report::{FlowReport, seconds};
+use super::ends::{Clocks, Travels, clocks};
+use super::found::Found;
+use super::report::{self, FlowReport, seconds};
 use super::tables;
+use crate::decode::Segment;
 use crate::read::{OpenError, Reader};
 
-/// Flows that get rows in the tables: those with the most payload.
-const MOST_IN_TABLES: usize = 1000;
-/// Flows that get a time-sequence graph.
-const MOST_DRAWN: usize = 16;
 /// Segments between two calls of whoever watches.
 const WATCH: u64 = 1 << 16;
 
@@ -106,27 +103,131 @@ pub fn analyze(
     options: Options,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Outcome, AnalyzeError> {
+    let mut watched = Watched { count: 0, watch };
+    if let [first, second] = paths
+        && let Some(clocks) = clocks(first, second)?
+    {
+        return both(first, second, &clocks, options, &mut watched);
+    }
     let mut clocked = Clocked::new(options.packets, None);
     let mut files = Vec::new();
-    let mut read = 0u64;
-    for path in paths {
-        let mut segments = open(path)?;
+    for segments in in_order(paths)? {
+        let mut segments = segments;
         while let Some(segment) = segments.next_segment() {
+            watched.tick()?;
             clocked.on(segment);
-            read += 1;
-            if read.is_multiple_of(WATCH) && watch(read).is_break() {
-                return Err(AnalyzeError::Stopped);
-            }
         }
         files.push(segments.report);
     }
-    if files.iter().all(|file| file.segments == 0) {
-        return Err(nothing(&files[0]));
-    }
-    Ok(outcome(clocked, files))
+    something(&files)?;
+    Ok(outcome(Found::of(clocked), files, Vec::new()))
 }
 
-fn open(path: &Path) -> Result<Segments, AnalyzeError> {
+/// Whoever watches, and when to call.
+struct Watched<'a> {
+    count: u64,
+    watch: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+}
+
+impl Watched<'_> {
+    #[inline]
+    fn tick(&mut self) -> Result<(), AnalyzeError> {
+        self.count += 1;
+        if self.count.is_multiple_of(WATCH) && (self.watch)(self.count).is_break() {
+            return Err(AnalyzeError::Stopped);
+        }
+        Ok(())
+    }
+}
+
+/// The pieces of a capture by the times that they begin with.
+fn in_order(paths: &[PathBuf]) -> Result<Vec<Segments>, AnalyzeError> {
+    let mut pieces = Vec::new();
+    for path in paths {
+        let begins = open(path)?.next_segment().map_or(u64::MAX, |segment| segment.time);
+        pieces.push((begins, path));
+    }
+    pieces.sort();
+    pieces.into_iter().map(|(_, path)| open(path)).collect()
+}
+
+fn something(files: &[FileReport]) -> Result<(), AnalyzeError> {
+    match files.first() {
+        Some(first) if files.iter().all(|file| file.segments == 0) => Err(nothing(first)),
+        Some(_) => Ok(()),
+        None => Err(AnalyzeError::Together("no files: at least one is needed".to_owned())),
+    }
+}
+
+/// Two captures of the same flows, merged by their times on the first one's clock.
+fn both(
+    first: &Path,
+    second: &Path,
+    clocks: &Clocks,
+    options: Options,
+    watched: &mut Watched<'_>,
+) -> Result<Outcome, AnalyzeError> {
+    let mut inputs = [open(first)?, open(second)?];
+    let mut next = [inputs[0].next_segment(), inputs[1].next_segment()];
+    // Times on the second clock could fall below zero on the first.
+    let shift = |file: usize, segment: &mut Segment| {
+        let back = if file == 1 { clocks.offset } else { 0 };
+        segment.time = segment.time.saturating_add_signed(-back.clamp(-i64::MAX, i64::MAX));
+    };
+    for (file, segment) in next.iter_mut().enumerate() {
+        segment.iter_mut().for_each(|segment| shift(file, segment));
+    }
+    let origin = next.iter().flatten().map(|segment| segment.time).min();
+    let mut clocked = [(), ()].map(|()| Clocked::new(options.packets, origin));
+    let mut travels = Travels::default();
+    while let Some(file) = earlier(&next) {
+        watched.tick()?;
+        let mut following = inputs[file].next_segment();
+        following.iter_mut().for_each(|segment| shift(file, segment));
+        let segment = std::mem::replace(&mut next[file], following).expect("the earlier one");
+        let upstream = clocks.upstream(segment.source.address, segment.destination.address);
+        let since = Segment { time: segment.time.saturating_sub(origin.unwrap_or(0)), ..segment };
+        travels.on(&since, upstream == file);
+        clocked[file].on(segment);
+    }
+    let [one, other] = clocked.map(Found::of);
+    let files = inputs.map(|input| input.report).to_vec();
+    something(&files)?;
+    let notes = end_notes(clocks, &travels);
+    let mut found = one.join(other, clocks);
+    found.take_travels(travels.finish(clocks.agree));
+    Ok(outcome(found, files, notes))
+}
+
+/// Which of two has the earlier segment.
+fn earlier(next: &[Option<Segment>; 2]) -> Option<usize> {
+    match next {
+        [None, None] => None,
+        [Some(_), None] => Some(0),
+        [None, Some(_)] => Some(1),
+        [Some(one), Some(other)] => Some(usize::from(other.time < one.time)),
+    }
+}
+
+fn end_notes(clocks: &Clocks, travels: &Travels) -> Vec<String> {
+    let mut notes = vec![if clocks.agree {
+        "the files show both ends; their clocks are taken to agree".to_owned()
+    } else {
+        let ms = report::millis(clocks.offset.unsigned_abs());
+        let sign = if clocks.offset < 0 { "behind" } else { "ahead" };
+        format!(
+            "the files show both ends; the second clock is taken to be {ms} ms {sign}, as if the \
+             least delays were equal both ways"
+        )
+    }];
+    if travels.left_out > 0 {
+        let left_out = travels.left_out;
+        notes.push(format!("{left_out} packets were of flows too many to be matched"));
+    }
+    notes
+}
+
+pub(crate) fn open(path: &Path) -> Result<Segments, AnalyzeError> {
     let name = path.display().to_string();
     match Reader::open(path) {
         Ok(reader) => Ok(Segments::new(reader, name)),
@@ -159,70 +260,39 @@ fn kinds(file: &FileReport) -> String {
     there.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
-fn outcome(mut clocked: Clocked, files: Vec<FileReport>) -> Outcome {
-    clocked.flows.finish();
-    let mut others = Others::default();
-    count(&mut others, clocked.flows.unlisted);
-    let interval = clocked.flows.rows.interval;
-    let kept = largest(&clocked.flows.done, MOST_IN_TABLES);
-    let drawn = largest(&clocked.flows.done, MOST_DRAWN);
-    for done in clocked.flows.done.iter().filter(|done| !kept.contains(&done.report.id)) {
-        others.flows += 1;
-        others.payload_bytes += done.report.payload_bytes;
-    }
-    let mut done = std::mem::take(&mut clocked.flows.done);
-    done.retain(|done| kept.contains(&done.report.id));
-    let number = |id: u32| u32::try_from(kept.range(..id).count()).expect("few flows are kept");
-    let mut rows = std::mem::take(&mut clocked.flows.rows.held);
-    rows.retain(|row| kept.contains(&row.flow));
-    rows.iter_mut().for_each(|row| row.flow = number(row.flow));
-    let mut thinned = false;
-    let mut points = Vec::new();
-    for &id in &drawn {
-        let (found, fewer) = clocked.flows.graph.of(id);
-        thinned |= fewer;
-        points.extend(found.iter().map(|&point| super::graph::Point { flow: number(id), ..point }));
-    }
-    done.iter_mut().for_each(|done| done.report.id = number(done.report.id));
+fn outcome(mut found: Found, files: Vec<FileReport>, extra: Vec<String>) -> Outcome {
+    let mut others = Others {
+        connections_without_data: found.unlisted.silent,
+        evicted: found.unlisted.evicted,
+        flows: found.unlisted.flows,
+        payload_bytes: found.unlisted.payload,
+        packets: found.unlisted.packets,
+    };
+    let (flows, payload) = found.keep_largest();
+    others.flows += flows;
+    others.payload_bytes += payload;
     let mut tables = vec![
-        tables::flow_samples(&rows, |_| None),
+        tables::flow_samples(&found.rows, |row| found.dropped(row)),
         tables::internals(),
-        tables::completions(&done),
-        tables::distributions(&done),
-        tables::sequence(&points),
+        tables::completions(&found.done),
+        tables::distributions(&found.done),
+        tables::sequence(&found.points),
     ];
-    if let Some(mut listed) = clocked.flows.packets.take() {
-        listed.retain(|row| kept.contains(&row.flow));
-        listed.iter_mut().for_each(|row| row.flow = number(row.flow));
-        let at = |flow: u32| done[flow as usize].report.vantage == "receiver";
-        tables.push(tables::packets(&listed, at));
+    if let Some(listed) = &found.packets {
+        let at = |flow: u32| found.done[flow as usize].report.vantage == "receiver";
+        tables.push(tables::packets(listed, at));
     }
     let mut summary = Summary {
-        duration_s: seconds(clocked.end),
-        sample_interval_ns: interval,
-        flows: done.into_iter().map(|done| done.report).collect(),
+        duration_s: seconds(found.end),
+        sample_interval_ns: found.interval,
+        flows: found.done.into_iter().map(|done| done.report).collect(),
         others,
         files,
         notes: Vec::new(),
     };
-    summary.notes = notes(&summary, clocked.backwards, thinned);
+    summary.notes = notes(&summary, found.backwards, found.thinned);
+    summary.notes.extend(extra);
     Outcome { summary, tables }
-}
-
-fn count(others: &mut Others, unlisted: Unlisted) {
-    others.connections_without_data += unlisted.silent;
-    others.evicted += unlisted.evicted;
-    others.flows += unlisted.flows;
-    others.payload_bytes += unlisted.payload;
-    others.packets += unlisted.packets;
-}
-
-/// The ids of the `most` flows with the most payload.
-fn largest(flows: &[Done], most: usize) -> BTreeSet<u32> {
-    let mut sizes: Vec<_> =
-        flows.iter().map(|done| (done.report.payload_bytes, done.report.id)).collect();
-    sizes.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    sizes.iter().take(most).map(|&(_, id)| id).collect()
 }
 
 fn notes(summary: &Summary, backwards: u64, thinned: bool) -> Vec<String> {

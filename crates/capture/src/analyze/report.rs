@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::buckets::Buckets;
 use super::connection::Connection;
+use super::ends::EndsReport;
 use super::guess::{Guess, guess};
 use super::timing::Spans;
 
@@ -195,6 +196,8 @@ pub struct FlowReport {
     pub fragments: u64,
     /// Whether SACK was agreed on.
     pub sack: Option<bool>,
+    /// What its packets met on the way, if both ends were captured.
+    pub ends: Option<EndsReport>,
     /// Which congestion control it may have.
     pub control: Guess,
     /// What to know before trusting the rest.
@@ -246,6 +249,7 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         ecn_echoes: counts.echoes,
         fragments: counts.fragments,
         sack: connection.sack(),
+        ends: None,
         control: guess(half.rounds.done(), half.mss, vantage),
         notes: notes(connection, from, vantage),
         source: ends[0].clone(),

@@ -26,6 +26,8 @@ pub(crate) struct Row {
     pub(crate) received: u64,
     pub(crate) wire: u64,
     pub(crate) repairing: bool,
+    /// The flow's last.
+    pub(crate) last: bool,
 }
 
 impl Row {
@@ -47,6 +49,7 @@ impl Row {
             received: half.received(),
             wire: half.received() + delivered * half.overhead,
             repairing: half.outstanding.front().is_some_and(|first| first.again || first.lost),
+            last: false,
         }
     }
 }
@@ -91,7 +94,11 @@ impl Rows {
 
     fn thin(&mut self) {
         self.interval *= 2;
-        let interval = self.interval;
-        self.held.retain(|row| row.time % interval == 0);
+        thin_to(&mut self.held, self.interval);
     }
+}
+
+/// Keeps the rows on the grid of an interval, and the last of each flow, which lies beside any.
+pub(crate) fn thin_to(rows: &mut Vec<Row>, interval: u64) {
+    rows.retain(|row| row.last || row.time.is_multiple_of(interval));
 }

@@ -1,0 +1,144 @@
+//! How the clocks of two captures differ, and which is nearer to whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::super::capture::Segments;
+use super::super::outcome::{AnalyzeError, open};
+use crate::decode::{Endpoint, Segment};
+
+/// Segments of each file that are looked at.
+const LOOKED_AT: usize = 100_000;
+/// Fewer common segments are chance.
+const FEWEST: usize = 2;
+
+/// What makes a segment the same one elsewhere: offload changes where it ends only.
+type Mark = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32)>);
+
+/// How two captures relate.
+#[derive(Clone, Debug)]
+pub(crate) struct Clocks {
+    /// The second clock less the first, in ns.
+    pub(crate) offset: i64,
+    /// Neither direction contradicts that both show the same time.
+    pub(crate) agree: bool,
+    /// Addresses that send from nearer to the first capture.
+    first_side: BTreeSet<u128>,
+    second_side: BTreeSet<u128>,
+}
+
+impl Clocks {
+    /// Which of the two captures packets of a sender pass first, 0 or 1.
+    pub(crate) fn upstream(&self, source: u128, destination: u128) -> usize {
+        let first = self.first_side.contains(&source) || self.second_side.contains(&destination);
+        let second = self.second_side.contains(&source) || self.first_side.contains(&destination);
+        usize::from(second && !first)
+    }
+}
+
+/// The relation of two captures; none if they have no segments in common.
+pub(crate) fn clocks(first: &Path, second: &Path) -> Result<Option<Clocks>, AnalyzeError> {
+    let known = marks(&mut open(first)?);
+    let mut spans: BTreeMap<u128, Span> = BTreeMap::new();
+    let mut common = 0;
+    for (mark, there) in marks(&mut open(second)?) {
+        if let Some(&here) = known.get(&mark) {
+            common += 1;
+            let ahead = there.cast_signed() - here.cast_signed();
+            spans.entry(mark.0.address).or_default().add(ahead);
+        }
+    }
+    Ok((common >= FEWEST).then(|| relate(&spans)))
+}
+
+/// The first time of each mark.
+fn marks(segments: &mut Segments) -> BTreeMap<Mark, u64> {
+    let mut found = BTreeMap::new();
+    for _ in 0..LOOKED_AT {
+        let Some(segment) = segments.next_segment() else { break };
+        found.entry(mark(&segment)).or_insert(segment.time);
+    }
+    found
+}
+
+fn mark(segment: &Segment) -> Mark {
+    let flags = segment.flags.0 & 7;
+    let ends = (segment.source, segment.destination);
+    (ends.0, ends.1, segment.seq, segment.ack, flags, segment.timestamps)
+}
+
+/// How far the second capture's times are ahead, for what one address sent.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    least: i64,
+    most: i64,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self { least: i64::MAX, most: i64::MIN }
+    }
+}
+
+impl Span {
+    fn add(&mut self, ahead: i64) {
+        self.least = self.least.min(ahead);
+        self.most = self.most.max(ahead);
+    }
+}
+
+/// Packets one way come later at the second capture, the others earlier: the offset
+/// lies in between, in the middle if zero isn't possible (as NTP assumes).
+fn relate(spans: &BTreeMap<u128, Span>) -> Clocks {
+    let top = spans.values().map(|span| span.least).max().unwrap_or(0);
+    let bottom = spans.values().map(|span| span.most).min().unwrap_or(0);
+    let middle = (i128::from(top) + i128::from(bottom)).div_euclid(2);
+    let middle = i64::try_from(middle).unwrap_or(0);
+    let away = |span: &Span| span.least > middle;
+    let forward = spans.values().filter(|span| away(span)).map(|span| span.least).min();
+    let back = spans.values().filter(|span| !away(span)).map(|span| span.most).max();
+    // With one direction only, its packets pass the first capture first.
+    let (least, most) = (forward.unwrap_or(middle), back.unwrap_or(forward.unwrap_or(middle)));
+    let agree = forward.is_some() && back.is_some() && most <= 0 && 0 <= least;
+    let half = (i128::from(least) + i128::from(most)).div_euclid(2);
+    let side = |first: bool| {
+        let there = spans.iter().filter(|(_, span)| (away(span) || back.is_none()) == first);
+        there.map(|(&address, _)| address).collect()
+    };
+    Clocks {
+        offset: if agree { 0 } else { i64::try_from(half).unwrap_or(0) },
+        agree,
+        first_side: side(true),
+        second_side: side(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(of: &[(u128, i64, i64)]) -> BTreeMap<u128, Span> {
+        of.iter().map(|&(address, least, most)| (address, Span { least, most })).collect()
+    }
+
+    #[test]
+    fn clocks_that_can_agree_do() {
+        let clocks = relate(&spans(&[(1, 20, 90), (2, -25, -20)]));
+        assert_eq!((clocks.offset, clocks.agree), (0, true));
+        assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 1));
+    }
+
+    #[test]
+    fn clocks_apart_are_set_by_the_least_delays() {
+        let clocks = relate(&spans(&[(1, 1020, 1090), (2, 975, 980)]));
+        assert_eq!((clocks.offset, clocks.agree), (1000, false));
+        assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 1));
+    }
+
+    #[test]
+    fn files_may_come_in_either_order() {
+        let clocks = relate(&spans(&[(1, -1090, -1020), (2, -980, -975)]));
+        assert_eq!(clocks.offset, -1000);
+        assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (1, 0));
+    }
+}

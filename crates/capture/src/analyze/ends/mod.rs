@@ -1,0 +1,34 @@
+//! Two captures of the same flows, one nearer to each end.
+
+mod clocks;
+mod travel;
+
+use serde::Serialize;
+
+pub(crate) use clocks::{Clocks, clocks};
+pub(crate) use travel::{Travel, Travels};
+
+use super::report::Times;
+
+/// What a flow's packets met between the two captures.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct EndsReport {
+    /// Packets that passed the first capture on their way.
+    pub sent: u64,
+    /// Of them, those that never passed the second.
+    pub lost: u64,
+    /// Their payload.
+    pub lost_bytes: u64,
+    /// Lost of sent.
+    pub loss_rate: Option<f64>,
+    /// Packets under way when the captures ended.
+    pub under_way: u64,
+    /// Payload that passed the second capture only.
+    pub appeared_bytes: u64,
+    /// Packets that were overtaken.
+    pub overtaken: u64,
+    /// One-way delay less its minimum, in ms.
+    pub delay_variation_ms: Times,
+    /// The least one-way delay in ms, if the two clocks seem to agree.
+    pub least_delay_ms: Option<f64>,
+}

@@ -1,0 +1,246 @@
+//! Data on its way from one capture to the other, byte by byte.
+//!
+//! Offload cuts and joins packets, so stretches of bytes are matched, not packets.
+//! Which copy of a stretch arrived is told by its timestamp; where that doesn't tell,
+//! it is the oldest: how many are lost doesn't depend on it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::super::buckets::Buckets;
+use super::super::report::{Times, millis};
+use super::EndsReport;
+use crate::decode::{Endpoint, Segment};
+
+/// What hasn't arrived by then never will, in ns.
+const GIVEN_UP: u64 = 10_000_000_000;
+/// Stretches under way of one flow; the oldest count as lost beyond.
+const MOST_UNDER_WAY: usize = 1 << 16;
+/// Stretches that are looked at for one that arrives.
+const MOST_COPIES: usize = 512;
+/// Flows that are followed.
+const MOST_FLOWS: usize = 4096;
+/// Losses of a flow whose times are kept.
+const MOST_TIMES: usize = 200_000;
+const USUAL_PACKET: u32 = 1500;
+
+type Key = (Endpoint, Endpoint);
+
+/// A stretch of bytes that passed the first capture.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: u64,
+    time: u64,
+    stamp: Option<u32>,
+}
+
+/// One direction of a connection between the captures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Travel {
+    near: Option<u64>,
+    /// By first byte and the order of sending.
+    under_way: BTreeMap<(u64, u64), Sent>,
+    in_order: VecDeque<(u64, u64)>,
+    next: u64,
+    longest: u64,
+    /// Largest payload of a packet that no offload made.
+    full: u64,
+    sent: u64,
+    lost: u64,
+    lost_bytes: u64,
+    appeared: u64,
+    latest: Option<u64>,
+    overtaken: u64,
+    delays: Buckets,
+    least: Option<u64>,
+    most: u64,
+    last_arrival: u64,
+    /// When packets left that were lost, and how many.
+    pub(crate) times: Vec<(u64, u64)>,
+}
+
+/// All flows between the captures.
+#[derive(Debug, Default)]
+pub(crate) struct Travels {
+    flows: BTreeMap<Key, Travel>,
+    /// Flows that weren't followed.
+    pub(crate) left_out: u64,
+}
+
+impl Travels {
+    /// A segment with data passed the first capture on its way, or the second.
+    pub(crate) fn on(&mut self, segment: &Segment, first: bool) {
+        if segment.payload == 0 {
+            return;
+        }
+        let key = (segment.source, segment.destination);
+        if !self.flows.contains_key(&key) && self.flows.len() >= MOST_FLOWS {
+            self.left_out += 1;
+            return;
+        }
+        let travel = self.flows.entry(key).or_default();
+        if first { travel.leave(segment) } else { travel.arrive(segment) }
+    }
+
+    /// The flows when the captures are over.
+    pub(crate) fn finish(self, agree: bool) -> BTreeMap<(String, String), (EndsReport, Travel)> {
+        let named = |(key, travel): (Key, Travel)| {
+            ((key.0.to_string(), key.1.to_string()), travel.finish(agree))
+        };
+        self.flows.into_iter().map(named).collect()
+    }
+}
+
+impl Travel {
+    fn unwrap(&mut self, seq: u32) -> u64 {
+        let near = *self.near.get_or_insert((1 << 32) + u64::from(seq));
+        #[allow(clippy::cast_possible_truncation)] // the distance is what counts
+        let ahead = seq.wrapping_sub(near as u32).cast_signed();
+        let found = near.saturating_add_signed(i64::from(ahead));
+        self.near = Some(near.max(found));
+        found
+    }
+
+    fn packets(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(if self.full == 0 { 1448 } else { self.full })
+    }
+
+    fn learn(&mut self, segment: &Segment) {
+        if segment.size <= USUAL_PACKET {
+            self.full = self.full.max(u64::from(segment.payload));
+        }
+    }
+
+    fn leave(&mut self, segment: &Segment) {
+        self.learn(segment);
+        let begin = self.unwrap(segment.seq);
+        let length = u64::from(segment.payload);
+        self.longest = self.longest.max(length);
+        self.sent += self.packets(length);
+        let sent = Sent {
+            end: begin + length,
+            time: segment.time,
+            stamp: segment.timestamps.map(|(stamp, _)| stamp),
+        };
+        self.under_way.insert((begin, self.next), sent);
+        self.in_order.push_back((begin, self.next));
+        self.next += 1;
+        self.give_up(segment.time.saturating_sub(GIVEN_UP));
+    }
+
+    /// What left before `time` and hasn't arrived is lost.
+    fn give_up(&mut self, time: u64) {
+        while let Some(&key) = self.in_order.front() {
+            let sent = self.under_way.get(&key).copied();
+            let over = sent.is_none_or(|sent| sent.time < time);
+            if !over && self.in_order.len() <= MOST_UNDER_WAY {
+                return;
+            }
+            self.in_order.pop_front();
+            if let Some(sent) = sent {
+                self.under_way.remove(&key);
+                self.lose(key.0, &sent);
+            }
+        }
+    }
+
+    fn lose(&mut self, begin: u64, sent: &Sent) {
+        let packets = self.packets(sent.end - begin);
+        self.lost += packets;
+        self.lost_bytes += sent.end - begin;
+        if self.times.len() < MOST_TIMES {
+            self.times.push((sent.time, packets));
+        }
+    }
+
+    fn arrive(&mut self, segment: &Segment) {
+        self.learn(segment);
+        let begin = self.unwrap(segment.seq);
+        let end = begin + u64::from(segment.payload);
+        let stamp = segment.timestamps.map(|(stamp, _)| stamp);
+        self.last_arrival = self.last_arrival.max(segment.time);
+        let mut at = begin;
+        while at < end {
+            let Some(key) = self.copy_of(at, stamp) else {
+                let next = self.under_way.range((at + 1, 0)..(end, 0)).next();
+                let known = next.map_or(end, |(key, _)| key.0);
+                self.appeared += known - at;
+                at = known;
+                continue;
+            };
+            let sent = self.under_way[&key];
+            if at == begin {
+                self.time(segment.time, key, &sent);
+            }
+            at = self.take(key, &sent, at, end);
+        }
+        self.give_up(0);
+    }
+
+    /// The copy of a byte that arrived: the one with the stamp, else the oldest.
+    fn copy_of(&self, at: u64, stamp: Option<u32>) -> Option<(u64, u64)> {
+        let from = at.saturating_sub(self.longest);
+        let copies = || {
+            let near = self.under_way.range((from, 0)..(at + 1, 0)).rev().take(MOST_COPIES);
+            near.filter(|(_, sent)| sent.end > at)
+        };
+        let stamped = copies().filter(|(_, sent)| sent.stamp == stamp).min_by_key(|(key, _)| key.1);
+        let found = stamped.or_else(|| copies().min_by_key(|(key, _)| key.1));
+        found.map(|(&key, _)| key)
+    }
+
+    fn time(&mut self, time: u64, key: (u64, u64), sent: &Sent) {
+        let delay = time.saturating_sub(sent.time);
+        self.delays.add(delay);
+        self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
+        self.most = self.most.max(delay);
+        self.overtaken += u64::from(self.latest.is_some_and(|latest| key.1 < latest));
+        self.latest = self.latest.max(Some(key.1));
+    }
+
+    /// Takes what of a stretch has arrived; gives how far that reaches.
+    fn take(&mut self, key: (u64, u64), sent: &Sent, at: u64, end: u64) -> u64 {
+        let until = sent.end.min(end);
+        self.under_way.remove(&key);
+        if key.0 < at {
+            self.under_way.insert(key, Sent { end: at, ..*sent });
+        }
+        if until < sent.end {
+            // The rest keeps its order, and is given up in its turn.
+            self.under_way.insert((until, key.1), *sent);
+            self.in_order.push_front((until, key.1));
+        }
+        until
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn finish(mut self, agree: bool) -> (EndsReport, Self) {
+        // What left so late that it might still have come isn't lost.
+        let certain = self.last_arrival.saturating_sub(self.most);
+        self.in_order = self.under_way.keys().copied().collect();
+        self.in_order.make_contiguous().sort_by_key(|key| key.1);
+        self.give_up(certain);
+        let rest: Vec<u64> = self.under_way.iter().map(|(key, sent)| sent.end - key.0).collect();
+        let under_way = rest.iter().map(|&bytes| self.packets(bytes)).sum();
+        let least = self.least.unwrap_or(0);
+        let mut variation = Times::of(&self.delays, self.least);
+        let above = |value: Option<f64>| value.map(|value| (value - millis(least)).max(0.0));
+        variation.min = above(variation.min);
+        variation.mean = above(variation.mean);
+        variation.p50 = above(variation.p50);
+        variation.p95 = above(variation.p95);
+        variation.p99 = above(variation.p99);
+        self.times.sort_unstable();
+        let report = EndsReport {
+            sent: self.sent,
+            lost: self.lost,
+            lost_bytes: self.lost_bytes,
+            loss_rate: (self.sent > 0).then(|| self.lost as f64 / self.sent as f64),
+            under_way,
+            appeared_bytes: self.appeared,
+            overtaken: self.overtaken,
+            delay_variation_ms: variation,
+            least_delay_ms: self.least.filter(|_| agree).map(millis),
+        };
+        (report, self)
+    }
+}

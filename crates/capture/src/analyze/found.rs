@@ -1,0 +1,165 @@
+//! What captures gave, before it becomes tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::capture::Clocked;
+use super::ends::{Clocks, EndsReport, Travel};
+use super::flows::{Done, Listed, Unlisted};
+use super::graph::Point;
+use super::rows::{Row, thin_to};
+
+/// Flows that get rows in the tables: those with the most payload.
+const MOST_IN_TABLES: usize = 1000;
+/// Flows that get a time-sequence graph.
+const MOST_DRAWN: usize = 16;
+
+/// Flows with all that belongs to them, by the ids in their reports.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) done: Vec<Done>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) interval: u64,
+    pub(crate) points: Vec<Point>,
+    pub(crate) thinned: bool,
+    pub(crate) packets: Option<Vec<Listed>>,
+    pub(crate) unlisted: Unlisted,
+    pub(crate) end: u64,
+    pub(crate) backwards: u64,
+    /// By flow: when its lost packets left, and how many had by then.
+    drops: BTreeMap<u32, Vec<(u64, u64)>>,
+}
+
+impl Found {
+    pub(crate) fn of(mut clocked: Clocked) -> Self {
+        clocked.flows.finish();
+        let flows = clocked.flows;
+        let mut points = Vec::new();
+        let mut thinned = false;
+        for id in largest(&flows.done, MOST_DRAWN) {
+            let (found, fewer) = flows.graph.of(id);
+            thinned |= fewer;
+            points.extend_from_slice(found);
+        }
+        Self {
+            done: flows.done,
+            rows: flows.rows.held,
+            interval: flows.rows.interval,
+            points,
+            thinned,
+            packets: flows.packets,
+            unlisted: flows.unlisted,
+            end: clocked.end,
+            backwards: clocked.backwards,
+            drops: BTreeMap::new(),
+        }
+    }
+
+    /// Each flow as the capture saw it that its packets pass first.
+    pub(crate) fn join(mut self, mut other: Self, clocks: &Clocks) -> Self {
+        let wanted = |found: &Self, file: usize| {
+            let at = |done: &&Done| clocks.upstream(done.ends.0, done.ends.1) == file;
+            found.done.iter().filter(at).map(|done| done.report.id).collect::<BTreeSet<_>>()
+        };
+        let first = self.done.last().map_or(0, |done| done.report.id + 1);
+        let (ours, theirs) = (wanted(&self, 0), wanted(&other, 1));
+        self.renumber(&ours.iter().map(|&id| (id, id)).collect());
+        other.renumber(&theirs.iter().zip(first..).map(|(&id, new)| (id, new)).collect());
+        let interval = self.interval.max(other.interval);
+        for found in [&mut self, &mut other] {
+            thin_to(&mut found.rows, interval);
+        }
+        self.done.append(&mut other.done);
+        self.done.sort_by(|a, b| a.report.start_s.total_cmp(&b.report.start_s));
+        self.rows.append(&mut other.rows);
+        self.rows.sort_by_key(|row| (row.time, row.flow));
+        self.points.append(&mut other.points);
+        if let (Some(ours), Some(theirs)) = (&mut self.packets, other.packets) {
+            ours.extend(theirs);
+            ours.sort_by_key(|row| row.time);
+        }
+        self.interval = interval;
+        self.thinned |= other.thinned;
+        self.end = self.end.max(other.end);
+        self.backwards += other.backwards;
+        self.unlisted.silent = self.unlisted.silent.max(other.unlisted.silent);
+        self.unlisted.evicted += other.unlisted.evicted;
+        self.unlisted.flows += other.unlisted.flows;
+        self.unlisted.payload += other.unlisted.payload;
+        self.unlisted.packets += other.unlisted.packets;
+        self
+    }
+
+    /// Gives each flow what its packets met between the captures.
+    pub(crate) fn take_travels(
+        &mut self,
+        mut travels: BTreeMap<(String, String), (EndsReport, Travel)>,
+    ) {
+        for done in &mut self.done {
+            let ends = (done.report.source.clone(), done.report.destination.clone());
+            // Later connections between the same ends have their share in the first's.
+            let Some((report, travel)) = travels.remove(&ends) else { continue };
+            let mut total = 0;
+            let sum = |&(time, packets): &(u64, u64)| {
+                total += packets;
+                (time, total)
+            };
+            self.drops.insert(done.report.id, travel.times.iter().map(sum).collect());
+            done.report.ends = Some(report);
+        }
+    }
+
+    /// Packets of a row's flow that were lost of those that had left by then; none
+    /// with one capture only.
+    pub(crate) fn dropped(&self, row: &Row) -> Option<u64> {
+        let drops = self.drops.get(&row.flow)?;
+        let before = drops.partition_point(|&(time, _)| time <= row.time);
+        Some(before.checked_sub(1).map_or(0, |last| drops[last].1))
+    }
+
+    /// Keeps the flows with the most payload, numbered from zero in the order of their
+    /// beginnings; says how many others there were and their payload.
+    pub(crate) fn keep_largest(&mut self) -> (u64, u64) {
+        let kept = largest(&self.done, MOST_IN_TABLES);
+        let drawn = largest(&self.done, MOST_DRAWN);
+        let others = self.done.iter().filter(|done| !kept.contains(&done.report.id));
+        let others = others.fold((0, 0), |(n, sum), done| (n + 1, sum + done.report.payload_bytes));
+        self.points.retain(|point| drawn.contains(&point.flow));
+        let ids = self.done.iter().map(|done| done.report.id).filter(|id| kept.contains(id));
+        let numbers = ids.zip(0..).collect();
+        self.renumber(&numbers);
+        others
+    }
+
+    /// Keeps the flows that have a new number, and gives it to them.
+    fn renumber(&mut self, numbers: &BTreeMap<u32, u32>) {
+        fn keep<T>(
+            items: &mut Vec<T>,
+            numbers: &BTreeMap<u32, u32>,
+            id: impl Fn(&mut T) -> &mut u32,
+        ) {
+            items.retain_mut(|item| {
+                let id = id(item);
+                let Some(&number) = numbers.get(id) else { return false };
+                *id = number;
+                true
+            });
+        }
+        keep(&mut self.done, numbers, |done| &mut done.report.id);
+        keep(&mut self.rows, numbers, |row| &mut row.flow);
+        keep(&mut self.points, numbers, |point| &mut point.flow);
+        if let Some(packets) = &mut self.packets {
+            keep(packets, numbers, |row| &mut row.flow);
+        }
+        let drops = std::mem::take(&mut self.drops);
+        let numbered = |(id, drops)| Some((*numbers.get(&id)?, drops));
+        self.drops = drops.into_iter().filter_map(numbered).collect();
+    }
+}
+
+/// The ids of the `most` flows with the most payload.
+fn largest(flows: &[Done], most: usize) -> BTreeSet<u32> {
+    let size = |done: &Done| (std::cmp::Reverse(done.report.payload_bytes), done.report.id);
+    let mut sizes: Vec<_> = flows.iter().map(size).collect();
+    sizes.sort_unstable();
+    sizes.iter().take(most).map(|&(_, id)| id).collect()
+}
