@@ -117,6 +117,7 @@ def tables(
         "flow_samples": flows.sort("time_s", "flow"),
         "queue_samples": _queue(t, queue, burst),
         "internals": _internals(t, ccas, bbr, inflated),
+        "sequence": _sequence(flows),
         "completions": pl.DataFrame(
             schema={
                 "flow": pl.UInt32,
@@ -128,6 +129,16 @@ def tables(
             }
         ),
     }
+
+
+def _sequence(flows):
+    """What a capture of the flows would show, a packet now and then."""
+    sent = flows.select("time_s", "flow", end=pl.col("wire_bytes") + 1448, begin="wire_bytes")
+    kinds = ("data", "retransmission", "out_of_order", "ack", "window", "sack")
+    rows = [
+        sent.gather_every(3 + i).with_columns(kind=pl.lit(kind)) for i, kind in enumerate(kinds)
+    ]
+    return pl.concat(rows).select("time_s", "flow", "kind", "begin", "end")
 
 
 def _flow(t, flow, cca, share, twins, queue, probing, burst):

@@ -161,3 +161,49 @@ def test_a_capture_that_breaks_off_gives_what_is_there(run, tmp_path):
     made = analyze([file], out=tmp_path / "out")
     assert any("breaks off" in note for note in made.findings["notes"])
     assert 4 < made.findings["duration_s"] < 8
+
+
+def test_both_ends_give_exact_loss(run, tmp_path):
+    ends = [capture(run, "receiver"), capture(run, "sender")]
+    made = analyze(ends, out=tmp_path / "out")
+    samples = run.trials[0].tables["flow_samples"]
+    last = samples.filter(pl.col("time_s") == samples["time_s"].max()).sort("flow")
+    found = made.findings["flows"]
+    for flow, dropped in zip(found, last["dropped"], strict=True):
+        # What left so late that it might still have come isn't counted as lost.
+        missing = dropped - flow["ends"]["lost"]
+        assert 0 <= missing <= min(flow["ends"]["under_way"], 3)
+    assert [flow["ends"]["sent"] for flow in found] == last["sent"].to_list()
+    assert {flow["vantage"] for flow in found} == {"sender"}
+    # Half of the round trip without queueing, and a packet's time at the bottleneck.
+    assert found[0]["ends"]["least_delay_ms"] == pytest.approx(10.0 + 1.2, abs=0.01)
+    variation = found[0]["ends"]["delay_variation_ms"]
+    assert variation["mean"] == pytest.approx(found[0]["queueing_ms"], rel=0.1)
+    queue = made.result.trials[0].tables["queue_samples"]
+    assert queue["dropped_packets"].max() == sum(flow["ends"]["lost"] for flow in found)
+
+
+def test_pieces_of_a_capture_count_as_one(run, analysis, tmp_path):
+    whole = capture(run, "sender").read_bytes()
+    blocks, at = [], 0
+    while at < len(whole):
+        size = int.from_bytes(whole[at + 4 : at + 8], "little")
+        blocks.append(whole[at : at + size])
+        at += size
+    head = [b for b in blocks if b[:4] in (b"\x0a\x0d\x0d\x0a", b"\x01\0\0\0")]
+    packets = [b for b in blocks if b[:4] == b"\x06\0\0\0"]
+    cut = len(packets) // 3
+    pieces = [tmp_path / "late.pcapng", tmp_path / "early.pcapng"]
+    pieces[0].write_bytes(b"".join(head + packets[cut:]))
+    pieces[1].write_bytes(b"".join(head + packets[:cut]))
+    made = analyze(pieces, out=tmp_path / "out")
+    assert made.findings["flows"] == analysis.findings["flows"]
+
+
+def test_the_time_sequence_graph_is_on_the_page(analysis):
+    graph = analysis.result.trials[0].tables["sequence"]
+    kinds = set(graph["kind"].unique())
+    assert {"data", "retransmission", "ack", "window", "sack"} <= kinds
+    page = (analysis.result.path / "report.html").read_text()
+    assert "time and sequence" in page
+    assert (analysis.result.path / "sequence.png").stat().st_size > 10_000

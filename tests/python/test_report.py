@@ -96,7 +96,9 @@ def test_the_page_links_every_table(reader):
 
 def test_the_page_holds_the_figures_of_every_trial(reader):
     names = {
-        f"{name}-{trial}-data" for name in ("timeline", "cwnd", "internals") for trial in (1, 2)
+        f"{name}-{trial}-data"
+        for name in ("timeline", "cwnd", "sequence", "internals")
+        for trial in (1, 2)
     }
     assert set(reader.data) == names
     throughput = next(t for t in reader.data["timeline-1-data"]["data"] if t.get("name") == "BBR")
@@ -114,9 +116,9 @@ def test_the_summary_stands_in_the_page_as_in_the_file(reader, directory):
 
 def test_a_figure_with_many_panels_is_folded(tmp_path, monkeypatch):
     path = synthetic_result.write(tmp_path / "run", duration_s=2.0)
-    monkeypatch.setattr(page, "MOST_PANELS", 3)
+    monkeypatch.setattr(page, "MOST_PANELS", 2)
     html = write_report(path).page.read_text()
-    assert html.count('<details class="more">') == html.count("<figure>") == 3
+    assert html.count('<details class="more">') == html.count("<figure>") == 4
 
 
 def test_verdicts_are_shown_and_kept(tmp_path):

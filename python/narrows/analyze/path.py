@@ -66,20 +66,20 @@ _COUNTERS = ("sent", "lost", "received_bytes", "wire_bytes")
 def growth_by_time(samples: pl.DataFrame) -> pl.DataFrame:
     """How much the counters of all flows grew up to each instant since the one before."""
     counters = [pl.col(name).cast(pl.Int64) for name in _COUNTERS]
-    grown = samples.sort("flow", "time_s").select(
+    known = samples.with_columns(pl.coalesce("dropped", "lost").alias("lost"))
+    grown = known.sort("flow", "time_s").select(
         "time_s",
         *(c.diff().fill_null(c).over("flow").alias(c.meta.output_name()) for c in counters),
     )
     return grown.group_by("time_s").agg(pl.col(name).sum() for name in _COUNTERS).sort("time_s")
 
 
-def queue_samples(
-    flows: Sequence[Flow], samples: pl.DataFrame, dropped: pl.DataFrame | None = None
-) -> pl.DataFrame:
+def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
     """The bottleneck as the flows felt it, in the columns that every back end writes.
 
     The backlog is what the flows together delivered in the time by which their
-    round trips exceeded their least. Packets lost count as dropped by the queue.
+    round trips exceeded their least. Packets lost count as dropped by the queue: those
+    that never arrived if both ends were captured, else those sent again.
     """
     least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
     waiting = samples.with_columns(
@@ -94,7 +94,6 @@ def queue_samples(
     grown = growth_by_time(samples).join(backlog, on="time_s", how="left").sort("time_s")
     whole = pl.col("backlog").round().cast(pl.UInt64)
     total = {name: pl.col(name).cum_sum().cast(pl.UInt64) for name in _COUNTERS}
-    del dropped
     return grown.select(
         "time_s",
         pl.lit(0, dtype=pl.UInt32).alias("link"),

@@ -42,6 +42,11 @@ CATALOGUE = {
             "narrows.figures.timeline",
         ),
         Entry("cwnd", "window, packets in flight and state of each flow", "narrows.figures.flows"),
+        Entry(
+            "sequence",
+            "time-sequence graph of captured flows: data, retransmissions, ACKs, SACKs, window",
+            "narrows.figures.sequence",
+        ),
         Entry("internals", "the named internals of each control", "narrows.figures.flows"),
     )
 }

@@ -57,7 +57,8 @@ def plot(figure: Figure, columns: int = COLUMNS) -> Plot:
     and last value of every column, so no peak is lost.
     """
     count = max(len(figure.panels), 1)
-    inner = STRIP_PX + count * PANEL_PX + (count - 1) * GAP_PX
+    panel_px = round(PANEL_PX * figure.tall)
+    inner = STRIP_PX + count * panel_px + (count - 1) * GAP_PX
     thinned = False
     data: list[dict[str, Any]] = []
     for index, panel in enumerate(figure.panels, start=1):
@@ -65,7 +66,7 @@ def plot(figure: Figure, columns: int = COLUMNS) -> Plot:
         data += _shades(figure.spans, axis, panel.limits(), 0.28)
         data += _shades(panel.spans, _axis(STRIPS + index), (0.0, 1.0), 1.0)
         for series in panel.series:
-            short = thin(series, columns)
+            short = series if series.exact else thin(series, columns)
             thinned = thinned or len(short.x) < len(series.x)
             data.append(_trace(short, axis, panel.y_label))
     return Plot(
@@ -123,7 +124,7 @@ def _trace(series: Series, axis: str, unit: str) -> dict[str, Any]:
         "name": series.label,
         "legendgroup": series.group,
         "x": _times(series.x),
-        "y": numbers(series.y),
+        "y": _times(series.y) if series.exact else numbers(series.y),
         "xaxis": "x",
         "yaxis": axis,
         "opacity": series.opacity,
@@ -203,8 +204,9 @@ def _layout(figure: Figure, inner: int) -> dict[str, Any]:
     }
     strip = STRIP_PX / inner
     for index, panel in enumerate(figure.panels, start=1):
-        foot = inner - STRIP_PX - index * PANEL_PX - (index - 1) * GAP_PX
-        low, high = foot / inner, (foot + PANEL_PX) / inner
+        panel_px = round(PANEL_PX * figure.tall)
+        foot = inner - STRIP_PX - index * panel_px - (index - 1) * GAP_PX
+        low, high = foot / inner, (foot + panel_px) / inner
         suffix = str(index) if index > 1 else ""
         layout[f"yaxis{suffix}"] = _y_axis(panel, [round(low, 5), round(high, 5)])
         if panel.spans:
@@ -244,7 +246,7 @@ def _y_axis(panel: Panel, domain: list[float]) -> dict[str, Any]:
         "gridcolor": "@grid",
         "zeroline": False,
         "nticks": 6,
-        "fixedrange": True,
+        "fixedrange": not any(series.exact for series in panel.series),
     }
 
 

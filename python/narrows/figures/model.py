@@ -41,6 +41,8 @@ class Series:
     opacity: float = 1.0
     fill: bool = False
     group: str = ""
+    exact: bool = False
+    """Every point counts, with all its digits: nothing is thinned out on a page."""
 
     def __post_init__(self) -> None:
         """Refuse vectors that don't match."""
@@ -114,6 +116,8 @@ class Figure:
     panels: tuple[Panel, ...]
     spans: tuple[Span, ...] = ()
     alt: str = ""
+    tall: float = 1.0
+    """Height of a panel, of the usual."""
 
     def between(self, start: float, end: float) -> Figure:
         """The same figure with the x axis from `start` to `end`."""

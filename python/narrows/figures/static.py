@@ -100,13 +100,14 @@ def draw(figure: Figure, kind: type[Canvas] = Canvas) -> Canvas:
     count = max(len(figure.panels), 1)
     legend = _legend_rows(figure)
     top = HEADING_IN + len(legend) * LEGEND_ROW_IN + GAP_IN
-    height = top + BOTTOM_IN + count * PANEL_IN + (count - 1) * GAP_IN
+    panel_in = PANEL_IN * figure.tall
+    height = top + BOTTOM_IN + count * panel_in + (count - 1) * GAP_IN
     canvas = kind(figsize=(WIDTH_IN, height), facecolor="white")
     FigureCanvasAgg(canvas)
     inner = WIDTH_IN - LEFT_IN - RIGHT_IN
     for index, panel in enumerate(figure.panels):
-        bottom = height - top - PANEL_IN - index * (PANEL_IN + GAP_IN)
-        box = (LEFT_IN / WIDTH_IN, bottom / height, inner / WIDTH_IN, PANEL_IN / height)
+        bottom = height - top - panel_in - index * (panel_in + GAP_IN)
+        box = (LEFT_IN / WIDTH_IN, bottom / height, inner / WIDTH_IN, panel_in / height)
         _panel(canvas.add_axes(box), figure, panel, last=index == count - 1)
     _heading(canvas, figure, legend, height)
     return canvas
@@ -216,7 +217,10 @@ def _level(axes: Axes, level: Level) -> None:
 def _series(axes: Axes, series: Series) -> None:
     shade = colour(series.colour).light
     if series.kind == "points":
-        axes.plot(series.x, series.y, ".", color=shade, markersize=3.5, zorder=3)
+        size = 2.0 if series.exact else 3.5
+        axes.plot(
+            series.x, series.y, ".", color=shade, markersize=size, zorder=3, rasterized=series.exact
+        )
         return
     step = series.kind == "step"
     axes.plot(
@@ -228,6 +232,7 @@ def _series(axes: Axes, series: Series) -> None:
         alpha=series.opacity,
         drawstyle="steps-post" if step else "default",
         zorder=2.5,
+        rasterized=series.exact,
     )
     if series.fill:
         how: Any = "post" if step else None

@@ -16,6 +16,8 @@ from narrows.store.atomic import write_text
 
 PAGE = "report.html"
 PICTURE = "figure"
+GRAPH = "sequence"
+"""Of captures: the time-sequence graph."""
 VERDICTS = "checks.json"
 """What the page says beyond the data itself, kept so that the page can be made again."""
 
@@ -69,7 +71,9 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
 
     first = result.trials[0]
     figure = figures.describe("timeline", first.scenario, first.tables, result.groups)
-    return static.save(figure.between(*show) if show else figure, result.path / PICTURE)
+    drawn = static.save(figure.between(*show) if show else figure, result.path / PICTURE)
+    graph = figures.describe("sequence", first.scenario, first.tables, result.groups)
+    return [*drawn, *(static.save(graph, result.path / GRAPH) if graph.panels else [])]
 
 
 def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study:

@@ -1,0 +1,88 @@
+"""Time-sequence graphs of captured flows, as Wireshark and tcptrace draw them.
+
+Data stands as strokes from its first byte to its last, those sent again in
+another colour; what is acknowledged and the end of the receiver's window are steps.
+S. Ostermann: tcptrace.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.frames import Groups, Scenario, Tables
+from narrows.figures.model import Figure, Floats, Kind, Panel, Series
+from narrows.figures.palette import name
+
+MOST_FLOWS = 3
+"""Flows with the most data that are drawn."""
+MOST_POINTS = 24_000
+"""Of a flow; beyond, every other one of each kind is left out."""
+_MEGA = 1e6
+_STROKES = (
+    ("data", "sent", "neutral"),
+    ("retransmission", "sent again", "retransmission"),
+    ("out_of_order", "out of order", "bbr3"),
+    ("sack", "SACK", "sack"),
+)
+_STEPS = (("ack", "acknowledged", "ack"), ("window", "receive window", "window"))
+
+
+def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
+    """The numbers of the largest captured flows over time, a panel for each flow.
+
+    Only captures have the table `sequence`; other runs have no panels.
+    """
+    del groups
+    table = tables.get("sequence")
+    chosen = [] if table is None else _largest(table)
+    panels = tuple(
+        _panel(scenario, table.filter(pl.col("flow") == flow), flow)
+        for flow in chosen
+        if table is not None
+    )
+    return Figure(
+        name="sequence",
+        title=f"{scenario['name']}: time and sequence",
+        subtitle=f"{len(chosen)} of {len(scenario['flows'])} flows",
+        x_label="Time (s)",
+        x_range=(0.0, frames.end_s(tables)),
+        panels=panels,
+        alt="For every flow: sequence numbers of data, acknowledgements and window over time.",
+        tall=2.2,
+    )
+
+
+def _largest(table: pl.DataFrame) -> list[int]:
+    ends = table.group_by("flow").agg(pl.col("end").max()).sort("end", "flow", descending=True)
+    return sorted(ends["flow"].head(MOST_FLOWS).to_list())
+
+
+def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Panel:
+    step = 1
+    while len(rows) // step > MOST_POINTS:
+        step *= 2
+    series = []
+    for kind, label, colour in _STEPS:
+        part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
+        x, y = frames.column(part, "time_s"), frames.column(part, "end") / _MEGA
+        series.append(_series(label, x, y, colour, "step"))
+    for kind, label, colour in _STROKES:
+        part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
+        series.append(_series(label, *_strokes(part), colour, "line"))
+    spec = scenario["flows"][flow]
+    drawn = tuple(s for s in series if frames.has_values([s]))
+    return Panel(f"{spec['name']} ({name(str(spec['cca']))})", "MB", drawn, low=0.0)
+
+
+def _strokes(rows: pl.DataFrame) -> tuple[Floats, Floats]:
+    """Each stretch as a stroke: up from its first byte to its last, and a gap."""
+    time_s, gap = frames.column(rows, "time_s"), np.full(len(rows), np.nan)
+    begin, end = (frames.column(rows, edge) / _MEGA for edge in ("begin", "end"))
+    x = np.column_stack([time_s, time_s, gap]).ravel()
+    return x, np.column_stack([begin, end, gap]).ravel()
+
+
+def _series(label: str, x: Floats, y: Floats, colour: str, kind: Kind) -> Series:
+    return Series(label, x, y, colour, kind, width=1.3, group=label, exact=True)
