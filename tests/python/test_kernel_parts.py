@@ -98,11 +98,15 @@ def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> N
 
 def test_parts_of_a_path_that_the_router_lacks_are_refused() -> None:
     scenario = scenario_of(GOOD)
-    path = scenario["path"]
+    path, flows = scenario["path"], scenario["flows"]
     assert isinstance(path, dict)
+    assert isinstance(flows, list)
     with pytest.raises(SpecError) as caught:
-        backend._check({**scenario, "path": {**path, "policer": {"rate_bps": 1}}})
-    assert caught.value.place == "path.policer"
+        backend._check({**scenario, "path": {**path, "links": [{"name": "second"}]}})
+    assert caught.value.place == "path.links"
+    with pytest.raises(SpecError) as caught:
+        backend._check({**scenario, "flows": [{**flows[0], "reverse": True}]})
+    assert caught.value.place == "flows[0].reverse"
 
 
 def test_a_control_that_the_kernel_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,8 +37,14 @@ pub struct PathConfig {
     pub buffer: Buffer,
     /// The queue discipline with its parameters, as the simulator takes it.
     pub queue: Choice,
+    /// How the queue is served.
+    pub service: Choice,
     /// Probability that a packet with data is lost after the queue.
     pub loss: f64,
+    /// What else happens to packets, in their order within a direction and a place.
+    pub impairments: Vec<Impairment>,
+    /// What happens again and again goes on until here, in ns.
+    pub end_ns: u64,
     /// Seed of the losses.
     pub seed: u64,
     /// Flow i is that of this TCP port of the receiver plus i.
@@ -62,12 +68,54 @@ impl PathConfig {
     /// # Errors
     /// With the place, what was found and what is needed.
     pub fn check(&self) -> Result<(), String> {
-        let located = |fault: config::Fault| {
-            format!("path.queue.{}: found {}; {} is needed", fault.key, fault.found, fault.need)
+        let at = |place: &str, fault: config::Fault| {
+            format!("{place}.{}: found {}; {} is needed", fault.key, fault.found, fault.need)
         };
-        let info = config::check(config::QUEUES, &self.queue).map_err(located)?;
-        config::fits(info, &self.queue, self.limit()).map_err(located)
+        let queue = |fault| at("path.queue", fault);
+        let info = config::check(config::QUEUES, &self.queue).map_err(queue)?;
+        config::fits(info, &self.queue, self.limit()).map_err(queue)?;
+        config::check(config::SERVICES, &self.service)
+            .and_then(|_| config::service_fits(&self.service))
+            .map_err(|fault| at("path.service", fault))?;
+        for (i, impairment) in self.impairments.iter().enumerate() {
+            config::check(config::IMPAIRMENTS, &impairment.element)
+                .and_then(|_| config::impairment_fits(&impairment.element))
+                .map_err(|fault| at(&format!("path.impairments[{i}]"), fault))?;
+        }
+        Ok(())
     }
+}
+
+/// Something that happens to the packets of one direction.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Impairment {
+    /// Of which packets.
+    pub direction: Direction,
+    /// Where.
+    pub at: Place,
+    /// What, with all its parameters.
+    #[serde(flatten)]
+    pub element: Choice,
+}
+
+/// A direction of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the sender.
+    Forward,
+    /// From the receiver.
+    Backward,
+}
+
+/// A place on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Before the link of the direction.
+    Before,
+    /// Behind it.
+    Behind,
 }
 
 /// The size of a queue.

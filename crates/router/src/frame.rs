@@ -37,6 +37,33 @@ pub(crate) fn has_data(frame: &[u8]) -> bool {
     is_tcp(frame) && lengths().unwrap_or(false)
 }
 
+/// Whether a packet is nothing but an acknowledgement.
+pub(crate) fn is_ack(packet: &Packet<Frame>) -> bool {
+    const ACK_PSH_ECE: [u8; 4] = [0x10, 0x18, 0x50, 0x58];
+    let flags = tcp_header(&packet.body).and_then(|tcp| tcp.get(13));
+    flags.is_some_and(|flags| ACK_PSH_ECE.contains(flags)) && !has_data(&packet.body)
+}
+
+/// Whether the newer acknowledgement says all that the older one says: it is of the same
+/// connection, acknowledges no less, and the older one has neither SACK blocks (its header is
+/// as short as with time stamps alone) nor an echo that the newer one lacks.
+pub(crate) fn says_all(older: &Packet<Frame>, newer: &mut Packet<Frame>) -> bool {
+    const PLAIN: usize = 32;
+    let (Some(old), Some(new)) = (tcp_header(&older.body), tcp_header(&newer.body)) else {
+        return false;
+    };
+    let ack = |tcp: &[u8]| Some(u32::from_be_bytes(tcp.get(8..12)?.try_into().ok()?));
+    let (Some(before), Some(after)) = (ack(old), ack(new)) else { return false };
+    let plain = usize::from(old[12] >> 4) * 4 <= PLAIN;
+    let echo = old[13] & 0x40 == new[13] & 0x40;
+    old[..4] == new[..4] && after.wrapping_sub(before) < 1 << 31 && plain && echo
+}
+
+/// The packet from its TCP header on.
+fn tcp_header(frame: &[u8]) -> Option<&[u8]> {
+    frame.get(ip_header_len(frame)?..).filter(|tcp| is_tcp(frame) && tcp.len() >= 20)
+}
+
 fn is_tcp(frame: &[u8]) -> bool {
     frame.first().is_some_and(|b| b >> 4 == 4) && frame.get(9) == Some(&TCP)
 }
@@ -141,5 +168,30 @@ mod tests {
             mark(&mut marked);
             assert_eq!(marked, frame);
         }
+    }
+
+    fn ack(number: u32, header: u8, flags: u8) -> Packet<Frame> {
+        let mut frame = tcp(5000, 0);
+        frame[28..32].copy_from_slice(&number.to_be_bytes());
+        frame[32] = header << 4;
+        frame[33] = flags;
+        frame.resize(20 + usize::from(header) * 4, 0);
+        classify(frame, 5000, 1, |(_, to)| to)
+    }
+
+    #[test]
+    fn an_acknowledgement_may_stand_for_an_older_one() {
+        let says = |old: &Packet<Frame>, mut new: Packet<Frame>| says_all(old, &mut new);
+        let plain = ack(10, 8, 0x10);
+        assert!(is_ack(&plain));
+        assert!(says(&plain, ack(11, 11, 0x10)));
+        assert!(says(&ack(u32::MAX, 8, 0x10), ack(3, 8, 0x10)));
+        assert!(!says(&plain, ack(9, 8, 0x10)));
+        assert!(!says(&ack(10, 11, 0x10), ack(11, 8, 0x10)), "SACK blocks");
+        assert!(!says(&ack(10, 8, 0x50), ack(11, 8, 0x10)), "an echo");
+        for flags in [0x11, 0x12, 0x14] {
+            assert!(!is_ack(&ack(10, 8, flags)));
+        }
+        assert!(!is_ack(&classify(tcp(5000, 5), 5000, 1, |(_, to)| to)));
     }
 }

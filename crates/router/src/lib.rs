@@ -11,6 +11,7 @@
 //! that a late router delays packets and never changes the rate. How late each
 //! packet was released is recorded.
 
+mod chain;
 mod config;
 mod frame;
 mod host;
@@ -23,7 +24,9 @@ mod spin;
 #[allow(unsafe_code)]
 mod sys;
 
-pub use config::{Buffer, Config, LatenessLimits, PathConfig, Traffic};
+pub use config::{
+    Buffer, Config, Direction, Impairment, LatenessLimits, PathConfig, Place, Traffic,
+};
 pub use frame::Frame;
 pub use host::{Host, prepare_process};
 pub use lateness::{Lateness, Summary};

@@ -5,10 +5,9 @@ use std::io::Result;
 use std::path::Path as FilePath;
 
 use narrows_base::{Packet, Time};
-use narrows_net::Link;
 
 use crate::frame::has_data;
-use crate::path::Passage;
+use crate::path::{Passage, Path};
 
 const QUEUE: &str = "time_ns,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
@@ -59,13 +58,12 @@ impl Recorder {
         }
     }
 
-    /// A row of the queue and one of each flow; the link has reached `at`.
-    pub fn sample(&mut self, at: Time, link: &Link<Vec<u8>>) {
-        let (at, c) = (at.as_nanos(), link.counters());
-        let (bytes, packets) = (link.backlog().get(), link.backlog_packets());
+    /// A row of the queue and one of each flow; the path has reached `at`.
+    pub fn sample(&mut self, at: Time, path: &Path) {
+        let (at, (c, bytes, packets)) = (at.as_nanos(), path.queue());
         let (arrived, dropped) = (c.arrived_packets, c.dropped_packets);
         let (forwarded, forwarded_bytes) = (c.forwarded_packets, c.forwarded_bytes.get());
-        _ = write!(self.queue_rows, "{at},{bytes},{packets},{arrived},{dropped},");
+        _ = write!(self.queue_rows, "{at},{},{packets},{arrived},{dropped},", bytes.get());
         _ = writeln!(self.queue_rows, "{},{forwarded},{forwarded_bytes}", c.marked_packets);
         for (i, flow) in self.flows.iter().enumerate() {
             _ = writeln!(self.flow_rows, "{at},{i},{},{}", flow.wire_bytes, flow.dropped);

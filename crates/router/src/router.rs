@@ -125,7 +125,7 @@ impl<'a> Router<'a> {
         }
         let now = self.now();
         self.catch_up(now);
-        self.report.record.sample(now, self.path.link());
+        self.report.record.sample(now, &self.path);
         Ok(self.report)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Router<'a> {
         while self.next_sample <= now {
             let at = self.next_sample;
             self.catch_up(at);
-            self.report.record.sample(at, self.path.link());
+            self.report.record.sample(at, &self.path);
             self.next_sample = at + self.sample_every;
         }
         now
@@ -173,7 +173,11 @@ impl<'a> Router<'a> {
                         record.packet(at, passage, packet);
                     });
                 }
-                Side::Receiver => self.path.reply(packet, now),
+                Side::Receiver => {
+                    self.path.reply(packet, now, &mut |at, passage, packet| {
+                        record.packet(at, passage, packet);
+                    });
+                }
             }
         }
         Ok(())
@@ -203,7 +207,7 @@ impl<'a> Router<'a> {
             return Ok(());
         }
         progress.now.store(now.as_nanos(), Ordering::Relaxed);
-        let forwarded = self.path.link().counters().forwarded_packets;
+        let forwarded = self.path.queue().0.forwarded_packets;
         progress.forwarded.store(forwarded, Ordering::Relaxed);
         let nap = gap.saturating_sub(ahead).min(NAP).as_nanos();
         sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)

@@ -1,8 +1,8 @@
 //! The path without a clock and without devices.
 
 use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
-use narrows_net::config::{self, Choice};
-use narrows_router::{Buffer, Passage, Path, PathConfig, Side};
+use narrows_net::config::{self, Choice, Value};
+use narrows_router::{Buffer, Direction, Impairment, Passage, Path, PathConfig, Place, Side};
 
 const MS: u64 = 1_000_000;
 const RATE: Rate = Rate::from_bps(12_000_000);
@@ -12,6 +12,9 @@ fn config() -> PathConfig {
         rate_bps: RATE.as_bps(),
         buffer: Buffer::Packets(1),
         queue: Choice::new("droptail"),
+        service: Choice::new("constant"),
+        impairments: Vec::new(),
+        end_ns: 0,
         loss: 0.0,
         seed: 1,
         first_port: 5000,
@@ -44,7 +47,7 @@ fn a_packet_takes_its_transmission_and_half_its_round_trip() {
     for flow in [0, 1] {
         path.send(packet(flow), Time::ZERO, &mut |_, _, _| ());
     }
-    path.reply(packet(1), Time::ZERO);
+    path.reply(packet(1), Time::ZERO, &mut |_, _, _| ());
     // 1 ms of transmission each; the other half of 7 ms on the way back.
     let expected = [
         (Side::Sender, 7 * MS / 2, 1),
@@ -65,14 +68,14 @@ fn what_finds_no_room_is_told() {
     let arrived = [0, 1, 0].map(|flow| (Time::ZERO, Passage::Arrived, flow));
     let dropped = (Time::ZERO, Passage::Dropped, 0);
     assert_eq!(told, [arrived[0], arrived[1], arrived[2], dropped]);
-    assert_eq!(path.link().counters().dropped_packets, 1);
+    assert_eq!(path.queue().0.dropped_packets, 1);
 }
 
 #[test]
 fn marks_reach_the_header() {
     let mut queue =
         Choice::with_defaults(config::info(config::QUEUES, "codel").expect("codel"), RATE);
-    queue = queue.set("ce_threshold_ns", config::Value::Whole(0));
+    queue = queue.set("ce_threshold_ns", Value::Whole(0));
     let config = PathConfig { queue, buffer: Buffer::Packets(100), ..config() };
     config.check().expect("a path");
     let mut path = Path::new(&config);
@@ -90,11 +93,52 @@ fn marks_reach_the_header() {
     }
     // The first found the link idle.
     assert_eq!(classes, [2, 3, 3]);
-    assert_eq!(path.link().counters().marked_packets, 2);
+    assert_eq!(path.queue().0.marked_packets, 2);
 }
 
 #[test]
 fn a_queue_that_cannot_be_is_named() {
     let wrong = PathConfig { queue: Choice::new("cake"), ..config() };
     assert!(wrong.check().expect_err("no such queue").starts_with("path.queue.kind: found cake"));
+}
+
+fn impairment(direction: Direction, at: Place, kind: &str, values: &[(&str, Value)]) -> Impairment {
+    let info = config::info(config::IMPAIRMENTS, kind).expect("a known impairment");
+    let element = values
+        .iter()
+        .fold(Choice::with_defaults(info, RATE), |e, (key, value)| e.set(key, value.clone()));
+    Impairment { direction, at, element }
+}
+
+#[test]
+fn impairments_stand_on_both_ways() {
+    let always = [("probability", Value::Number(1.0))];
+    let later = [("delay_ns", Value::Whole(5 * MS))];
+    let mut path = Path::new(&PathConfig {
+        impairments: vec![
+            impairment(Direction::Forward, Place::Behind, "duplicate", &always),
+            impairment(Direction::Forward, Place::Before, "netem", &later),
+            impairment(Direction::Backward, Place::Behind, "netem", &later),
+        ],
+        ..config()
+    });
+    path.send(packet(0), Time::ZERO, &mut |_, _, _| ());
+    path.reply(packet(1), Time::ZERO, &mut |_, _, _| ());
+    let twice = (Side::Receiver, 5 * MS + MS + 10 * MS, 0);
+    let expected = [(Side::Sender, 5 * MS + 7 * MS / 2, 1), twice, twice];
+    assert_eq!(outcome(&mut path, 100 * MS), expected);
+}
+
+#[test]
+fn the_link_may_change_its_rate() {
+    let info = config::info(config::SERVICES, "steps").expect("steps are known");
+    let halved = Value::Pairs(vec![(MS, RATE.as_bps() / 2)]);
+    let service = Choice::with_defaults(info, RATE).set("rates", halved);
+    let mut path = Path::new(&PathConfig { service, ..config() });
+    for _ in 0..2 {
+        path.send(packet(0), Time::ZERO, &mut |_, _, _| ());
+    }
+    // 1 ms for the first packet, 2 ms for the second.
+    let expected = [11, 13].map(|ms| (Side::Receiver, ms * MS, 0));
+    assert_eq!(outcome(&mut path, 100 * MS), expected);
 }

@@ -33,12 +33,24 @@ def refuse_ecn(scenario: Mapping[str, Any]) -> None:
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
 
 
+def refuse_links(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a path that isn't one link, or a flow the other way."""
+    for name in ("links", "reverse"):
+        if scenario["path"][name]:
+            raise SpecError.at(f"path.{name}", "another link", _REMEDY)
+    for i, flow in enumerate(scenario["flows"]):
+        if flow["reverse"]:
+            raise SpecError.at(f"flows[{i}].reverse", "true", _REMEDY)
+
+
 def refuse_elements(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for a path that is more than one link of a constant rate."""
+    """Raises SpecError for a link without a constant rate, and for impairments."""
     path = scenario["path"]
-    remedy = "the back end sim for it, or none,"
     if path["service"]["kind"] != "constant":
-        raise SpecError.at("path.service", f'"{path["service"]["kind"]}"', remedy)
-    for name in ("impairments", "links", "reverse"):
-        if path[name]:
-            raise SpecError.at(f"path.{name}", "an element that this back end lacks", remedy)
+        raise SpecError.at("path.service", f'"{path["service"]["kind"]}"', _REMEDY)
+    if path["impairments"]:
+        found = "an element that this back end lacks"
+        raise SpecError.at("path.impairments", found, _REMEDY)
+
+
+_REMEDY = "the back end sim for it, or none,"

@@ -27,7 +27,7 @@ from narrows.backends.protocol import (
     Progress,
     refuse_own_controls,
 )
-from narrows.backends.refusals import refuse_ecn, refuse_elements, refuse_workloads
+from narrows.backends.refusals import refuse_ecn, refuse_links, refuse_workloads
 from narrows.backends.tools import router_tool, traffic_tool
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
@@ -38,8 +38,6 @@ from narrows.store import RunInfo, RunResult
 _REVISION = 2
 """Counts changes of the tables: older results aren't those of this version."""
 _FULL_PACKET = 1500
-_PATH = frozenset({"rate_bps", "rtt_ns", "buffer", "queue", "loss", "service"})
-"""What the router has of a path; anything else that a scenario asks for is refused."""
 
 
 class Kernel:
@@ -134,21 +132,18 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _check(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for what a real kernel can't do."""
-    host, path, flows = scenario["host"], scenario["path"], scenario["flows"]
+    host, flows = scenario["host"], scenario["flows"]
     for name in ("jitter", "timer_lateness"):
         if host.get(f"{name}_ns", 0):
             found = f"{host[f'{name}_ns']} ns"
             raise SpecError.at(f"host.{name}", found, '"0s", since a real host has its own,')
     if host["fq"]:
         raise SpecError.at("host.fq", "true", '"false" on this back end')
-    for name, value in path.items():
-        if name not in _PATH and value:
-            raise SpecError.at(f"path.{name}", f"{value}", "none on this back end")
     refuse_ecn(scenario)
     refuse_workloads(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
-    refuse_elements(scenario)
+    refuse_links(scenario)
     refuse_own_controls(scenario)
     for i, flow in enumerate(flows):
         if flow["options"]:

@@ -11,6 +11,7 @@ from narrows.backends.protocol import CaptureRequest
 
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
+_PATH = ("rate_bps", "buffer", "queue", "service", "loss", "impairments")
 _DEVICE = "path0"
 """Of either host, by the router's choice."""
 MAX_FLOWS = 1000
@@ -48,8 +49,9 @@ def router_config(
     fine = fine_interval(scenario["run"]["sample_interval_ns"])
     return {
         "path": {
-            **{name: path[name] for name in ("rate_bps", "buffer", "queue", "loss")},
+            **{name: path[name] for name in _PATH},
             "seed": scenario["seed"],
+            "end_ns": scenario["run"]["duration_ns"],
             "first_port": FIRST_PORT,
             "rtts_ns": [path["rtt_ns"] if f["rtt_ns"] is None else f["rtt_ns"] for f in flows],
         },

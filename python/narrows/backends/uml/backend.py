@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
-from narrows.backends.refusals import refuse_ecn, refuse_elements, refuse_workloads
+from narrows.backends.refusals import (
+    refuse_ecn,
+    refuse_elements,
+    refuse_links,
+    refuse_workloads,
+)
 from narrows.backends.tools import traffic_tool
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
@@ -133,6 +138,7 @@ class Uml:
         if len(flows) > MAX_FLOWS:
             raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
         refuse_elements(scenario)
+        refuse_links(scenario)
         refuse_own_controls(scenario)
         for i, flow in enumerate(flows):
             if flow["cca"] not in self.kernel.ccas:
