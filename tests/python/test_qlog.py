@@ -10,12 +10,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from captured import LOSSY, Captured, captured
+from captured import LOSSY, WINDING, Captured, captured
 from specimens import GOOD, TOGETHER, run_cli, write
 
 from narrows.store import open_result
 
 MSS = 1448
+INFINITE = 0x7FFFFFFF
+"""Packets: `TCP_INFINITE_SSTHRESH`."""
 Record = dict[str, Any]
 
 MEMBERS = {
@@ -61,9 +63,9 @@ def records(file: Path) -> Iterator[Record]:
         yield json.loads(record)
 
 
-@pytest.fixture(scope="module", params=["lossy", "together"])
+@pytest.fixture(scope="module", params=["lossy", "together", "winding"])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
-    text = {"lossy": LOSSY, "together": TOGETHER}[request.param]
+    text = {"lossy": LOSSY, "together": TOGETHER, "winding": WINDING}[request.param]
     return captured(tmp_path_factory.mktemp(request.param), text, pcap=False, qlog=True)
 
 
@@ -135,27 +137,30 @@ def test_every_transmission_has_one_end(run: Captured) -> None:
     """A number is sent once, acknowledged at most once, and not before it is sent."""
     losses = acked = 0
     for _, *events in logs(run).values():
-        sent: set[tuple[str, int]] = set()
+        sent: dict[tuple[str, int], float] = {}
         ended: set[tuple[str, int]] = set()
         for event in events:
             group, data = event.get("group_id", ""), event["data"]
             if event["name"] == "transport:packet_sent":
                 assert (group, data["header"]["packet_number"]) not in sent
-                sent.add((group, data["header"]["packet_number"]))
+                sent[group, data["header"]["packet_number"]] = event["time"]
             elif event["name"] == "transport:packet_received":
                 for first, last in data["frames"][0]["acked_ranges"]:
                     numbers = {(group, number) for number in range(first, last + 1)}
-                    assert numbers <= sent
+                    assert numbers <= sent.keys()
                     assert not numbers & ended
                     ended |= numbers
                     acked += len(numbers)
             elif event["name"] == "recovery:packet_lost":
-                assert (group, data["header"]["packet_number"]) in sent - ended
+                number = (group, data["header"]["packet_number"])
+                assert number not in ended
+                assert sent[number] < event["time"], "that is its retransmission"
                 losses += 1
     final = pl.DataFrame(run.output.tables["flow_samples"]).group_by("flow").last()
     assert losses == final["lost"].sum() > 3
-    delivered = final["delivered"].sum()
-    assert acked == delivered
+    # A packet that DSACK reports counts as delivered once more.
+    copies = final["delivered"].sum() - acked
+    assert copies == 0 if run.scenario["name"] != "winding" else 0 < copies < 100
 
 
 def test_the_metrics_are_those_of_the_samples(run: Captured) -> None:
@@ -176,7 +181,7 @@ def test_the_metrics_are_those_of_the_samples(run: Captured) -> None:
             assert known["smoothed_rtt"] == row["srtt_ms"]
             assert known["min_rtt"] == row["min_rtt_ms"]
             assert known.get("latest_rtt") == row["rtt_ms"]
-            assert known.get("ssthresh", 0) == (row["ssthresh"] or 0) * MSS
+            assert known["ssthresh"] == (row["ssthresh"] or INFINITE) * MSS
             assert known["pacing_rate"] == pytest.approx(row["pacing_mbps"] * 1e6, abs=1)
             compared += 1
     assert compared > 20

@@ -212,12 +212,13 @@ impl Metrics {
             congestion_window: bytes(view.cwnd),
             bytes_in_flight: bytes(view.in_flight),
             packets_in_flight: Some(u64::from(view.in_flight)),
-            ssthresh: (view.ssthresh < INFINITE_SSTHRESH).then(|| bytes(view.ssthresh)).flatten(),
+            ssthresh: bytes(view.ssthresh.min(INFINITE_SSTHRESH)),
             pacing_rate: view.pacing_rate.map(narrows_base::Rate::as_bps),
         }
     }
 
-    /// What differs from `old`, as members of an object; what is gone isn't told.
+    /// What differs from `old`, as members of an object. Only RTTs may be unknown, and only
+    /// at first.
     fn news(&self, old: &Self) -> String {
         let mut text = String::new();
         let times = [
