@@ -61,6 +61,7 @@ instructions: setup ## instructions per packet, which don't depend on the machin
 reference: setup ## renew what is made from the sources: Python classes, reference, notebooks
 	$(BIN)/python tools/generate_tables.py
 	$(BIN)/python tools/generate_reference.py
+	$(BIN)/python tools/generate_paths.py
 	$(BIN)/python tools/make_notebooks.py
 
 locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def print_summary(result: Result) -> None:
     runs = result.summary["runs"]
     console.print(_title(result, runs), markup=False, highlight=False)
     console.print(_flow_table(runs))
-    console.print(_bottleneck_line(runs), markup=False, highlight=False, soft_wrap=True)
+    for line in _link_lines(runs):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for run in runs:
         if "invalid" in run:
             warning = f"INVALID, seed {run['seed']}: {run['invalid']}"
@@ -202,12 +203,20 @@ def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[
     return label, str(group[0]["cca"]), cells
 
 
-def _bottleneck_line(runs: Sequence[Entry]) -> str:
+def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
+    """A line for every link; most paths have only the bottleneck."""
+    yield _link_line("bottleneck", [run["bottleneck"] for run in runs])
+    for number, link in enumerate(runs[0].get("links", ())):
+        if number > 0:
+            yield _link_line(str(link["name"]), [run["links"][number] for run in runs])
+
+
+def _link_line(name: str, links: Sequence[Entry]) -> str:
     def mean(get: Callable[[Entry], float | None]) -> float | None:
-        return _mean(get(run["bottleneck"]) for run in runs)
+        return _mean(get(link) for link in links)
 
     return (
-        f"bottleneck: utilization {_cell(mean(lambda b: b['utilization']), '{:.1f}', 100)} %"
+        f"{name}: utilization {_cell(mean(lambda b: b['utilization']), '{:.1f}', 100)} %"
         f", loss {_cell(mean(lambda b: b['loss_rate']), '{:.3f}', 100)} %"
         f", queue {_cell(mean(lambda b: b['queue_bdp']['mean']), '{:.2f}')} BDP (mean)"
         f", {_cell(mean(lambda b: b['queue_bdp']['p95']), '{:.2f}')} BDP (p95)"

@@ -209,6 +209,7 @@ def _conditions(scenario: Scenario) -> list[tuple[str, str]]:
         ("Buffer", f"{size} = {in_bdp}"),
         ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
         ("Queue discipline", str(path["queue"]["kind"])),
+        *_elements(path),
         ("Random loss", f"{path['loss']:g}"),
         ("Flows", _flows(scenario)),
         ("Hosts", f"{host['profile']}, socket buffers {host['socket_buffers']}"),
@@ -218,6 +219,19 @@ def _conditions(scenario: Scenario) -> list[tuple[str, str]]:
         ),
         ("Sample interval", f"{run['sample_interval_ns'] / 1e6:g} ms"),
     ]
+
+
+def _elements(path: Scenario) -> list[tuple[str, str]]:
+    """What a path has beyond a link of constant rate; nothing for most."""
+    rows = []
+    if path["service"]["kind"] != "constant":
+        rows.append(("Service", str(path["service"]["kind"])))
+    more = [*path["links"], *([path["reverse"]] if path["reverse"] else ())]
+    for link in more:
+        kinds = f"{link['queue']['kind']}, {link['service']['kind']}"
+        rows.append((f"Link {link['name']}", f"{link['rate_bps'] / 1e6:g} Mbit/s, {kinds}"))
+    kinds = ", ".join(f"{one['kind']} ({one['direction']})" for one in path["impairments"])
+    return [*rows, ("Impairments", kinds)] if kinds else rows
 
 
 def _flows(scenario: Scenario) -> str:

@@ -137,15 +137,15 @@ impl<T> DocsisPie<T> {
         if !self.burst_left.is_zero() {
             return false;
         }
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
         let backlog = self.waiting.bytes().get();
         if self.state == State::Inactive {
             if backlog < self.params.buffer.get() / 3 {
                 return false;
             }
             self.state = State::Quiescent;
-        }
-        if self.probability == 0.0 {
-            self.accumulated = 0.0;
         }
         let chance = (self.probability * f64::from(size) / MEAN_PACKET).min(PROB_LOW);
         self.accumulated += chance;
@@ -305,6 +305,16 @@ mod tests {
         let mut queue = filled(&DocsisPieParams::default(), 100);
         queue.update();
         assert!((queue.probability() - 0.2175 / 2_048.0).abs() < 1e-12, "{}", queue.probability());
+    }
+
+    /// Nothing of what added up before may weigh on a drop once the probability was zero,
+    /// however short the queue was then.
+    #[test]
+    fn a_probability_of_zero_forgets_what_added_up_even_while_inactive() {
+        let mut queue = filled(&DocsisPieParams::default(), 1);
+        queue.accumulated = 8.4;
+        assert!(!queue.strikes(1_000));
+        assert_eq!((queue.accumulated, queue.state), (0.0, State::Inactive));
     }
 
     #[test]

@@ -1,15 +1,12 @@
-"""The tables of docs/reference/paths.md, from the registries.
+"""Writes the tables of docs/reference/paths.md, from the registries.
 
-    python -m narrows.reference docs/reference/paths.md
-
-writes what stands between a line `<!-- table: NAME -->` and the next `<!-- end -->`
-anew; a test holds the page to it.
+What stands between a line `<!-- table: NAME -->` and the next `<!-- end -->` is
+made anew. `make reference` runs this; a test compares.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from narrows.spec.presets import presets
 from narrows.spec.toml import inline
 
 Entry = Mapping[str, Any]
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "paths.md"
 _BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -72,11 +70,5 @@ _TABLES = {
 }
 
 
-def _main() -> None:
-    for name in sys.argv[1:]:
-        page = Path(name)
-        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    _main()
+    TARGET.write_text(renewed(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
