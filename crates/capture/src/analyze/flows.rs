@@ -193,7 +193,9 @@ impl Flows {
 fn draw(graph: &mut Graph, connection: &Connection, step: &Step, segment: &Segment) {
     let time = segment.time;
     let half = &connection.halves[step.from];
-    if let (Some((mark, begin, end)), Some(flow)) = (step.data, half.id) {
+    if let (Some((mark, begin, end)), Some(flow)) =
+        (step.data, half.id.filter(|&id| id < MOST_FLOWS))
+    {
         let kind = match mark {
             Mark::New => Kind::Data,
             Mark::Again => Kind::Again,
@@ -203,7 +205,7 @@ fn draw(graph: &mut Graph, connection: &Connection, step: &Step, segment: &Segme
         graph.add(point(time, flow, kind, begin, end, base));
     }
     let other = &connection.halves[1 - step.from];
-    if let (Some((una, window)), Some(flow)) = (step.ack, other.id) {
+    if let (Some((una, window)), Some(flow)) = (step.ack, other.id.filter(|&id| id < MOST_FLOWS)) {
         graph.add(point(time, flow, Kind::Ack, una, una, other.base));
         if let Some(window) = window {
             graph.add(point(time, flow, Kind::Window, una + window, una + window, other.base));

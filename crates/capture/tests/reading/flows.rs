@@ -1,0 +1,177 @@
+//! Small transcripts whose analysis can be told by hand.
+
+use std::path::PathBuf;
+
+use narrows_capture::analyze::{FlowReport, Options, Outcome, analyze};
+
+use crate::make::{Order, Tcp, pcap};
+
+const MS: u64 = 1_000_000;
+const SYN: u8 = 2;
+const ACK: u8 = 16;
+const FIN: u8 = 1;
+
+/// A file that is gone with the test.
+pub struct TempFile(pub PathBuf);
+
+impl TempFile {
+    pub fn new(name: &str, bytes: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("narrows-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).expect("a temporary file");
+        Self(path)
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+pub fn run(name: &str, bytes: &[u8]) -> Result<Outcome, String> {
+    let file = TempFile::new(name, bytes);
+    let paths = [file.0.clone()];
+    analyze(&paths, Options { packets: true }, &mut |_| std::ops::ControlFlow::Continue(()))
+        .map_err(|error| error.to_string())
+}
+
+/// The only flow of segments at times in ms.
+fn flow(name: &str, segments: &[(u64, Tcp)]) -> FlowReport {
+    let frames: Vec<_> = segments.iter().map(|(ms, tcp)| (ms * MS, tcp.ipv4())).collect();
+    let outcome = run(name, &pcap(Order(false), true, 101, 96, &frames)).expect("a flow");
+    let [flow] = outcome.summary.flows.try_into().expect("one flow");
+    flow
+}
+
+/// `count` segments of 1000 bytes from number `first` on, all at once.
+fn burst(ms: u64, first: u32, count: u32) -> impl Iterator<Item = (u64, Tcp)> {
+    (0..count).map(move |i| (ms, Tcp::data(1 + (first + i) * 1000, 1000)))
+}
+
+#[test]
+fn a_whole_connection() {
+    let control = |forward, flags, seq, ack| Tcp { forward, flags, seq, ack, ..Tcp::data(0, 0) };
+    let mut segments = vec![
+        (0, control(true, SYN, 0, 0)),
+        (20, control(false, SYN | ACK, 0, 1)),
+        (20, control(true, ACK, 1, 1)),
+    ];
+    segments.extend(burst(21, 0, 10));
+    segments.extend((0..5).map(|i| (41 + u64::from(i), Tcp::ack(2001 + i * 2000))));
+    segments.push((46, control(true, FIN | ACK, 10_001, 1)));
+    segments.push((66, control(false, FIN | ACK, 1, 10_002)));
+    segments.push((66, control(true, ACK, 10_002, 2)));
+    let flow = flow("whole", &segments);
+    assert_eq!((flow.packets, flow.received_bytes, flow.ending), (10, 10_000, "closed"));
+    assert!(flow.complete && flow.handshake && flow.vantage == "sender");
+    // The SYN, five acknowledgements of data, the FIN.
+    assert_eq!((flow.rtt_ms.samples, flow.rtt_ms.min), (7, Some(20.0)));
+    assert_eq!(flow.in_flight_max_bytes, 10_000);
+    assert!((flow.end_s - 0.066).abs() < 1e-9, "{}", flow.end_s);
+    assert_eq!((flow.bursts.count, flow.bursts.max_packets), (1, 10));
+}
+
+#[test]
+fn a_loss_repaired_by_sack() {
+    let mut segments: Vec<_> = burst(0, 0, 10).collect();
+    segments.extend((3..10).map(|i| (20 + u64::from(i), Tcp::sack(2001, 3001, 1001 + i * 1000))));
+    segments.push((30, Tcp::data(2001, 1000)));
+    segments.push((50, Tcp::ack(10_001)));
+    let flow = flow("sack", &segments);
+    assert_eq!((flow.loss.retransmitted, flow.loss.lost, flow.loss.spurious), (1, 1, 0));
+    assert_eq!((flow.packets, flow.received_bytes), (11, 10_000));
+    // Each SACK gives a sample; the acknowledgement of what was sent again gives none.
+    assert_eq!((flow.rtt_ms.samples, flow.rtt_ms.min), (7, Some(23.0)));
+}
+
+#[test]
+fn a_dsack_takes_a_loss_back() {
+    let mut segments: Vec<_> = burst(0, 0, 4).collect();
+    segments.push((300, Tcp::data(1, 1000)));
+    segments.push((301, Tcp::ack(4001)));
+    segments.push((320, Tcp::sack(4001, 1, 1001)));
+    let flow = flow("dsack", &segments);
+    assert_eq!((flow.loss.retransmitted, flow.loss.spurious, flow.loss.timeouts), (1, 1, 1));
+    // It counted as lost until the news came; a counter never falls.
+    assert_eq!(flow.loss.lost, 1);
+    assert_eq!(flow.rtt_ms.samples, 0);
+}
+
+#[test]
+fn holes_are_filled_late_or_again() {
+    let stamped = |seq, stamp| Tcp { stamps: Some((stamp, 1)), ..Tcp::data(seq, 1000) };
+    let flow = flow(
+        "holes",
+        &[
+            (0, stamped(1, 10)),
+            (1, stamped(2001, 11)),
+            // The same stamp as before: overtaken.
+            (2, stamped(1001, 10)),
+            (3, stamped(4001, 13)),
+            (90, stamped(3001, 99)),
+            (91, Tcp::ack(5001)),
+        ],
+    );
+    assert_eq!((flow.loss.reordered, flow.loss.lost_before, flow.loss.retransmitted), (1, 1, 1));
+    assert_eq!((flow.loss.reordered_bytes, flow.loss.reordered_ms), (2000, 1.0));
+}
+
+#[test]
+fn a_capture_that_begins_in_the_middle_and_lacks_packets() {
+    let mut segments = vec![(0, Tcp::ack(500_001))];
+    segments.extend([(1, Tcp::data(501_001, 1000)), (2, Tcp::data(503_001, 1000))]);
+    segments.push((20, Tcp::ack(504_001)));
+    let flow = flow("middle", &segments);
+    assert!(!flow.handshake && !flow.complete);
+    assert_eq!((flow.packets, flow.loss.missing_bytes, flow.loss.retransmitted), (2, 2000, 0));
+    assert_eq!(flow.received_bytes, 4000);
+    assert!(flow.window.scale.is_none() && flow.window.max_bytes.is_none());
+}
+
+#[test]
+fn sequence_numbers_wrap() {
+    let first = u32::MAX - 2500;
+    let mut segments = Vec::new();
+    for i in 0..8u32 {
+        let seq = first.wrapping_add(i * 1000);
+        segments.push((u64::from(i) * 10, Tcp::data(seq, 1000)));
+        segments.push((u64::from(i) * 10 + 5, Tcp::ack(seq.wrapping_add(1000))));
+    }
+    let flow = flow("wrap", &segments);
+    assert_eq!((flow.received_bytes, flow.loss.retransmitted), (8000, 0));
+    assert_eq!((flow.rtt_ms.samples, flow.rtt_ms.p99.map(f64::round)), (8, Some(5.0)));
+}
+
+#[test]
+fn offloaded_packets_count_as_many() {
+    let flow = flow("offload", &[(0, Tcp::data(1, 14_600)), (20, Tcp::ack(14_601))]);
+    // 1500 bytes less 40 of headers.
+    assert_eq!((flow.mss, flow.packets, flow.offloaded_frames), (Some(1460), 10, 1));
+    assert_eq!(flow.wire_bytes, 14_600 + 10 * 40);
+}
+
+#[test]
+fn ports_that_are_used_again_are_another_flow() {
+    let syn = |seq| Tcp { flags: SYN, ack: 0, payload: 0, ..Tcp::data(seq, 0) };
+    let segments =
+        [(0, syn(0)), (1, Tcp::data(1, 100)), (500, syn(9000)), (501, Tcp::data(9001, 100))];
+    let frames: Vec<_> = segments.iter().map(|(ms, tcp)| (ms * MS, tcp.ipv4())).collect();
+    let outcome = run("ports", &pcap(Order(false), true, 101, 96, &frames)).expect("flows");
+    let bytes: Vec<_> = outcome.summary.flows.iter().map(|flow| flow.payload_bytes).collect();
+    assert_eq!(bytes, [100, 100]);
+}
+
+#[test]
+fn a_zero_window_is_timed() {
+    let closed = |ms, zero: bool| {
+        let mut frame = Tcp::ack(1001).ipv4();
+        if zero {
+            frame[34..36].copy_from_slice(&[0, 0]);
+        }
+        (ms * MS, frame)
+    };
+    let frames = [(0, Tcp::data(1, 1000).ipv4()), closed(10, true), closed(310, false)];
+    let outcome = run("zero", &pcap(Order(false), true, 101, 96, &frames)).expect("a flow");
+    let zero = outcome.summary.flows[0].window.zero;
+    assert_eq!((zero.count, zero.longest_s), (1, 0.3));
+}

@@ -1,0 +1,143 @@
+//! Captures turned into nonsense: no panic, no hang, no memory without bound.
+//!
+//! Every case has a number; `NARROWS_FUZZ_SECONDS` makes it go on for longer than the
+//! usual cases, `NARROWS_FUZZ_CASE` runs a single one.
+
+use std::time::{Duration, Instant};
+
+use narrows_base::Stream;
+
+use crate::flows::run;
+use crate::make::{Order, Tcp, ethernet, interface, option, packet, pcap, section};
+
+/// Cases that every run of the tests does.
+const CASES: u64 = 5000;
+/// A case that takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(5);
+
+#[allow(clippy::disallowed_methods)] // what a person asks for, not what a run depends on
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[allow(clippy::disallowed_methods)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[test]
+fn nonsense_is_told_in_words() {
+    if let Some(number) = asked("NARROWS_FUZZ_CASE") {
+        return case(number);
+    }
+    let begin = now();
+    let until = Duration::from_secs(asked("NARROWS_FUZZ_SECONDS").unwrap_or(0));
+    let mut number = 0;
+    while number < CASES || begin.elapsed() < until {
+        let one = now();
+        let result = std::panic::catch_unwind(|| case(number));
+        assert!(result.is_ok(), "case {number}: NARROWS_FUZZ_CASE={number} runs it alone");
+        assert!(one.elapsed() < LONGEST, "case {number} took {:?}", one.elapsed());
+        number += 1;
+    }
+}
+
+fn case(number: u64) {
+    let mut random = Stream::new(number, "fuzz");
+    let mut bytes = if random.below(2) == 0 { old(&mut random) } else { new(&mut random) };
+    for _ in 0..random.below(12) {
+        mutate(&mut bytes, &mut random);
+    }
+    if let Err(message) = run(&format!("fuzz-{number}"), &bytes) {
+        assert!(message.contains("found"), "case {number}: {message}");
+    }
+}
+
+/// Segments that mostly belong together, with numbers that sometimes don't.
+fn segment(random: &mut Stream, next: &mut u32) -> Tcp {
+    let wild = random.below(20) == 0;
+    let any = |random: &mut Stream| u32::try_from(random.below(1 << 32)).unwrap();
+    let near = |random: &mut Stream, at: u32| {
+        at.wrapping_add(u32::try_from(random.below(20_000)).unwrap()).wrapping_sub(10_000)
+    };
+    let payload = usize::try_from([0, 1, 1000, 1448, 30_000][index(random, 5)]).unwrap();
+    let seq = if wild {
+        any(random)
+    } else if random.below(4) == 0 {
+        near(random, *next)
+    } else {
+        *next
+    };
+    if !wild {
+        *next = next.wrapping_add(u32::try_from(payload).unwrap());
+    }
+    let flags = if random.below(10) == 0 { u8::try_from(random.below(256)).unwrap() } else { 16 };
+    let blocks = if random.below(3) == 0 { random.below(4) } else { 0 };
+    let stamp = (random.below(2) == 0).then(|| (any(random), any(random)));
+    let sacks = (0..blocks).map(|_| (near(random, *next), near(random, *next))).collect();
+    let stamps = if blocks > 3 { None } else { stamp };
+    let forward = random.below(3) > 0;
+    let (seq, ack) = if forward { (seq, any(random)) } else { (any(random), near(random, *next)) };
+    let payload = if forward { payload } else { 0 };
+    Tcp { forward, seq, ack, flags, payload, stamps, sacks }
+}
+
+fn index(random: &mut Stream, count: u64) -> usize {
+    usize::try_from(random.below(count)).unwrap()
+}
+
+fn frames(random: &mut Stream) -> Vec<(u64, Vec<u8>)> {
+    let (mut next, mut time) = (0, 0);
+    (0..random.below(200))
+        .map(|_| {
+            time += random.below(30_000_000);
+            let tcp = segment(random, &mut next);
+            (
+                time,
+                if tcp.payload < 9000 && random.below(5) == 0 { tcp.ipv6(&[]) } else { tcp.ipv4() },
+            )
+        })
+        .collect()
+}
+
+fn old(random: &mut Stream) -> Vec<u8> {
+    let frames = frames(random);
+    let link = [101, 1, 113, 276, 0, 147][index(random, 6)];
+    pcap(Order(random.below(2) == 0), random.below(2) == 0, link, 120, &frames)
+}
+
+fn new(random: &mut Stream) -> Vec<u8> {
+    let order = Order(random.below(2) == 0);
+    let mut file = section(order);
+    let resolution = u8::try_from(random.below(256)).unwrap();
+    file.extend(interface(order, 1, &option(order, 9, &[resolution])));
+    file.extend(interface(order, 1, &[]));
+    for (time, frame) in frames(random) {
+        let frame = ethernet(&[], &frame[..frame.len().min(120)]);
+        file.extend(packet(order, u32::try_from(random.below(2)).unwrap(), time, &frame));
+    }
+    file
+}
+
+fn mutate(bytes: &mut Vec<u8>, random: &mut Stream) {
+    if bytes.is_empty() {
+        return;
+    }
+    let at = index(random, bytes.len() as u64);
+    let value = u8::try_from(random.below(256)).unwrap();
+    match random.below(7) {
+        0 => bytes[at] = value,
+        1 => bytes[at] ^= 1 << random.below(8),
+        2 => bytes.truncate(at),
+        3 => bytes[at..].iter_mut().take(4).for_each(|byte| *byte = 0xff),
+        4 => bytes[at..].iter_mut().take(4).for_each(|byte| *byte = 0),
+        5 => {
+            bytes.insert(at, value);
+        }
+        _ => {
+            let end = (at + index(random, 200)).min(bytes.len());
+            let part = bytes[at..end].to_vec();
+            bytes.splice(at..at, part);
+        }
+    }
+}
