@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.ietf98.improvements import IMPROVEMENTS
 
 PROFILE = "linux-4.9"
 SLIDES = "the slides on BBR at IETF 98 (Cardwell et al., March 2017)"
@@ -63,4 +64,5 @@ EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("buffer-sweep", "1 CUBIC against 1 BBR by the size of the buffer",
              "The last two backup slides", "buffer-sweep", "deep-buffer-point",
              also=LATER, choices=ORDERS + " Buffers from 0.5 to 50 BDP stand for the slide's."),
+    *IMPROVEMENTS,
 )  # fmt: skip

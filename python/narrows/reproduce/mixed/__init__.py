@@ -26,6 +26,18 @@ def _exhibit(number: int, title: str, *claims: str) -> Exhibit:
     )
 
 
+def _idea(name: str, title: str) -> Exhibit:
+    return Exhibit(
+        f"mixed/idea-{name}",
+        title,
+        f"Section VII of {PAPER}",
+        (f"mixed/idea-{name}",),
+        f"mixed.idea_{name.replace('-', '_')}",
+        PROFILE,
+        choices=CHOICES,
+    )
+
+
 EXHIBITS = (
     _exhibit(2, "Completion times of 1 MB flows beside a large one",
              "fig2-bbr-consistent", "fig2-cubic-bloat", "fig2-bbr-v-cubic", "fig2-cubic-v-bbr"),
@@ -42,4 +54,6 @@ EXHIBITS = (
     _exhibit(13, "100 KB CUBIC flows beside a large flow"),
     _exhibit(14, "Distribution of the completion times of 100 KB CUBIC flows"),
     _exhibit(15, "Pacing rate of a large BBR flow beside 100 KB CUBIC flows"),
+    _idea("bw-window", "A BBR with a shorter bandwidth filter beside CUBIC's bursts"),
+    _idea("hystart", "Bursts of a BBR whose STARTUP HyStart can end"),
 )  # fmt: skip

@@ -1,0 +1,76 @@
+"""Modelling the buffer: BBR that uses no more than half of its estimated share of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from narrows.figures.chart import Guide, Sheet
+from narrows.reproduce import proposals
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import improvements
+from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+SECONDS = 10
+VARIANTS = {
+    PLAIN: AS_IT_IS,
+    "model": Variant("with a model of the buffer", "queue", {"buffer_model_s": SECONDS}),
+}
+ALONE, CUBIC, RENO = "4 BBR", "2 BBR + 2 CUBIC", "2 BBR + 2 Reno"
+MIXES = {ALONE: {"bbr": 4}, CUBIC: {"bbr": 2, "cubic": 2}, RENO: {"bbr": 2, "reno": 2}}
+BUFFERS = (0.5, 1.0, 2.0, 4.0)
+SHALLOW = (0.5, 1.0)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Alone, beside CUBIC, beside Reno."""
+    make = improvements.bottleneck(scope)
+    yield from proposals.cells(VARIANTS, MIXES, BUFFERS, make)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What each run came to: one row."""
+    return {"outcome": proposals.outcome(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Loss and queue alone; shares beside the others."""
+    fair = (Guide(50, "fair"),)
+    charts = (
+        proposals.chart(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
+        proposals.chart(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
+        *(
+            proposals.chart(
+                data, "share", "BBR's share (percent)", VARIANTS, mix,
+                title=mix, guides=fair, top=102,
+            )
+            for mix in (CUBIC, RENO)
+        ),
+    )  # fmt: skip
+    sheet = Sheet(
+        "A model of the buffer",
+        f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
+        charts,
+        "Less loss and a shorter queue alone; beside loss-based flows BBR's share turns around.",
+        columns=2,
+        height=3.2,
+    )
+    return [Picture("", "Loss, queue and shares with a model of the buffer and without", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Less pressure and loss, fairer shares."""
+    checks = [
+        proposals.less(data, "Less loss in shallow buffers.",
+                       "loss", " %", "model", ALONE, SHALLOW),
+        proposals.less(data, "Less pressure on the buffer there.",
+                       "queue", " BDP", "model", ALONE, SHALLOW),
+        proposals.fairer(data, "Fairer to CUBIC there.", "model", CUBIC, SHALLOW),
+        proposals.fairer(data, "Fairer to Reno there.", "model", RENO, SHALLOW),
+    ]  # fmt: skip
+    return [Finding("ietf98/buffer-model", checks)]

@@ -1,0 +1,148 @@
+"""PROBE_RTT at 0.75 BDP instead of four packets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.report import Check
+from narrows.reproduce import proposals, views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import improvements
+from narrows.reproduce.judging import between, interval
+from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+VARIANTS = {
+    PLAIN: AS_IT_IS,
+    "gentle": Variant("PROBE_RTT at 0.75 BDP", "queue", {"probe_rtt_gain": 0.75}),
+}
+ALONE, MIXED = "4 BBR", "2 BBR + 2 CUBIC"
+MIXES = {ALONE: {"bbr": 4}, MIXED: {"bbr": 2, "cubic": 2}}
+BUFFERS = (2.0, 4.0)
+SHOWN_S = (60.0, 85.0)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Among BBR flows and beside CUBIC, in buffers that hold BBR's queue."""
+    make = improvements.bottleneck(scope, record="samples", sample_interval="100ms")
+    yield from proposals.cells(VARIANTS, MIXES, BUFFERS, make)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Each run's row; BBR's throughput in windows of 200 ms; the flows' RTprop."""
+    return {
+        "outcome": proposals.outcome(trial),
+        "rate": views.throughput(trial, 0.2).group_by("start_s", maintain_order=True).agg(
+            percent=pl.col("percent").sum()
+        ),
+        "rtprop": views.internal(trial, "min_rtt_ms"),
+    }  # fmt: skip
+
+
+def _of(data: Data, frame: str, variant: str, mix: str) -> pl.DataFrame:
+    rows = data[frame].filter((pl.col("variant") == variant) & (pl.col("mix") == mix))
+    return rows.filter(pl.col("buffer_bdp") == BUFFERS[0])
+
+
+def draw(data: Data) -> list[Picture]:
+    """Throughput of all flows and RTprop of the first over some PROBE_RTTs."""
+    charts = (
+        _lines(data, "rate", "start_s", "percent", "All flows (percent of rate)", ALONE),
+        _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", ALONE),
+        _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", MIXED),
+    )
+    sheet = Sheet(
+        "A gentler PROBE_RTT",
+        f"{improvements.PATH}, {BUFFERS[0]:g} BDP; {data.scope.profile}",
+        charts,
+        "The dip of throughput in PROBE_RTT is smaller; beside CUBIC RTprop is lost.",
+        height=2.4,
+    )
+    return [Picture("", "Throughput and RTprop over two PROBE_RTTs", sheet)]
+
+
+def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) -> Chart:
+    lines = []
+    for name, variant in VARIANTS.items():
+        rows = _of(data, frame, name, mix).filter(
+            (pl.col("trial") == 1) & pl.col(time).is_between(*SHOWN_S)
+        )
+        rows = rows.filter(pl.col("flow") == 0) if "flow" in rows.columns else rows
+        x, y = frames.column(rows.sort(time), time), frames.column(rows.sort(time), value)
+        lines.append(Line(variant.label, x, y, variant.colour, step=True, width=1.2))
+    guides = (Guide(improvements.RTT_MS, "the path's delay"),) if frame == "rtprop" else ()
+    return Chart("Time (s)", label, tuple(lines), title=mix, guides=guides)
+
+
+def judge(data: Data) -> list[Finding]:
+    """A smaller dip, a lower tail latency, RTprop still found among BBR flows."""
+    checks = [dip(data), latency(data), found(data), beside_cubic(data)]
+    return [Finding("ietf98/probe-rtt-gentle", checks)]
+
+
+def _dips(data: Data, variant: str) -> list[float]:
+    rows = _of(data, "rate", variant, ALONE).group_by("trial", maintain_order=True)
+    lowest = rows.agg(low=pl.col("percent").quantile(0.01))
+    return [float(v) for v in lowest["low"].to_list()]
+
+
+def dip(data: Data) -> Check:
+    """The lowest throughput."""
+    new, old = _dips(data, "gentle"), _dips(data, PLAIN)
+    return Check(
+        "The dip of throughput in PROBE_RTT is smaller.",
+        "First percentile of all flows' throughput in windows of 200 ms, in percent of the rate "
+        f"({ALONE}, {BUFFERS[0]:g} BDP), mean over trials. Passes if it is higher.",
+        "smaller",
+        f"{interval(new, 3, ' %')} instead of {interval(old, 3, ' %')}",
+        sum(new) / len(new) > sum(old) / len(old),
+    )
+
+
+def latency(data: Data) -> Check:
+    """The tail of the queueing delay."""
+    return proposals.less(
+        data,
+        "The tail latency is lower.",
+        "delay_p99", " ms", "gentle", ALONE, BUFFERS,
+        most=0.95,
+    )  # fmt: skip
+
+
+def _high(data: Data, variant: str, mix: str) -> list[float]:
+    """Part of the time, in percent, with an RTprop above 1.1 times the path's delay."""
+    flag = (pl.col("value") > 1.1 * improvements.RTT_MS).cast(pl.Float64) * 100
+    rows = _of(data, "rtprop", variant, mix).group_by("trial", maintain_order=True)
+    return [float(v) for v in rows.agg(part=flag.mean())["part"].to_list()]
+
+
+def found(data: Data) -> Check:
+    """RTprop among BBR flows."""
+    return between(
+        "The lowest RTT is still found among BBR flows.",
+        "Part of the time in which a flow's RTprop is above 1.1 times the path's delay "
+        f"({ALONE}, {BUFFERS[0]:g} BDP).",
+        "never above it for long",
+        _high(data, "gentle", ALONE),
+        (0.0, 10.0),
+        " %",
+    )
+
+
+def beside_cubic(data: Data) -> Check:
+    """What becomes of it beside CUBIC; the slides don't say."""
+    new, old = _high(data, "gentle", MIXED), _high(data, PLAIN, MIXED)
+    return Check(
+        "What becomes of it beside CUBIC.",
+        f"As above, {MIXED}. Decides nothing.",
+        "not said",
+        f"{interval(new, 3, ' %')} of the time inflated instead of {interval(old, 3, ' %')}",
+        None,
+    )

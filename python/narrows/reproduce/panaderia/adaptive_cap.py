@@ -1,0 +1,86 @@
+"""Section IV-E1: a cap of what is in flight that follows loss, RTT and throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from narrows.figures.chart import Guide, Sheet
+from narrows.report import Check
+from narrows.reproduce import proposals
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import interval
+from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+VARIANTS = {PLAIN: AS_IT_IS, "adaptive": Variant("adaptive cap", "queue", {"adaptive_cap": 1})}
+ALONE, MIXED = "4 BBR", "2 BBR + 2 CUBIC"
+MIXES = {ALONE: {"bbr": 4}, MIXED: {"bbr": 2, "cubic": 2}}
+BUFFERS = (0.5, 1.0, 1.5, 2.0, 4.0, 8.0)
+SHALLOW, DEEP = (0.5, 1.0), (4.0, 8.0)
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Both alone and beside CUBIC."""
+    yield from proposals.cells(VARIANTS, MIXES, BUFFERS, fixes.bottleneck(scope))
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What each run came to: one row."""
+    return {"outcome": proposals.outcome(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Loss and queue alone, the share beside CUBIC."""
+    charts = (
+        proposals.chart(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
+        proposals.chart(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
+        proposals.chart(
+            data, "share", "BBR's share (percent)", VARIANTS, MIXED,
+            title=MIXED, guides=(Guide(50, "fair"),), top=102,
+        ),
+        proposals.chart(data, "loss", "Loss (percent)", VARIANTS, MIXED, title=MIXED),
+    )  # fmt: skip
+    sheet = Sheet(
+        "A cap that adapts",
+        f"80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        charts,
+        "Less loss in shallow buffers, a larger share in deep ones, and a longer queue there.",
+        columns=2,
+        height=3.2,
+    )
+    return [Picture("", "Loss, queue and share with an adaptive cap and without", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Less loss, a larger share."""
+    loss = proposals.less(
+        data, "It loses less than BBR in shallow buffers.",
+        "loss", " %", "adaptive", ALONE, SHALLOW,
+    )  # fmt: skip
+    return [Finding("panaderia/fix-adaptive-cap", [loss, share(data)])]
+
+
+def share(data: Data) -> Check:
+    """BBR's share in deep buffers."""
+    told, passed = [], True
+    for room in DEEP:
+        new, old = (
+            proposals.values(data, "share", variant=name, mix=MIXED, buffer_bdp=room)
+            for name in ("adaptive", PLAIN)
+        )
+        passed = passed and mean(new) > mean(old)
+        told.append(f"{interval(new, 3, ' %')} instead of {interval(old, 3, ' %')}, {room:g} BDP")
+    return Check(
+        "In deep buffers it gets a larger share beside CUBIC.",
+        "BBR's share of the goodput, means over trials. Passes if it is larger at 4 and 8 BDP.",
+        "larger",
+        "; ".join(told),
+        passed,
+    )

@@ -1,0 +1,57 @@
+"""Figure 11: BBR Shallow's loss by the size of the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from narrows.figures.chart import Sheet
+from narrows.reproduce import proposals
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+VARIANTS = {PLAIN: AS_IT_IS, "shallow": Variant("BBR Shallow", "queue", cca="bbr_shallow")}
+BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+QUICK_BUFFERS = (0.5, 1.0, 1.5)
+MIX = "4 BBR"
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """BBR and BBR Shallow alone over buffers up to 2 BDP."""
+    buffers = QUICK_BUFFERS if scope.quick else BUFFERS
+    yield from proposals.cells(VARIANTS, {MIX: {"bbr": 4}}, buffers, fixes.bottleneck(scope))
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What each run came to: one row."""
+    return {"outcome": proposals.outcome(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Loss over buffer, a line for each."""
+    chart = proposals.chart(data, "loss", "Loss (percent)", VARIANTS, MIX)
+    sheet = Sheet(
+        "BBR Shallow loses less",
+        f"4 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        (chart,),
+        "Loss falls with the buffer; BBR Shallow's lies below BBR's and ends earlier.",
+        height=3.6,
+    )
+    return [Picture("", "Loss at the bottleneck against the size of its queue", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Less in every shallow buffer."""
+    rooms = [room for room in sorted(set(data["outcome"]["buffer_bdp"])) if room < 1.5]
+    check = proposals.less(
+        data,
+        "BBR Shallow loses less in every buffer below 1.5 BDP.",
+        "loss", " %", "shallow", MIX, rooms,
+    )  # fmt: skip
+    return [Finding("panaderia/fig11", [check])]

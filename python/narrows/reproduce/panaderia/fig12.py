@@ -1,0 +1,93 @@
+"""Figure 12: shares of BBR Shallow and CUBIC by the size of the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from narrows.figures.chart import Guide, Sheet
+from narrows.report import Check
+from narrows.reproduce import proposals
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import crossing, interval
+from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.panaderia.fig11 import VARIANTS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 3.0, 4.0, 5.0, 8.0)
+QUICK_BUFFERS = (1.0, 2.0, 3.0, 4.0, 8.0)
+MIX = "2 BBR + 2 CUBIC"
+FAIR_BDP = 3.0
+TOLERANCE_BDP = 1.0
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Both kinds of BBR beside CUBIC over all buffers."""
+    buffers = QUICK_BUFFERS if scope.quick else BUFFERS
+    mixes = {MIX: {"bbr": 2, "cubic": 2}}
+    yield from proposals.cells(VARIANTS, mixes, buffers, fixes.bottleneck(scope))
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What each run came to: one row."""
+    return {"outcome": proposals.outcome(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """BBR's share over buffer, a line for each."""
+    chart = proposals.chart(
+        data, "share", "BBR's share (percent)", VARIANTS, MIX, guides=(Guide(50, "fair"),), top=102
+    )
+    sheet = Sheet(
+        "With BBR Shallow the fair point comes earlier",
+        f"2 + 2 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        (chart,),
+        "BBR's share falls with the buffer; BBR Shallow's falls earlier.",
+        height=3.6,
+    )
+    return [Picture("", "The BBR flows' share of the goodput beside CUBIC", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Where the shares are equal, and that it is earlier than with BBR as it is."""
+    return [Finding("panaderia/fig12-fair-point", [near(data), earlier(data)])]
+
+
+def fair_point(data: Data, variant: str) -> float | None:
+    """The least buffer at which the mean share falls through one half."""
+    rooms = sorted(set(data["outcome"]["buffer_bdp"]))
+    shares = [
+        proposals.values(data, "share", variant=variant, mix=MIX, buffer_bdp=room) for room in rooms
+    ]
+    means = [sum(share) / len(share) for share in shares]
+    return crossing(rooms, means, [50.0] * len(rooms))
+
+
+def near(data: Data) -> Check:
+    """BBR Shallow's fair point."""
+    found = fair_point(data, "shallow")
+    return Check(
+        f"BBR Shallow and CUBIC have the same near {FAIR_BDP:g} BDP.",
+        "Where the mean share of the BBR Shallow flows falls through 50 %, straight between the "
+        f"buffers. Passes within {TOLERANCE_BDP:g} BDP.",
+        f"near {FAIR_BDP:g} BDP",
+        "nowhere" if found is None else interval([found], 3, " BDP"),
+        found is not None and abs(found - FAIR_BDP) <= TOLERANCE_BDP,
+    )
+
+
+def earlier(data: Data) -> Check:
+    """Both fair points."""
+    new, old = fair_point(data, "shallow"), fair_point(data, "plain")
+    told = [f"{found:.2f} BDP" if found is not None else "nowhere" for found in (new, old)]
+    return Check(
+        "That is a smaller buffer than with BBR as it is.",
+        "Fair points as above. Passes if BBR Shallow's lies below BBR's.",
+        "3 BDP instead of 5",
+        f"{told[0]} instead of {told[1]}",
+        new is not None and (old is None or new < old),
+    )

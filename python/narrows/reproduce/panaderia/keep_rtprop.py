@@ -1,0 +1,193 @@
+"""Section IV-E2: an RTprop that a full queue can't inflate, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.report import Check
+from narrows.reproduce import proposals, views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import interval
+from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+VARIANTS = {
+    PLAIN: AS_IT_IS,
+    "kept": Variant("lowest RTT for ever", "queue", {"rtprop": 1}),
+    "confirmed": Variant("raised once confirmed", "reno", {"rtprop": 2}),
+}
+MIX, ROUTE = "2 BBR + 2 CUBIC", "1 BBR, a longer path after 100 s"
+BUFFER = 1.75
+CHANGE_S = 100.0
+LONGER_MS = 100.0
+BURST = 0.01
+INFLATED = 1.2
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Beside CUBIC in a medium buffer; and alone on a path that becomes longer."""
+    make = fixes.bottleneck(scope, record="samples", sample_interval="500ms")
+    for name, variant in VARIANTS.items():
+        yield Case({"variant": name, "mix": MIX}, make(variant.flows(2, cubic=2), BUFFER))
+        alone = make(variant.flows(1), 4.0)
+        yield Case({"variant": name, "mix": ROUTE}, _with_route(alone))
+
+
+def _with_route(spec: dict[str, Any]) -> dict[str, Any]:
+    """From 25 ms to 100 ms; two and a half minutes are enough to find it."""
+    longer = f"{LONGER_MS - 25:g}ms"
+    route = {"kind": "route", "delays": {f"{CHANGE_S:g}s": longer}}
+    run = {**spec["run"], "duration": "200s", "warmup": "50s", "trials": 1}
+    return {**spec, "path": {**spec["path"], "impairments": [route]}, "run": run}
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Each run's row; loss and BBR's throughput by window; BBR's RTprop over time."""
+    kinds = {
+        flow: "tested" if str(entry["name"]).startswith("tested") else "other"
+        for flow, entry in enumerate(trial.scenario["flows"])
+    }
+    return {
+        "outcome": proposals.outcome(trial),
+        "loss": views.loss(trial).select("start_s", "loss_rate"),
+        "rate": views.throughput(trial, kinds=kinds).select("start_s", "class", "percent"),
+        "rtprop": views.internal(trial, "min_rtt_ms"),
+    }
+
+
+def _of(data: Data, frame: str, variant: str, mix: str, trial: int | None = None) -> pl.DataFrame:
+    rows = data[frame].filter((pl.col("variant") == variant) & (pl.col("mix") == mix))
+    return rows if trial is None else rows.filter(pl.col("trial") == trial)
+
+
+def draw(data: Data) -> list[Picture]:
+    """RTprop and share over a minute beside CUBIC; RTprop over the change of the path."""
+    charts = (
+        _rtprop_chart(data, MIX, "beside CUBIC, 1.75 BDP", 25.0),
+        _share_chart(data),
+        _rtprop_chart(data, ROUTE, "alone; the path becomes longer at 100 s", LONGER_MS),
+    )
+    sheet = Sheet(
+        "An RTprop that isn't fooled",
+        f"80 Mbit/s, 25 ms; {data.scope.profile}",
+        charts,
+        "Kept RTprops stay at 25 ms beside CUBIC, and BBR's share falls; only confirmation "
+        "finds the longer path besides plain BBR.",
+        height=2.6,
+    )
+    return [Picture("", "The first BBR flow's RTprop, and BBR's throughput", sheet)]
+
+
+def _rtprop_chart(data: Data, mix: str, title: str, true_ms: float) -> Chart:
+    lines = []
+    for name, variant in VARIANTS.items():
+        rows = _of(data, "rtprop", name, mix, 1).filter(pl.col("flow") == 0).sort("time_s")
+        x, y = frames.column(rows, "time_s"), frames.column(rows, "value")
+        lines.append(Line(variant.label, x, y, variant.colour, step=True))
+    guides = (Guide(true_ms, "the path's delay"),)
+    return Chart("Time (s)", "RTprop (ms)", tuple(lines), title=title, guides=guides)
+
+
+def _share_chart(data: Data) -> Chart:
+    lines = []
+    for name, variant in VARIANTS.items():
+        rows = _of(data, "rate", name, MIX, 1).filter(pl.col("class") == "tested").sort("start_s")
+        x, y = frames.column(rows, "start_s"), frames.column(rows, "percent")
+        lines.append(Line(variant.label, x, y, variant.colour, width=1.0))
+    guides = (Guide(50, "fair"),)
+    return Chart("Time (s)", "BBR, percent of rate", tuple(lines), y_range=(0, 102), guides=guides)
+
+
+def judge(data: Data) -> list[Finding]:
+    """No cycle, no bursts; a longer path is found by confirmation, not by keeping."""
+    checks = [cycle(data), bursts(data), finds(data), cost(data)]
+    return [Finding("panaderia/fix-rtprop", checks)]
+
+
+def cycle(data: Data) -> Check:
+    """How much of the time RTprop is inflated."""
+    parts = {name: _inflated(data, name) for name in VARIANTS}
+    told = ", ".join(f"{VARIANTS[n].label} {interval(p, 3, ' %')}" for n, p in parts.items())
+    plain = mean(parts[PLAIN])
+    return Check(
+        "Beside CUBIC RTprop is no longer inflated, which drives the 20 s cycle.",
+        f"Part of the time in which a BBR flow's RTprop is above {INFLATED:g} times the path's "
+        "delay, over flows and trials. Passes if each proposal's is below a quarter of BBR's.",
+        "none",
+        told,
+        all(mean(parts[name]) < plain / 4 for name in ("kept", "confirmed")),
+    )
+
+
+def _inflated(data: Data, variant: str) -> list[float]:
+    rows = _of(data, "rtprop", variant, MIX)
+    flag = (pl.col("value") > INFLATED * 25).cast(pl.Float64) * 100
+    parts = rows.group_by("trial", maintain_order=True).agg(part=flag.mean())
+    return [float(part) for part in parts["part"].to_list()]
+
+
+def bursts(data: Data) -> Check:
+    """Windows with a burst of loss."""
+    found = {name: _bursts(data, name) for name in VARIANTS}
+    told = ", ".join(f"{VARIANTS[n].label} {interval(v, 3)}" for n, v in found.items())
+    return Check(
+        "There are no bursts of loss.",
+        f"Windows of 500 ms with {100 * BURST:g} % loss or more in two minutes, mean over trials. "
+        "Passes if each proposal has at most a quarter of BBR's.",
+        "none",
+        told,
+        all(mean(found[name]) <= mean(found[PLAIN]) / 4 for name in ("kept", "confirmed")),
+    )
+
+
+def _bursts(data: Data, variant: str) -> list[float]:
+    rows = _of(data, "loss", variant, MIX)
+    counts = rows.group_by("trial", maintain_order=True).agg(
+        n=(pl.col("loss_rate").fill_nan(0.0) >= BURST).sum()
+    )
+    return [float(n) for n in counts["n"].to_list()]
+
+
+def _last_rtprop(data: Data, variant: str) -> float:
+    rows = _of(data, "rtprop", variant, ROUTE).sort("time_s")
+    return float(np.median(frames.column(rows.tail(20), "value")))
+
+
+def finds(data: Data) -> Check:
+    """RTprop after the path became longer."""
+    found = {name: _last_rtprop(data, name) for name in VARIANTS}
+    told = ", ".join(f"{VARIANTS[n].label} {v:.0f} ms" for n, v in found.items())
+    return Check(
+        "A route that became longer is found by the second variant.",
+        f"The flow's RTprop at the end, {LONGER_MS:g} ms being the path's delay since 100 s. "
+        "Passes if that of the confirmed one is within a tenth of it.",
+        "found by confirmation, not by keeping",
+        told,
+        abs(found["confirmed"] - LONGER_MS) <= LONGER_MS / 10,
+    )
+
+
+def cost(data: Data) -> Check:
+    """What it costs beside CUBIC; the paper doesn't say, so this decides nothing."""
+    shares = {
+        name: [float(v) for v in _of(data, "outcome", name, MIX)["share"].to_list()]
+        for name in VARIANTS
+    }
+    told = ", ".join(f"{VARIANTS[n].label} {interval(v, 3, ' %')}" for n, v in shares.items())
+    return Check(
+        "What it costs: BBR's share beside CUBIC.",
+        "BBR's share of the goodput, mean over trials. Decides nothing.",
+        "not said",
+        told,
+        None,
+    )
