@@ -69,7 +69,9 @@ def inner_models(annotation: object) -> Iterator[type[BaseModel]]:
 def class_text(model: type[BaseModel]) -> str:
     """One model as a dataclass."""
     words = field_words(model)
-    required = [n for n, entry in model.model_fields.items() if entry.is_required()]
+    # A preset may stand in for any field.
+    preset = "preset" in model.model_fields
+    required = [n for n, e in model.model_fields.items() if e.is_required() and not preset]
     others = [n for n in model.model_fields if n not in required]
     lines = [f"@dataclass(kw_only=True)\nclass {public(model)}(Table):"]
     words_of_class = (inspect.getdoc(model) or "").replace("\n", "\n    ")

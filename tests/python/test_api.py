@@ -161,3 +161,8 @@ def test_every_public_name_is_there() -> None:
     assert classes <= set(nw.__all__)
     with pytest.raises(AttributeError):
         nw.nothing  # noqa: B018
+
+
+def test_a_preset_stands_in_for_the_fields_of_a_path() -> None:
+    spec = parse(small(path=nw.Path(preset="lte", rtt="30ms")).toml(), "").spec
+    assert (spec.path.rate, spec.path.rtt) == (50_000_000, 30_000_000)

@@ -46,14 +46,14 @@ class Reverse(Table):
 class Path(Table):
     """The bottleneck and the delay around it."""
 
-    rate: Values[str]
-    """Bit/s, counting IP bytes. Takes a rate with its unit, such as "80mbit"."""
-    rtt: Values[str]
-    """Two-way delay, without queueing. Takes a duration with its unit, such as "25ms"."""
     preset: Values[str] | None = None
     """Where the fields come from that a specification leaves out. Takes a text of 1 to 80
     printable characters.
     """
+    rate: Values[str] | None = None
+    """Bit/s, counting IP bytes. Takes a rate with its unit, such as "80mbit"."""
+    rtt: Values[str] | None = None
+    """Two-way delay, without queueing. Takes a duration with its unit, such as "25ms"."""
     buffer: Values[str] | None = None
     """What may wait, not counting the packet being sent; the queue's default if none. Takes a
     size such as "1.75bdp", "250kb" or "100pkt".
@@ -92,6 +92,14 @@ class Flow(Table):
     """When the application stops writing. Takes a duration with its unit, such as "25ms"."""
     size: Values[str] | None = None
     """Payload bytes; endless if none. Takes a size in bytes, such as "30mb"."""
+    workload: Values[str | Mapping[str, object]] | None = None
+    """What the application does, if it neither always sends nor has a size. Takes a table with
+    a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" }.
+    """
+    receive_window: Values[str] | None = None
+    """The largest receive window, in bytes; else that of the hosts. Takes a size in bytes,
+    such as "30mb".
+    """
     rtt: Values[str] | None = None
     """Its own two-way delay instead of the path's. Takes a duration with its unit, such as
     "25ms".
@@ -140,6 +148,10 @@ class Host(Table):
     """
     socket_buffers: Values[str] | None = None
     """Takes a setting of socket buffers, such as "raised"."""
+    receive_window: Values[str] | None = None
+    """The largest window that receivers advertise, in bytes; no such limit if none. Takes a
+    size in bytes, such as "30mb".
+    """
     ecn: Values[str] | None = None
     """Of flows that say nothing of their own and whose control needs nothing else. Takes a use
     of ECN, such as "classic".
