@@ -1,4 +1,4 @@
-"""Commands on stored results: `narrows export` and `narrows figure`."""
+"""Commands on stored results: `narrows export`, `narrows figure`, `narrows import`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,26 @@ def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
     for command in (export, figure):
         app.command()(command)
+    app.command("import")(import_)
 
 
 def export(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
     table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
-    form: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
+    form: Annotated[
+        str, typer.Option("--format", help="csv, parquet, json; of a run iperf3, flent, mahimahi.")
+    ] = "csv",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
     ] = None,
 ) -> None:
-    """Write one table of all runs in a directory."""
+    """Write one table of all runs in a directory, or a run in the format of another program."""
+    if form in ("iperf3", "flent", "mahimahi"):
+        from narrows.console import print_paths
+        from narrows.exchange import export_run
+
+        print_paths(export_run(directory, form, out if out is not None else Path(table)))
+        return
     from narrows.sweeps import export as write_table
     from narrows.sweeps import export_file
 
@@ -61,3 +70,25 @@ def figure(
     )
     formats = [kind.strip() for kind in form.split(",")]
     print_paths(save(made, out if out is not None else Path(name), formats))
+
+
+def import_(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Of iperf3, flent, mahimahi, or CSV.")
+    ],
+    form: Annotated[
+        str | None, typer.Option("--format", help="iperf3, flent, csv or mahimahi.")
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PLACE=VALUE", help="What is known: path.rate=100mbit."),
+    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace other results there.")] = False,
+) -> None:
+    """Make results of what other programs measured; flows of several files ran together."""
+    from narrows.console import print_summary
+    from narrows.exchange import import_files
+
+    made = import_files(files, form, sets or (), out=out, force=force, command=sys.argv)
+    print_summary(made)

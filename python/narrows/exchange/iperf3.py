@@ -1,0 +1,124 @@
+"""iperf3's JSON (`iperf3 --json`): one file for each client, with one or more streams.
+
+Windows and round-trip times are those of the sender (`snd_cwnd` in bytes, `rtt` in
+microseconds), rates those of the side that wrote the file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+
+MSS = 1448
+
+
+def matches(document: object) -> bool:
+    """Whether a JSON document is one of iperf3."""
+    return isinstance(document, Mapping) and "intervals" in document and "start" in document
+
+
+def read(document: Mapping[str, Any], name: str) -> Measured:
+    """The streams of a file; raises KeyError, TypeError or ValueError if it isn't iperf3's."""
+    streams: dict[int, list[Mapping[str, Any]]] = {}
+    for interval in document["intervals"]:
+        for stream in interval["streams"]:
+            if not stream.get("omitted", False):
+                streams.setdefault(int(stream["socket"]), []).append(stream)
+    if not streams:
+        raise ValueError(str(document.get("error", "no intervals")))
+    mss = int(document["start"].get("tcp_mss_default", MSS))
+    cca = document.get("end", {}).get("sender_tcp_congestion")
+    flows = [
+        MeasuredFlow(name if len(streams) == 1 else f"{name}-{number}", _samples(rows, mss), cca)
+        for number, rows in enumerate(streams.values(), start=1)
+    ]
+    first = next(iter(streams.values()))[0]
+    return Measured(flows, float(first["end"]) - float(first["start"]))
+
+
+def _samples(rows: list[Mapping[str, Any]], mss: int) -> pl.DataFrame:
+    begin = float(rows[0]["start"])
+    times = [round(float(row["end"]) - begin, 6) for row in rows]
+    again, retransmitted = 0, []
+    for row in rows:
+        again += int(row.get("retransmits", 0))
+        retransmitted.append(again if "retransmits" in row else None)
+    rtts = [row["rtt"] / 1e3 if "rtt" in row else None for row in rows]
+    more: dict[str, list[Any]] = {
+        "cwnd": [row["snd_cwnd"] // mss if "snd_cwnd" in row else None for row in rows],
+        "rtt_ms": rtts,
+        "srtt_ms": rtts,
+        "retransmitted": retransmitted,
+        "delivery_mbps": [float(row["bits_per_second"]) / 1e6 for row in rows],
+    }
+    return from_payload(times, [int(row["bytes"]) for row in rows], more)
+
+
+def write(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], stem: Path
+) -> list[Path]:
+    """A file for each flow: `STEM-FLOW.json`; raises OSError if one can't be written."""
+    paths = []
+    for ident, flow in enumerate(scenario["flows"]):
+        rows = tables["flow_samples"].filter(pl.col("flow") == ident).sort("time_s")
+        path = stem.with_name(f"{stem.name}-{flow['name']}.json")
+        path.write_text(json.dumps(_document(flow, rows), indent=1) + "\n", encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def _document(flow: Mapping[str, Any], rows: pl.DataFrame) -> dict[str, Any]:
+    entries = rows.select(
+        "time_s", "received_bytes", "retransmitted", "cwnd", "srtt_ms", "rtt_ms"
+    ).to_dicts()
+    intervals = [
+        _interval(before, after)
+        for before, after in itertools.pairwise(entries)
+        if after["time_s"] > before["time_s"]
+    ]
+    whole = _interval(entries[0], entries[-1]) if len(entries) > 1 else {}
+    return {
+        "start": {
+            "version": "narrows",
+            "tcp_mss_default": MSS,
+            "test_start": {"protocol": "TCP", "num_streams": 1, "reverse": 0},
+        },
+        "intervals": [{"streams": [entry], "sum": entry} for entry in intervals],
+        "end": {
+            "streams": [{"sender": whole, "receiver": whole}],
+            "sum_sent": whole,
+            "sum_received": whole,
+            "sender_tcp_congestion": flow["cca"],
+            "receiver_tcp_congestion": flow["cca"],
+        },
+    }
+
+
+def _interval(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    span = after["time_s"] - before["time_s"]
+    size = (after["received_bytes"] or 0) - (before["received_bytes"] or 0)
+    made: dict[str, Any] = {
+        "socket": 5,
+        "start": before["time_s"],
+        "end": after["time_s"],
+        "seconds": span,
+        "bytes": size,
+        "bits_per_second": size * 8 / span if span else 0.0,
+        "omitted": False,
+        "sender": True,
+    }
+    rtt = after["srtt_ms"] if after["srtt_ms"] is not None else after["rtt_ms"]
+    if after["retransmitted"] is not None:
+        made["retransmits"] = after["retransmitted"] - (before["retransmitted"] or 0)
+    if after["cwnd"] is not None:
+        made["snd_cwnd"] = after["cwnd"] * MSS
+    if rtt is not None:
+        made["rtt"] = round(rtt * 1e3)
+    return made

@@ -1,0 +1,117 @@
+"""What other programs measured, in the columns of `flow_samples`.
+
+What a program doesn't report is null. Where it counts payload, the IP bytes on the
+wire are worked out for full packets of 1500 bytes that carry 1448.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+WIRE = 1500 / 1448
+SAMPLES: Mapping[str, pl.DataType] = {
+    "time_s": pl.Float64(),
+    "flow": pl.UInt32(),
+    **dict.fromkeys(("cwnd", "ssthresh", "in_flight"), pl.UInt32()),
+    **dict.fromkeys(("rtt_ms", "srtt_ms", "min_rtt_ms"), pl.Float64()),
+    **dict.fromkeys(("pacing_mbps", "delivery_mbps"), pl.Float64()),
+    **dict.fromkeys(("sent", "delivered", "lost", "retransmitted"), pl.UInt64()),
+    **dict.fromkeys(("received_bytes", "wire_bytes", "dropped"), pl.UInt64()),
+    **dict.fromkeys(("state", "cca_state"), pl.String()),
+}
+"""The columns that every back end writes."""
+QUEUE: Mapping[str, pl.DataType] = {
+    "time_s": pl.Float64(),
+    "link": pl.UInt32(),
+    **dict.fromkeys(
+        ("backlog_bytes", "backlog_packets", "arrived_packets", "dropped_packets",
+         "marked_packets", "forwarded_packets", "forwarded_bytes"),
+        pl.UInt64(),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MeasuredFlow:
+    """A flow: its samples without the column `flow`, and its control if that is known."""
+
+    name: str
+    samples: pl.DataFrame
+    cca: str | None = None
+
+    @property
+    def end_s(self) -> float:
+        """The time of the last sample."""
+        return float(self.samples["time_s"][-1])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything that a file held; `queue` and `rate_bps` where it shows the bottleneck."""
+
+    flows: Sequence[MeasuredFlow]
+    interval_s: float
+    queue: pl.DataFrame | None = None
+    rate_bps: int | None = None
+
+
+def samples_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    """Samples from some columns; the others are null. Rows are in the order of time."""
+    known = pl.DataFrame({name: list(values) for name, values in columns.items()}, strict=False)
+    return known.select(
+        (pl.col(name) if name in known.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in SAMPLES.items()
+        if name != "flow"
+    ).sort("time_s")
+
+
+def from_payload(
+    times_s: Sequence[float], payload: Sequence[int], more: Mapping[str, Sequence[Any]]
+) -> pl.DataFrame:
+    """Samples of a flow of which the payload of each interval is known, from a zero on."""
+    total, sums = 0, [0]
+    for size in payload:
+        total += size
+        sums.append(total)
+    columns: dict[str, Sequence[Any]] = {
+        "time_s": [0.0, *times_s],
+        "received_bytes": sums,
+        "wire_bytes": [round(size * WIRE) for size in sums],
+        **{name: [_first(name, values), *values] for name, values in more.items()},
+    }
+    return samples_of(columns)
+
+
+def _first(name: str, values: Sequence[Any]) -> int | None:
+    """What stands at time zero: nothing yet, and for a counter that is known, zero."""
+    counted = name == "retransmitted" and bool(values) and values[0] is not None
+    return 0 if counted else None
+
+
+def joined(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
+    """The table `flow_samples` of all flows."""
+    return pl.concat(
+        flow.samples.with_columns(pl.lit(ident, dtype=pl.UInt32()).alias("flow")).select(*SAMPLES)
+        for ident, flow in enumerate(flows)
+    ).sort("time_s", "flow")
+
+
+def distributions(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
+    """The round-trip times of the samples, as rows of `distributions`."""
+    parts = [
+        flow.samples.drop_nulls("rtt_ms")
+        .group_by("rtt_ms")
+        .agg(pl.len().cast(pl.Float64).alias("weight"))
+        .select(
+            pl.lit("rtt_ms").alias("kind"),
+            pl.lit(ident, dtype=pl.UInt32()).alias("id"),
+            pl.col("rtt_ms").alias("value"),
+            "weight",
+        )
+        for ident, flow in enumerate(flows)
+    ]
+    return pl.concat(parts).sort("id", "value")

@@ -1,0 +1,173 @@
+"""From files of other programs to a results directory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
+from narrows.analyze.scenario import planned, specification
+from narrows.backends.uml.tables import digest
+from narrows.errors import InputError
+from narrows.exchange import flent, iperf3, mahimahi, table
+from narrows.exchange.measured import Measured, MeasuredFlow, distributions, joined
+from narrows.metrics import summarise
+from narrows.report import write_report
+from narrows.spec import Loaded, parse
+from narrows.spec.fields import MAX_NAME
+from narrows.spec.registry import ccas
+from narrows.spec.suggest import one_of
+from narrows.store import Result, RunInfo, RunResult, default_directory, new_result
+from narrows.version import __version__
+
+FORMATS = ("iperf3", "flent", "csv", "mahimahi")
+BACKEND = "import"
+MAX_FILE_BYTES = 1_000_000_000
+
+
+def import_files(
+    files: Sequence[str | Path],
+    form: str | None = None,
+    overrides: Sequence[str] = (),
+    *,
+    out: str | Path | None = None,
+    force: bool = False,
+    command: Sequence[str] = (),
+) -> Result:
+    """Makes a results directory of files that other programs wrote; their flows run together.
+
+    The path is estimated from what the flows did; `overrides` such as
+    "path.rate=100mbit" say what it was. Without `form` the files' contents
+    tell it. Raises InputError for files that aren't what they should be.
+    """
+    if form is not None and form not in FORMATS:
+        raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
+    known = [_read(Path(file), form) for file in files]
+    measured = _together([part for part, _ in known])
+    name = _title(Path(files[0]))
+    loaded, flows = _described(measured, name, overrides)
+    tables = _tables(measured, flows)
+    end_s = max(flow.end_s for flow in measured.flows)
+    info = RunInfo(
+        backend=BACKEND,
+        engine=known[0][1],
+        digest=digest(tables),
+        end_s=end_s,
+        packets=int(tables["queue_samples"]["forwarded_packets"].max() or 0),  # type: ignore[arg-type]
+        cpu_s=0.0,
+        wall_s=0.0,
+        conditions={"files": [Path(file).name for file in files]},
+    )
+    plan = planned(loaded, flows, info.digest)
+    trial, final = plan.trials[0], Path(out) if out is not None else default_directory(plan)
+    with new_result(final, plan, __version__, command, force) as draft:
+        draft.add_trial(trial, RunResult(tables, info))
+        written = draft.finish(loaded.text, {"runs": [summarise(trial.scenario, tables, info)]})
+        write_report(written.path)
+        return draft.publish()
+
+
+def _read(path: Path, form: str | None) -> tuple[Measured, str]:
+    """What a file holds, and its format."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InputError.at(str(path), "a file of more than 1 GB", "a smaller one")
+        kind, source = _recognised(path, form)
+        return _READERS[kind](source, _title(path)), kind
+    except (KeyError, TypeError, ValueError, AttributeError, EOFError) as error:
+        wanted = form or "a format of " + ", ".join(FORMATS)
+        words = f"no file of {wanted} ({type(error).__name__}: {error})"
+        raise InputError.at(str(path), words, "a file as that program writes it") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError.at(str(path), reason, "a file that can be read") from None
+
+
+_READERS: Mapping[str, Callable[[Any, str], Measured]] = {
+    "iperf3": iperf3.read,
+    "flent": flent.read,
+    "csv": table.read,
+    "mahimahi": mahimahi.read,
+}
+
+
+def _recognised(path: Path, form: str | None) -> tuple[str, object]:
+    """The format, and what its reader takes: a document, bytes or a text."""
+    content = path.read_bytes()
+    begin = content[:200].lstrip()
+    if form in ("iperf3", "flent") or begin[:1] == b"{" or content[:2] == b"\x1f\x8b":
+        document = flent.load(path)
+        kind = form or ("flent" if flent.matches(document) else "iperf3")
+        return kind, document
+    if form == "mahimahi" or mahimahi.matches(begin.decode("utf-8", "replace")):
+        return "mahimahi", content.decode("utf-8")
+    return "csv", content
+
+
+def _together(parts: Sequence[Measured]) -> Measured:
+    """The flows of several files as if they had run together."""
+    if len(parts) == 1:
+        return parts[0]
+    flows = [flow for part in parts for flow in part.flows]
+    rates = [part.rate_bps for part in parts if part.rate_bps]
+    return Measured(flows, min(part.interval_s for part in parts), None, max(rates, default=None))
+
+
+def _described(
+    measured: Measured, name: str, overrides: Sequence[str]
+) -> tuple[Loaded, list[dict[str, Any]]]:
+    """A specification of what was measured, and each flow as `narrows.analyze` describes it."""
+    flows = [_facts(flow) for flow in measured.flows]
+    samples = joined(measured.flows)
+    path = estimate(flows, samples, measured.interval_s)
+    if measured.rate_bps:
+        path = PathEstimate(measured.rate_bps, path.rtt_ns, path.buffer_bytes)
+    end_s = max(flow.end_s for flow in measured.flows)
+    loaded = specification(name, flows, path, end_s, round(measured.interval_s * 1e9))
+    if overrides:
+        loaded = parse(loaded.text, name, overrides)
+    return loaded, flows
+
+
+def _facts(flow: MeasuredFlow) -> dict[str, Any]:
+    rtts = flow.samples["rtt_ms"].drop_nulls()
+    least = float(str(rtts.min())) if len(rtts) else None
+    high = rtts.quantile(0.99, "higher") if len(rtts) else None
+    return {
+        "name": flow.name,
+        "start_s": 0.0,
+        "end_s": flow.end_s,
+        "complete": False,
+        "received_bytes": int(flow.samples["received_bytes"].max() or 0),  # type: ignore[arg-type]
+        "control": {"control": flow.cca if flow.cca in ccas() else "unsure"},
+        "rtt_ms": {"min": least, "p99": high},
+        "to_receiver_ms": least,
+        "to_sender_ms": None,
+    }
+
+
+def _tables(measured: Measured, flows: Sequence[Mapping[str, Any]]) -> dict[str, pl.DataFrame]:
+    samples = joined(measured.flows)
+    queue = measured.queue if measured.queue is not None else queue_samples(flows, samples)
+    return {
+        "flow_samples": samples,
+        "queue_samples": queue,
+        "internals": pl.DataFrame(
+            schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
+        ),
+        "completions": pl.DataFrame(
+            schema={"flow": pl.UInt32, "instance": pl.UInt32, "start_s": pl.Float64,
+                    "end_s": pl.Float64, "size_bytes": pl.UInt64, "retransmitted": pl.UInt64}
+        ),
+        "distributions": pl.concat([distributions(measured.flows), queue_distribution(queue)]),
+    }  # fmt: skip
+
+
+def _title(path: Path) -> str:
+    stem = re.sub(r"(\.(json|csv|log|flent|gz))+$", "", path.name)
+    printable = "".join(c for c in stem if c.isprintable())
+    return printable[:MAX_NAME].strip() or "imported"
