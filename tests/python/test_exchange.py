@@ -25,7 +25,11 @@ def interval(number: int, size: int, **more: object) -> dict[str, object]:
 
 
 IPERF3 = {
-    "start": {"version": "iperf 3.12", "tcp_mss_default": 1448, "test_start": {"protocol": "TCP", "num_streams": 1}},
+    "start": {
+        "version": "iperf 3.12",
+        "tcp_mss_default": 1448,
+        "test_start": {"protocol": "TCP", "num_streams": 1},
+    },
     "intervals": [
         {"streams": [interval(0, 999, omitted=True)], "sum": {}},
         {"streams": [interval(0, 500_000, retransmits=0, snd_cwnd=28_960, rtt=20_500)], "sum": {}},
