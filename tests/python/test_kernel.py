@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from specimens import GOOD, scenario_of, write
 
 from narrows.backends import CaptureRequest, get_backend
 from narrows.backends.kernel import Kernel
+from narrows.backends.tools import router_tool
 from narrows.metrics import summarise
 from narrows.store import CaptureOptions
 
@@ -194,6 +196,43 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     said = f"narrows: error: {tiny}: found a full disk; room there, or another place by TMPDIR,"
     assert done.stderr.strip().splitlines()[-1] == f"{said} would be right"
     assert done.returncode == 2
+
+
+def test_without_user_namespaces_it_is_one_sentence() -> None:
+    limited = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all"
+    script = f"{limited} --bounding-set=-all {router_tool()} check"
+    done = subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", script], capture_output=True, text=True, check=False
+    )
+    if done.returncode not in (0, 1):
+        pytest.skip(f"no user namespaces to try that in: {done.stderr}")
+    assert done.returncode == 1
+    assert "this user may make no network namespaces (limit reached); root, or" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_another_user_needs_only_an_open_tun() -> None:
+    if os.geteuid():
+        pytest.skip("only root can become somebody else")
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        router = shutil.copy(router_tool(), place)
+        check = f"setpriv --reuid=65534 --regid=65534 --clear-groups {router} check"
+        tun = f"mknod -m 666 {place}/tun c 10 200 && mount --bind {place}/tun /dev/net/tun"
+        said = []
+        for script in (f"chmod 600 {place}/tun && {check}", check):
+            command = [
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                f"{tun} && {script}; s=$?; rm {place}/tun; exit $s",
+            ]
+            said.append(subprocess.run(command, capture_output=True, text=True, check=False))
+    closed, opened = said
+    assert closed.returncode == 1
+    assert "/dev/net/tun isn't open to this user; root, or mode 0666 for it," in closed.stderr
+    assert (opened.returncode, opened.stderr) == (0, "")
 
 
 def traces() -> tuple[list[str], list[str]]:

@@ -44,8 +44,14 @@ pub fn prepare_process() -> Result<bool> {
     sys::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET)
         .and_then(|()| become_root(user.as_raw(), group.as_raw()))
         .map_err(|e| {
+            // The error of a limit that is reached is called "No space left on device".
+            let why = if e.raw_os_error() == Some(libc::ENOSPC) {
+                "limit reached".into()
+            } else {
+                e.to_string()
+            };
             Error::other(format!(
-                "this user may make no network namespaces ({e}); root, or the sysctls \
+                "this user may make no network namespaces ({why}); root, or the sysctls \
                  user.max_user_namespaces above 0, kernel.unprivileged_userns_clone=1 and \
                  kernel.apparmor_restrict_unprivileged_userns=0 (those that exist),"
             ))

@@ -72,11 +72,11 @@ def build(
     something is missing, NarrowsError if the kernel can't be built.
     """
     _check_programs()
-    traffic_tool()
     origin = _origin(source, debian)
     name = name or _default_name(origin)
     if not _NAME.fullmatch(name):
         raise InputError.at("--name", f'"{name}"', "a short word such as linux-6.12")
+    traffic_tool()
     kernels_directory().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=kernels_directory()) as scratch:
         place = Path(scratch)
