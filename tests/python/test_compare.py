@@ -12,6 +12,7 @@ from narrows.compare import Comparison
 from narrows.compare.judge import Row
 from narrows.compare.quantities import QUANTITIES, Cell, measure
 from narrows.compare.vary import chanceless, varied
+from narrows.figures.frames import conditions
 from narrows.metrics import intervals as statistics
 from narrows.plan import plan
 
@@ -160,3 +161,21 @@ def test_what_is_measured_of_flows_with_a_size() -> None:
     assert names == set(QUANTITIES) - {"share", "goodput", "mark_rate"}
     assert 1.0 < found[Cell("completion_time", "large")] < 2.5
     assert 0.05 < found[Cell("completion_time", "chain")] < 1.0
+
+
+def test_the_conditions_name_the_queue_and_ecn() -> None:
+    queue = 'queue = { kind = "codel", limit = "40pkt", ecn = true }'
+    text = GOOD.replace('buffer = "1bdp"', queue)
+    plain = conditions(scenario_of(text))
+    assert plain == "1 CUBIC, 8 Mbit/s, 20 ms, buffer 3 BDP, codel"
+    marked = scenario_of(text, ["flows.0.ecn=classic"])
+    assert conditions(marked) == f"{plain}, ECN"
+
+
+def test_marks_are_measured_where_flows_can_be_marked() -> None:
+    queue = 'queue = { kind = "codel", limit = "400pkt", ecn = true }'
+    text = GOOD.replace('buffer = "1bdp"', queue)
+    assert Cell("mark_rate") not in measured(text)
+    marked = measured(text.replace('cca = "cubic"', 'cca = "cubic"\necn = "classic"'))
+    assert 0.0 < marked[Cell("mark_rate")] < 0.05
+    assert marked[Cell("drop_rate")] == 0.0

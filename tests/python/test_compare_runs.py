@@ -106,11 +106,13 @@ def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
     study.mkdir()
     write(study, name="a.toml")
     write(study, GOOD.replace('"good"', '"other"').replace("cubic", "reno"), name="b.toml")
+    (study / studies.README).write_text("# Agreement of two\n\nText.\n", encoding="utf-8")
     (study / studies.CAUSES).write_text("Nothing differs.\n", encoding="utf-8")
     options = ("--trials", "2", "--max-trials", "2", "--out", str(tmp_path / "out"))
     assert run_cli("compare", str(study), "--table", str(table), *options) == 0
     assert "12 of 12 cells agree: 100.0 %" in capsys.readouterr().out
     text = table.read_text(encoding="utf-8")
+    assert text.startswith("# Agreement of two\n\nMade by")
     for part in (
         "**12 of 12 cells agree: 100.0 %.**",
         "6 of 6 cells",

@@ -18,6 +18,8 @@ from narrows.store.write import RESULTS
 
 CAUSES = "differences.md"
 """A file beside the scenarios: which cells differ, and why. It goes into the table as it is."""
+README = "README.md"
+"""A file beside the scenarios, whose title the table takes."""
 _RULE = (
     "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It agrees "
     "if the means lie no further apart than the limit: half of the 95 % interval of the "
@@ -132,9 +134,10 @@ def markdown(made: Study, path: Path) -> str:
     """The study as the page at `path`, without a date: the same results give the same page."""
     first = made.comparisons[0]
     causes = made.source / CAUSES
+    title = _first_line(made.source / README) or "# Agreement with the Linux kernel"
     command = f"narrows compare {made.source} --table {path}"
     parts = [
-        "# Agreement with the Linux kernel\n",
+        f"{title}\n",
         f"Made by `{command}`; not to be edited.\n",
         _engines(first),
         _totals(made.rows),
@@ -151,6 +154,10 @@ def markdown(made: Study, path: Path) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
+def _first_line(file: Path) -> str:
+    return file.read_text(encoding="utf-8").partition("\n")[0] if file.is_file() else ""
+
+
 def _agreeing(rows: Sequence[Row]) -> str:
     count = sum(row.agrees for row in rows)
     return f"{count} of {len(rows)} cells agree: {100 * count / max(len(rows), 1):.1f} %"
@@ -159,7 +166,7 @@ def _agreeing(rows: Sequence[Row]) -> str:
 def _totals(rows: Sequence[Row]) -> str:
     flows = [row for row in rows if row.cell.flows]
     return (
-        f"**{_agreeing(rows)}.** Of the flows alone, without the bottleneck's three quantities, "
+        f"**{_agreeing(rows)}.** Of the flows alone, without the bottleneck's quantities, "
         f"which mostly follow from theirs: {_agreeing(flows)}.\n"
     )
 

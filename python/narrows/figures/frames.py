@@ -84,7 +84,15 @@ def conditions(scenario: Scenario) -> str:
     flows = " + ".join(f"{ccas.count(cca)} {name(cca)}" for cca in dict.fromkeys(ccas))
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
     room = buffer_bytes(scenario) / bdp_bytes(scenario) if bdp_bytes(scenario) else 0.0
-    return f"{flows}, {rate_mbps(scenario):g} Mbit/s, {rtt_ms:g} ms, buffer {room:.3g} BDP"
+    path = f"{rate_mbps(scenario):g} Mbit/s, {rtt_ms:g} ms, buffer {room:.3g} BDP"
+    return f"{flows}, {path}{_queue(scenario)}"
+
+
+def _queue(scenario: Scenario) -> str:
+    """The discipline, if it is another than drop-tail, and whether flows use ECN."""
+    kind = str(scenario["path"]["queue"]["kind"])
+    marks = any(flow["ecn"] != "off" for flow in scenario["flows"])
+    return ("" if kind == "droptail" else f", {kind}") + (", ECN" if marks else "")
 
 
 def column(rows: pl.DataFrame, title: str) -> Floats:
