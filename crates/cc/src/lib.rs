@@ -26,6 +26,7 @@ mod filter;
 mod jiffies;
 mod ledbat;
 mod pcc;
+mod prague;
 mod profile;
 mod registry;
 mod reno;
@@ -302,6 +303,12 @@ pub trait CongestionControl: Send {
     /// Fewest packets in a burst at this pacing rate (Linux `min_tso_segs`).
     fn min_tso_segs(&self, _pacing_rate: Rate) -> u32 {
         2
+    }
+
+    /// Most packets in a burst, if the control bounds that itself (the `tso_segs` of the L4S
+    /// team's kernel). Whether it does must not change.
+    fn max_tso_segs(&self) -> Option<u32> {
+        None
     }
 
     /// Send buffer as a multiple of the window (Linux `sndbuf_expand`).

@@ -8,7 +8,8 @@ use std::ops::RangeInclusive;
 use narrows_base::{Duration, Stream};
 
 use crate::{
-    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, pcc, reno, vegas, westwood,
+    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, pcc, prague, reno, vegas,
+    westwood,
 };
 
 /// Every control, by name.
@@ -23,6 +24,7 @@ pub static CONTROLS: &[Info] = &[
     ledbat::INFO,
     pcc::ALLEGRO,
     pcc::VIVACE,
+    prague::INFO,
     reno::INFO,
     vegas::INFO,
     westwood::INFO,

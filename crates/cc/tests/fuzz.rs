@@ -68,6 +68,8 @@ struct Sender {
     state: RecoveryState,
     in_flight: u32,
     delivered: u64,
+    /// Of these, with marks.
+    marked: u64,
     lost: u64,
     delivered_at: Time,
     last_sent: Option<Time>,
@@ -81,6 +83,7 @@ impl Sender {
             state: RecoveryState::Open,
             in_flight: 0,
             delivered: 0,
+            marked: 0,
             lost: 0,
             delivered_at: Time::ZERO,
             last_sent: None,
@@ -118,6 +121,7 @@ impl Sender {
         self.in_flight -= acked + lost;
         let prior_delivered = self.delivered.saturating_sub(u64::from(prior_in_flight));
         self.delivered += u64::from(acked);
+        self.marked += if flags[0] { u64::from(acked) } else { 0 };
         self.lost += u64::from(lost);
         if acked > 0 {
             self.delivered_at = self.now;
@@ -134,8 +138,8 @@ impl Sender {
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(0)),
             cwnd_limited: flags[1],
-            ece: false,
-            delivered_ce: 0,
+            ece: flags[0] && acked > 0,
+            delivered_ce: self.marked,
             delivered: self.delivered,
             prr_cwnd: None,
         });

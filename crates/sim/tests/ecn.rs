@@ -57,6 +57,33 @@ fn dctcp_holds_its_queue_at_the_step() {
 }
 
 #[test]
+fn prague_holds_its_queue_at_the_marks() {
+    // The L queue of DualPI2 marks what waited for 1 ms.
+    for (queue, delays) in [(step(), 0.5..2.2), (queue("dualpi2", &[]), 0.2..1.0)] {
+        for ccas in [&["prague"][..], &["prague"; 4]] {
+            let log = run(&flows(ccas, Ecn::L4s, queue.clone()));
+            let flows = u32::try_from(ccas.len()).unwrap();
+            let (goodput, delay, dropped, marked) = outcome(&log, flows);
+            assert!(goodput > 88.0, "{goodput} Mbit/s");
+            assert!(delays.contains(&delay), "{delay} ms of queue");
+            assert_eq!(dropped, 0);
+            assert!(marked > 1_000, "{marked}");
+            let each = (0..flows).map(|flow| log.goodput(flow, 2.0, 12.0));
+            assert!(each.clone().fold(0.0, f64::max) < 1.4 * each.fold(f64::MAX, f64::min));
+        }
+    }
+}
+
+#[test]
+fn prague_and_cubic_share_behind_dualpi2() {
+    let mut case = flows(&["prague", "cubic"], Ecn::L4s, queue("dualpi2", &[]));
+    case.flows[1].ecn = Ecn::Off;
+    let log = run(&case);
+    let share = log.goodput(0, 2.0, 12.0) / log.goodput(1, 2.0, 12.0);
+    assert!((0.6..1.7).contains(&share), "{share}");
+}
+
+#[test]
 fn classic_flows_are_marked_and_lose_nothing() {
     for kind in ["codel", "pie", "fq_codel"] {
         let mut case =

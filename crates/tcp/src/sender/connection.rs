@@ -32,6 +32,8 @@ pub(crate) struct Connection {
     pub(super) control: Control,
     /// Whether the control sets the window while recovering.
     pub(super) cc_owns_recovery: bool,
+    /// Whether the control bounds bursts.
+    pub(super) cc_bounds_bursts: bool,
     /// The window in force (`tp->snd_cwnd`): the control's, or PRR's.
     pub(super) cwnd: u32,
     pub(super) state: RecoveryState,
@@ -97,6 +99,7 @@ impl Connection {
             initial_cwnd: config.initial_cwnd,
             jiffies,
             cc_owns_recovery: cc.owns_recovery(),
+            cc_bounds_bursts: cc.max_tso_segs().is_some(),
             cc,
             control,
             cwnd: control.cwnd,

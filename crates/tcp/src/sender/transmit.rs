@@ -150,6 +150,9 @@ impl Connection {
     fn max_burst(&self) -> u32 {
         let rate = self.pacer.rate.unwrap_or_default();
         let least = self.cc.min_tso_segs(rate);
+        if self.cc_bounds_bursts {
+            return self.cc.max_tso_segs().unwrap_or(least).max(least);
+        }
         self.pacer.burst_packets(self.mss, self.rtt.min_us(), least)
     }
 
