@@ -26,7 +26,8 @@ def listing(kind: str, backend: str = "sim") -> list[Row]:
 
 def _ccas() -> Iterator[Row]:
     for name, entry in registry.ccas().items():
-        yield name, str(entry["summary"])
+        source = f" ({entry['source']})" if entry["source"] else ""
+        yield name, f"{entry['summary']}{source}"
         yield from _options(entry)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import narrows as nw
+from narrows.spec import registry
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "docs" / "notebooks").glob("*.py"))
@@ -34,6 +35,18 @@ def test_the_reference_is_complete() -> None:
     for table in (nw.Path, nw.Flow, nw.Run):
         for field in table.__dataclass_fields__:
             assert f"| `{field}` |" in text
+
+
+def test_the_page_of_controls_is_that_of_the_registry() -> None:
+    import generate_controls
+
+    text = generate_controls.TARGET.read_text(encoding="utf-8")
+    assert generate_controls.renewed(text) == text, "`make reference` renews it"
+    for entry in registry.ccas().values():
+        assert f"## `{entry['name']}`\n" in text
+        for option in entry["options"]:
+            assert f"| `{option['name']}` |" in text
+            assert str(option["what"]) in text
 
 
 def test_a_name_without_words_is_found() -> None:

@@ -1,0 +1,43 @@
+"""Writes the controls of docs/reference/controls.md, from the registry.
+
+What stands between the lines `<!-- controls -->` and `<!-- end -->` is made anew.
+`make reference` runs this; a test compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from narrows import _native
+
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "controls.md"
+_BLOCK = re.compile(r"(<!-- controls -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def renewed(page: str) -> str:
+    """The page with its controls made anew."""
+    made = "\n".join("\n".join(_control(entry)) for entry in _native.ccas())
+    return _BLOCK.sub(lambda found: f"{found[1]}\n{made}\n{found[2]}", page)
+
+
+def _control(entry: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## `{entry['name']}`\n"
+    yield f"{entry['summary'][:1].upper()}{entry['summary'][1:]}. Source: {entry['source']}.\n"
+    if entry["ecn"] is not None:
+        yield f"Needs explicit congestion notification: {entry['ecn']}.\n"
+    if not entry["options"]:
+        yield "No options.\n"
+        return
+    yield "| Option | Range | Default | |\n| --- | --- | --- | --- |"
+    for option in entry["options"]:
+        kind = "whole, " if option["whole"] else ""
+        span = f"{kind}{option['min']:g} to {option['max']:g}"
+        yield f"| `{option['name']}` | {span} | {option['default']:g} | {option['what']} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    TARGET.write_text(renewed(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
