@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.chart import Guide, Sheet
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improvements
+from narrows.reproduce.ietf98 import improved_path, improvements
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SHALLOW = (0.5, 1.0)
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Alone, beside CUBIC, beside Reno."""
-    make = improvements.bottleneck(scope)
+    make = improved_path.bottleneck(scope)
     yield from proposals.cells(VARIANTS, MIXES, BUFFERS, make)
 
 

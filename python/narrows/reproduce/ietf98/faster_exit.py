@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.chart import Sheet
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improvements
+from narrows.reproduce.ietf98 import improved_path, improvements
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ SHALLOW, DEEP = (0.5, 1.0), (2.0, 4.0)
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Long flows, and the start of one: STARTUP is over long before the warm-up is."""
-    make = improvements.bottleneck(scope)
-    start = improvements.bottleneck(scope, duration="3s", warmup="0s")
+    make = improved_path.bottleneck(scope)
+    start = improved_path.bottleneck(scope, duration="3s", warmup="0s")
     yield from proposals.cells(VARIANTS, {LONG: {"bbr": 4}}, BUFFERS, make)
     yield from proposals.cells(VARIANTS, {SHORT: {"bbr": 1}}, BUFFERS, start)
 

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from narrows.reproduce.conditions import dumbbell
-from narrows.reproduce.exhibit import Exhibit, Scope
-from narrows.reproduce.proposals import Make
+from narrows.reproduce.exhibit import Exhibit
 
 PROFILE = "linux-4.11"
 SLIDES = "BBR Congestion Control: An Update (Cardwell et al., IETF 98, March 2017)"
 RATE_MBPS, RTT_MS = 40, 40
 PATH = f"{RATE_MBPS} Mbit/s, {RTT_MS} ms"
-TRIALS = 3
 CHOICES = (
     f"The slides name no path for this; it is {PATH} here. The hosts pace with fq, as BBR of Linux "
     "4.11 needs, and every packet of a sender waits up to 20 microseconds, in order. What the "
     "slides propose in words is built as the options of the simulator's BBR say; `narrows list "
     "ccas` names them."
 )
-
-
-def bottleneck(scope: Scope, **run: Any) -> Make:  # noqa: ANN401 (keys of the table `run`)
-    """Runs on one path; the first half minute isn't counted."""
-
-    def make(flows: list[dict[str, Any]], room: float) -> dict[str, Any]:
-        return dumbbell(
-            "ietf98-improvements",
-            {"rate": f"{RATE_MBPS}mbit", "rtt": f"{RTT_MS}ms", "buffer": f"{room:g}bdp"},
-            flows,
-            profile=scope.profile,
-            host={"jitter": "20us", "fq": True},
-            **{
-                "duration": "90s" if scope.quick else "150s",
-                "warmup": "30s",
-                "trials": 1 if scope.quick else TRIALS,
-                "record": "summary",
-                **run,
-            },
-        )
-
-    return make
 
 
 def _exhibit(name: str, module: str, title: str, slide: str) -> Exhibit:

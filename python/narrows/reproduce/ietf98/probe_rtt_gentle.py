@@ -12,7 +12,7 @@ from narrows.figures.chart import Chart, Guide, Line, Sheet
 from narrows.report import Check
 from narrows.reproduce import proposals, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improvements
+from narrows.reproduce.ietf98 import improved_path, improvements
 from narrows.reproduce.judging import between, interval
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -31,7 +31,7 @@ SHOWN_S = (60.0, 85.0)
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Among BBR flows and beside CUBIC, in buffers that hold BBR's queue."""
-    make = improvements.bottleneck(scope, record="samples", sample_interval="100ms")
+    make = improved_path.bottleneck(scope, record="samples", sample_interval="100ms")
     yield from proposals.cells(VARIANTS, MIXES, BUFFERS, make)
 
 

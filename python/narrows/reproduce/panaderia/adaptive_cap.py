@@ -11,7 +11,7 @@ from narrows.report import Check
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
-from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.panaderia import fix_path
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SHALLOW, DEEP = (0.5, 1.0), (4.0, 8.0)
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Both alone and beside CUBIC."""
-    yield from proposals.cells(VARIANTS, MIXES, BUFFERS, fixes.bottleneck(scope))
+    yield from proposals.cells(VARIANTS, MIXES, BUFFERS, fix_path.bottleneck(scope))
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.chart import Sheet
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.panaderia import fix_path
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MIX = "4 BBR"
 def cases(scope: Scope) -> Iterator[Case]:
     """BBR and BBR Shallow alone over buffers up to 2 BDP."""
     buffers = QUICK_BUFFERS if scope.quick else BUFFERS
-    yield from proposals.cells(VARIANTS, {MIX: {"bbr": 4}}, buffers, fixes.bottleneck(scope))
+    yield from proposals.cells(VARIANTS, {MIX: {"bbr": 4}}, buffers, fix_path.bottleneck(scope))
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:

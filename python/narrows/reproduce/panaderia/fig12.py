@@ -10,7 +10,7 @@ from narrows.report import Check
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import crossing, interval
-from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.panaderia import fix_path
 from narrows.reproduce.panaderia.fig11 import VARIANTS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def cases(scope: Scope) -> Iterator[Case]:
     """Both kinds of BBR beside CUBIC over all buffers."""
     buffers = QUICK_BUFFERS if scope.quick else BUFFERS
     mixes = {MIX: {"bbr": 2, "cubic": 2}}
-    yield from proposals.cells(VARIANTS, mixes, buffers, fixes.bottleneck(scope))
+    yield from proposals.cells(VARIANTS, mixes, buffers, fix_path.bottleneck(scope))
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from narrows.reproduce.conditions import dumbbell
-from narrows.reproduce.exhibit import Exhibit, Scope
-from narrows.reproduce.panaderia import testbed
-from narrows.reproduce.proposals import Make
+from narrows.reproduce.exhibit import Exhibit
 
 PROFILE = "linux-4.17"
 PAPER = '"Sharing but not Caring" (Claypool et al., AICT 2019)'
@@ -16,28 +11,6 @@ CHOICES = (
     "What the paper proposes in words only is built as the options of the simulator's BBR say; "
     "`narrows list ccas` names them."
 )
-
-
-def bottleneck(scope: Scope, **run: Any) -> Make:  # noqa: ANN401 (keys of the table `run`)
-    """Runs on the testbed's path of 80 Mbit/s, minutes 2 to 4."""
-
-    def make(flows: list[dict[str, Any]], room: float) -> dict[str, Any]:
-        return dumbbell(
-            "panaderia-fixes",
-            testbed.path(80, room),
-            flows,
-            profile=scope.profile,
-            host=testbed.host(scope),
-            **{
-                "duration": "120s" if scope.quick else "240s",
-                "warmup": "60s" if scope.quick else "120s",
-                "trials": 1 if scope.quick else testbed.TRIALS,
-                "record": "summary",
-                **run,
-            },
-        )
-
-    return make
 
 
 def _exhibit(name: str, module: str, title: str, source: str, claim: str) -> Exhibit:

@@ -15,7 +15,7 @@ from narrows.report import Check
 from narrows.reproduce import proposals, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
-from narrows.reproduce.panaderia import fixes
+from narrows.reproduce.panaderia import fix_path
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ INFLATED = 1.2
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Beside CUBIC in a medium buffer; and alone on a path that becomes longer."""
-    make = fixes.bottleneck(scope, record="samples", sample_interval="500ms")
+    make = fix_path.bottleneck(scope, record="samples", sample_interval="500ms")
     for name, variant in VARIANTS.items():
         yield Case({"variant": name, "mix": MIX}, make(variant.flows(2, cubic=2), BUFFER))
         alone = make(variant.flows(1), 4.0)

@@ -1,0 +1,34 @@
+"""The path on which the slides' ideas are tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from narrows.reproduce.conditions import dumbbell
+from narrows.reproduce.exhibit import Scope
+from narrows.reproduce.ietf98.improvements import RATE_MBPS, RTT_MS
+from narrows.reproduce.proposals import Make
+
+TRIALS = 3
+
+
+def bottleneck(scope: Scope, **run: Any) -> Make:  # noqa: ANN401 (keys of the table `run`)
+    """Runs on one path; the first half minute isn't counted."""
+
+    def make(flows: list[dict[str, Any]], room: float) -> dict[str, Any]:
+        return dumbbell(
+            "ietf98-improvements",
+            {"rate": f"{RATE_MBPS}mbit", "rtt": f"{RTT_MS}ms", "buffer": f"{room:g}bdp"},
+            flows,
+            profile=scope.profile,
+            host={"jitter": "20us", "fq": True},
+            **{
+                "duration": "90s" if scope.quick else "150s",
+                "warmup": "30s",
+                "trials": 1 if scope.quick else TRIALS,
+                "record": "summary",
+                **run,
+            },
+        )
+
+    return make
