@@ -150,6 +150,12 @@ def test_trials_go_on_until_the_interval_is_narrow(tmp_path: Path) -> None:
     assert summary(tmp_path / "out").equals(table)
 
 
+def test_a_dry_run_says_how_many_may_follow(tmp_path: Path, capsys: Capture) -> None:
+    command = ("sweep", write(tmp_path, until(0.02)), "--out", str(tmp_path / "out"), "--dry-run")
+    assert run_cli(*command) == 0
+    assert "then up to 24 more, until the interval is narrow enough" in capsys.readouterr().out
+
+
 def test_the_number_of_trials_does_not_depend_on_the_order(tmp_path: Path) -> None:
     text = until('"3%"')
     for name, jobs in (("one", 1), ("two", 7)):

@@ -73,6 +73,26 @@ def test_rtt_bias_is_the_exponent() -> None:
     assert rtt_bias(rtts, [0.0, 0.0, 2.0]) is None
 
 
+def test_a_chain_is_one_flow_and_the_slowest_link_counts() -> None:
+    text = GOOD.replace('cca = "cubic"', 'name = "short"\ncca = "reno"\nsize = "20kb"\n'
+                        'repeat_gap = "100ms"\n\n[[flows]]\ncca = "bbr"')  # fmt: skip
+    text = text.replace("[[flows]]", 'links = [{ name = "second", rate = "4mbit", '
+                        'buffer = "50pkt" }]\n\n[[flows]]', 1)  # fmt: skip
+    scenario = scenario_of(text)
+    result = Simulator().run(scenario)
+    entry = summarise(scenario, result.tables, result.info)
+    tables = summary_tables(entry, ["short", "bbr"])
+    lives = tables["flows"].filter(pl.col("name") == "short")
+    assert lives.height > 2
+    summary = tables["summary"].row(0, named=True)
+    assert summary["short.flows"] == 1
+    assert summary["short.goodput_mbps"] == pytest.approx(lives["goodput_mbps"].mean())
+    assert 0 < summary["jain"] < 1
+    least_s = 2 * 0.02 + 20_000 * (1500 / 1448) * 8 / 4e6
+    first = lives.row(0, named=True)
+    assert first["slowdown"] == pytest.approx(first["fct_s"] / least_s)
+
+
 def test_the_columns_of_a_summary_are_those_announced() -> None:
     text = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nsize = "600kb"\n\n[[flows]]\ncca = "bbr"')
     scenario = scenario_of(text)

@@ -48,11 +48,14 @@ def convergence_s(
 
 
 def of_run(scenario: Mapping[str, Any], flow_samples: pl.DataFrame, end_s: float) -> float | None:
-    """The convergence time of a run's endless flows, from the start of the last one on."""
+    """The convergence time of a run's endless flows, from the start of the last one on.
+
+    Flows on the way back share another link, and don't count.
+    """
     endless = [
         (ident, flow["start_ns"] / 1e9)
         for ident, flow in enumerate(scenario["flows"])
-        if flow["size_bytes"] is None
+        if flow["size_bytes"] is None and not flow.get("reverse")
     ]
     if len(endless) < 2 or flow_samples["received_bytes"].null_count():
         return None

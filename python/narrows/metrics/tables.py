@@ -2,7 +2,8 @@
 
 Both come from what `narrows.metrics.summarise` gives. In `summary` the flows of
 a class (an entry's name, or else its control) are taken together: goodputs,
-throughputs, shares and retransmissions add up, times are means over flows.
+throughputs, shares and retransmissions add up, times are means over flows. The
+successive flows of a chain count as one, whose goodput is the mean of theirs.
 
 `delay_*_ms` is queueing delay: a flow's round-trip time beyond its two-way
 delay. `slowdown` is a completion time as a multiple of the least possible.
@@ -60,13 +61,15 @@ def _summary(
 ) -> pl.DataFrame:
     """One row: the path, the bottleneck, then each class in the order of the flows."""
     scenario = entry["scenario"]
-    own = {flow["name"]: _rtt_ms(scenario, flow["name"]) for flow in flows}
-    goodputs = [flow["goodput_mbps"] or 0.0 for flow in flows]
+    goodputs = _by_name(flows, "goodput_mbps")
     row = {
         **_path(scenario["path"]),
         "flows": len(classes),
-        "jain": jain(goodputs),
-        "rtt_bias": rtt_bias([own[flow["name"]] for flow in flows], goodputs),
+        "jain": jain([value or 0.0 for value in goodputs.values()]),
+        "rtt_bias": rtt_bias(
+            [_rtt_ms(_entry(scenario, name), scenario) for name in goodputs],
+            [value or 0.0 for value in goodputs.values()],
+        ),
         "convergence_s": entry.get("convergence_s"),
         **_bottleneck(entry["bottleneck"]),
     }
@@ -87,10 +90,33 @@ def _path(path: Entry) -> dict[str, Any]:
     }
 
 
-def _rtt_ms(scenario: Entry, name: str) -> float:
+def _entry(scenario: Entry, name: str) -> Entry:
+    """The flow of that name in a scenario."""
+    found: Entry = next(flow for flow in scenario["flows"] if flow["name"] == name)
+    return found
+
+
+def _rtt_ms(flow: Entry, scenario: Entry) -> float:
     """A flow's two-way delay without queueing."""
-    own = next(flow for flow in scenario["flows"] if flow["name"] == name)["rtt_ns"]
+    own = flow["rtt_ns"]
     return float(scenario["path"]["rtt_ns"] if own is None else own) / 1e6
+
+
+def _rate_bps(flow: Entry, scenario: Entry) -> float:
+    """The least rate of the links that a flow's data cross."""
+    path = scenario["path"]
+    if flow.get("reverse"):
+        return float(path["reverse"]["rate_bps"])
+    rates = {"bottleneck": path["rate_bps"]}
+    rates |= {link["name"]: link["rate_bps"] for link in path.get("links", ())}
+    crossed = flow.get("links") or rates
+    return float(min(rates[name] for name in crossed))
+
+
+def _by_name(flows: Sequence[Entry], key: str) -> dict[str, float | None]:
+    """A value of every flow; of a chain the mean."""
+    names = dict.fromkeys(flow["name"] for flow in flows)
+    return {name: _mean([flow[key] for flow in flows if flow["name"] == name]) for name in names}
 
 
 def _bottleneck(values: Entry) -> dict[str, Any]:
@@ -101,12 +127,11 @@ def _bottleneck(values: Entry) -> dict[str, Any]:
 def _class(flows: Sequence[Entry]) -> dict[str, Any]:
     """The flows of a class together."""
     return {
-        "flows": len(flows),
-        **{
-            name: _sum(flow[name] for flow in flows)
-            for name in ("goodput_mbps", "throughput_mbps", "share")
-        },
-        "jain": jain([flow["goodput_mbps"] or 0.0 for flow in flows]),
+        "flows": len(_by_name(flows, "goodput_mbps")),
+        "goodput_mbps": _sum(_by_name(flows, "goodput_mbps").values()),
+        "throughput_mbps": _sum(_by_name(flows, "throughput_mbps").values()),
+        "share": _sum(flow["share"] for flow in flows),
+        "jain": jain([value or 0.0 for value in _by_name(flows, "goodput_mbps").values()]),
         "retransmits": _sum(flow["retransmits"] for flow in flows),
         **{name: _mean([flow[name] for flow in flows]) for name in CLASS[6:]},
     }
@@ -116,13 +141,14 @@ def _flow(flow: Entry, scenario: Entry, classes: Mapping[str, str]) -> dict[str,
     """A row of `flows`."""
     rtt = {f"rtt_{name}_ms": value for name, value in flow["rtt_ms"].items()}
     plain = {name: value for name, value in flow.items() if name not in ("rtt_ms", "instance")}
-    own_ms = _rtt_ms(scenario, flow["name"])
+    entry = _entry(scenario, flow["name"])
+    own_ms = _rtt_ms(entry, scenario)
     delays = {
         f"delay_{name}_ms": None if flow["rtt_ms"][name] is None else flow["rtt_ms"][name] - own_ms
         for name in _DELAYS
     }
     size = (flow["goodput_mbps"] or 0.0) * (flow["fct_s"] or 0.0) * 1e6 / 8
-    slow = slowdown(flow["fct_s"], size, scenario["path"]["rate_bps"], own_ms / 1e3)
+    slow = slowdown(flow["fct_s"], size, _rate_bps(entry, scenario), own_ms / 1e3)
     place = {"name": flow["name"], "class": classes[flow["name"]]}
     place["instance"] = flow.get("instance", 0)
     return {**place, **plain, **rtt, **delays, "slowdown": slow}

@@ -20,7 +20,10 @@ _SAMPLE = 50
 
 @dataclass(frozen=True)
 class Estimate:
-    """`runs` in all, those that are `stored` already, and how long the rest takes."""
+    """`runs` in all, those that are `stored` already, and how long the rest takes.
+
+    At most `more` trials may follow, where a rule says how many are enough.
+    """
 
     combinations: int
     runs: int
@@ -28,6 +31,7 @@ class Estimate:
     simulated_s: float
     wall_s: float
     jobs: int
+    more: int
 
     def document(self) -> dict[str, object]:
         """What `--json` prints."""
@@ -61,7 +65,8 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
         speed = _speed(job, [key for key in runs if key in present])
         wall_s = sum(load(trial) for trial in rest) / speed / workers
     combinations = len({cell.number for cell, _ in job.runs})
-    return Estimate(combinations, len(runs), len(runs) - len(rest), simulated_s, wall_s, workers)
+    stored, more = len(runs) - len(rest), sum(len(c.plan.trials) - c.least for c in job.cells)
+    return Estimate(combinations, len(runs), stored, simulated_s, wall_s, workers, more)
 
 
 def _speed(job: SweepJob, stored: list[str]) -> float:

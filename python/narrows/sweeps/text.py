@@ -46,6 +46,8 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
             f"{estimate.simulated_s:,.0f} s to simulate, "
             f"about {clock(estimate.wall_s)} with {estimate.jobs} at once"
         )
+    if estimate.more:
+        yield f"then up to {estimate.more} more, until the interval is narrow enough"
 
 
 def state_lines(states: Iterable[StudyState]) -> Iterator[str]:
