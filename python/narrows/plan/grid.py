@@ -21,8 +21,12 @@ class Cell:
     number: int
     values: Mapping[str, object]
     plan: Plan
-    least: int = 1
-    """Trials that run in any case; the others of the plan follow while they are needed."""
+    least: int = 0
+    """Trials that run in any case, all by default; the others follow while they are needed."""
+
+    def __post_init__(self) -> None:
+        """Zero stands for all."""
+        object.__setattr__(self, "least", self.least or len(self.plan.trials))
 
     def __str__(self) -> str:
         written = ", ".join(f"{place}={value}" for place, value in self.values.items())
