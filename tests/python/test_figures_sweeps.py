@@ -115,6 +115,22 @@ def test_lines_of_a_metric_of_every_class_or_by_an_axis() -> None:
     assert [mark.label for mark in by[0].marks] == ["rate 10mbit BBR", "rate 40mbit BBR"]
 
 
+def test_a_line_has_its_colour_in_every_chart_and_crowded_ticks_no_words() -> None:
+    frame = summary().filter(pl.col("path.rtt") != "10ms")
+    frame = frame.filter((pl.col("path.rate") != "10mbit") | (pl.col("path.rtt") != "50ms"))
+    sheet = CATALOGUE["lines"].function(frame, view(metric="bbr.share", by="path.rate"))
+    colours = {(m.label, m.colour) for c in sheet.charts for m in c.marks if isinstance(m, Line)}
+    assert len(colours) == 2
+    sizes = [f"{size}bdp" for size in (0.25, 1, 1.25, 1.5, 1.75, 2, 8)]
+    assert [words for _, words in axis("path.buffer", sizes).ticks] == [
+        "0.25",
+        "1",
+        "1.5",
+        "2",
+        "8",
+    ]
+
+
 def test_a_distribution_steps_at_every_value() -> None:
     (chart,) = CATALOGUE["cdf"].function(flows(), View("made-up", ("path.rate",))).charts
     line = chart.marks[0]

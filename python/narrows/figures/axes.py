@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,8 @@ _WORDS = {
     "path.queue": "Queue",
 }
 _UNITS = {"b": "bytes", "pkt": "packets", "bdp": "BDP"}
+CROWDED = 0.08
+"""Ticks that are nearer than this part of the axis get no words."""
 WIDE = 6.0
 """Positive values that differ by a larger factor stand on a logarithmic scale."""
 
@@ -33,8 +36,15 @@ class Axis:
 
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Where each value stands, with its words."""
-        return tuple((self.positions[value], self.words[value]) for value in self.positions)
+        """Where the values stand, with their words; of crowded ones only some."""
+        log = self.scale == "log"
+        places = {v: math.log(at) if log else at for v, at in self.positions.items()}
+        reach = max(places.values()) - min(places.values())
+        kept: list[object] = []
+        for value in places:
+            if not kept or places[value] - places[kept[-1]] >= CROWDED * reach:
+                kept.append(value)
+        return tuple((self.positions[value], self.words[value]) for value in kept)
 
 
 def axis(place: str, values: Iterable[object]) -> Axis:

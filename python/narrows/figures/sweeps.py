@@ -7,7 +7,7 @@ Points are means over trials with the 95 % interval of the mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from narrows.errors import InputError
 from narrows.figures.axes import Axis, axis, short
 from narrows.figures.chart import Box, Chart, Cloud, Guide, Heat, Line, Mark, Sheet
 from narrows.figures.model import Dash
+from narrows.figures.palette import COLOURS
 from narrows.figures.palette import name as cca_name
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
@@ -79,16 +80,16 @@ def lines(frame: pl.DataFrame, view: View) -> Sheet:
     x = _x(frame, view)
     wanted = _metrics(frame, view.metric or "utilization")
     by = view.by
-    if by is not None:
-        _known(frame, by, "--by", view.axes)
+    shades = _shades(frame, view)
 
     def chart(rows: pl.DataFrame, title: str) -> Chart:
         across = axis(x, rows[x].to_list())
         marks: list[Mark] = []
-        for number, (label, part) in enumerate(_split(rows, by)):
+        for value, part in _split(rows, by, shades):
+            label = short(by, value) if by else ""
             for style, (words, metric) in enumerate(wanted.items()):
                 known = part.drop_nulls(metric)
-                hue = HUES[number % len(HUES)] if by else (words or "cubic")
+                hue = shades[value] if by else (words or "cubic")
                 text = " ".join(t for t in (label, cca_name(words)) if t)
                 if known.height:
                     dash = DASHES[style % len(DASHES)] if by else "solid"
@@ -135,12 +136,12 @@ def scatter(frame: pl.DataFrame, view: View) -> Sheet:
     """Throughput against queueing delay, an ellipse for each class; better is up and right."""
     known = classes_of(frame)
     by = view.by
-    if by is not None:
-        _known(frame, by, "--by", view.axes)
+    shades = _shades(frame, view)
 
     def chart(rows: pl.DataFrame, title: str) -> Chart:
         marks: list[Mark] = []
-        for label, part in _split(rows, by):
+        for value, part in _split(rows, by, shades):
+            label = short(by, value) if by else ""
             for group in known:
                 points = part.drop_nulls([f"{group}.delay_mean_ms", f"{group}.goodput_mbps"])
                 if points.height:
@@ -196,12 +197,12 @@ def cdf(frame: pl.DataFrame, view: View) -> Sheet:
     metric = view.metric or ("fct_s" if frame["fct_s"].null_count() < frame.height else "share")
     _known(frame, metric, "--metric", _numbers(frame))
     by = view.by
-    if by is not None:
-        _known(frame, by, "--by", view.axes)
+    shades = _shades(frame, view)
 
     def chart(rows: pl.DataFrame, title: str) -> Chart:
         marks: list[Mark] = []
-        for number, (label, part) in enumerate(_split(rows, by)):
+        for number, (value, part) in enumerate(_split(rows, by, shades)):
+            label = short(by, value) if by else ""
             for group in part["class"].unique(maintain_order=True).to_list():
                 values = part.filter(pl.col("class") == group)[metric].drop_nulls().sort()
                 if values.len():
@@ -251,18 +252,21 @@ def _sheet(
     if len(groups) > MOST_CHARTS:
         found = f"{len(groups)} charts, for every {' and '.join(rest)}"
         raise InputError.at("--where", found, f"at most {MOST_CHARTS}; --where {rest[0]}=VALUE")
-    charts = tuple(
-        chart(rows, ", ".join(short(place, value) for place, value in zip(rest, key, strict=True)))
-        for key, rows in groups
-    )
+    charts = tuple(chart(rows, _title(rest, key)) for key, rows in groups)
     columns = 1 if len(charts) == 1 else 2 if len(charts) <= 4 else 3
     height = {1: 3.2, 2: 2.5, 3: 2.1}[columns]
     return Sheet(view.title, _subtitle(frame, view, what), charts, alt, columns, height)
 
 
+def _title(places: Sequence[str], values: Sequence[object]) -> str:
+    """The values of a chart; axes that go together are named once if they are equal."""
+    words = (short(place, value) for place, value in zip(places, values, strict=True))
+    return ", ".join(dict.fromkeys(words))
+
+
 def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
-    words = [short(place, frame[place][0]) for place in fixed]
+    words = dict.fromkeys(short(place, frame[place][0]) for place in fixed)
     count = frame.select("study", "cell", "trial").unique().height if "trial" in frame else 0
     return "; ".join([what, *words, f"{count} runs"])
 
@@ -304,16 +308,30 @@ def _line(
     return Line(label, np.array(x), middle, hue, marker="o", dash=dash, **spread)
 
 
-def _split(rows: pl.DataFrame, by: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    if by is None:
-        yield "", rows
-        return
-    values = axis(by, rows[by].to_list())
-    if len(values.positions) > MOST_LINES:
-        found = f"{len(values.positions)} values at {by}"
+def _shades(frame: pl.DataFrame, view: View) -> dict[object, str]:
+    """A colour for every value of the axis that lines stand for, the same in all charts."""
+    if view.by is None:
+        return {}
+    _known(frame, view.by, "--by", view.axes)
+    values = axis(view.by, frame[view.by].to_list()).positions
+    if len(values) > MOST_LINES:
+        found = f"{len(values)} values at {view.by}"
         raise InputError.at("--by", found, f"at most {MOST_LINES}")
-    for value in values.positions:
-        yield short(by, value), rows.filter(pl.col(by) == value)
+    return {
+        value: str(value) if value in COLOURS else HUES[number]
+        for number, value in enumerate(values)
+    }
+
+
+def _split(
+    rows: pl.DataFrame, by: str | None, values: Iterable[object]
+) -> Iterator[tuple[object, pl.DataFrame]]:
+    """The rows of every value of an axis; all of them without one."""
+    if by is None:
+        yield None, rows
+        return
+    for value in values:
+        yield value, rows.filter(pl.col(by) == value)
 
 
 def _x(frame: pl.DataFrame, view: View) -> str:
