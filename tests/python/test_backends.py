@@ -29,7 +29,11 @@ def simulator(error: BaseException) -> Simulator:
         raise error
 
     backend = Simulator()
-    backend._native = SimpleNamespace(run=run, ScenarioError=ScenarioError)
+    errors = {
+        "ScenarioError": ScenarioError,
+        "ControlError": type("ControlError", (ValueError,), {}),
+    }
+    backend._native = SimpleNamespace(run=run, **errors)
     return backend
 
 
