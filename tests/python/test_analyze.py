@@ -206,4 +206,6 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
     assert {"data", "retransmission", "ack", "window", "sack"} <= kinds
     page = (analysis.result.path / "report.html").read_text()
     assert "time and sequence" in page
+    assert "Rate, delay, buffer and queue of the path are estimates" in page
+    assert "trial-1/capture.json" in page
     assert (analysis.result.path / "sequence.png").stat().st_size > 10_000

@@ -15,7 +15,7 @@ from narrows.analyze.scenario import BACKEND, planned, specification
 from narrows.backends.uml.tables import digest
 from narrows.errors import InputError
 from narrows.metrics import summarise
-from narrows.report import write_report
+from narrows.report import FINDINGS, Verdicts, write_report
 from narrows.spec.fields import MAX_NAME
 from narrows.store import Result, RunInfo, RunResult, default_directory, new_result
 from narrows.version import __version__
@@ -23,8 +23,10 @@ from narrows.version import __version__
 if TYPE_CHECKING:
     import polars as pl
 
-FINDINGS = "capture.json"
-"""Everything that was found, in the results directory of a capture."""
+_LEAD = (
+    "Made from a capture. Rate, delay, buffer and queue of the path are estimates: the highest "
+    "rate of all flows together, the least round trip, and what round trips took longer."
+)
 
 Watcher = Callable[[int], None]
 """Hears how many segments were read so far."""
@@ -88,7 +90,7 @@ def analyze(
         draft.add_trial(trial, RunResult(tables, info, files={FINDINGS: content}))
         summary = summarise(trial.scenario, tables, info)
         written = draft.finish(loaded.text, {"runs": [summary]})
-        write_report(written.path)
+        write_report(written.path, Verdicts(lead=_LEAD))
         return Analysis(draft.publish(), findings)
 
 

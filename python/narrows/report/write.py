@@ -18,6 +18,8 @@ PAGE = "report.html"
 PICTURE = "figure"
 GRAPH = "sequence"
 """Of captures: the time-sequence graph."""
+FINDINGS = "capture.json"
+"""Of captures: everything that was found."""
 VERDICTS = "checks.json"
 """What the page says beyond the data itself, kept so that the page can be made again."""
 
@@ -102,6 +104,8 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
 def _command(words: Sequence[str], backend: str) -> str:
     """How to make the result again: from the specification here, and as it was typed."""
     here = f"narrows run spec.toml --backend {backend}"
+    if backend == "capture":
+        return shlex.join([Path(words[0]).name, *words[1:]]) if words else "narrows analyze FILE"
     if not words:
         return here
     typed = shlex.join([Path(words[0]).name, *words[1:]])
@@ -112,6 +116,11 @@ def _links(result: Result, pictures: Sequence[str]) -> list[str]:
     """Everything beside the page, as addresses relative to it."""
     tables = [
         f"{trial.path.name}/{name}.parquet" for trial in result.trials for name in trial.tables
+    ]
+    tables += [
+        f"{trial.path.name}/{FINDINGS}"
+        for trial in result.trials
+        if (trial.path / FINDINGS).is_file()
     ]
     files = ("spec.toml", "summary.json", "summary.csv", "manifest.json")
     return [*pictures, *(file for file in files if (result.path / file).is_file()), *tables]

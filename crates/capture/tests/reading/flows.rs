@@ -29,8 +29,12 @@ impl Drop for TempFile {
 }
 
 pub fn run(name: &str, bytes: &[u8]) -> Result<Outcome, String> {
-    let file = TempFile::new(name, bytes);
-    let paths = [file.0.clone()];
+    run_all(&[(name.to_owned(), bytes)])
+}
+
+pub fn run_all(files: &[(String, &[u8])]) -> Result<Outcome, String> {
+    let files: Vec<_> = files.iter().map(|(name, bytes)| TempFile::new(name, bytes)).collect();
+    let paths: Vec<PathBuf> = files.iter().map(|file| file.0.clone()).collect();
     analyze(&paths, Options { packets: true }, &mut |_| std::ops::ControlFlow::Continue(()))
         .map_err(|error| error.to_string())
 }
@@ -159,6 +163,36 @@ fn ports_that_are_used_again_are_another_flow() {
     let outcome = run("ports", &pcap(Order(false), true, 101, 96, &frames)).expect("flows");
     let bytes: Vec<_> = outcome.summary.flows.iter().map(|flow| flow.payload_bytes).collect();
     assert_eq!(bytes, [100, 100]);
+}
+
+#[test]
+fn both_ends_tell_what_was_lost_in_between() {
+    let stamped = |seq, stamp| Tcp { stamps: Some((stamp, 1)), ..Tcp::data(seq, 1000) };
+    let acks = |seq| Tcp { stamps: Some((seq, 10)), ..Tcp::ack(seq) };
+    // The card makes two packets of what the sender's capture has as one; the first is lost.
+    let big = Tcp { payload: 2000, ..stamped(1, 10) };
+    let near = [(0, big), (60, acks(1)), (61, stamped(1, 71)), (102, acks(2001))];
+    let far = [(20, stamped(1001, 10)), (40, acks(1)), (81, stamped(1, 71)), (82, acks(2001))];
+    for apart in [0, 1_000_000] {
+        let capture = |segments: &[(u64, Tcp)], apart: u64| {
+            let at = |(ms, tcp): &(u64, Tcp)| ((ms + apart + 1000) * MS, tcp.ipv4());
+            let frames: Vec<_> = segments.iter().map(at).collect();
+            pcap(Order(false), true, 101, 96, &frames)
+        };
+        let (near, far) = (capture(&near, 0), capture(&far, apart));
+        for turned in [false, true] {
+            let mut files = [("near".to_owned(), &near[..]), ("far".to_owned(), &far[..])];
+            if turned {
+                files.reverse();
+            }
+            let found = run_all(&files).expect("a flow").summary.flows;
+            let ends = found[0].ends.as_ref().expect("both ends");
+            assert_eq!((ends.sent, ends.lost, ends.lost_bytes), (3, 1, 1000), "{apart} {turned}");
+            assert_eq!((ends.under_way, ends.appeared_bytes, ends.overtaken), (0, 0, 0));
+            assert_eq!(ends.least_delay_ms.is_some(), apart == 0);
+            assert_eq!(found[0].loss.retransmitted, 1);
+        }
+    }
 }
 
 #[test]

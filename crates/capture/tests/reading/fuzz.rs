@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use narrows_base::Stream;
 
-use crate::flows::run;
+use crate::flows::{run, run_all};
 use crate::make::{Order, Tcp, ethernet, interface, option, packet, pcap, section};
 
 /// Cases that every run of the tests does.
@@ -50,6 +50,16 @@ fn case(number: u64) {
     }
     if let Err(message) = run(&format!("fuzz-{number}"), &bytes) {
         assert!(message.contains("found"), "case {number}: {message}");
+    }
+    if number.is_multiple_of(4) {
+        // Most of these are two ends of the same flows.
+        let mut other = bytes.clone();
+        (0..random.below(4)).for_each(|_| mutate(&mut other, &mut random));
+        let ends = [("a", &bytes), ("b", &other)];
+        let ends = ends.map(|(end, bytes)| (format!("fuzz-{number}-{end}"), bytes.as_slice()));
+        if let Err(message) = run_all(&ends) {
+            assert!(message.contains("found"), "case {number}: {message}");
+        }
     }
 }
 
