@@ -14,8 +14,8 @@ const SYN_ACK: Kind = Kind::SynAck { window: 65_160, scale: 7, ts: 2, ts_echo: 1
 struct Wire(Captures<Vec<u8>>);
 
 impl Wire {
-    fn new(size: Option<u64>, accurate_ecn: bool) -> Self {
-        let flow = FlowInfo { name: "flow".into(), size, repeats: true, accurate_ecn };
+    fn new(accurate_ecn: bool) -> Self {
+        let flow = FlowInfo { name: "flow".into(), several: true, accurate_ecn };
         let options =
             CaptureOptions { snaplen: None, version: IpVersion::V4, comment: String::new() };
         let mut wire =
@@ -59,12 +59,19 @@ fn data(seq: Seq, len: u16) -> Kind {
         seq,
         len,
         psh: false,
+        fin: false,
         retransmission: false,
         ts: 3,
         ts_echo: 2,
         cwr: false,
         ecn: Ecn::NotEct,
     })
+}
+
+/// A packet with the FIN.
+fn last(seq: Seq, len: u16) -> Kind {
+    let Kind::Data(packet) = data(seq, len) else { unreachable!("it is data") };
+    Kind::Data(Data { fin: true, ..packet })
 }
 
 fn ack(ack: Seq, blocks: &[(Seq, Seq)]) -> Kind {
@@ -83,7 +90,7 @@ fn flags(header: &[u8]) -> u16 {
 
 #[test]
 fn packets_may_be_short_anywhere() {
-    let mut wire = Wire::new(None, false);
+    let mut wire = Wire::new(false);
     let lengths = [MSS as u16, 100, MSS as u16, 1, 1, MSS as u16];
     for (seq, &len) in (0..).zip(&lengths) {
         wire.pass(0, data(seq, len));
@@ -105,28 +112,29 @@ fn packets_may_be_short_anywhere() {
 
 #[test]
 fn each_connection_counts_its_own_bytes() {
-    let mut wire = Wire::new(Some(100), false);
+    let mut wire = Wire::new(false);
     wire.pass(0, data(0, 100));
     wire.pass(1, SYN);
-    wire.pass(1, data(0, 100));
-    wire.pass(0, data(0, 100)); // a late one of the first connection
+    wire.pass(1, data(0, 200));
+    wire.pass(0, last(1, 100)); // side by side with the other
+    wire.pass(1, last(1, 100));
     let sent = wire.headers(Point::Sender);
     let numbers: Vec<u32> = sent.iter().map(|header| word(header, 4)).collect();
-    assert_eq!(numbers, [FIRST, FIRST + 1, FIRST, FIRST + 1, FIRST + 1]);
+    assert_eq!(numbers, [FIRST, FIRST + 1, FIRST, FIRST + 1, FIRST + 101, FIRST + 201]);
     let ports: Vec<u16> = sent.iter().map(|h| u16::from_be_bytes([h[0], h[1]])).collect();
-    assert_eq!(ports, [10_000, 10_000, 10_001, 10_001, 10_000]);
-    assert_eq!(sent.iter().map(|h| flags(h)).collect::<Vec<_>>(), [2, 17, 2, 17, 17], "FIN");
+    assert_eq!(ports, [10_000, 10_000, 10_001, 10_001, 10_000, 10_001]);
+    assert_eq!(sent.iter().map(|h| flags(h)).collect::<Vec<_>>(), [2, 16, 2, 16, 17, 17], "FIN");
 }
 
 #[test]
 fn numbers_wrap_after_4_gib() {
     let size = 5_000_000_000;
-    let last = u32::try_from(size / u64::from(MSS)).expect("a packet number");
+    let number = u32::try_from(size / u64::from(MSS)).expect("a packet number");
     let len = u16::try_from(size % u64::from(MSS)).expect("a short packet");
     let wire = || {
-        let mut wire = Wire::new(Some(size), false);
-        wire.pass(0, data(last, len));
-        wire.pass(0, ack(last + 1, &[]));
+        let mut wire = Wire::new(false);
+        wire.pass(0, last(number, len));
+        wire.pass(0, ack(number + 1, &[]));
         wire
     };
     let sent = &wire().headers(Point::Sender)[1];
@@ -139,7 +147,7 @@ fn numbers_wrap_after_4_gib() {
 
 #[test]
 fn a_window_is_rounded_up() {
-    let mut wire = Wire::new(None, false);
+    let mut wire = Wire::new(false);
     wire.pass(0, ack(0, &[]));
     let header = &wire.headers(Point::Receiver)[1];
     assert_eq!(u16::from_be_bytes([header[14], header[15]]), 8, "1000 bytes in units of 128");
@@ -149,7 +157,7 @@ fn a_window_is_rounded_up() {
 fn accurate_ecn_counts_in_three_flags() {
     let offer = Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn: true };
     let accept = Kind::SynAck { window: 65_160, scale: 7, ts: 2, ts_echo: 1, ecn: true };
-    let mut wire = Wire::new(None, true);
+    let mut wire = Wire::new(true);
     for kind in [offer, accept, Kind::HandshakeAck { ts: 3, ts_echo: 2 }, data(0, 100)] {
         wire.pass(0, kind);
     }
@@ -164,14 +172,14 @@ fn accurate_ecn_counts_in_three_flags() {
 #[test]
 fn classic_ecn_has_its_flags() {
     let (ece, cwr) = (64, 128);
-    let mut wire = Wire::new(None, false);
+    let mut wire = Wire::new(false);
     wire.pass(0, Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn: true });
     let Kind::Data(packet) = data(0, 100) else { unreachable!("it is data") };
     wire.pass(0, Kind::Data(Data { cwr: true, ..packet }));
     let sent = wire.headers(Point::Sender);
     assert_eq!(flags(&sent[1]), 2 | ece | cwr);
     assert_eq!(flags(&sent[2]), 16 | cwr);
-    let mut wire = Wire::new(None, false);
+    let mut wire = Wire::new(false);
     wire.pass(0, Kind::SynAck { window: 1, scale: 7, ts: 2, ts_echo: 1, ecn: true });
     wire.pass(0, Kind::Ack(Ack { ece: true, ..Ack::default() }));
     let received = wire.headers(Point::Receiver);

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
-use narrows_sim::scenario::{Ecn, Flow, Scenario};
+use narrows_sim::scenario::{Ecn, Flow, Scenario, Workload};
 use serde::Deserialize;
 
 /// What to capture, and where to.
@@ -46,8 +46,8 @@ impl CaptureRequest {
 fn flow_info(flow: &Flow) -> FlowInfo {
     FlowInfo {
         name: flow.name.clone(),
-        size: flow.size_bytes,
-        repeats: flow.repeat_gap_ns.is_some(),
+        several: flow.repeat_gap_ns.is_some()
+            || matches!(flow.workload, Some(Workload::Arrivals { .. })),
         accurate_ecn: flow.ecn == Ecn::L4s,
     }
 }

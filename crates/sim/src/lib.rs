@@ -155,6 +155,7 @@ fn hosts(
             timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
             limits,
             size: flow.size_bytes,
+            closes: true,
             ecn: ecn_mode(flow.ecn),
             instance: 0,
             note_lost,

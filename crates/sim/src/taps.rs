@@ -56,9 +56,10 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
         if !self.tap.wants_senders() {
             return;
         }
-        let Node::Sender(host) = &self.network.nodes[id] else { return };
+        let Node::Sender(host) = &mut self.network.nodes[id] else { return };
         let flow = host.flow();
-        let view = host.view();
+        // Connections side by side have no state in common.
+        let view = host.sender_mut().and_then(|sender| sender.view());
         self.tap_lost(flow, at);
         if let Some(view) = view {
             self.tap.sender(flow, at, &view);

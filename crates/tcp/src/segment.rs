@@ -65,6 +65,8 @@ pub struct Data {
     pub len: u16,
     /// PSH: the last packet of a burst that left as one (`tcp_transmit_skb`).
     pub psh: bool,
+    /// FIN: the connection ends with it.
+    pub fin: bool,
     /// Whether it was sent before.
     pub retransmission: bool,
     /// TSval in ms.

@@ -168,6 +168,7 @@ impl World {
             size: Some(case.size),
             ecn: case.ecn,
             instance: 0,
+            closes: false,
             note_lost: false,
         };
         let (name, seed) = (case.control, case.seed);

@@ -1,9 +1,10 @@
 //! From the simulator's segments to what a wire would carry.
 //!
 //! The simulator numbers packets; here they become bytes. A FIN isn't a packet of its own
-//! there: the last packet of a flow of known size carries it, as when an application
-//! writes and closes, and its acknowledgement covers it. The receiver's own half of the
-//! connection stays open.
+//! there: the last packet of a connection of known size carries it, and its
+//! acknowledgement covers it. The receiver's own half of the connection stays open.
+
+use std::collections::BTreeMap;
 
 use narrows_base::FlowId;
 use narrows_tcp::{Ack, Data, Kind, MSS, Segment, Seq};
@@ -21,10 +22,8 @@ const FIRST_RECEIVED: u32 = 2_000_000_000;
 pub struct FlowInfo {
     /// Its name.
     pub name: String,
-    /// Payload bytes of each of its connections; endless if none.
-    pub size: Option<u64>,
-    /// Whether it may connect again and again.
-    pub repeats: bool,
+    /// Whether it may have several connections.
+    pub several: bool,
     /// Whether its marks are counted as accurate ECN does.
     pub accurate_ecn: bool,
 }
@@ -39,35 +38,32 @@ pub(super) struct Wire {
 /// What is remembered of a flow: little, however much it sends.
 #[derive(Debug)]
 struct Flow {
-    size: Option<u64>,
     accurate_ecn: bool,
     /// Scale of the windows that each end announces.
     sender_scale: u8,
     receiver_scale: u8,
     /// The sender's own receive window in bytes; nothing ever fills it.
     sender_window: u32,
-    /// The packets that weren't full, in the order in which they were first sent.
-    short: Vec<Short>,
+    /// The packets that weren't full or had the FIN, by connection and number.
+    short: BTreeMap<(u32, Seq), Short>,
 }
 
-/// A packet that wasn't full.
+/// A packet that wasn't full, or the last one.
 #[derive(Clone, Copy, Debug)]
 struct Short {
-    instance: u32,
-    seq: Seq,
     /// Bytes that this one and those before it in its connection are short of full.
     missing: u64,
+    fin: bool,
 }
 
 impl Wire {
     pub(super) fn new(version: IpVersion, flows: &[FlowInfo]) -> Self {
         let flow = |info: &FlowInfo| Flow {
-            size: info.size,
             accurate_ecn: info.accurate_ecn,
             sender_scale: 0,
             receiver_scale: 0,
             sender_window: 0,
-            short: Vec::new(),
+            short: BTreeMap::new(),
         };
         Self { version, flows: flows.iter().map(flow).collect() }
     }
@@ -81,7 +77,7 @@ impl Wire {
                 known.sender_scale = *scale;
             }
             Kind::SynAck { scale, .. } => known.receiver_scale = *scale,
-            Kind::Data(data) if u32::from(data.len) < MSS && !data.retransmission => {
+            Kind::Data(data) if u32::from(data.len) < MSS || data.fin => {
                 known.add_short(segment.instance, data);
             }
             _ => {}
@@ -115,28 +111,26 @@ impl Wire {
 
 impl Flow {
     fn add_short(&mut self, instance: u32, data: &Data) {
-        let before = self.missing(instance, data.seq);
+        let before = self.short_before(instance, data.seq).map_or(0, |short| short.missing);
         let missing = before + u64::from(MSS - u32::from(data.len));
-        self.short.push(Short { instance, seq: data.seq, missing });
+        self.short.insert((instance, data.seq), Short { missing, fin: data.fin });
     }
 
-    /// Bytes that the packets before `seq` are short of full.
-    fn missing(&self, instance: u32, seq: Seq) -> u64 {
-        let end = self.short.partition_point(|s| (s.instance, s.seq) < (instance, seq));
-        let last = end.checked_sub(1).map(|at| self.short[at]);
-        last.filter(|short| short.instance == instance).map_or(0, |short| short.missing)
+    /// The last packet before `seq` that wasn't full.
+    fn short_before(&self, instance: u32, seq: Seq) -> Option<Short> {
+        self.short.range((instance, 0)..(instance, seq)).next_back().map(|(_, &short)| short)
     }
 
     /// Bytes of payload before the packet `seq`.
     fn offset(&self, instance: u32, seq: Seq) -> u64 {
-        u64::from(seq) * u64::from(MSS) - self.missing(instance, seq)
+        let missing = self.short_before(instance, seq).map_or(0, |short| short.missing);
+        u64::from(seq) * u64::from(MSS) - missing
     }
 
     /// The sequence number that follows everything before the packet `seq`, with the FIN.
     fn edge(&self, instance: u32, seq: Seq) -> u32 {
-        let offset = self.offset(instance, seq);
-        let fin = u64::from(seq > 0 && self.size == Some(offset));
-        sequence(FIRST_SENT, 1 + offset + fin)
+        let fin = self.short_before(instance, seq).is_some_and(|short| short.fin);
+        sequence(FIRST_SENT, 1 + self.offset(instance, seq) + u64::from(fin))
     }
 
     fn syn(&self, ends: &Ends, window: u32, scale: u8, ts: u32) -> Packet {
@@ -160,9 +154,8 @@ impl Flow {
 
     fn data(&self, ends: &Ends, instance: u32, data: &Data) -> Packet {
         let offset = self.offset(instance, data.seq);
-        let is_last = self.size == Some(offset + u64::from(data.len));
         let psh = if data.psh { flags::PSH } else { 0 };
-        let fin = if is_last { flags::FIN } else { 0 };
+        let fin = if data.fin { flags::FIN } else { 0 };
         Packet {
             seq: sequence(FIRST_SENT, 1 + offset),
             flags: flags::ACK | psh | fin,

@@ -37,7 +37,7 @@ impl Session {
         let (flow, plan, config, factory) = chain.into_parts();
         Self {
             flow,
-            config: SenderConfig { size: Some(0), ..config },
+            config: SenderConfig { size: Some(0), closes: false, ..config },
             factory,
             start: Some(plan.start),
             stop: plan.stop,

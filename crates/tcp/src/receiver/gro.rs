@@ -63,7 +63,7 @@ mod tests {
 
     fn data(seq: u32, psh: bool, ts: u32) -> Data {
         let (cwr, ecn) = (false, Ecn::NotEct);
-        Data { seq, len: 1448, psh, retransmission: false, ts, ts_echo: 0, cwr, ecn }
+        Data { seq, len: 1448, psh, fin: false, retransmission: false, ts, ts_echo: 0, cwr, ecn }
     }
 
     #[test]

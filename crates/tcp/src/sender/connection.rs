@@ -53,6 +53,8 @@ pub(crate) struct Connection {
     pub(super) out: VecDeque<Kind>,
     latest: Latest,
     completed_at: Option<Time>,
+    /// Whether the last packet of the supply ends the connection.
+    pub(super) closes: bool,
 }
 
 /// What the other end said when it accepted.
@@ -119,6 +121,7 @@ impl Connection {
             out: VecDeque::from([Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: answer.ts }]),
             latest: Latest::default(),
             completed_at: None,
+            closes: config.closes && config.size.is_some(),
         };
         if config.note_lost {
             connection.board.note_lost();
@@ -161,6 +164,8 @@ impl Connection {
     }
 
     pub(super) fn stop(&mut self, now: Time) {
+        // What was sent last didn't look like the end.
+        self.closes &= self.supply.is_empty();
         self.supply.close();
         self.note_completion(now);
     }

@@ -48,6 +48,9 @@ pub struct SenderConfig {
     pub size: Option<u64>,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// Whether the connection ends with its size: the last packet carries the FIN, as
+    /// when an application writes and closes. It changes nothing else.
+    pub closes: bool,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
     /// Whether [`Sender::take_lost`] will be asked.

@@ -241,10 +241,12 @@ impl Connection {
     fn emit(&mut self, seq: Seq, psh: bool, retransmission: bool, now: Time) {
         let len = self.board.get(seq).len;
         let (ecn, cwr) = self.ecn.stamp(retransmission);
+        let last = self.supply.is_empty() && seq + 1 == self.board.next;
         self.out.push_back(Kind::Data(Data {
             seq,
             len,
-            psh: psh || (self.supply.is_empty() && seq + 1 == self.board.next),
+            psh: psh || last,
+            fin: last && self.closes,
             retransmission,
             ts: timestamp_ms(now),
             ts_echo: self.ts_recent,

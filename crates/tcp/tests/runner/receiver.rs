@@ -69,6 +69,7 @@ impl ReceiverEnd {
                 seq,
                 len,
                 psh,
+                fin: false,
                 retransmission: false,
                 ts: stamp(at),
                 ts_echo: stamp(echo),

@@ -45,6 +45,7 @@ impl SenderEnd {
             size: settings.get("size").map(size).transpose()?,
             ecn: settings.ecn()?,
             instance: 0,
+            closes: false,
             note_lost: false,
         };
         let pacing = settings.get("pacing").map(script::rate).transpose()?;

@@ -1,5 +1,6 @@
 //! The qlog of one flow, in the words of QUIC (draft-ietf-quic-qlog-quic-events).
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -10,22 +11,33 @@ use narrows_tcp::{Ack, Data, Kind, MSS, Segment, SenderView, Seq};
 
 use super::log::{Log, Millis};
 use super::numbers::Transmissions;
-use crate::write::addresses::{IpVersion, ends};
+use crate::write::addresses::{Ends, IpVersion, ends};
 use crate::write::wire::Wire;
 
-/// One flow's file, and what is remembered of its current connection.
+/// One flow's file, and what is remembered of its connections.
 #[derive(Debug)]
 pub(super) struct FlowLog {
     log: Log,
     flow: FlowId,
     /// Prefix of the connections' names, if there may be several.
-    chain: Option<String>,
+    several: Option<String>,
+    /// Those that aren't over, by their numbers; of one after another, the last.
+    connections: BTreeMap<u32, Connection>,
+}
+
+#[derive(Debug, Default)]
+struct Connection {
+    /// What tells it apart.
     group: Option<String>,
-    instance: u32,
     sent: Transmissions,
+    /// ACKs received.
     received: u64,
     /// First byte beyond the receive window.
     edge: u64,
+    /// The packet with the FIN.
+    last: Option<Seq>,
+    /// Its FIN is acknowledged.
+    over: bool,
     metrics: Metrics,
     state: &'static str,
 }
@@ -44,28 +56,13 @@ struct Metrics {
 }
 
 impl FlowLog {
-    pub(super) fn new(log: Log, flow: FlowId, chain: Option<String>) -> Self {
-        Self {
-            log,
-            flow,
-            chain,
-            group: None,
-            instance: 0,
-            sent: Transmissions::default(),
-            received: 0,
-            edge: 0,
-            metrics: Metrics::default(),
-            state: "",
-        }
+    pub(super) fn new(log: Log, flow: FlowId, several: Option<String>) -> Self {
+        Self { log, flow, several, connections: BTreeMap::new() }
     }
 
     pub(super) fn finish(self) -> io::Result<Option<(String, u64)>> {
         let events = self.log.events;
         Ok(self.log.finish()?.map(|name| (name, events)))
-    }
-
-    fn event(&mut self, at: Time, name: &str, data: fmt::Arguments<'_>) -> io::Result<()> {
-        self.log.event(at, name, self.group.as_deref(), data)
     }
 
     /// A packet that the sender sends or gets.
@@ -76,77 +73,125 @@ impl FlowLog {
         packet: &Packet<Segment>,
         wire: &Wire,
     ) -> io::Result<()> {
-        let segment = &packet.body;
-        if matches!(segment.kind, Kind::Syn { .. }) {
-            return self.connect(at, segment.instance);
+        let instance = packet.body.instance;
+        let kind = &packet.body.kind;
+        if matches!(kind, Kind::Syn { .. }) {
+            return self.connect(at, instance);
         }
-        if segment.instance != self.instance {
-            return Ok(()); // of a connection before this one
-        }
-        match (&segment.kind, direction) {
+        let Some(connection) = self.connections.get_mut(&instance) else {
+            return Ok(()); // late, of one that is over
+        };
+        let log = &mut self.log;
+        let offset = |seq| wire.offset(self.flow, instance, seq);
+        match (kind, direction) {
             (Kind::HandshakeAck { .. }, Direction::Out) => {
-                self.connection_state(at, "handshake_complete")
+                connection.changes(log, at, "handshake_complete")
             }
             (Kind::Data(data), Direction::Out) => {
-                let offset = wire.offset(self.flow, segment.instance, data.seq);
-                self.data(at, data, packet.size, offset)
+                connection.data(log, at, data, packet.size, offset(data.seq))
             }
             (Kind::Ack(ack), Direction::In) => {
-                let offset = wire.offset(self.flow, segment.instance, ack.ack);
-                self.ack(at, ack, packet.size, offset)
+                connection.ack(log, at, ack, packet.size, offset(ack.ack))
             }
             _ => Ok(()),
         }
     }
 
     fn connect(&mut self, at: Time, instance: u32) -> io::Result<()> {
-        if instance == self.instance && self.log.events > 0 {
+        if self.connections.contains_key(&instance) {
             return Ok(()); // a repeated SYN
         }
-        self.instance = instance;
-        self.group = self.chain.as_ref().map(|name| format!("{name} {instance}"));
-        self.sent = Transmissions::default();
-        self.received = 0;
-        self.edge = 0;
-        self.metrics = Metrics::default();
-        self.state = "";
-        let ends = ends(IpVersion::V4, self.flow, instance);
-        let (from, to) = (ends.sender, ends.receiver);
-        let (from_port, to_port) = (ends.sender_port, ends.receiver_port);
+        self.connections.retain(|_, connection| !connection.over);
+        let group = self.several.as_ref().map(|name| format!("{name} {instance}"));
+        let connection = Connection { group, ..Connection::default() };
+        connection.begins(&mut self.log, at, &ends(IpVersion::V4, self.flow, instance))?;
+        connection.changes(&mut self.log, at, "attempted")?;
+        self.connections.insert(instance, connection);
+        Ok(())
+    }
+
+    /// The sender takes the latest transmission of packet `seq` for lost.
+    pub(super) fn lost(&mut self, at: Time, seq: Seq) -> io::Result<()> {
+        let newest = self.connections.values().next_back();
+        newest.map_or(Ok(()), |connection| connection.lost(&mut self.log, at, seq))
+    }
+
+    /// Tells what of the sender's state is new.
+    pub(super) fn sender(&mut self, at: Time, view: &SenderView) -> io::Result<()> {
+        let newest = self.connections.values_mut().next_back();
+        newest.map_or(Ok(()), |connection| connection.sender(&mut self.log, at, view))
+    }
+}
+
+impl Connection {
+    fn event(
+        &self,
+        log: &mut Log,
+        at: Time,
+        name: &str,
+        data: fmt::Arguments<'_>,
+    ) -> io::Result<()> {
+        log.event(at, name, self.group.as_deref(), data)
+    }
+
+    fn begins(&self, log: &mut Log, at: Time, ends: &Ends) -> io::Result<()> {
+        let Ends { sender, sender_port, receiver, receiver_port } = ends;
         self.event(
+            log,
             at,
             "connectivity:connection_started",
             format_args!(
-                "\"ip_version\":\"v4\",\"protocol\":\"TCP\",\"src_ip\":\"{from}\",\
-                 \"dst_ip\":\"{to}\",\"src_port\":{from_port},\"dst_port\":{to_port}"
+                "\"ip_version\":\"v4\",\"protocol\":\"TCP\",\"src_ip\":\"{sender}\",\
+                 \"dst_ip\":\"{receiver}\",\"src_port\":{sender_port},\
+                 \"dst_port\":{receiver_port}"
             ),
-        )?;
-        self.connection_state(at, "attempted")
+        )
     }
 
-    fn connection_state(&mut self, at: Time, new: &str) -> io::Result<()> {
+    fn changes(&self, log: &mut Log, at: Time, new: &str) -> io::Result<()> {
         let data = format_args!("\"new\":\"{new}\"");
-        self.event(at, "connectivity:connection_state_updated", data)
+        self.event(log, at, "connectivity:connection_state_updated", data)
     }
 
-    fn data(&mut self, at: Time, data: &Data, size: u32, offset: u64) -> io::Result<()> {
+    fn data(
+        &mut self,
+        log: &mut Log,
+        at: Time,
+        data: &Data,
+        size: u32,
+        offset: u64,
+    ) -> io::Result<()> {
         let number = self.sent.sent(data.seq);
         let (len, again) = (data.len, data.retransmission);
+        let mut fin = "";
+        if data.fin {
+            self.last = Some(data.seq);
+            fin = ",\"fin\":true";
+        }
         self.event(
+            log,
             at,
             "transport:packet_sent",
             format_args!(
                 "\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\
                  \"raw\":{{\"length\":{size},\"payload_length\":{len}}},\
                  \"frames\":[{{\"frame_type\":\"stream\",\"stream_id\":0,\"offset\":{offset},\
-                 \"length\":{len}}}],\"is_retransmission\":{again}"
+                 \"length\":{len}{fin}}}],\"is_retransmission\":{again}"
             ),
         )
     }
 
-    fn ack(&mut self, at: Time, ack: &Ack, size: u32, offset: u64) -> io::Result<()> {
+    fn ack(
+        &mut self,
+        log: &mut Log,
+        at: Time,
+        ack: &Ack,
+        size: u32,
+        offset: u64,
+    ) -> io::Result<()> {
         let number = self.received;
         self.received += 1;
+        self.over = self.last.is_some_and(|last| ack.ack > last);
         let mut ranges = String::new();
         for (start, end) in self.sent.acked(ack) {
             let comma = if ranges.is_empty() { "" } else { "," };
@@ -161,6 +206,7 @@ impl FlowLog {
         }
         let ece = ack.ece;
         self.event(
+            log,
             at,
             "transport:packet_received",
             format_args!(
@@ -171,24 +217,20 @@ impl FlowLog {
         )
     }
 
-    /// The sender takes the latest transmission of packet `seq` for lost.
-    pub(super) fn lost(&mut self, at: Time, seq: Seq) -> io::Result<()> {
+    fn lost(&self, log: &mut Log, at: Time, seq: Seq) -> io::Result<()> {
         let Some(number) = self.sent.latest(seq) else { return Ok(()) };
-        self.event(
-            at,
-            "recovery:packet_lost",
-            format_args!("\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}}"),
-        )
+        let data =
+            format_args!("\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}}");
+        self.event(log, at, "recovery:packet_lost", data)
     }
 
-    /// Tells what of the sender's state is new.
-    pub(super) fn sender(&mut self, at: Time, view: &SenderView) -> io::Result<()> {
+    fn sender(&mut self, log: &mut Log, at: Time, view: &SenderView) -> io::Result<()> {
         let state = state_name(view);
         if state != self.state {
             let old = std::mem::replace(&mut self.state, state);
             let old = if old.is_empty() { String::new() } else { format!("\"old\":\"{old}\",") };
             let data = format_args!("{old}\"new\":\"{state}\"");
-            self.event(at, "recovery:congestion_state_updated", data)?;
+            self.event(log, at, "recovery:congestion_state_updated", data)?;
         }
         let metrics = Metrics::of(view);
         if metrics == self.metrics {
@@ -196,7 +238,7 @@ impl FlowLog {
         }
         let news = metrics.news(&self.metrics);
         self.metrics = metrics;
-        self.event(at, "recovery:metrics_updated", format_args!("{news}"))
+        self.event(log, at, "recovery:metrics_updated", format_args!("{news}"))
     }
 }
 

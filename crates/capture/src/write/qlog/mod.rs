@@ -36,8 +36,8 @@ impl Qlogs {
             let header = Header { title: title.to_owned(), sender: info.name.clone() };
             let path = directory.join(format!("{}.sqlog", file_stem(flows, index)));
             let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
-            let chain = info.repeats.then(|| info.name.clone());
-            FlowLog::new(Log::new(path, header), id, chain)
+            let several = info.several.then(|| info.name.clone());
+            FlowLog::new(Log::new(path, header), id, several)
         };
         Self {
             wire: Wire::new(IpVersion::V4, flows),
