@@ -222,15 +222,19 @@ def _conditions(scenario: Scenario) -> list[tuple[str, str]]:
 
 
 def _elements(path: Scenario) -> list[tuple[str, str]]:
-    """What a path has beyond a link of constant rate; nothing for most."""
+    """What a path has beyond a link of constant rate; nothing for most.
+
+    Results of earlier versions say nothing of it.
+    """
     rows = []
-    if path["service"]["kind"] != "constant":
-        rows.append(("Service", str(path["service"]["kind"])))
-    more = [*path["links"], *([path["reverse"]] if path["reverse"] else ())]
+    service = path.get("service", {"kind": "constant"})["kind"]
+    if service != "constant":
+        rows.append(("Service", str(service)))
+    more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
     for link in more:
         kinds = f"{link['queue']['kind']}, {link['service']['kind']}"
         rows.append((f"Link {link['name']}", f"{link['rate_bps'] / 1e6:g} Mbit/s, {kinds}"))
-    kinds = ", ".join(f"{one['kind']} ({one['direction']})" for one in path["impairments"])
+    kinds = ", ".join(f"{one['kind']} ({one['direction']})" for one in path.get("impairments", ()))
     return [*rows, ("Impairments", kinds)] if kinds else rows
 
 
