@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from captured import LOSSY, Captured, captured
 from specimens import TOGETHER
+from test_captures_workloads import CROWDED
 
 TSHARK = shutil.which("tshark")
 pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark isn't installed")
@@ -39,6 +40,7 @@ RUNS = {
     "deep": (LOSSY, ("path.buffer=4bdp", "flows.1.cca=reno")),
     "far": (LOSSY, ("path.rtt=80ms", "path.loss=0.001", "flows.1.cca=copa")),
     "chain": (TOGETHER, ("run.seed=3",)),
+    "crowd": (CROWDED, ()),
 }
 
 
