@@ -169,6 +169,15 @@ def test_the_number_of_trials_does_not_depend_on_the_order(tmp_path: Path) -> No
     assert summary(tmp_path / "part").equals(summary(tmp_path / "one"))
 
 
+def test_more_trials_than_needed_are_left_out(tmp_path: Path) -> None:
+    """As when several were started at once: the least number counts."""
+    execute(prepare(write(tmp_path, until(1e-9, most=4)), out=tmp_path / "out"))
+    assert summary(tmp_path / "out").height == 16
+    loose = execute(prepare(write(tmp_path, until(1.0, most=4)), out=tmp_path / "out"))
+    assert loose.new == 0
+    assert summary(tmp_path / "out").height == 8
+
+
 @pytest.mark.parametrize(
     ("rule", "place"),
     [
