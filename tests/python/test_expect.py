@@ -173,7 +173,7 @@ def test_more_trials_than_needed_are_left_out(tmp_path: Path) -> None:
     """As when several were started at once: the least number counts."""
     execute(prepare(write(tmp_path, until(1e-9, most=4)), out=tmp_path / "out"))
     assert summary(tmp_path / "out").height == 16
-    loose = execute(prepare(write(tmp_path, until(1.0, most=4)), out=tmp_path / "out"))
+    loose = execute(prepare(write(tmp_path, until(10.0, most=4)), out=tmp_path / "out"))
     assert loose.new == 0
     assert summary(tmp_path / "out").height == 8
 
