@@ -239,6 +239,16 @@ impl CongestionControl for Copa {
         true
     }
 
+    /// Packet by packet, as the authors' sender: in bursts Copa finds a queue of its own
+    /// making, and takes it for that of flows which fill the buffer.
+    fn max_tso_segs(&self) -> Option<u32> {
+        Some(1)
+    }
+
+    fn min_tso_segs(&self, _pacing_rate: Rate) -> u32 {
+        1
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("delta", 1.0 / self.inverse_delta);
         visit("velocity", self.velocity.value);

@@ -91,3 +91,73 @@ fn search_leaves_after_about_four_round_trips_of_saturation() {
         assert!((4.8..6.6).contains(&bdps), "{cca}: {bdps}");
     }
 }
+
+/// The first flow's share of the goodput of all.
+fn share(path: (u64, u64, u64), ccas: &[&str]) -> f64 {
+    let (rates, _) = goodputs(path, ccas, (20, 80), |_| {});
+    rates[0] / rates.iter().sum::<f64>()
+}
+
+#[test]
+fn vegas_cedes_to_cubic() {
+    for percent in [50, 100, 400] {
+        let share = share((20, 40, percent), &["vegas", "cubic"]);
+        assert!(share < 0.2, "{share} with {percent} % of a BDP");
+    }
+}
+
+#[test]
+fn ledbat_yields_to_cubic_where_the_buffer_exceeds_its_target() {
+    // 4 BDP are 160 ms of queue, the target is 100 ms.
+    let share = share((20, 40, 400), &["ledbat", "cubic"]);
+    assert!(share < 0.05, "{share}");
+}
+
+#[test]
+fn bbr3_loses_little_where_bbr_loses_a_tenth() {
+    let loss = |cca: &str| {
+        let (rates, log) = goodputs((80, 25, 50), &[cca; 4], (10, 40), |_| {});
+        assert!(rates.iter().sum::<f64>() > 70.0, "{cca}: {rates:?}");
+        log.drop_rate(10.0, 40.0)
+    };
+    let (bbr, bbr3) = (loss("bbr"), loss("bbr3"));
+    assert!(bbr > 0.07, "BBR {bbr}");
+    assert!(bbr3 < 0.02, "BBRv3 {bbr3}");
+}
+
+/// How much of the time the flows of Copa spent in the competitive mode, after 20 s.
+fn competing(log: &Log) -> f64 {
+    let late = log
+        .internals
+        .iter()
+        .filter(|(at, _, name, _)| at.as_secs_f64() > 20.0 && *name == "competes");
+    let values: Vec<f64> = late.map(|(_, _, _, value)| *value).collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn copa_alone_keeps_a_small_queue_and_a_fair_share() {
+    for (mbps, rtt, flows) in [(20, 40, 1), (100, 20, 2), (100, 40, 3)] {
+        let ccas = vec!["copa"; flows];
+        let (rates, log) = goodputs((mbps, rtt, 400), &ccas, (20, 80), |_| {});
+        let fair = mbps as f64 / flows as f64;
+        assert!(rates.iter().all(|rate| (rate / fair - 0.95).abs() < 0.15), "{rates:?}");
+        let queue = log.mean_queue(20.0, 80.0) / bdp(mbps, rtt, 100) as f64;
+        assert!(queue < 0.1, "{queue} BDP with {flows}");
+        assert!(competing(&log) < 0.2, "{} with {flows}", competing(&log));
+    }
+}
+
+#[test]
+fn copa_switches_mode_beside_cubic_and_holds_its_own() {
+    let beside = |competitive: f64| {
+        goodputs((40, 40, 100), &["copa", "cubic"], (20, 80), |case| {
+            case.flows[0].options.insert("competitive".into(), competitive);
+        })
+    };
+    let (rates, log) = beside(1.0);
+    assert!(competing(&log) > 0.6, "{}", competing(&log));
+    assert!(rates[0] > 0.3 * (rates[0] + rates[1]), "{rates:?}");
+    let (never, _) = beside(0.0);
+    assert!(never[0] < 0.1 * (never[0] + never[1]), "{never:?}");
+}
