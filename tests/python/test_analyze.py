@@ -9,6 +9,7 @@ import pytest
 import narrows.runner
 from narrows import cli
 from narrows.analyze import analyze
+from narrows.compare import compare
 from narrows.store import CaptureOptions, open_result
 
 SPEC = """
@@ -209,3 +210,26 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
     assert "Rate, delay, buffer and queue of the path are estimates" in page
     assert "trial-1/capture.json" in page
     assert (analysis.result.path / "sequence.png").stat().st_size > 10_000
+
+
+def test_a_capture_is_compared_with_its_simulation(analysis, tmp_path):
+    place = str(analysis.result.path)
+    made = compare(
+        f"{place}/spec.toml",
+        backends=["sim", f"capture:{place}"],
+        trials=2,
+        max_trials=2,
+        out=tmp_path / "out",
+    )
+    rows = {(row.cell.quantity, row.cell.flows): row for row in made.rows}
+    goodput = rows["goodput", "10.0.0.1:10000>10.128.0.1:5001"]
+    assert goodput.values[0] == pytest.approx(
+        analysis.result.summary["runs"][0]["flows"][0]["goodput_mbps"]
+    )
+    assert rows["utilization", ""].agrees
+
+
+def test_a_run_is_no_capture(run, capsys):
+    spec, backends = f"{run.path}/spec.toml", f"sim,capture:{run.path}"
+    assert cli.main(["compare", spec, "--backends", backends]) == 2
+    assert "narrows analyze" in capsys.readouterr().err

@@ -30,7 +30,8 @@ def get_backend(name: str) -> Backend:
     """The back end of that name; raises InputError for one that this version lacks.
 
     "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with
-    our own sender instead of iperf3.
+    our own sender instead of iperf3, "capture:DIR" what was captured: the results of
+    `narrows analyze` in that directory.
     """
     if name == "sim":
         from narrows.backends.sim import Simulator
@@ -44,4 +45,8 @@ def get_backend(name: str) -> Backend:
         from narrows.backends.kernel import Kernel
 
         return Kernel(name.partition(":")[2] or "iperf3")
+    if name.startswith("capture:"):
+        from narrows.backends.capture import Captured
+
+        return Captured(name.partition(":")[2])
     raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))

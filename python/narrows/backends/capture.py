@@ -1,0 +1,43 @@
+"""What was captured, as a back end: it runs nothing and gives what `narrows analyze` kept.
+
+Beside the simulator in `narrows compare`, it says how far the specification that
+was made from a capture is from what really happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.sim import Simulator
+from narrows.errors import InputError, SpecError
+from narrows.store import RunResult, open_result
+
+
+class Captured:
+    """The results directory `place` of a capture."""
+
+    name = "capture"
+
+    def __init__(self, place: str) -> None:
+        result = open_result(place)
+        if result.manifest["backend"] != self.name:
+            found = f'"capture:{place}", the result of a run'
+            raise InputError.at("--backend", found, "one of `narrows analyze`")
+        self._trial = result.trials[0]
+        self.engine = f"capture {self._trial.info.digest}"
+
+    def capabilities(self) -> Capabilities:
+        """All that a specification can name: whatever it says, what happened has happened."""
+        return Simulator().capabilities()
+
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+        """What was captured; raises SpecError for a scenario with other flows."""
+        if progress is not None:
+            progress(self._trial.info.end_s, self._trial.info.packets)
+        known, flows = self._trial.scenario["flows"], scenario["flows"]
+        if [flow["name"] for flow in known] != [flow["name"] for flow in flows]:
+            remedy = "the flows of the capture, as its own spec.toml has them,"
+            raise SpecError.at("flows", f"{len(flows)} others than were captured", remedy)
+        return RunResult(self._trial.tables, self._trial.info)
