@@ -64,5 +64,13 @@ EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("buffer-sweep", "1 CUBIC against 1 BBR by the size of the buffer",
              "The last two backup slides", "buffer-sweep", "deep-buffer-point",
              also=LATER, choices=ORDERS + " Buffers from 0.5 to 50 BDP stand for the slide's."),
+    _exhibit("policer", "BBR finds the rate of a policer", "Slide 'Lessons from deploying'",
+             also=LATER, choices="The policer lets 10 of 100 Mbit/s pass after a burst of 500 KB."),
+    _exhibit("ack-aggregation", "What held ACKs cost BBR", "Slide 'Lessons from deploying'",
+             choices="Up to 200 ACKs become one; for how long they are held is varied."),
+    _exhibit("aqm", "BBR and CUBIC through queue managements",
+             "Slide 'Looking for ways to contribute?'", also=LATER,
+             choices="All of the experiment is chosen: 20 Mbit/s, 40 ms, room of 375 KB, Linux's "
+             "default parameters, no ECN, two flows."),
     *IMPROVEMENTS,
 )  # fmt: skip

@@ -1,0 +1,134 @@
+"""Slide 'Lessons from deploying': acknowledgements that are held and decimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Line, Sheet
+from narrows.reproduce import views
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import testbed
+from narrows.reproduce.judging import between
+
+if TYPE_CHECKING:
+    from narrows.report import Check
+    from narrows.store import StoredTrial
+
+HOLDS_MS = (0, 5, 10, 15, 20, 30, 40)
+MOST = 200
+"""Acknowledgements in one, as the slide says."""
+MODELLED = "linux-5.15"
+"""Has BBR's model of ACK aggregation, which came with 5.1."""
+LINES = {"1 BDP": (1, False), "2 BDP": (2, False), "2 BDP and extra_acked": (2, True)}
+COLOURS = {"1 BDP": "neutral", "2 BDP": "bbr", "2 BDP and extra_acked": "reno"}
+TRIALS = 3
+HELD_MS = 20
+"""A round trip's worth of ACKs comes at once."""
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """One BBR flow with a window of 1 and 2 BDP, and with the later model, by holding time."""
+    for label, (gain, modelled) in LINES.items():
+        for hold in HOLDS_MS:
+            thin = {"kind": "ack_thinning", "max": MOST, "hold": f"{hold}ms",
+                    "direction": "backward"}  # fmt: skip
+            path = {"rate": "100mbit", "rtt": "20ms", "buffer": "4bdp",
+                    "impairments": [thin] if hold else []}  # fmt: skip
+            profile = MODELLED if modelled else scope.profile
+            spec = testbed.spec(
+                Scope(profile, scope.quick),
+                path,
+                [{"cca": "bbr", "options": {"cwnd_gain": gain}}],
+                duration="20s",
+                warmup="5s",
+                trials=testbed.trials(scope, TRIALS),
+                sample_interval="1s",
+            )
+            yield Case({"window": label, "hold_ms": hold}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """How busy the link is, in percent."""
+    return {"busy": views.summary(trial).select((100 * pl.col("utilization")).alias("busy"))}
+
+
+def by_hold(data: Data, label: str) -> pl.DataFrame:
+    """Mean, least and greatest utilisation over the trials by holding time."""
+    busy = pl.col("busy")
+    rows = data["busy"].filter(pl.col("window") == label).group_by("hold_ms")
+    return rows.agg(mean=busy.mean(), low=busy.min(), high=busy.max()).sort("hold_ms")
+
+
+def draw(data: Data) -> list[Picture]:
+    """Utilisation against the time for which ACKs are held."""
+    lines = []
+    for label, colour in COLOURS.items():
+        rows = by_hold(data, label)
+        x, y, low, high = (frames.column(rows, c) for c in ("hold_ms", "mean", "low", "high"))
+        lines.append(Line(label, x, y, colour, low, high, marker="o"))
+    chart = Chart("ACKs held for (ms)", "Utilisation (percent)", tuple(lines),
+                  x_range=(-1, HOLDS_MS[-1] + 1), y_range=(0, 102))  # fmt: skip
+    sheet = Sheet(
+        "What held ACKs cost BBR",
+        f"1 BBR, 100 Mbit/s, 20 ms, up to {MOST} ACKs in one; {data.scope.profile}, with "
+        f"extra_acked {MODELLED}",
+        (chart,),
+        "Utilisation against the holding time: a window of 1 BDP collapses, 2 BDP keeps the rate "
+        "up to a round trip, the model of aggregation beyond.",
+        height=3.4,
+    )
+    return [Picture("", "Utilisation by the time for which ACKs are held", sheet)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """1 BDP stalls, 2 BDP keeps most, the model nearly all."""
+    checks = [stalls(data), keeps(data), nearly_all(data)]
+    return [Finding("ietf98/ack-aggregation", checks)]
+
+
+def _busy(data: Data, label: str, hold: int) -> list[float]:
+    rows = data["busy"].filter((pl.col("window") == label) & (pl.col("hold_ms") == hold))
+    return rows["busy"].to_list()
+
+
+def stalls(data: Data) -> Check:
+    """A window of 1 BDP."""
+    return between(
+        "A window of 1 BDP would stall.",
+        f"Utilisation with cwnd_gain 1 and ACKs held for {HELD_MS} ms, a round trip.",
+        "a fraction of the rate",
+        _busy(data, "1 BDP", HELD_MS),
+        (0.0, 60.0),
+        " %",
+    )
+
+
+def keeps(data: Data) -> Check:
+    """BBR's own window of 2 BDP."""
+    return between(
+        "2 BDP keeps most of the rate.",
+        f"Utilisation with BBR's own gain of 2 and ACKs held for {HELD_MS} ms.",
+        "most of the rate",
+        _busy(data, "2 BDP", HELD_MS),
+        (80.0, 100.0),
+        " %",
+    )
+
+
+def nearly_all(data: Data) -> Check:
+    """BBR with the model, however long ACKs are held."""
+    rows = by_hold(data, "2 BDP and extra_acked")
+    plain = testbed.number(by_hold(data, "2 BDP")["mean"].min())
+    return between(
+        "Modelling extra_acked keeps nearly all.",
+        f"The least utilisation with {MODELLED}'s BBR over all holding times, up to "
+        f"{HOLDS_MS[-1]} ms (without the model it falls to {plain:.0f} %).",
+        "nearly all",
+        [testbed.number(rows["mean"].min())],
+        (90.0, 100.0),
+        " %",
+    )
