@@ -4,4 +4,47 @@ from __future__ import annotations
 
 from narrows.reproduce.exhibit import Exhibit
 
-EXHIBITS: tuple[Exhibit, ...] = ()
+PROFILE = "linux-4.11"
+REPORT = "the CS 244 reproduction of BBR (Girardeau and Steele, 2017)"
+CHOICES = (
+    "Both environments are run: virtual machines, whose senders paced with fq, and Mininet, where "
+    "a patched kernel let BBR pace itself, with timers taken to fire 50 microseconds late (that "
+    "kernel couldn't make up for it), and CUBIC wasn't paced. Sizes of queues are those of "
+    "the authors' scripts. Every packet of a sender waits up to 20 microseconds, in order, the "
+    "noise of a host. "
+)
+LATER = ("linux-6.12",)
+
+
+def _exhibit(
+    figure: str,
+    title: str,
+    source: str,
+    *claims: str,
+    choices: str = "",
+    also: tuple[str, ...] = (),
+) -> Exhibit:
+    return Exhibit(
+        f"cs244/{figure}",
+        title,
+        f"{source} of {REPORT}",
+        tuple(f"cs244/{claim}" for claim in claims or (figure,)),
+        f"cs244.{figure.replace('-', '_')}",
+        PROFILE,
+        also,
+        CHOICES + choices,
+    )
+
+
+EXHIBITS: tuple[Exhibit, ...] = (
+    _exhibit("fig5", "BBR keeps the queue empty that CUBIC fills", "Figure 5", also=LATER,
+             choices="The buffer is 210 ms, as the text says; the scripts have 150 to 175 packets, "
+             "among which netem counts those that it delays."),
+    _exhibit("fig6", "BBR flows converge to a fair share", "Figure 6", also=LATER,
+             choices="Starts that aren't exact are up to half a second off, in three ways."),
+    _exhibit("extension", "1 CUBIC against 1 BBR in large buffers", "The extension",
+             "extension-6bdp", "extension-18bdp", also=LATER,
+             choices="The queues are 200 and 600 packets, 6 and 18 BDP of the 40 ms that the text "
+             "names; the script's path is shorter. Both flows start together, or one a second "
+             "before the other."),
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""The extension: 1 CUBIC against 1 BBR in two large buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.reproduce import views
+from narrows.reproduce.cs244 import testbed
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between
+
+if TYPE_CHECKING:
+    from narrows.report import Check
+    from narrows.store import StoredTrial
+
+BUFFERS = {"6bdp": ("200pkt", "6 BDP"), "18bdp": ("600pkt", "more than 18 BDP")}
+END_S = 100
+KINDS = ("cubic", "bbr")
+ORDERS = (("0s", "0s"), ("0s", "1s"), ("1s", "0s"))
+EARLY_S, LATE_S = (2.0, 20.0), (60.0, 100.0)
+STARVED, FAIR = 25.0, 35.0
+DOMINATES = 70.0
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Both buffers in both environments, and other orders of starting."""
+    for environment in testbed.ENVIRONMENTS:
+        for label, (room, _) in BUFFERS.items():
+            for place, (cubic, bbr) in enumerate(ORDERS[:1] if scope.quick else ORDERS):
+                spec = testbed.spec(
+                    scope,
+                    environment,
+                    {**testbed.SLOW, "buffer": room},
+                    [{"cca": "cubic", "start": cubic}, {"cca": "bbr", "start": bbr}],
+                    duration=f"{END_S}s",
+                    trials=1 if scope.quick else 2,
+                    sample_interval="500ms",
+                )
+                yield Case({"environment": environment, "buffer": label, "order": place}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Throughput of both in windows of 1 s."""
+    return {"throughput": views.throughput(trial, 1.0, whole=True)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Throughput over 100 s, both buffers in Mininet."""
+    sheet = Sheet(
+        "1 CUBIC against 1 BBR in large buffers",
+        f"10 Mbit/s, 40 ms, started together, Mininet; windows of 1 s; {data.scope.profile}",
+        tuple(_chart(data, label) for label in BUFFERS),
+        "Throughput over 100 s: at 6 BDP BBR is starved and comes back, at 18 BDP CUBIC dominates.",
+    )
+    return [Picture("", "Throughput of both flows, first trial", sheet)]
+
+
+def _chart(data: Data, label: str) -> Chart:
+    rows = data["throughput"].filter(
+        (pl.col("buffer") == label)
+        & (pl.col("environment") == "Mininet")
+        & (pl.col("order") == 0)
+        & (pl.col("trial") == 1)
+    )
+    lines = []
+    for kind in KINDS:
+        mine = rows.filter(pl.col("class") == kind)
+        x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
+        lines.append(Line(name(kind), x, y, kind, width=1.2))
+    room, words = BUFFERS[label]
+    return Chart("Time (s)", "Throughput (Mbit/s)", tuple(lines),
+                 title=f"{words} ({room.removesuffix('pkt')} packets)", x_range=(0, END_S),
+                 y_range=(0, 10), guides=(Guide(5, ""),))  # fmt: skip
+
+
+def judge(data: Data) -> list[Finding]:
+    """Starved and back at 6 BDP; CUBIC ahead at 18."""
+    return [
+        Finding("cs244/extension-6bdp", [starved(data), back(data)]),
+        Finding("cs244/extension-18bdp", [dominates(data)]),
+    ]
+
+
+def share(
+    data: Data, label: str, kind: str, span: tuple[float, float], order: int = 0
+) -> list[float]:
+    """Percent of the throughput in a span that a flow had, for every run of an order."""
+    low, high = span
+    rows = data["throughput"].filter(
+        (pl.col("buffer") == label)
+        & (pl.col("order") == order)
+        & (pl.col("start_s") >= low)
+        & (pl.col("start_s") < high)
+    )
+    keys = ["environment", "trial"]
+    mbps = pl.col("throughput_mbps")
+    parts = rows.group_by(keys, maintain_order=True).agg(
+        percent=100 * mbps.filter(pl.col("class") == kind).sum() / mbps.sum()
+    )
+    return parts["percent"].to_list()
+
+
+def others(data: Data, label: str, kind: str, span: tuple[float, float]) -> str:
+    """The same in the other orders of starting, in words."""
+    found = [share(data, label, kind, span, order) for order in (1, 2)]
+    if not all(found):
+        return ""
+    first, second = (sum(values) / len(values) for values in found)
+    return f" ({first:.0f} % with CUBIC a second ahead, {second:.0f} % with BBR)"
+
+
+def starved(data: Data) -> Check:
+    """BBR's share at the beginning."""
+    return between(
+        "At 6 BDP BBR is starved at first.",
+        f"BBR's share from {EARLY_S[0]:g} to {EARLY_S[1]:g} s, started together, mean over "
+        f"environments and trials{others(data, '6bdp', 'bbr', EARLY_S)}.",
+        "far below one half",
+        share(data, "6bdp", "bbr", EARLY_S),
+        (0.0, STARVED),
+        " %",
+    )
+
+
+def back(data: Data) -> Check:
+    """BBR's share later on."""
+    return between(
+        "Then PROBE_RTT lets it back towards a fair share.",
+        f"BBR's share from {LATE_S[0]:g} to {LATE_S[1]:g} s, as above"
+        f"{others(data, '6bdp', 'bbr', LATE_S)}.",
+        "towards one half",
+        share(data, "6bdp", "bbr", LATE_S),
+        (FAIR, 60.0),
+        " %",
+    )
+
+
+def dominates(data: Data) -> Check:
+    """CUBIC's share in the larger buffer."""
+    return between(
+        "With more than 18 BDP CUBIC dominates.",
+        f"CUBIC's share of the throughput over {END_S} s, started together, mean over environments "
+        f"and trials{others(data, '18bdp', 'cubic', (0.0, END_S))}.",
+        "far above one half",
+        share(data, "18bdp", "cubic", (0.0, float(END_S))),
+        (DOMINATES, 100.0),
+        " %",
+    )

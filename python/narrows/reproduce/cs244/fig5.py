@@ -1,0 +1,168 @@
+"""Figure 5: the RTT of CUBIC and of BBR, run apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.palette import name
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.cs244 import testbed
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between
+
+if TYPE_CHECKING:
+    from narrows.figures.model import Floats
+    from narrows.store import StoredTrial
+
+KINDS = ("cubic", "bbr")
+BUFFER = "262500b"
+"""210 ms at 10 Mbit/s."""
+SHOWN_S = 8.0
+END_S = 30
+STARTED_S = 1.0
+RTPROP_MS, FULL_MS = 40.0, 250.0
+PROBE_MS = 1.25 * RTPROP_MS + 7.2
+"""A quarter of a BDP more, and the six packets that BBR adds for bursts of two."""
+LATER = ("Mininet, timers 100 us late", "100us")
+REST = 100 * 7 / 8
+"""Percent of the time in which BBR doesn't probe for bandwidth."""
+TOOTH = 0.15
+"""A fall of the RTT by this part of its peak is a tooth."""
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Both controls in both environments; BBR in Mininet with timers that are later, too."""
+    for environment, lateness in (*((e, testbed.LATENESS) for e in testbed.ENVIRONMENTS), LATER):
+        for kind in KINDS if environment != LATER[0] else ("bbr",):
+            spec = testbed.spec(
+                scope,
+                environment.partition(",")[0],
+                {**testbed.SLOW, "buffer": BUFFER},
+                [{"cca": kind}],
+                lateness,
+                duration=f"{END_S}s",
+                sample_interval="10ms",
+            )
+            yield Case({"environment": environment, "kind": kind}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The RTT at every sample."""
+    rows = views.samples(trial, ["rtt_ms"], whole=True).drop_nulls("rtt_ms")
+    return {"rtt": rows.select("time_s", "rtt_ms")}
+
+
+def draw(data: Data) -> list[Picture]:
+    """RTT over the first 8 s, a chart for each environment."""
+    sheet = Sheet(
+        "BBR keeps the queue empty that CUBIC fills",
+        f"1 CUBIC and 1 BBR, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
+        tuple(_chart(data, environment) for environment in testbed.ENVIRONMENTS),
+        "RTT over 8 s in two environments: BBR's near 40 ms with small probes, CUBIC's in "
+        "saw-teeth up to 250 ms.",
+    )
+    return [Picture("", "RTT of each flow over the first 8 seconds", sheet)]
+
+
+def _chart(data: Data, environment: str) -> Chart:
+    lines = []
+    for kind in KINDS:
+        times, rtt = _series(data, environment, kind)
+        lines.append(Line(name(kind), times, rtt, kind, width=1.2))
+    return Chart("Time (s)", "RTT (ms)", tuple(lines), title=environment, x_range=(0, SHOWN_S),
+                 y_range=(0, 270), guides=(Guide(FULL_MS, ""), Guide(RTPROP_MS, "")))  # fmt: skip
+
+
+def _series(data: Data, environment: str, kind: str) -> tuple[Floats, Floats]:
+    rows = data["rtt"].filter((pl.col("environment") == environment) & (pl.col("kind") == kind))
+    return frames.column(rows, "time_s"), frames.column(rows, "rtt_ms")
+
+
+def judge(data: Data) -> list[Finding]:
+    """BBR near the path's RTT, CUBIC up to the buffer's, in teeth."""
+    checks = [near(data, environment) for environment in testbed.ENVIRONMENTS]
+    return [Finding("cs244/fig5", [*checks, climbs(data), teeth(data)], late(data))]
+
+
+def near(data: Data, environment: str) -> Check:
+    """How much of the time BBR's RTT is near 40 ms."""
+    return between(
+        f"BBR's RTT stays near 40 ms but for probes ({environment}).",
+        f"Samples from {STARTED_S:g} to {END_S} s with an RTT of {PROBE_MS:g} ms or less (40 ms, "
+        "a quarter of a BDP while probing, 7.2 for three bursts of two packets); an eighth of the "
+        "time belongs to probes.",
+        "nearly all",
+        [_near(data, environment)],
+        (REST, 100.0),
+        " %",
+    )
+
+
+def _near(data: Data, environment: str) -> float:
+    times, rtt = _series(data, environment, "bbr")
+    return 100 * float((rtt[times >= STARTED_S] <= PROBE_MS).mean())
+
+
+def late(data: Data) -> Check:
+    """BBR in Mininet with timers that are twice as late."""
+    return between(
+        "In Mininet BBR's queue depends on how late its pacing timers fire, which isn't known.",
+        "The patch's pacing charges a burst one TCP header and no IP header, so that BBR sends "
+        "faster than it measured unless timers that fire late make up for it. The same part of "
+        f"the samples with timers 100 microseconds late instead of {testbed.LATENESS}.",
+        "nearly all",
+        [_near(data, LATER[0])],
+        (REST, 100.0),
+        " %",
+    )
+
+
+def climbs(data: Data) -> Check:
+    """The highest RTT of CUBIC."""
+    highest = [float(_series(data, e, "cubic")[1].max()) for e in testbed.ENVIRONMENTS]
+    return between(
+        "CUBIC's climbs towards 250 ms.",
+        "The highest RTT, mean over the environments.",
+        "250 ms",
+        highest,
+        (235.0, 255.0),
+        " ms",
+    )
+
+
+def teeth(data: Data) -> Check:
+    """The saw-teeth of CUBIC."""
+    counts = []
+    for environment in testbed.ENVIRONMENTS:
+        times, rtt = _series(data, environment, "cubic")
+        counts.append(falls(rtt[times >= STARTED_S]))
+    return Check(
+        "It does so in saw-teeth.",
+        f"Falls by {100 * TOOTH:g} % or more from a peak, after which it rises again by as much, "
+        f"from {STARTED_S:g} to {END_S} s. Passes with two or more in both environments.",
+        "saw-teeth",
+        " and ".join(str(count) for count in counts),
+        min(counts) >= 2,
+    )
+
+
+def falls(values: Floats) -> int:
+    """How often a series falls by `TOOTH` of its last peak, having risen by as much before."""
+    count, peak, low, falling = 0, float(values[0]), float(values[0]), False
+    for value in np.nditer(values):
+        if falling:
+            low = min(low, float(value))
+            if float(value) >= low * (1 + TOOTH):
+                peak, falling = float(value), False
+        else:
+            peak = max(peak, float(value))
+            if float(value) <= peak * (1 - TOOTH):
+                low, falling, count = float(value), True, count + 1
+    return count

@@ -1,0 +1,153 @@
+"""Figure 6: five BBR flows, one started every 2 s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.report import Check
+from narrows.reproduce import views
+from narrows.reproduce.cs244 import testbed
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import between, interval
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+FLOWS, GAP_S, RATE = 5, 2.0, 100
+PATH = {"rate": f"{RATE}mbit", "rtt": "10ms", "buffer": "1024pkt"}
+END_S, SHOWN_S = 90, 50.0
+TRIALS = 6
+OFFSETS = {
+    "every 2 s": (0.0, 0.0, 0.0, 0.0, 0.0),
+    "not exactly, 1": (0.0, 0.3, -0.4, 0.5, -0.2),
+    "not exactly, 2": (0.0, -0.5, 0.2, -0.3, 0.4),
+    "not exactly, 3": (0.0, 0.1, 0.4, -0.2, -0.5),
+}
+"""Seconds by which the starts differ from the plan."""
+EXACT = "every 2 s"
+LEVEL, WINDOW_S = 0.9, 2.0
+SOON_S, LATE_S = 40.0, 60.0
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Exact starts and others, in both environments."""
+    for environment in testbed.ENVIRONMENTS:
+        for starts, offsets in OFFSETS.items():
+            flows = [
+                {"cca": "bbr", "name": f"flow {i + 1}", "start": f"{GAP_S * i + offset:.1f}s"}
+                for i, offset in enumerate(offsets)
+            ]
+            wanted = TRIALS if starts == EXACT else TRIALS // 2
+            spec = testbed.spec(
+                scope,
+                environment,
+                PATH,
+                flows,
+                duration=f"{END_S}s",
+                trials=1 if scope.quick else wanted,
+                sample_interval="200ms",
+            )
+            yield Case({"environment": environment, "starts": starts}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Throughput in windows of 1 s, and from when on the shares are fair."""
+    return {
+        "throughput": views.by_flow(trial, 1.0),
+        "converged": pl.DataFrame({"at_s": [settled(views.by_flow(trial, WINDOW_S))]}),
+    }
+
+
+def settled(rates: pl.DataFrame) -> float:
+    """The end of the last window, once all have started, with a Jain's index below `LEVEL`."""
+    mbps = pl.col("throughput_mbps")
+    index = mbps.sum() ** 2 / (FLOWS * (mbps**2).sum())
+    rows = rates.filter(pl.col("start_s") >= GAP_S * (FLOWS - 1))
+    unfair = rows.group_by("start_s", "end_s").agg(index.alias("jain")).filter(
+        pl.col("jain") < LEVEL
+    )  # fmt: skip
+    last = testbed.number(unfair["end_s"].max())
+    return GAP_S * (FLOWS - 1) if np.isnan(last) else last
+
+
+def draw(data: Data) -> list[Picture]:
+    """The first 50 s of the first trial, a chart for each environment, and one of inexact starts."""
+    other = next(label for label in OFFSETS if label != EXACT)
+    charts = [_chart(data, environment, EXACT) for environment in testbed.ENVIRONMENTS]
+    charts.append(_chart(data, "VMs", other))
+    sheet = Sheet(
+        "BBR flows converge to a fair share",
+        f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets; windows of 1 s; {data.scope.profile}",
+        tuple(charts),
+        "Throughput of five BBR flows over 50 s: uneven at first, then equal but for common dips.",
+        height=2.3,
+    )
+    return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", sheet)]
+
+
+def _chart(data: Data, environment: str, starts: str) -> Chart:
+    rows = data["throughput"].filter(
+        (pl.col("environment") == environment)
+        & (pl.col("starts") == starts)
+        & (pl.col("trial") == 1)
+    )
+    lines = []
+    for place, label in enumerate(rows["class"].unique(maintain_order=True).to_list()):
+        mine = rows.filter(pl.col("class") == label)
+        x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
+        lines.append(Line(label, x, y, f"flow:{place}", width=1.2))
+    words = "starts 2 s apart" if starts == EXACT else "starts up to 0.5 s earlier or later"
+    return Chart("Time (s)", "Mbit/s", tuple(lines), title=f"{environment}, {words}",
+                 x_range=(0, SHOWN_S), guides=(Guide(RATE / FLOWS, ""),))  # fmt: skip
+
+
+def judge(data: Data) -> list[Finding]:
+    """When the flows have converged, with exact starts and with others."""
+    return [Finding("cs244/fig6", [soon(data), later(data)])]
+
+
+def _times(data: Data, exact: bool) -> list[float]:
+    same = pl.col("starts") == EXACT
+    rows = data["converged"].filter(same if exact else ~same)
+    return rows["at_s"].to_list()
+
+
+RULE = (
+    f"When the last window of {WINDOW_S:g} s ends in which Jain's index of the five throughputs "
+    f"is below {LEVEL:g}, in runs of {END_S} s"
+)
+
+
+def soon(data: Data) -> Check:
+    """Exact starts."""
+    times = _times(data, exact=True)
+    return between(
+        "Flows that start every 2 s have converged after 30 to 40 s.",
+        f"{RULE}; median over environments and trials, which range from {min(times):g} to "
+        f"{max(times):g} s.",
+        "30 to 40 s at the latest",
+        [float(np.median(times))],
+        (8.0, SOON_S),
+        " s",
+    )
+
+
+def later(data: Data) -> Check:
+    """Other starts."""
+    times, exact = _times(data, exact=False), _times(data, exact=True)
+    inside = [at <= LATE_S for at in times]
+    return Check(
+        "Otherwise it takes up to 50 or 60 s.",
+        f"{RULE}, starts up to 0.5 s off. Passes if nine of ten runs have converged by "
+        f"{LATE_S:g} s.",
+        "an extra period or two",
+        f"{sum(inside)} of {len(times)} runs, the last at {max(times):g} s; mean "
+        f"{interval(times)} s, {interval(exact)} s with exact starts",
+        sum(inside) >= 0.9 * len(times),
+    )

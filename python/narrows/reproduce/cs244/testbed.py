@@ -1,0 +1,35 @@
+"""The two environments of the reproduction, as conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from narrows.reproduce.conditions import dumbbell
+from narrows.reproduce.exhibit import Scope
+
+ENVIRONMENTS = {"VMs": True, "Mininet": False}
+"""Whether the sender's queue is fq: on the virtual machines; in Mininet BBR paced itself."""
+SLOW = {"rate": "10mbit", "rtt": "40ms"}
+JITTER = "20us"
+LATENESS = "50us"
+"""Of the pacing timers where BBR paces itself: before Linux 4.20 it couldn't make up for them."""
+
+
+def spec(
+    scope: Scope,
+    environment: str,
+    path: Mapping[str, Any],
+    flows: Sequence[Mapping[str, Any]],
+    lateness: str = LATENESS,
+    **run: Any,  # noqa: ANN401 (keys of the table `run`)
+) -> dict[str, Any]:
+    """A specification in one of the environments."""
+    paced = ENVIRONMENTS[environment]
+    hosts = {"fq": paced, "jitter": JITTER, "timer_lateness": "0s" if paced else lateness}
+    return dumbbell("cs244", path, flows, profile=scope.profile, host=hosts, **run)
+
+
+def number(value: object) -> float:
+    """A statistic of polars as a float; NaN if there is none."""
+    return float(value) if isinstance(value, int | float) else float("nan")
