@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from narrows import reproduce
+from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.plan import plan
 from narrows.report import Check
-from narrows.reproduce import ledger, make
+from narrows.reproduce import gather, ledger, make
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.judging import between, crossing, interval
 from narrows.reproduce.site import own_profiles
@@ -40,6 +41,20 @@ def test_a_figure_decides_known_claims_and_its_conditions_can_run(exhibit):
         assert len({tuple(case.key.values()) for case in cases}) == len(cases)
         for case in cases:
             plan(validate(dict(case.spec), None, []), "engine")
+
+
+def test_a_case_of_a_back_end_that_is_not_set_up_is_left_out(monkeypatch):
+    exhibit = reproduce.exhibits()["cs244/two-environments"]
+    scope = Scope(exhibit.profile, quick=True)
+    cases = list(exhibit.method().cases(scope))
+
+    def missing(name):
+        raise InputError.at("--backend", name, "another")
+
+    monkeypatch.setattr(gather, "get_backend", missing)
+    here = gather.work(exhibit, scope, get_backend("sim"))
+    assert {condition.key["place"] for condition in here.cells} == {"sim"}
+    assert 2 * len(here.cells) == len(cases)
 
 
 def test_no_claim_is_decided_twice():

@@ -41,11 +41,13 @@ class Case:
     """One condition of a figure.
 
     `key` names it: these become columns of every frame. `spec` is what a person
-    would write in TOML.
+    would write in TOML. A case that belongs to a certain `backend` runs there,
+    whichever was asked for, and is left out where that one isn't set up.
     """
 
     key: Key
     spec: Mapping[str, Any]
+    backend: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.backends import Backend
-from narrows.errors import NarrowsError
+from narrows.backends import Backend, get_backend
+from narrows.errors import InputError, NarrowsError
 from narrows.plan import Cell, Trial, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.spec.reading import validate
@@ -39,13 +39,22 @@ MADE_UP = ("jitter", "timer_lateness", "gro")
 
 
 @dataclass(frozen=True)
+class Condition:
+    """A case with its runs and where they run."""
+
+    key: Key
+    cell: Cell
+    engine: Backend
+
+
+@dataclass(frozen=True)
 class Work:
     """A figure under one profile, with the runs of each of its cases."""
 
     exhibit: Exhibit
     scope: Scope
     backend: str
-    cells: tuple[tuple[Key, Cell], ...]
+    cells: tuple[Condition, ...]
 
     @property
     def name(self) -> str:
@@ -53,11 +62,12 @@ class Work:
         quick = "-quick" if self.scope.quick else ""
         return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}"
 
-    def runs(self) -> Iterator[tuple[Cell, Trial]]:
-        """Every run."""
-        for _, cell in self.cells:
-            for trial in cell.plan.trials:
-                yield cell, trial
+    def runs(self, backend: str | None = None) -> Iterator[tuple[Cell, Trial]]:
+        """Every run, or those on one back end."""
+        for condition in self.cells:
+            if backend in (None, condition.engine.name):
+                for trial in condition.cell.plan.trials:
+                    yield condition.cell, trial
 
 
 @dataclass(frozen=True)
@@ -76,11 +86,23 @@ def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
     cases: Iterable[Case] = exhibit.method().cases(scope)
     cells = []
     for number, case in enumerate(cases, start=1):
-        spec = validate(_possible(case.spec, backend), None, [])
-        cells.append(
-            (case.key, Cell(number, dict(case.key), plan(spec, backend.engine, backend.name)))
-        )
+        engine = _engine(case, backend)
+        if engine is None:
+            continue
+        spec = validate(_possible(case.spec, engine), None, [])
+        runs = plan(spec, engine.engine, engine.name)
+        cells.append(Condition(case.key, Cell(number, dict(case.key), runs), engine))
     return Work(exhibit, scope, backend.name, tuple(cells))
+
+
+def _engine(case: Case, backend: Backend) -> Backend | None:
+    """Where a case runs; None if it belongs to a back end that isn't set up here."""
+    if case.backend in ("", backend.name):
+        return backend
+    try:
+        return get_backend(case.backend)
+    except InputError:
+        return None
 
 
 def _possible(spec: Mapping[str, Any], backend: Backend) -> dict[str, Any]:
@@ -101,13 +123,21 @@ def gather(
 ) -> Gathered:
     """Runs what isn't there yet, all figures together; raises StoreError if `out` is no place."""
     store = create_store(out / "runs")
-    wanted = [run for item in works for run in item.runs()]
+    engines = {c.engine.name: c.engine for item in works for c in item.cells}
+    done = []
     try:
-        done = Pool(wanted, backend, store, width(backend, jobs)).run(watcher)
+        for name, engine in ({backend.name: backend} | engines).items():
+            wanted = [run for item in works for run in item.runs(name)]
+            done.append(Pool(wanted, engine, store, width(engine, jobs)).run(watcher))
     except OSError as error:
         raise unwritable(error, out) from error
-    runs = done.new + done.stored + len(done.failures)
-    return Gathered(runs, done.new, done.failures, done.packets, done.wall_s)
+    return Gathered(
+        sum(each.new + each.stored + len(each.failures) for each in done),
+        sum(each.new for each in done),
+        tuple(failure for each in done for failure in each.failures),
+        sum(each.packets for each in done),
+        sum(each.wall_s for each in done),
+    )
 
 
 def measured(item: Work, out: Path) -> Data:
@@ -122,7 +152,7 @@ def measured(item: Work, out: Path) -> Data:
 
 def _key(item: Work) -> str:
     """Of the runs, their names here, and the code that measures them."""
-    names = [json.dumps(dict(key), sort_keys=True) for key, _ in item.cells]
+    names = [json.dumps(dict(condition.key), sort_keys=True) for condition in item.cells]
     hashes = [trial.hash for _, trial in item.runs()]
     return content_hash([*names, *hashes, *_sources(item.exhibit.method())])
 
@@ -142,7 +172,8 @@ def _measure(item: Work, store: RunStore) -> dict[str, pl.DataFrame]:
 
     measure = item.exhibit.method().measure
     parts: dict[str, list[pl.DataFrame]] = {}
-    for key, cell in item.cells:
+    for condition in item.cells:
+        key, cell = condition.key, condition.cell
         for trial in cell.plan.trials:
             if trial.hash not in store:
                 failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")

@@ -36,6 +36,18 @@ def _exhibit(
     )
 
 
+TWO = Exhibit(
+    "cs244/two-environments",
+    "One description, two environments",
+    f"The method of {REPORT}",
+    ("cs244/two-environments",),
+    "cs244.two_environments",
+    LATER[0],
+    choices="In place of virtual machines and Mininet: the simulator and, where one is built "
+    "(`narrows kernel build`), a Linux 6.12 kernel in virtual time, both with that version's TCP "
+    "and fq. The agreement study, docs/reference/agreement.md, compares them on many paths.",
+)
+
 EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("fig5", "BBR keeps the queue empty that CUBIC fills", "Figure 5", also=LATER,
              choices="The buffer is 210 ms, as the text says; the scripts have 150 to 175 packets, "
@@ -47,4 +59,5 @@ EXHIBITS: tuple[Exhibit, ...] = (
              choices="The queues are 200 and 600 packets, 6 and 18 BDP of the 40 ms that the text "
              "names; the script's path is shorter. Both flows start together, or one a second "
              "before the other."),
+    TWO,
 )  # fmt: skip

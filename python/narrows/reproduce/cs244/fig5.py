@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from narrows.figures import frames
@@ -156,13 +155,13 @@ def teeth(data: Data) -> Check:
 def falls(values: Floats) -> int:
     """How often a series falls by `TOOTH` of its last peak, having risen by as much before."""
     count, peak, low, falling = 0, float(values[0]), float(values[0]), False
-    for value in np.nditer(values):
+    for value in values.tolist():
         if falling:
-            low = min(low, float(value))
-            if float(value) >= low * (1 + TOOTH):
-                peak, falling = float(value), False
+            low = min(low, value)
+            if value >= low * (1 + TOOTH):
+                peak, falling = value, False
         else:
-            peak = max(peak, float(value))
-            if float(value) <= peak * (1 - TOOTH):
-                low, falling, count = float(value), True, count + 1
+            peak = max(peak, value)
+            if value <= peak * (1 - TOOTH):
+                low, falling, count = value, True, count + 1
     return count

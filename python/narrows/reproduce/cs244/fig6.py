@@ -77,7 +77,7 @@ def settled(rates: pl.DataFrame) -> float:
 
 
 def draw(data: Data) -> list[Picture]:
-    """The first 50 s of the first trial, a chart for each environment, and one of inexact starts."""
+    """The first 50 s of a trial in each environment, and of one with inexact starts."""
     other = next(label for label in OFFSETS if label != EXACT)
     charts = [_chart(data, environment, EXACT) for environment in testbed.ENVIRONMENTS]
     charts.append(_chart(data, "VMs", other))

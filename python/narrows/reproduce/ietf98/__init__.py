@@ -64,10 +64,18 @@ EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("buffer-sweep", "1 CUBIC against 1 BBR by the size of the buffer",
              "The last two backup slides", "buffer-sweep", "deep-buffer-point",
              also=LATER, choices=ORDERS + " Buffers from 0.5 to 50 BDP stand for the slide's."),
+    _exhibit("lte-startup", "Downloads over a cellular link",
+             "Slides 'Faster for short flows, too' and 'Robust detection of full pipes'",
+             also=LATER,
+             choices="The link is the preset lte with slots of 10 ms, whose grants grow with what "
+             "waits from 1 Mbit/s on; how noisy the delay is beyond that is varied."),
     _exhibit("policer", "BBR finds the rate of a policer", "Slide 'Lessons from deploying'",
              also=LATER, choices="The policer lets 10 of 100 Mbit/s pass after a burst of 500 KB."),
     _exhibit("ack-aggregation", "What held ACKs cost BBR", "Slide 'Lessons from deploying'",
              choices="Up to 200 ACKs become one; for how long they are held is varied."),
+    _exhibit("rwnd-throttle", "A clamped receive window throttles every control alike",
+             "Slide 'Lessons from deploying'",
+             choices="The path is 50 Mbit/s and 40 ms; the window is that of the receiving host."),
     _exhibit("aqm", "BBR and CUBIC through queue managements",
              "Slide 'Looking for ways to contribute?'", also=LATER,
              choices="All of the experiment is chosen: 20 Mbit/s, 40 ms, room of 375 KB, Linux's "
