@@ -101,6 +101,9 @@ def test_the_columns_of_a_summary_are_those_announced() -> None:
     tables = summary_tables(entry, ["cubic", "bbr"])
     columns = [*summary_columns(["cubic", "bbr"]), "invalid"]
     assert sorted(tables["summary"].columns) == sorted(columns)
+    assert tables["summary"]["invalid"][0] is None
+    late = summary_tables({**entry, "invalid": "too late"}, ["cubic", "bbr"])["summary"]
+    assert late["invalid"][0] == "too late"
     flow = tables["flows"].row(0, named=True)
     own_ms = scenario["path"]["rtt_ns"] / 1e6
     assert flow["delay_p95_ms"] == pytest.approx(flow["rtt_p95_ms"] - own_ms)
