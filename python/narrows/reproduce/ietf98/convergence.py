@@ -47,7 +47,7 @@ def cases(scope: Scope) -> Iterator[Case]:
             {"rate": f"{RATE}mbit", "rtt": "10ms", "buffer": "8bdp"},
             flows,
             duration=f"{END_S}s",
-            trials=testbed.trials(scope, TRIALS),
+            trials=TRIALS,
             sample_interval="50ms",
         )
         yield Case({"flows": count}, spec)
