@@ -64,6 +64,7 @@ def scenario(
             "fq": False,
             "jitter_ns": 0,
             "timer_lateness_ns": 0,
+            "gso": False,
             "gro_ns": 0,
             "socket_buffers": "raised",
         },

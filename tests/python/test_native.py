@@ -117,6 +117,7 @@ def scenario(**run: object) -> Scenario:
             "fq": False,
             "jitter_ns": 1000,
             "timer_lateness_ns": 0,
+            "gso": False,
             "gro_ns": 0,
             "socket_buffers": "raised",
         },

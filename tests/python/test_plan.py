@@ -45,6 +45,7 @@ def test_a_scenario_in_full() -> None:
         "fq": True,
         "jitter_ns": 10_000,
         "timer_lateness_ns": 0,
+        "gso": False,
         "gro_ns": 0,
         "socket_buffers": "unlimited",
     }

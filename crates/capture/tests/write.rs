@@ -56,6 +56,7 @@ impl Wire {
 
 fn data(seq: Seq, len: u16) -> Kind {
     Kind::Data(Data {
+        count: 1,
         seq,
         len,
         psh: false,

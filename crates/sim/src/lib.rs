@@ -157,6 +157,7 @@ fn hosts(
             size: flow.size_bytes,
             closes: true,
             ecn: ecn_mode(flow.ecn),
+            gso: scenario.host.gso,
             instance: 0,
             note_lost,
         };

@@ -130,6 +130,8 @@ pub struct Host {
     pub jitter_ns: u64,
     /// How late the sender's pacing timers fire, in ns.
     pub timer_lateness_ns: u64,
+    /// Whether a sender's burst passes the path as one packet (GSO through software queues).
+    pub gso: bool,
     /// How long the receiver's card collects packets for GRO to merge, in ns; 0: no GRO.
     pub gro_ns: u64,
     /// Socket buffers.

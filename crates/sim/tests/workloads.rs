@@ -190,3 +190,21 @@ fn impossible_workloads_are_refused() {
     let narrow = Workload::Video { bitrate_bps: 1, chunk_ns: 2, start_ns: 1, buffer_ns: 2 };
     assert!(error(narrow).starts_with("flows[0].workload.buffer_ns: found 2; room"));
 }
+
+/// Super-packets: the queue counts a burst as one packet, and drops it whole.
+#[test]
+fn super_packets_pass_the_queue_as_one() {
+    let mut case = scenario(100, 20, bdp(100, 20, 100), &["cubic"]);
+    let plain = common::run(&case);
+    case.host.gso = true;
+    let log = common::run(&case);
+    let packets = |log: &common::Log| log.queues.last().expect("a row").1.forwarded;
+    // Bursts of about a millisecond: eight packets.
+    let merged = packets(&plain) / packets(&log);
+    assert!((4..12).contains(&merged), "{merged} packets in one");
+    let last = log.flow(0).last().expect("a row").1;
+    let dropped = log.queues.last().expect("a row").1.dropped;
+    assert!(last.lost >= 3 * dropped, "{} packets lost in {dropped} drops", last.lost);
+    let goodputs = [&plain, &log].map(|log| log.goodput(0, 10.0, 60.0));
+    assert!(goodputs.iter().all(|&mbps| mbps > 85.0), "{goodputs:?}");
+}

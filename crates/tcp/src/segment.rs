@@ -2,7 +2,7 @@
 
 use narrows_base::{Ecn, FlowId, Packet};
 
-use crate::HEADER;
+use crate::{HEADER, MSS};
 
 /// A packet's number within its connection, from 0.
 pub type Seq = u32;
@@ -56,12 +56,15 @@ pub enum Kind {
     Ack(Ack),
 }
 
-/// A packet of payload.
+/// A packet of payload, or a super-packet: several in a row that pass the network as one
+/// (GSO), all of them full but for the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Packet number.
+    /// Packet number, of the first one.
     pub seq: Seq,
-    /// Payload bytes.
+    /// How many packets it is.
+    pub count: u16,
+    /// Payload bytes, of all.
     pub len: u16,
     /// PSH: the last packet of a burst that left as one (`tcp_transmit_skb`).
     pub psh: bool,
@@ -144,6 +147,28 @@ impl FromIterator<(Seq, Seq)> for SackBlocks {
     }
 }
 
+impl Data {
+    /// Most packets in one: 64 KiB.
+    pub const MAX_PACKETS: u16 = 45;
+
+    /// Its packets one by one.
+    pub(crate) fn packets(self) -> impl Iterator<Item = Self> {
+        let full = u16::try_from(MSS).expect("a packet fits 16 bits");
+        (0..self.count).map(move |at| {
+            let is_last = at + 1 == self.count;
+            Self {
+                seq: self.seq + Seq::from(at),
+                count: 1,
+                len: if is_last { self.len - at * full } else { full },
+                psh: self.psh && is_last,
+                fin: self.fin && is_last,
+                cwr: self.cwr && at == 0,
+                ..self
+            }
+        })
+    }
+}
+
 /// IP bytes of a packet with `len` bytes of payload.
 #[must_use]
 pub fn data_size(len: u16) -> u32 {
@@ -170,7 +195,7 @@ impl Segment {
         let (size, ecn) = match &self.kind {
             Kind::Syn { .. } | Kind::SynAck { .. } => (SYN_SIZE, others),
             Kind::HandshakeAck { .. } => (HEADER, others),
-            Kind::Data(data) => (data_size(data.len), data.ecn),
+            Kind::Data(data) => (u32::from(data.count) * HEADER + u32::from(data.len), data.ecn),
             Kind::Ack(ack) => (ack_size(&ack.sack), others),
         };
         Packet { flow, size, ecn, body: self }

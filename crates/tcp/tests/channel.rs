@@ -34,6 +34,7 @@ struct Case {
     /// How both ends use ECN, and which part of the packets that can be is marked.
     ecn: EcnMode,
     marked: f64,
+    gso: bool,
     seed: u64,
 }
 
@@ -59,8 +60,8 @@ fn cases() -> impl Strategy<Value = Case> {
         1 => Just(EcnMode::Dctcp),
         1 => Just(EcnMode::L4s)
     ];
-    let marks = (mode, chance(0.9));
-    (host, path, faults, marks).prop_map(|(host, path, faults, (ecn, marked))| {
+    let marks = (mode, chance(0.9), prop_oneof![3 => Just(false), 1 => Just(true)]);
+    (host, path, faults, marks).prop_map(|(host, path, faults, (ecn, marked, gso))| {
         let (profile, control, size, fq, limits, gro_us) = host;
         let (rtt_us, packets_per_sec, buffer) = path;
         let (data_loss, ack_loss, reordered, duplicated, seed) = faults;
@@ -80,6 +81,7 @@ fn cases() -> impl Strategy<Value = Case> {
             duplicated,
             ecn,
             marked,
+            gso,
             seed,
         }
     })
@@ -167,6 +169,7 @@ impl World {
             limits: case.limits,
             size: Some(case.size),
             ecn: case.ecn,
+            gso: case.gso,
             instance: 0,
             closes: false,
             note_lost: false,
@@ -268,7 +271,7 @@ impl World {
                 let alone = data.seq == self.acked;
                 assert!(end <= self.edge || alone, "{} is beyond the receive window", data.seq);
                 assert_eq!(data.retransmission, data.seq < self.next, "packet {}", data.seq);
-                self.next = self.next.max(data.seq + 1);
+                self.next = self.next.max(data.seq + u32::from(data.count));
             }
             self.channel.carry(To::Receiver, segment, self.now);
         }
@@ -337,6 +340,7 @@ fn a_clean_path_needs_no_retransmission() {
                 duplicated: 0.0,
                 ecn: EcnMode::Off,
                 marked: 0.0,
+                gso: false,
                 seed: 1,
             };
             let mut world = World::new(&case);

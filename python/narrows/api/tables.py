@@ -142,6 +142,8 @@ class Host(Table):
     """
     timer_lateness: Values[str] | None = None
     """How late the sender's pacing timers fire. Takes a duration with its unit, such as "10s"."""
+    gso: Values[bool] | None = None
+    """Whether a sender's burst passes the path as one packet. Takes true or false."""
     gro: Values[str] | None = None
     """How long the receiver's card collects packets for GRO to merge, 0 for no GRO. Takes a
     duration with its unit, such as "10s".

@@ -11,7 +11,9 @@ from narrows.spec.suggest import one_of
 
 
 def refuse_workloads(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for a flow with a workload or a clamped window."""
+    """Raises SpecError for a workload, a clamped window or super-packets."""
+    if scenario["host"]["gso"]:
+        raise SpecError.at("host.gso", "true", "false on this back end")
     for i, flow in enumerate(scenario["flows"]):
         for key, name in (("workload", "workload"), ("receive_window_bytes", "receive_window")):
             if flow[key] is not None:

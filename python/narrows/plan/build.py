@@ -74,6 +74,7 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
             "fq": host.fq,
             "jitter_ns": host.jitter,
             "timer_lateness_ns": host.timer_lateness,
+            "gso": host.gso,
             "gro_ns": host.gro,
             "socket_buffers": host.socket_buffers,
         },

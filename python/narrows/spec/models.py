@@ -122,6 +122,8 @@ class Host(_Table):
     """Each packet of a sender waits up to this long, in order; ns."""
     timer_lateness: Duration = 0
     """How late the sender's pacing timers fire; ns."""
+    gso: Boolean = False
+    """Whether a sender's burst passes the path as one packet."""
     gro: Duration = 0
     """How long the receiver's card collects packets for GRO to merge; ns, 0 for no GRO."""
     socket_buffers: Buffers = "raised"

@@ -77,9 +77,7 @@ impl Wire {
                 known.sender_scale = *scale;
             }
             Kind::SynAck { scale, .. } => known.receiver_scale = *scale,
-            Kind::Data(data) if u32::from(data.len) < MSS || data.fin => {
-                known.add_short(segment.instance, data);
-            }
+            Kind::Data(data) => known.add_short(segment.instance, data),
             _ => {}
         }
     }
@@ -111,9 +109,14 @@ impl Wire {
 
 impl Flow {
     fn add_short(&mut self, instance: u32, data: &Data) {
+        let short = u32::from(data.count) * MSS - u32::from(data.len);
+        if short == 0 && !data.fin {
+            return;
+        }
         let before = self.short_before(instance, data.seq).map_or(0, |short| short.missing);
-        let missing = before + u64::from(MSS - u32::from(data.len));
-        self.short.insert((instance, data.seq), Short { missing, fin: data.fin });
+        let missing = before + u64::from(short);
+        let seq = data.seq + u32::from(data.count) - 1;
+        self.short.insert((instance, seq), Short { missing, fin: data.fin });
     }
 
     /// The last packet before `seq` that wasn't full.

@@ -63,7 +63,8 @@ mod tests {
 
     fn data(seq: u32, psh: bool, ts: u32) -> Data {
         let (cwr, ecn) = (false, Ecn::NotEct);
-        Data { seq, len: 1448, psh, fin: false, retransmission: false, ts, ts_echo: 0, cwr, ecn }
+        let (count, len, fin, retransmission, ts_echo) = (1, 1448, false, false, 0);
+        Data { seq, count, len, psh, fin, retransmission, ts, ts_echo, cwr, ecn }
     }
 
     #[test]

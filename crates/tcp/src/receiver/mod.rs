@@ -125,7 +125,10 @@ impl Receiver {
             }
             Kind::Data(data) => {
                 let data = Data { ecn, ..*data };
-                if self.gro.is_off() {
+                if data.count > 1 {
+                    let unit: Vec<Data> = data.packets().collect();
+                    self.receive_unit(&unit, now);
+                } else if self.gro.is_off() {
                     self.receive_unit(std::slice::from_ref(&data), now);
                 } else {
                     self.gro.hold(data, now);

@@ -45,6 +45,8 @@ pub(crate) struct Connection {
     pub(super) pacer: Pacer,
     pub(super) timers: Timers,
     pub(super) ecn: SenderEcn,
+    /// Whether bursts pass the network as one packet.
+    pub(super) gso: bool,
     pub(super) supply: Supply,
     pub(super) window: WindowUse,
     pub(super) counters: Counters,
@@ -114,6 +116,7 @@ impl Connection {
             pacer: Pacer::new(profile, config.fq, enforced, config.timer_lateness),
             timers: Timers::default(),
             ecn: SenderEcn::new(config.ecn),
+            gso: config.gso,
             supply: Supply::new(config.size, config.mss),
             window: WindowUse::new(answer.window, config.limits.send(profile), jiffies.at(now)),
             counters: Counters::default(),

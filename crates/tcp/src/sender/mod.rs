@@ -51,6 +51,9 @@ pub struct SenderConfig {
     /// Whether the connection ends with its size: the last packet carries the FIN, as
     /// when an application writes and closes. It changes nothing else.
     pub closes: bool,
+    /// Whether a burst passes the network as one packet, as generic segmentation offload
+    /// hands it to software queues.
+    pub gso: bool,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
     /// Whether [`Sender::take_lost`] will be asked.

@@ -218,7 +218,12 @@ impl Connection {
             payload += u64::from(len);
             self.counters.data_packets_sent += 1;
             let seq = self.register(len, now);
-            self.emit(seq, packets > 1 && at + 1 == packets, false, now);
+            if !self.gso {
+                self.emit(seq, packets > 1 && at + 1 == packets, false, now);
+            }
+        }
+        if self.gso {
+            self.emit_super(first, packets, false, now);
         }
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
         self.pacer.depart(payload, packets, self.counters.data_packets_sent, now);
@@ -244,6 +249,7 @@ impl Connection {
         let last = self.supply.is_empty() && seq + 1 == self.board.next;
         self.out.push_back(Kind::Data(Data {
             seq,
+            count: 1,
             len,
             psh: psh || last,
             fin: last && self.closes,
@@ -253,6 +259,29 @@ impl Connection {
             cwr,
             ecn,
         }));
+    }
+
+    /// A burst as super-packets: up to 64 KiB, and none beyond a packet that isn't full.
+    fn emit_super(&mut self, first: Seq, packets: u32, retransmission: bool, now: Time) {
+        let mut seq = first;
+        while seq < first + packets {
+            self.emit(seq, false, retransmission, now);
+            let Some(Kind::Data(data)) = self.out.back_mut() else { return };
+            let mut len = data.len;
+            seq += 1;
+            while seq < first + packets
+                && u32::from(len) == self.mss
+                && data.count < Data::MAX_PACKETS
+            {
+                len = self.board.get(seq).len;
+                data.len += len;
+                data.count += 1;
+                seq += 1;
+            }
+            let ends = self.supply.is_empty() && seq == self.board.next;
+            data.fin = ends && self.closes;
+            data.psh = ends || (packets > 1 && seq == first + packets);
+        }
     }
 
     /// Tells the control that sending begins anew (`tcp_event_data_sent`).
@@ -327,7 +356,12 @@ impl Connection {
             self.rate.sent(sent, departure_us, out);
             self.board.sent_now(seq);
             self.counters.data_packets_sent += 1;
-            self.emit(seq, packets > 1 && at + 1 == packets, true, now);
+            if !self.gso {
+                self.emit(seq, packets > 1 && at + 1 == packets, true, now);
+            }
+        }
+        if self.gso {
+            self.emit_super(first, packets, true, now);
         }
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
         self.counters.retransmitted += u64::from(packets);

@@ -67,6 +67,7 @@ impl ReceiverEnd {
             let echo = Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(self.rtt);
             let data = Data {
                 seq,
+                count: 1,
                 len,
                 psh,
                 fin: false,

@@ -44,6 +44,7 @@ impl SenderEnd {
             limits: settings.limits()?,
             size: settings.get("size").map(size).transpose()?,
             ecn: settings.ecn()?,
+            gso: false,
             instance: 0,
             closes: false,
             note_lost: false,
