@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench instructions reference locks clean
+.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench fuzz instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -38,7 +38,7 @@ rust-lint: $(VENV)/.installed
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 rust-test: $(VENV)/.installed
-	$(CARGO) test --locked --workspace
+	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace
 
 python-lint: setup
 	$(BIN)/ruff format --check python tests tools
@@ -52,6 +52,9 @@ python-test: setup
 bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
 	$(CARGO) bench --locked --workspace
+
+fuzz: $(VENV)/.installed ## an hour of captures turned into nonsense
+	NARROWS_FUZZ_SECONDS=3600 $(CARGO) test --locked -p narrows-capture --test reading nonsense
 
 instructions: setup ## instructions per packet, which don't depend on the machine's load
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
