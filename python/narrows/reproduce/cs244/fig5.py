@@ -53,9 +53,10 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The RTT at every sample."""
-    rows = views.samples(trial, ["rtt_ms"], whole=True).drop_nulls("rtt_ms")
-    return {"rtt": rows.select("time_s", "rtt_ms")}
+    """The RTT at every sample; the smoothed one of a back end that sees no other."""
+    rows = views.samples(trial, ["rtt_ms", "srtt_ms"], whole=True)
+    rtt = rows.select("time_s", pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
+    return {"rtt": rtt.drop_nulls("rtt_ms")}
 
 
 def draw(data: Data) -> list[Picture]:

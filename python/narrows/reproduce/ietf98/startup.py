@@ -41,9 +41,10 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """What was sent, what is in flight, the RTT and the state at every sample."""
-    columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "lost",
+    columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "retransmitted",
                "cca_state"]  # fmt: skip
     rows = views.samples(trial, columns, whole=True).drop("flow", "name", "cca")
+    rows = rows.with_columns(pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
     parts = {"samples": rows, "queue": views.queue(trial, whole=True)}
     return {**parts, "bandwidth": views.internal(trial, "bw_mbps", whole=True).drop("flow")}
 
@@ -138,13 +139,13 @@ def plateau(data: Data) -> Check:
     left = _exit(data, "bbr")
     bandwidth = _of(data, "bbr", "bandwidth").filter(pl.col("time_s") <= left)
     known = testbed.number(bandwidth["value"].max())
-    lost = testbed.number(_of(data, "bbr").filter(pl.col("time_s") <= left)["lost"].max())
+    lost = testbed.number(_of(data, "bbr").filter(pl.col("time_s") <= left)["retransmitted"].max())
     return Check(
         "BBR leaves on a plateau of the delivery rate.",
-        "BBR's estimate of the bandwidth when STARTUP ends, and packets lost until then. Passes "
-        f"from {10 * PLATEAU:g} Mbit/s on with none lost.",
+        "BBR's estimate of the bandwidth when STARTUP ends, and packets sent again until then. Passes "
+        f"from {10 * PLATEAU:g} Mbit/s on with none.",
         "the rate is known, nothing is lost",
-        f"{known:.2f} Mbit/s at {left:.3f} s, {lost:.0f} lost",
+        f"{known:.2f} Mbit/s at {left:.3f} s, {lost:.0f} sent again",
         known >= 10 * PLATEAU and lost == 0,
     )
 
@@ -153,14 +154,14 @@ def signal(data: Data) -> Check:
     """What CUBIC had seen when it left."""
     left = _exit(data, "cubic")
     rows = _of(data, "cubic").filter(pl.col("time_s") <= left)
-    lost = testbed.number(rows["lost"].max())
+    lost = testbed.number(rows["retransmitted"].max())
     rise = testbed.number(rows["rtt_ms"].max()) - testbed.number(rows["rtt_ms"].min())
     return Check(
         "CUBIC leaves on loss or a rise of the RTT.",
-        "When slow start ends: packets lost until then, and the highest RTT less the lowest. "
-        "Passes with a loss, or a rise of 4 ms (HyStart's least threshold) or more.",
+        "When slow start ends: packets sent again until then, and the highest RTT less the lowest. "
+        "Passes with one, or a rise of 4 ms (HyStart's least threshold) or more.",
         "a loss or a rise of the RTT",
-        f"{lost:.0f} lost, a rise of {rise:.1f} ms, at {left:.3f} s",
+        f"{lost:.0f} sent again, a rise of {rise:.1f} ms, at {left:.3f} s",
         bool(np.isfinite(left)) and (lost > 0 or rise >= 4.0),
     )
 
