@@ -139,7 +139,8 @@ def plateau(data: Data) -> Check:
     left = _exit(data, "bbr")
     bandwidth = _of(data, "bbr", "bandwidth").filter(pl.col("time_s") <= left)
     known = testbed.number(bandwidth["value"].max())
-    lost = testbed.number(_of(data, "bbr").filter(pl.col("time_s") <= left)["retransmitted"].max())
+    rows = _of(data, "bbr").filter(pl.col("time_s") <= left)
+    lost = testbed.number(rows["retransmitted"].max())
     return Check(
         "BBR leaves on a plateau of the delivery rate.",
         "BBR's estimate of the bandwidth when STARTUP ends, and packets sent again until then. Passes "
