@@ -143,8 +143,8 @@ def plateau(data: Data) -> Check:
     lost = testbed.number(rows["retransmitted"].max())
     return Check(
         "BBR leaves on a plateau of the delivery rate.",
-        "BBR's estimate of the bandwidth when STARTUP ends, and packets sent again until then. Passes "
-        f"from {10 * PLATEAU:g} Mbit/s on with none.",
+        "BBR's estimate of the bandwidth when STARTUP ends, and packets sent again until then. "
+        f"Passes from {10 * PLATEAU:g} Mbit/s on with none.",
         "the rate is known, nothing is lost",
         f"{known:.2f} Mbit/s at {left:.3f} s, {lost:.0f} sent again",
         known >= 10 * PLATEAU and lost == 0,
