@@ -280,6 +280,7 @@ impl Receiver {
         self.policy.earlier_ack_sent();
     }
 
+    #[inline]
     fn push_ack(&mut self, number: Seq, now: Time) {
         if self.buffer.is_short() {
             self.policy.leave_quick();

@@ -243,6 +243,7 @@ impl Connection {
         seq
     }
 
+    #[inline]
     fn emit(&mut self, seq: Seq, psh: bool, retransmission: bool, now: Time) {
         let len = self.board.get(seq).len;
         let (ecn, cwr) = self.ecn.stamp(retransmission);
