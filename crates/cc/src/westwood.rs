@@ -39,6 +39,8 @@ struct Bandwidth {
     accounted: u64,
     /// `snd_una` in packets, once an ACK has come: what the first one covers doesn't count.
     acked_total: Option<u64>,
+    /// Whether something was missing at the last ACK.
+    missing: bool,
     rtt: u64,
     rtt_min: u64,
     resets_rtt_min: bool,
@@ -108,6 +110,7 @@ impl Westwood {
                 bytes: 0,
                 accounted: 0,
                 acked_total: None,
+                missing: false,
                 rtt,
                 rtt_min: rtt,
                 resets_rtt_min: true,
@@ -157,11 +160,13 @@ impl CongestionControl for Westwood {
         bandwidth.end_sample(now, shortest);
         let before = bandwidth.acked_total.replace(sample.acked_total);
         let advance = (sample.acked_total - before.unwrap_or(sample.acked_total)) * self.mss;
-        // Linux's fast path takes ACKs without SACK blocks: nothing is missing then.
+        // Linux's fast path takes ACKs without SACK blocks, so that nothing is missing, and with
+        // the window of the one before. The ACK that ends a gap has another one: the receiver's
+        // application hasn't yet read what came behind the gap.
         let missing = u64::from(sample.in_flight) < sample.sent_total - sample.acked_total;
-        let duplicate = advance == 0 && before.is_some();
-        bandwidth.bytes +=
-            if duplicate || missing { bandwidth.count_slowly(advance, self.mss) } else { advance };
+        let ends_gap = std::mem::replace(&mut bandwidth.missing, missing);
+        let slow = (advance == 0 && before.is_some()) || missing || ends_gap;
+        bandwidth.bytes += if slow { bandwidth.count_slowly(advance, self.mss) } else { advance };
         bandwidth.update_rtt_min();
     }
 
