@@ -59,5 +59,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
              choices="The queues are 200 and 600 packets, 6 and 18 BDP of the 40 ms that the text "
              "names; the script's path is shorter. Both flows start together, or one a second "
              "before the other."),
+    _exhibit("gso", "Segmentation offload and convergence", "The lesson on segmentation offload",
+             also=LATER, choices="Bursts are as large as the kernel makes them, up to 64 KB."),
     TWO,
 )  # fmt: skip
