@@ -44,8 +44,9 @@ fn prepare() -> Result<(Rights, Host, Host)> {
 }
 
 fn run(config: &Config) -> Result<()> {
+    let parent = rustix::process::getppid();
     let (rights, sender, receiver) = prepare()?;
-    die_with_parent()?;
+    die_with_parent(parent)?;
     let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * config.path.rtts_ns.len() as u64);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
@@ -124,6 +125,7 @@ fn describe(
         "lateness_ns": lateness,
         "invalid": invalid,
         "real_time_scheduling": rights.real_time,
+        "processor": report.processor,
         "user_namespace": rights.user_namespace,
         "oversize_packets": report.oversize,
         "device_drops": {"sender": drops.0, "receiver": drops.1},

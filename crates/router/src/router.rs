@@ -40,6 +40,8 @@ pub struct Report {
     pub lateness: Lateness,
     /// Packets beyond 1500 bytes: with offloads off there are none.
     pub oversize: u64,
+    /// The processor that the loop was kept on, if it was.
+    pub processor: Option<usize>,
 }
 
 /// Two hosts, the path between them, and what has been noted.
@@ -103,7 +105,7 @@ impl<'a> Router<'a> {
             config,
             clock,
             path: Path::new(config),
-            report: Report { record, lateness: Lateness::default(), oversize: 0 },
+            report: Report { record, lateness: Lateness::default(), oversize: 0, processor: None },
             sample_every,
             next_sample: Time::ZERO,
             spin: Spin::new(),
@@ -117,6 +119,7 @@ impl<'a> Router<'a> {
     /// If a device fails.
     pub fn run(mut self, stop: &AtomicBool, progress: &Progress) -> Result<Report> {
         sys::exact_timers();
+        self.report.processor = sys::pin();
         while !stop.load(Ordering::Relaxed) {
             self.take(Side::Sender)?;
             self.take(Side::Receiver)?;

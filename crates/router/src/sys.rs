@@ -12,8 +12,10 @@ use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
-use rustix::process::{Signal, set_parent_process_death_signal};
-use rustix::thread::{LinkNameSpaceType, UnshareFlags};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::thread::{
+    CpuSet, LinkNameSpaceType, UnshareFlags, sched_getaffinity, sched_setaffinity,
+};
 use rustix::time::{ClockId, clock_gettime};
 
 const TUN_DEVICE: &str = "/dev/net/tun";
@@ -67,18 +69,31 @@ pub(crate) fn exact_timers() {
     _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
+/// Keeps this thread on the last of the processors that it may use, and gives its number; `None`
+/// if there is just one, or it isn't allowed.
+pub(crate) fn pin() -> Option<usize> {
+    let allowed = sched_getaffinity(None).ok()?;
+    let last = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu))?;
+    let mut chosen = CpuSet::new();
+    chosen.set(last);
+    (allowed.count() > 1 && sched_setaffinity(None, &chosen).is_ok()).then_some(last)
+}
+
 /// Lets the kernel kill this process when the thread that started it is gone.
 ///
 /// # Errors
-/// Never in practice.
-pub fn die_with_parent() -> Result<()> {
-    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+/// If the process `parent` is gone already, which sends no signal any more.
+pub fn die_with_parent(parent: Option<Pid>) -> Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() == parent { Ok(()) } else { Err(Error::from(rustix::io::Errno::SRCH)) }
 }
 
 /// Lets the kernel kill the child when the thread that starts it is gone.
 pub fn dies_with_us(command: &mut Command) -> &mut Command {
-    // SAFETY: between fork and exec only prctl(2) is called, which is async-signal-safe.
-    unsafe { command.pre_exec(die_with_parent) }
+    let us = Some(getpid());
+    // SAFETY: between fork and exec only prctl(2) and getppid(2) are called, which are
+    // async-signal-safe.
+    unsafe { command.pre_exec(move || die_with_parent(us)) }
 }
 
 /// Moves this thread into new namespaces of these kinds.

@@ -317,9 +317,19 @@ pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
 
 /// Lets the kernel kill the child when the thread that starts it is gone.
 pub fn dies_with_us(command: &mut Command) -> &mut Command {
-    // SAFETY: between fork and exec only prctl(2) is called, which is async-signal-safe.
+    let parent = std::process::id().cast_signed();
+    // SAFETY: between fork and exec only prctl(2) and getppid(2) are called, which are
+    // async-signal-safe.
     unsafe {
-        command.pre_exec(|| check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)).map(drop))
+        command.pre_exec(move || {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+            // Who died before that sends no signal any more.
+            if libc::getppid() == parent {
+                Ok(())
+            } else {
+                Err(Error::from_raw_os_error(libc::ESRCH))
+            }
+        })
     }
 }
 
