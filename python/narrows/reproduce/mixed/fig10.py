@@ -21,10 +21,7 @@ RATE = 20
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Cells of Table I at 20 Mbit/s."""
-    for large in ("bbr", "cubic"):
-        for room in testbed.BUFFERS:
-            spec = testbed.spec(scope, large, "cubic", RATE, room)
-            yield Case({"beside": large, "buffer_bdp": room}, spec)
+    yield from times.cases(scope, RATE, "1mb")
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -47,13 +44,8 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig10", [worst(data), clear(data), gain(data)])]
 
 
-def penalty(data: Data, room: float) -> float:
-    """Mean completion time beside BBR over that beside CUBIC."""
-    return times.mean(data, "bbr", room) / times.mean(data, "cubic", room)
-
-
 def penalties(data: Data, room: float) -> list[float]:
-    """The same for each repetition beside BBR."""
+    """Mean completion time of each repetition beside BBR over that beside CUBIC."""
     rows = data["times"].filter((pl.col("beside") == "bbr") & (pl.col("buffer_bdp") == room))
     means = rows.group_by("trial", maintain_order=True).agg(pl.col("fct_s").mean())["fct_s"]
     return [value / times.mean(data, "cubic", room) for value in means.to_list()]
@@ -78,7 +70,7 @@ def worst(data: Data) -> Check:
 
 def clear(data: Data) -> Check:
     """The penalty at 1 BDP."""
-    value = penalty(data, 1.0)
+    value = times.penalty(data, 1.0)
     return Check(
         "It is clear at 1 BDP too.",
         "The same ratio at 1 BDP. Passes above 1.15.",
@@ -90,7 +82,7 @@ def clear(data: Data) -> Check:
 
 def gain(data: Data) -> Check:
     """What it becomes in large buffers."""
-    values = [penalty(data, room) for room in (4.0, 8.0)]
+    values = [times.penalty(data, room) for room in (4.0, 8.0)]
     return Check(
         "In large buffers CUBIC flows gain from BBR.",
         "The same ratio at 4 and 8 BDP. Passes if both are below 1.",

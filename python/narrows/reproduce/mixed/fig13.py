@@ -19,10 +19,7 @@ RATE = 5
 
 def cases(scope: Scope) -> Iterator[Case]:
     """All buffers at 5 Mbit/s."""
-    for large in ("bbr", "cubic"):
-        for room in testbed.BUFFERS:
-            spec = testbed.spec(scope, large, "cubic", RATE, room, size="100kb")
-            yield Case({"beside": large, "buffer_bdp": room}, spec)
+    yield from times.cases(scope, RATE, "100kb")
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -45,13 +42,9 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig13", [slower(data), gain(data)])]
 
 
-def _ratio(data: Data, room: float) -> float:
-    return times.mean(data, "bbr", room) / times.mean(data, "cubic", room)
-
-
 def slower(data: Data) -> Check:
     """Beside BBR at 2 BDP."""
-    found = [_ratio(data, room) for room in (0.5, 1.0, 2.0)]
+    found = [times.penalty(data, room) for room in (0.5, 1.0, 2.0)]
     return Check(
         "100 KB flows are slower beside BBR even at 2 BDP.",
         "Mean completion time beside BBR over that beside CUBIC at 0.5, 1 and 2 BDP. Passes if all "

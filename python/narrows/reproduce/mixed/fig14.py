@@ -28,10 +28,7 @@ FILTER = 10
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Two of the buffers of Figure 13."""
-    for large in ("bbr", "cubic"):
-        for room in BUFFERS:
-            spec = testbed.spec(scope, large, "cubic", RATE, room, size="100kb")
-            yield Case({"beside": large, "buffer_bdp": room}, spec)
+    yield from times.cases(scope, RATE, "100kb", BUFFERS)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:

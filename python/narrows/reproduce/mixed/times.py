@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import polars as pl
 
@@ -9,7 +11,23 @@ from narrows.figures import frames
 from narrows.figures.chart import Chart, Line, Sheet
 from narrows.figures.model import Floats
 from narrows.figures.palette import name
-from narrows.reproduce.exhibit import Data
+from narrows.reproduce.exhibit import Case, Data, Scope
+from narrows.reproduce.mixed import testbed
+
+
+def cases(
+    scope: Scope, rate: int, size: str, buffers: Sequence[float] = testbed.BUFFERS
+) -> Iterator[Case]:
+    """Successive CUBIC flows of a size beside a large flow of BBR or of CUBIC."""
+    for large in ("bbr", "cubic"):
+        for room in buffers:
+            spec = testbed.spec(scope, large, "cubic", rate, room, size=size)
+            yield Case({"beside": large, "buffer_bdp": room}, spec)
+
+
+def penalty(data: Data, room: float) -> float:
+    """Mean completion time beside BBR over that beside CUBIC."""
+    return mean(data, "bbr", room) / mean(data, "cubic", room)
 
 
 def of(data: Data, beside: str, room: float) -> Floats:
