@@ -7,7 +7,7 @@ use narrows_sim::agenda::Agenda;
 fn agenda(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("agenda");
     for elements in [4usize, 16, 64, 256] {
-        let mut agenda = Agenda::new(elements);
+        let mut agenda = Agenda::new(elements, 3);
         let mut random = Stream::new(1, "bench");
         for element in 0..elements {
             agenda.set(element, Some(Time::from_nanos(random.below(1_000_000))));

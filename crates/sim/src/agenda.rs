@@ -1,32 +1,37 @@
 //! When each element must be polled next.
 
+use std::ops::Range;
+
 use narrows_base::Time;
 
 /// One deadline per element, and the earliest of them at hand.
 ///
-/// A tournament tree: the leaves are the elements, each inner node holds the
-/// winner of its two children. Setting a deadline replays one path to the root.
-/// Ties go to the lower element number, so that the order of events depends on
-/// the topology alone, never on the order of insertions.
+/// The first elements, which every packet passes, stand in a short row that is looked
+/// through: setting a deadline there costs nothing. All others are entrants of a tournament.
+/// Ties go to the lower element number, so that the order of events depends on the topology
+/// alone, never on the order of insertions.
 pub struct Agenda {
-    /// Deadline and element; 1 is the root, the children of n are 2n and 2n + 1, and
-    /// the second half are the leaves. 0 is unused.
-    tree: Vec<(Time, u32)>,
+    row: [Time; ROW],
+    /// Elements that stand in the row.
+    busy: usize,
+    others: Tournament,
 }
 
+/// Room in the row: for a link and the lines of both directions, which is all that most paths
+/// have. A tournament is quicker with many more.
+const ROW: usize = 4;
+
 impl Agenda {
-    /// An agenda of `elements` elements without deadlines.
+    /// An agenda of `elements` elements without deadlines, of which the first `busy` change
+    /// theirs most often.
+    ///
+    /// # Panics
+    /// If more are busy than there are.
     #[must_use]
-    pub fn new(elements: usize) -> Self {
-        let leaves = elements.next_power_of_two().max(2);
-        let mut tree = vec![(Time::MAX, 0); 2 * leaves];
-        for (leaf, element) in tree[leaves..].iter_mut().zip(0..) {
-            leaf.1 = element;
-        }
-        for node in (1..leaves).rev() {
-            tree[node] = tree[2 * node];
-        }
-        Self { tree }
+    pub fn new(elements: usize, busy: usize) -> Self {
+        assert!(busy <= elements, "{busy} of {elements} elements can't be busy");
+        let busy = busy.min(ROW);
+        Self { row: [Time::MAX; ROW], busy, others: Tournament::new(busy..elements) }
     }
 
     /// Sets or clears the deadline of an element.
@@ -36,20 +41,33 @@ impl Agenda {
     #[inline]
     pub fn set(&mut self, element: usize, deadline: Option<Time>) {
         let deadline = deadline.unwrap_or(Time::MAX);
-        let mut node = self.tree.len() / 2 + element;
-        if self.tree[node].0 == deadline {
-            return;
+        match element.checked_sub(self.busy) {
+            None => self.row[element] = deadline,
+            Some(entrant) => self.others.set(entrant, deadline),
         }
-        self.tree[node].0 = deadline;
-        while node > 1 {
-            // The left child has the lower numbers and wins ties.
-            let (left, right) = (self.tree[node & !1], self.tree[node | 1]);
-            let winner = if right.0 < left.0 { right } else { left };
-            node /= 2;
-            if self.tree[node] == winner {
-                return; // nothing changes above
-            }
-            self.tree[node] = winner;
+    }
+
+    /// Sees to it that an element comes up no later than its deadline.
+    ///
+    /// A deadline that moves away costs nothing: the element comes up too early once, and
+    /// must be asked then. Timers of hosts move away with every packet and hardly ever fire.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    #[inline]
+    pub fn bring_forward(&mut self, element: usize, deadline: Option<Time>) {
+        if let Some(deadline) = deadline
+            && deadline < self.deadline(element)
+        {
+            self.set(element, Some(deadline));
+        }
+    }
+
+    #[inline]
+    fn deadline(&self, element: usize) -> Time {
+        match element.checked_sub(self.busy) {
+            None => self.row[element],
+            Some(entrant) => self.others.deadline(entrant),
         }
     }
 
@@ -57,8 +75,65 @@ impl Agenda {
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> Option<(Time, usize)> {
-        let (deadline, element) = self.tree[1];
-        (deadline < Time::MAX).then_some((deadline, element as usize))
+        let (mut earliest, element) = self.others.winner;
+        let mut element = element as usize;
+        // Backwards, and with equality: the lower numbers are in the row, the lowest first.
+        for number in (0..ROW).rev() {
+            if self.row[number] <= earliest {
+                (earliest, element) = (self.row[number], number);
+            }
+        }
+        (earliest < Time::MAX).then_some((earliest, element))
+    }
+}
+
+/// A tournament tree: the leaves are the entrants, each inner node holds the winner of its
+/// two children. Setting a deadline replays one path to the root.
+struct Tournament {
+    /// Deadline and element; 1 is the root, the children of n are 2n and 2n + 1, and
+    /// the second half are the leaves. 0 is unused.
+    tree: Vec<(Time, u32)>,
+    /// The root once more, at hand.
+    winner: (Time, u32),
+}
+
+impl Tournament {
+    fn new(elements: Range<usize>) -> Self {
+        let leaves = elements.len().next_power_of_two().max(2);
+        let mut tree = vec![(Time::MAX, u32::MAX); 2 * leaves];
+        for (leaf, element) in tree[leaves..].iter_mut().zip(elements) {
+            leaf.1 = u32::try_from(element).expect("elements fit 32 bits");
+        }
+        for node in (1..leaves).rev() {
+            tree[node] = tree[2 * node];
+        }
+        let winner = tree[1];
+        Self { tree, winner }
+    }
+
+    #[inline]
+    fn deadline(&self, entrant: usize) -> Time {
+        self.tree[self.tree.len() / 2 + entrant].0
+    }
+
+    #[inline]
+    fn set(&mut self, entrant: usize, deadline: Time) {
+        if self.deadline(entrant) != deadline {
+            self.replay(entrant, deadline);
+        }
+    }
+
+    fn replay(&mut self, entrant: usize, deadline: Time) {
+        let mut node = self.tree.len() / 2 + entrant;
+        self.tree[node].0 = deadline;
+        let mut winner = self.tree[node];
+        while node > 1 {
+            // At equal deadlines the lower number wins.
+            winner = winner.min(self.tree[node ^ 1]);
+            node /= 2;
+            self.tree[node] = winner;
+        }
+        self.winner = winner;
     }
 }
 
@@ -68,11 +143,15 @@ mod tests {
 
     use super::*;
 
+    /// An agenda of so many elements, a few of them busy.
+    fn agendas() -> impl Iterator<Item = (usize, Agenda)> {
+        [(1, 0), (2, 1), (3, 3), (7, 2), (100, 30)].into_iter().map(|(n, b)| (n, Agenda::new(n, b)))
+    }
+
     #[test]
     fn agrees_with_a_plain_search() {
         let mut random = Stream::new(1, "agenda");
-        for elements in [1, 2, 3, 7, 100] {
-            let mut agenda = Agenda::new(elements);
+        for (elements, mut agenda) in agendas() {
             let mut model = vec![None; elements];
             for _ in 0..2_000 {
                 let element = usize::try_from(random.below(elements as u64)).unwrap();
@@ -81,6 +160,30 @@ mod tests {
                 agenda.set(element, deadline);
                 model[element] = deadline;
                 let expected = (0..elements).filter_map(|e| model[e].map(|at| (at, e))).min();
+                assert_eq!(agenda.earliest(), expected);
+            }
+        }
+    }
+
+    /// Elements whose deadlines only ever are brought forward, and set when they come up,
+    /// come up for good in the order of their true deadlines.
+    #[test]
+    fn what_is_only_brought_forward_is_never_late() {
+        let mut random = Stream::new(1, "agenda");
+        for (elements, mut agenda) in agendas() {
+            let mut model = vec![None; elements];
+            for round in 0..2_000 {
+                let element = usize::try_from(random.below(elements as u64)).unwrap();
+                let deadline = Some(Time::from_nanos(round + random.below(20)));
+                model[element] = deadline.filter(|_| random.below(4) > 0);
+                agenda.bring_forward(element, model[element]);
+                let expected = (0..elements).filter_map(|e| model[e].map(|at| (at, e))).min();
+                while let Some((at, early)) = agenda.earliest()
+                    && model[early] != Some(at)
+                {
+                    assert!(model[early].is_none_or(|due| due > at), "never late");
+                    agenda.set(early, model[early]);
+                }
                 assert_eq!(agenda.earliest(), expected);
             }
         }

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use narrows_base::{FlowId, Packet, Time};
-use narrows_net::DropReason;
+use narrows_net::{DropReason, Element as _};
 use narrows_record::{
     Completion, Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample,
 };
@@ -49,7 +49,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         tap: &'a mut T,
     ) -> Self {
         // The sampler comes last: it sees an instant when all else has happened.
-        let mut agenda = Agenda::new(network.nodes.len() + 1);
+        let mut agenda = Agenda::new(network.nodes.len() + 1, network.elements());
         for (id, node) in network.nodes.iter().enumerate() {
             agenda.set(id, node.next_deadline());
         }
@@ -72,11 +72,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             }
             debug_assert!(at >= now, "time ran backwards at element {id}");
             now = now.max(at);
-            if id == self.network.nodes.len() {
-                self.sample(now);
-            } else {
-                self.run_node(id, now);
-            }
+            self.wake(id, now);
             until_report -= 1;
             if until_report == 0 {
                 until_report = PROGRESS_EVENTS;
@@ -110,53 +106,108 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Takes everything out of an element that is due, and hands it on.
-    fn run_node(&mut self, id: usize, now: Time) {
-        while let Some((packet, at)) = self.network.nodes[id].poll(now) {
-            self.hand_on(id, packet, at);
+    /// The turn of an element has come.
+    fn wake(&mut self, id: usize, now: Time) {
+        match self.network.nodes.get(id) {
+            None => self.sample(now),
+            Some(Node::Sender(_) | Node::Receiver(_)) => self.wake_host(id, now),
+            Some(_) => self.run_element(id, now),
         }
-        if let Node::Sender(_) = self.network.nodes[id] {
-            self.tap_sender(id, now);
-            self.check_completion(id);
+    }
+
+    /// A host comes up too early if its timers have moved away since.
+    fn wake_host(&mut self, id: usize, now: Time) {
+        let due = self.network.nodes[id].next_deadline();
+        if due.is_some_and(|due| due <= now) {
+            match self.network.nodes[id] {
+                Node::Sender(_) => self.run_sender(id, now),
+                _ => self.run_receiver(id, now),
+            }
         }
         self.agenda.set(id, self.network.nodes[id].next_deadline());
     }
 
-    /// A packet leaves element `from` at `at`. Hosts react at once; other elements
-    /// wait for their turn.
-    #[inline]
-    fn hand_on(&mut self, from: usize, packet: Packet<Segment>, at: Time) {
-        self.tap_departure(from, &packet, at);
-        match self.network.nodes[from].role() {
-            Role::Link => {
-                // A queue discipline may drop as it gives up a packet.
-                self.take_drops(from);
-                if !self.leaves_link(from, &packet, at) {
-                    return;
-                }
+    /// Takes everything out of an element that is due, and hands it on.
+    fn run_element(&mut self, id: usize, now: Time) {
+        loop {
+            if let Some(departure) = self.network.nodes[id].poll(now) {
+                self.leave(id, &departure.packet, departure.at);
             }
-            Role::Sender => self.tell_packet(PacketKind::Sent, &packet, at, true),
-            Role::Receiver => self.tell_packet(PacketKind::AckSent, &packet, at, true),
-            Role::Impairment | Role::Passage => {}
+            let next = self.network.nodes[id].next_deadline();
+            if next.is_none_or(|next| next > now) {
+                self.agenda.set(id, next);
+                return;
+            }
         }
+    }
+
+    /// Lets a sender do everything that is due.
+    fn run_sender(&mut self, id: usize, now: Time) {
+        while let Node::Sender(host) = &mut self.network.nodes[id]
+            && let Some(packet) = host.poll(now)
+        {
+            self.tap_departure(id, &packet, now);
+            self.tell_packet(PacketKind::Sent, &packet, now, true);
+            self.hand_on(id, &packet, now);
+        }
+        self.tap_sender(id, now);
+        self.check_completion(id);
+    }
+
+    /// Lets a receiver do everything that is due.
+    fn run_receiver(&mut self, id: usize, now: Time) {
+        while let Node::Receiver(host) = &mut self.network.nodes[id]
+            && let Some(packet) = host.poll(now)
+        {
+            self.tap_departure(id, &packet, now);
+            self.tell_packet(PacketKind::AckSent, &packet, now, true);
+            self.hand_on(id, &packet, now);
+        }
+    }
+
+    /// A packet leaves an element that isn't a host.
+    #[inline]
+    fn leave(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
+        self.tap_departure(from, packet, at);
+        if self.network.nodes[from].role() == Role::Link {
+            // A queue discipline may drop as it gives up a packet.
+            self.take_drops(from);
+            if !self.leaves_link(from, packet, at) {
+                return;
+            }
+        }
+        self.hand_on(from, packet, at);
+    }
+
+    /// A packet from element `from` reaches the next one. Hosts react at once; other
+    /// elements wait for their turn.
+    #[inline]
+    fn hand_on(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
         let to = self.network.next_hop(from, packet.flow);
-        self.tap_arrival(to, &packet, at);
-        self.network.nodes[to].receive(packet, at);
-        match self.network.nodes[to].role() {
-            Role::Link | Role::Impairment => {
+        self.tap_arrival(to, packet, at);
+        match &mut self.network.nodes[to] {
+            Node::Line(line) => {
+                line.receive(*packet, at);
+                self.agenda.set(to, line.next_deadline());
+            }
+            Node::Receiver(host) => {
+                host.receive(packet, at);
+                self.tell_packet(PacketKind::Received, packet, at, false);
+                self.run_receiver(to, at);
+                self.agenda.bring_forward(to, self.network.nodes[to].next_deadline());
+            }
+            Node::Sender(host) => {
+                host.receive(packet, at);
+                self.tell_packet(PacketKind::AckReceived, packet, at, false);
+                self.tell_rtt(packet.flow, at);
+                self.run_sender(to, at);
+                self.agenda.bring_forward(to, self.network.nodes[to].next_deadline());
+            }
+            element => {
+                element.receive(packet, at);
                 self.take_drops(to);
                 self.agenda.set(to, self.network.nodes[to].next_deadline());
             }
-            Role::Receiver => {
-                self.tell_packet(PacketKind::Received, &packet, at, false);
-                self.run_node(to, at);
-            }
-            Role::Sender => {
-                self.tell_packet(PacketKind::AckReceived, &packet, at, false);
-                self.tell_rtt(packet.flow, at);
-                self.run_node(to, at);
-            }
-            Role::Passage => self.agenda.set(to, self.network.nodes[to].next_deadline()),
         }
     }
 

@@ -125,6 +125,11 @@ impl Network {
         self.nodes[id].take_dropped()
     }
 
+    /// How many elements there are before the first host: those that packets of many flows pass.
+    pub(crate) fn elements(&self) -> usize {
+        self.senders.first().copied().unwrap_or(self.nodes.len())
+    }
+
     /// Packets inside all elements.
     pub(crate) fn held(&self) -> u64 {
         self.nodes.iter().map(|node| node.held() as u64).sum()

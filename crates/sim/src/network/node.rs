@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Packet, Time};
 use narrows_net::config::{AnyLink, Passage};
-use narrows_net::{Counters, Dropped, Element as _, Jitter, Line, Link, Medium};
+use narrows_net::{Counters, Departure, Dropped, Element as _, Jitter, Line, Link, Medium};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
@@ -77,31 +77,31 @@ impl Node {
         }
     }
 
+    /// Takes a packet that arrives at `now`.
     #[inline]
-    pub(crate) fn receive(&mut self, packet: Packet<Segment>, now: Time) {
+    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         match self {
-            Self::Link(link) => link.receive(packet, now),
-            Self::Line(line) => line.receive(packet, now),
-            Self::Jitter(jitter) => jitter.receive(packet, now),
-            Self::Sender(host) => host.receive(&packet, now),
-            Self::Receiver(host) => host.receive(&packet, now),
-            Self::Medium(link) => link.receive(packet, now),
-            Self::Passage(element) => element.receive(packet, now),
+            Self::Link(link) => link.receive(*packet, now),
+            Self::Line(line) => line.receive(*packet, now),
+            Self::Jitter(jitter) => jitter.receive(*packet, now),
+            Self::Sender(host) => host.receive(packet, now),
+            Self::Receiver(host) => host.receive(packet, now),
+            Self::Medium(link) => link.receive(*packet, now),
+            Self::Passage(element) => element.receive(*packet, now),
         }
     }
 
+    /// The next packet that is due; hosts are asked as what they are.
     #[inline]
-    pub(crate) fn poll(&mut self, now: Time) -> Option<(Packet<Segment>, Time)> {
-        let departure = match self {
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Departure<Segment>> {
+        match self {
             Self::Link(link) => link.poll(now),
             Self::Line(line) => line.poll(now),
             Self::Jitter(jitter) => jitter.poll(now),
-            Self::Sender(host) => return host.poll(now).map(|packet| (packet, now)),
-            Self::Receiver(host) => return host.poll(now).map(|packet| (packet, now)),
             Self::Medium(link) => link.poll(now),
             Self::Passage(element) => element.poll(now),
-        }?;
-        Some((departure.packet, departure.at))
+            Self::Sender(_) | Self::Receiver(_) => None,
+        }
     }
 
     #[inline]
