@@ -202,7 +202,7 @@ def test_a_guest_that_stops_its_clock_is_ended(
 ) -> None:
     monkeypatch.setattr(machine, "SILENCE_S", 2.0)
     (tmp_path / "init").write_text("while :; do :; done\n")
-    program = machine.Program(uml.kernel.binary, uml.kernel.seed_library)
+    program = machine.Program(uml.kernel.binary, uml.kernel.library)
     began = time.monotonic()
     with pytest.raises(GuestError, match="didn't respond"):
         machine.boot(program, tmp_path, seed=1)

@@ -115,7 +115,7 @@ class Uml:
         _write(directory / CONFIG, config)
         _write(directory / NETWORK, network_script(scenario))
         _write(directory / SCRIPT, init_script(str(self._tool)))
-        program = Program(self.kernel.binary, self.kernel.seed_library)
+        program = Program(self.kernel.binary, self.kernel.library)
         watch = _Watch(directory, progress)
         seed = int(scenario["seed"])
         cpu_s = boot(program, directory, seed=seed, parameters=parameters, watch=watch)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from narrows.backends.tools import traffic_tool
-from narrows.backends.uml.kernels import BINARY, METADATA, SEED_LIBRARY, Kernel, kernels_directory
+from narrows.backends.uml.kernels import BINARY, METADATA, LIBRARY, Kernel, kernels_directory
 from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console, guest_directory
 from narrows.errors import InputError, NarrowsError
 
@@ -185,10 +185,10 @@ def _install(objects: Path, name: str, origin: Path, place: Path) -> Kernel:
     place.mkdir()
     shutil.copy2(objects / BINARY, place / BINARY)
     shutil.copy2(objects / ".config", place / "config")
-    with resources.as_file(_resource("seed.c")) as code:
-        library = place / SEED_LIBRARY
-        _call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(library), str(code)], "seed.c")
-    release, ccas, parameters = _probe(Program(place / BINARY, place / SEED_LIBRARY))
+    with resources.as_file(_resource("host.c")) as code:
+        library = place / LIBRARY
+        _call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(library), str(code)], "host.c")
+    release, ccas, parameters = _probe(Program(place / BINARY, place / LIBRARY))
     digest = hashlib.sha256((place / BINARY).read_bytes()).hexdigest()
     built = datetime.now(UTC).isoformat(timespec="seconds")
     kernel = Kernel(name, release, digest, ccas, parameters, str(origin), built)

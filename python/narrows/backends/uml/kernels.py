@@ -13,7 +13,7 @@ from narrows.spec.suggest import one_of
 
 METADATA = "kernel.json"
 BINARY = "linux"
-SEED_LIBRARY = "seed.so"
+LIBRARY = "host.so"
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Kernel:
         return self.path / BINARY
 
     @property
-    def seed_library(self) -> Path:
-        """The library that makes its random numbers repeatable."""
-        return self.path / SEED_LIBRARY
+    def library(self) -> Path:
+        """The library that stands between it and its host: see host.c."""
+        return self.path / LIBRARY
 
     @property
     def profile(self) -> str:
@@ -62,6 +62,8 @@ class Kernel:
     @classmethod
     def read(cls, directory: Path) -> Self:
         """What is known about the kernel in `directory`; raises OSError or ValueError."""
+        if not (directory / LIBRARY).is_file():
+            raise ValueError(f"{directory}: incomplete")
         known: dict[str, Any] = json.loads((directory / METADATA).read_text(encoding="utf-8"))
         try:
             return cls(

@@ -52,10 +52,10 @@ class GuestError(NarrowsError):
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel program, and the library that pins its random numbers."""
+    """A kernel program, and the library between it and its host (host.c)."""
 
     binary: Path
-    seed_library: Path
+    library: Path
 
 
 @contextmanager
@@ -102,12 +102,13 @@ def boot(
 
 
 def console(directory: Path) -> str:
-    """The last lines that a guest said."""
+    """The last lines that a guest said, without the calls that a panic lists."""
     try:
         text = (directory / CONSOLE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    return "\n".join(text.strip().splitlines()[-5:])
+    lines = [line for line in text.strip().splitlines() if not line.startswith(" [<")]
+    return "\n".join(lines[-5:])
 
 
 def missing_programs() -> list[str]:
@@ -134,7 +135,7 @@ def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(directory),
         "TMPDIR": _memory_directory(),
-        "LD_PRELOAD": str(program.seed_library),
+        "LD_PRELOAD": str(program.library),
         "NARROWS_SEED": str(seed),
     }
 
