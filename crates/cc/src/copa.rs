@@ -24,6 +24,13 @@ pub(crate) const INFO: Info = Info {
             what: "weight of delay against rate: about 1/delta packets queue per flow",
         },
         OptionInfo::flag("competitive", 1.0, "switch to AIMD on 1/delta beside buffer-fillers"),
+        OptionInfo {
+            name: "resolution",
+            default: 1.0,
+            range: 0.0..=10.0,
+            whole: false,
+            what: "so many packets of its own in the queue count as none; 0 as published",
+        },
     ],
     build: |config| Box::new(Copa::new(&config)),
 };
@@ -60,6 +67,8 @@ struct Copa {
     slow_start: bool,
     default_delta: f64,
     may_compete: bool,
+    /// How many of its own packets a queueing delay must exceed to be one.
+    resolution: f64,
     /// 1/delta in force.
     inverse_delta: f64,
     competes: bool,
@@ -87,6 +96,7 @@ impl Copa {
             slow_start: true,
             default_delta: delta,
             may_compete: config.flag(&INFO, "competitive"),
+            resolution: config.option(&INFO, "resolution"),
             inverse_delta: 1.0 / delta,
             competes: false,
             lowest: SlidingExtreme::new(Side::Lowest),
@@ -112,9 +122,23 @@ impl Copa {
         let highest = self.highest.update(now, srtt * MAX_ROUNDS, rtt);
         self.standing_rtt = Some(standing);
         self.queueing = standing.saturating_sub(lowest);
-        if self.queueing * 10 <= highest.saturating_sub(lowest) {
+        if self.is_nearly_empty(standing, highest.saturating_sub(lowest)) {
             self.emptied = now;
         }
+    }
+
+    /// Whether the queueing delay is below a tenth of its recent swing (section 2.2).
+    ///
+    /// The queue of Copa flows touches zero once in five round trips and swings by 2.5/delta
+    /// packets of each, so a tenth is half of a packet. ACKs for two packets each don't
+    /// resolve that: the RTT of the second contains the first. The paper's receiver
+    /// acknowledges every packet; the authors' code for Linux (ccp_copa) adds 100 us to the
+    /// tenth. Here it is the time between the flow's own packets, which fits any rate. Beside
+    /// a full buffer it is at most half of the delay: 1/delta packets of each flow queue.
+    #[allow(clippy::cast_precision_loss)]
+    fn is_nearly_empty(&self, standing: Duration, swing: Duration) -> bool {
+        let noise = self.resolution * standing.as_nanos() as f64 / self.cwnd;
+        (self.queueing.as_nanos() as f64 - noise) * 10.0 <= swing.as_nanos() as f64
     }
 
     /// Switches modes, and runs AIMD on 1/delta while competing (section 2.3).

@@ -73,6 +73,30 @@ fn copa_competes_where_the_queue_never_empties() {
     assert_eq!((never.state(), internal(never.as_ref(), "delta")), ("default", 0.5));
 }
 
+/// Whether a control competes that sees a queue swing from `trough_us` to 6 ms and back.
+fn competes_at(trough_us: u64, resolution: f64) -> bool {
+    let mut control = control("copa", &[("resolution", resolution)]);
+    let rtt = |now: Time, queue_us| AckSample {
+        rtt: Some(Duration::from_micros(40_000 + queue_us)),
+        srtt: Duration::from_millis(43),
+        ..ack(now, 1)
+    };
+    control.on_ack(&rtt(at_ms(0), 0));
+    (1..500).for_each(|step| {
+        let queue = if step % 50 < 25 { trough_us } else { 6_000 };
+        control.on_ack(&rtt(at_ms(step * 5), queue));
+    });
+    control.state() == "competitive"
+}
+
+#[test]
+fn copa_counts_no_packet_of_its_own_as_a_competitors() {
+    // A tenth of the swing is 0.6 ms; its own packets are 40 ms / cwnd apart.
+    assert!(!competes_at(500, 0.0) && competes_at(700, 0.0));
+    assert!(!competes_at(700, 1.0) && !competes_at(1_500, 1.0));
+    assert!(competes_at(5_500, 0.1));
+}
+
 #[test]
 fn a_loss_halves_copas_share_while_it_competes() {
     let mut control = beside_a_full_buffer(&[], 5);
