@@ -116,6 +116,33 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Whether the sender had too little to send when the packet left.
     pub app_limited: bool,
+    /// The flow when the packet left, for a control that watches packets.
+    pub at_send: Option<AtSend>,
+}
+
+/// The flow when a packet was last sent (`tx.in_flight` and `tx.lost` of Google's kernel;
+/// `P.tx_in_flight` and `P.lost` of draft-ietf-ccwg-bbr section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtSend {
+    /// Packets in flight, with this one.
+    pub in_flight: u32,
+    /// Packets marked lost since the flow began, modulo 2^32.
+    pub lost: u32,
+}
+
+/// A packet, or its retransmission, was marked lost (`skb_marked_lost` of Google's kernel).
+#[derive(Clone, Copy, Debug)]
+pub struct LostPacket {
+    /// When it was noticed.
+    pub now: Time,
+    /// The flow when it was sent.
+    pub at_send: AtSend,
+    /// Whether the sender had too little to send when it left.
+    pub app_limited: bool,
+    /// Packets marked lost since the flow began, with this one.
+    pub lost_total: u64,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
 }
 
 /// What one ACK tells, after loss detection and the recovery state machine.
@@ -287,6 +314,15 @@ pub trait CongestionControl: Send {
 
     /// The flow begins to send after nothing was in flight.
     fn on_start(&mut self, _event: &StartEvent) {}
+
+    /// Whether rate samples shall tell about the flow when their packet left, and
+    /// [`CongestionControl::on_lost`] be called. It must not change.
+    fn watches_packets(&self) -> bool {
+        false
+    }
+
+    /// A packet was marked lost; before the episode or the ACK that it belongs to.
+    fn on_lost(&mut self, _packet: &LostPacket) {}
 
     /// The window wasn't used.
     fn on_unused(&mut self, _unused: Unused) {}

@@ -5,8 +5,8 @@ mod common;
 use common::{MSS, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
-    AckSample, CONTROLS, Congestion, CongestionControl, CongestionEvent, DeliveredSample, PROFILES,
-    RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
+    AckSample, AtSend, CONTROLS, Congestion, CongestionControl, CongestionEvent, DeliveredSample,
+    LostPacket, PROFILES, RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
 };
 use proptest::prelude::*;
 
@@ -122,7 +122,11 @@ impl Sender {
         let prior_delivered = self.delivered.saturating_sub(u64::from(prior_in_flight));
         self.delivered += u64::from(acked);
         self.marked += if flags[0] { u64::from(acked) } else { 0 };
-        self.lost += u64::from(lost);
+        let at_send = AtSend {
+            in_flight: prior_in_flight,
+            lost: u32::try_from(self.lost).expect("few").wrapping_sub(lost / 2),
+        };
+        (0..lost).for_each(|_| self.lose(at_send, flags[0]));
         if acked > 0 {
             self.delivered_at = self.now;
         }
@@ -149,6 +153,7 @@ impl Sender {
             interval,
             prior_delivered,
             app_limited: flags[0],
+            at_send: flags[1].then_some(at_send),
         });
         let srtt = rtt.unwrap_or(Duration::ZERO);
         let sample = AckSample {
@@ -172,6 +177,17 @@ impl Sender {
             departure: self.now + srtt,
         };
         self.control.on_ack(&sample);
+    }
+
+    fn lose(&mut self, at_send: AtSend, app_limited: bool) {
+        self.lost += 1;
+        self.control.on_lost(&LostPacket {
+            now: self.now,
+            at_send,
+            app_limited,
+            lost_total: self.lost,
+            delivered: self.delivered,
+        });
     }
 
     fn enter(&mut self, kind: Congestion) {

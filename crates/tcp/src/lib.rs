@@ -17,6 +17,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod timer;
+mod watch;
 
 pub use ecn::EcnMode;
 pub use profile::{

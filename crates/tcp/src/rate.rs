@@ -36,6 +36,11 @@ impl Draft {
     pub(crate) fn prior_delivered(&self) -> u64 {
         self.prior_delivered
     }
+
+    /// The sampled packet, if one was.
+    pub(crate) fn sampled(&self) -> Seq {
+        self.last_seq
+    }
 }
 
 impl RateSampler {
@@ -122,6 +127,7 @@ impl RateSampler {
             interval: Duration::from_micros(interval_us),
             prior_delivered: draft.prior_delivered,
             app_limited: draft.app_limited,
+            at_send: None,
         })
     }
 }

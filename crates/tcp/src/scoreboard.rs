@@ -3,8 +3,11 @@
 //! Counts as Linux's `tcp_packets_in_flight`:
 //! pipe = packets out - (SACKed + lost) + retransmitted.
 
+use narrows_cc::AtSend;
+
 use crate::Seq;
 use crate::ranges::RangeSet;
+use crate::watch::Watch;
 
 const NONE: Seq = Seq::MAX;
 
@@ -80,6 +83,8 @@ pub(crate) struct Scoreboard {
     pub(crate) lost_total: u64,
     /// Packets marked lost that nobody was told of; kept only if somebody asks.
     untold_lost: Option<Vec<Seq>>,
+    /// For a control that watches packets.
+    pub(crate) watch: Option<Watch>,
     sacked: RangeSet,
     /// No packet below it waits to be retransmitted.
     lost_cursor: Seq,
@@ -99,6 +104,7 @@ impl Scoreboard {
             retrans_out: 0,
             lost_total: 0,
             untold_lost: None,
+            watch: None,
             sacked: RangeSet::default(),
             lost_cursor: 0,
             order_head: NONE,
@@ -232,10 +238,30 @@ impl Scoreboard {
             self.lost_total += 1;
         }
         self.get_mut(seq).marks = marks;
-        if self.lost_total > before
-            && let Some(untold) = &mut self.untold_lost
-        {
+        if self.lost_total > before {
+            self.note_one_lost(seq);
+        }
+    }
+
+    fn note_one_lost(&mut self, seq: Seq) {
+        if let Some(untold) = &mut self.untold_lost {
             untold.push(seq);
+        }
+        let Sent { delivered_us, marks, .. } = *self.get(seq);
+        // One that was SACKed once and isn't any more says nothing (`bbr_skb_marked_lost`).
+        if delivered_us > 0
+            && let Some(watch) = &mut self.watch
+        {
+            watch.lost(seq, marks.has(Marks::APP_LIMITED), self.lost_total);
+        }
+    }
+
+    /// Notes the flow when a packet leaves, for a control that watches packets.
+    pub(crate) fn note_sent(&mut self, seq: Seq, in_flight: u32) {
+        #[allow(clippy::cast_possible_truncation)] // modulo 2^32
+        let at_send = AtSend { in_flight, lost: self.lost_total as u32 };
+        if let Some(watch) = &mut self.watch {
+            watch.sent(seq, self.una, at_send);
         }
     }
 

@@ -248,6 +248,7 @@ fn three_rounds_without_a_quarter_more_fill_the_pipe() {
             interval: Duration::from_millis(40),
             prior_delivered: delivered,
             app_limited: false,
+            at_send: None,
         });
         let sample = AckSample { delivered, rate, ..ack(1) };
         bbr.update_bandwidth(&sample);
@@ -270,6 +271,7 @@ fn app_limited_samples_only_raise_the_bandwidth() {
             interval: Duration::from_millis(40),
             prior_delivered: 0,
             app_limited,
+            at_send: None,
         }),
         ..ack(1)
     };

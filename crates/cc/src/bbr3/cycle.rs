@@ -227,7 +227,8 @@ impl Bbr3 {
         }
         if self.is_too_high(signals) {
             if self.probe.is_sample {
-                self.handle_too_high(sample, signals);
+                let Signals { tx_in_flight, app_limited, .. } = *signals;
+                self.handle_too_high(sample.now, sample.delivered, tx_in_flight, app_limited);
                 return true;
             }
         } else if self.bounds.long != UNBOUNDED {
@@ -257,16 +258,22 @@ impl Bbr3 {
     }
 
     /// `HandleInflightTooHigh`.
-    fn handle_too_high(&mut self, sample: &AckSample, signals: &Signals) {
+    pub(super) fn handle_too_high(
+        &mut self,
+        now: Time,
+        delivered: u64,
+        in_flight: u32,
+        app_limited: bool,
+    ) {
         self.probe.too_high = true;
         self.probe.is_sample = false;
-        if !signals.app_limited {
+        if !app_limited {
             let floor = part(self.target_inflight(), self.settings.beta);
-            self.bounds.long = signals.tx_in_flight.max(floor).max(MIN_PIPE);
+            self.bounds.long = in_flight.max(floor).max(MIN_PIPE);
         }
         if self.mode == Mode::Up {
             self.saved.mode = Some(Mode::Up);
-            self.start_down(sample.now, sample.delivered);
+            self.start_down(now, delivered);
         }
     }
 

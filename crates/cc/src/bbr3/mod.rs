@@ -2,12 +2,9 @@
 //!
 //! Losses bound the model: a long-term volume that probing found to be too much,
 //! and short-term bounds while it doesn't probe. Names follow the draft; volumes
-//! are in packets, bandwidths and gains in the fixed point of version 1. The draft
-//! looks at each lost packet, this control at each ACK with losses (as Linux's
-//! version 3 does besides).
+//! are in packets, bandwidths and gains in the fixed point of version 1.
 
 mod cycle;
-mod history;
 mod model;
 #[cfg(test)]
 mod tests;
@@ -16,14 +13,13 @@ mod volume;
 use narrows_base::{Duration, Rate, Stream, Time};
 
 use self::cycle::{Mode, Probe};
-use self::history::History;
 use self::model::{FullPipe, LossRound, MinRtt, Round, Signals};
 use crate::bbr::aggregation::Aggregation;
 use crate::bbr::units::{self, UNIT};
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH,
-    PacingUnits, RecoveryState, StartEvent, UndoEvent,
+    LostPacket, PacingUnits, RecoveryState, StartEvent, UndoEvent,
 };
 
 /// The registry's entry of version 3.
@@ -177,7 +173,6 @@ struct Bbr3 {
     cycles: [u32; 2],
     bounds: Bounds,
     saved: Saved,
-    history: History,
     round: Round,
     loss_round: LossRound,
     full_pipe: FullPipe,
@@ -211,7 +206,6 @@ impl Bbr3 {
             cycles: [0; 2],
             bounds: FREE,
             saved: Saved { bounds: FREE, mode: None },
-            history: History::default(),
             round: Round::default(),
             loss_round: LossRound::default(),
             full_pipe: FullPipe::default(),
@@ -255,6 +249,7 @@ impl Bbr3 {
         self.loss_round.start = false;
         if sample.lost > 0 {
             self.note_loss(sample.delivered);
+            self.loss_round.events += 1;
         }
         if let Some(signals) = signals {
             self.update_latest(signals, sample.delivered);
@@ -297,15 +292,25 @@ impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, sample: &AckSample) {
         self.start(sample.now);
         self.mss = sample.mss;
-        self.history.begin_ack(sample);
-        let signals = sample.rate.map(|rate| {
-            let (tx_in_flight, lost) = self.history.at_send(rate.prior_delivered, sample);
-            Signals::new(&rate, tx_in_flight, lost)
-        });
+        let signals = sample.rate.map(|rate| Signals::new(&rate, sample));
         self.update_model(sample, signals.as_ref());
-        self.history.end_ack(sample);
         self.set_pacing_rate(self.pacing_gain(), Some(sample.srtt));
         self.set_cwnd(sample);
+    }
+
+    fn watches_packets(&self) -> bool {
+        true
+    }
+
+    /// `HandleLostPacket`.
+    fn on_lost(&mut self, packet: &LostPacket) {
+        self.note_loss(packet.delivered);
+        let lost = since(packet.lost_total, packet.at_send.lost);
+        let in_flight = packet.at_send.in_flight;
+        if self.probe.is_sample && self.exceeds_threshold(lost, in_flight) {
+            let volume = self.inflight_at_loss(lost, in_flight);
+            self.handle_too_high(packet.now, packet.delivered, volume, packet.app_limited);
+        }
     }
 
     /// `OnEnterFastRecovery`, `OnEnterRTO`.
@@ -417,6 +422,12 @@ fn settings(config: &CcConfig, info: &Info) -> Settings {
         )),
         probe_rtt_time: Duration::from_millis(u64::from(config.whole(info, "probe_rtt_ms"))),
     }
+}
+
+/// Packets lost since a total that is kept modulo 2^32.
+#[allow(clippy::cast_possible_truncation)]
+const fn since(lost_total: u64, then: u32) -> u32 {
+    (lost_total as u32).wrapping_sub(then)
 }
 
 /// `value * share`, the share in 1/256, rounded down.

@@ -4,7 +4,7 @@
 use narrows_base::{Duration, Time};
 
 use super::cycle::Mode;
-use super::{Bbr3, Bounds, UNBOUNDED, part};
+use super::{Bbr3, Bounds, UNBOUNDED, part, since};
 use crate::bbr::units::{self, UNIT};
 use crate::{AckSample, RateSample, RecoveryState};
 
@@ -24,13 +24,18 @@ pub(super) struct Signals {
     /// `RS.tx_in_flight`.
     pub(super) tx_in_flight: u32,
     /// `RS.lost`.
-    pub(super) lost: u64,
+    pub(super) lost: u32,
     pub(super) app_limited: bool,
 }
 
 impl Signals {
-    /// A rate sample, with what was in flight when its packet was sent.
-    pub(super) fn new(rate: &RateSample, tx_in_flight: u32, lost: u64) -> Self {
+    /// A rate sample. A sender that keeps nothing for each packet has in flight now what it
+    /// had then, and lost what this ACK shows.
+    pub(super) fn new(rate: &RateSample, sample: &AckSample) -> Self {
+        let (tx_in_flight, lost) = match rate.at_send {
+            Some(then) => (then.in_flight, since(sample.lost_total, then.lost)),
+            None => (sample.prior_in_flight, sample.lost),
+        };
         Self {
             bw: units::bandwidth(rate.delivered, rate.interval.as_micros()),
             delivered: u32::try_from(rate.delivered).unwrap_or(u32::MAX),
@@ -66,7 +71,7 @@ pub(super) struct LossRound {
     /// Whether it has seen a loss.
     pub(super) is_lossy: bool,
     /// ACKs with losses in it.
-    events: u32,
+    pub(super) events: u32,
     ends_at: u64,
     bw: u32,
     /// Most packets delivered over a round trip (`inflight_latest`).
@@ -168,14 +173,13 @@ impl Bbr3 {
         }
     }
 
-    /// `NoteLoss`, at each ACK with losses.
+    /// `NoteLoss`, at each lost packet.
     pub(super) fn note_loss(&mut self, delivered: u64) {
         if !self.loss_round.is_lossy {
             self.loss_round.ends_at = delivered;
             self.save_state();
         }
         self.loss_round.is_lossy = true;
-        self.loss_round.events += 1;
     }
 
     /// `UpdateLatestDeliverySignals`.
@@ -270,7 +274,24 @@ impl Bbr3 {
 
     /// `IsInflightTooHigh`.
     pub(super) fn is_too_high(&self, signals: &Signals) -> bool {
-        signals.lost > u64::from(part(signals.tx_in_flight, self.settings.loss_thresh))
+        self.exceeds_threshold(signals.lost, signals.tx_in_flight)
+    }
+
+    /// Whether of so many packets in flight too many were lost.
+    pub(super) fn exceeds_threshold(&self, lost: u32, in_flight: u32) -> bool {
+        lost > part(in_flight, self.settings.loss_thresh)
+    }
+
+    /// `InflightAtLoss`: how much was in flight when the losses exceeded the threshold, if the
+    /// packet lost last is the one that made them do so; `lost` and `in_flight` are with it.
+    pub(super) fn inflight_at_loss(&self, lost: u32, in_flight: u32) -> u32 {
+        let thresh = self.settings.loss_thresh;
+        let (before, lost_before) = (in_flight.saturating_sub(1), lost.saturating_sub(1));
+        let budget = (u64::from(before) * u64::from(thresh)).div_ceil(u64::from(UNIT));
+        let spare = budget.saturating_sub(u64::from(lost_before));
+        // The losses in the part of the window that was sent after them count as well.
+        let prefix = spare * u64::from(UNIT) / u64::from(UNIT.saturating_sub(thresh).max(1));
+        before.saturating_add(u32::try_from(prefix).unwrap_or(u32::MAX))
     }
 
     /// `UpdateMinRTT`.

@@ -1,8 +1,8 @@
 //! Rules of the draft that a walk over a path doesn't isolate.
 
 use super::*;
-use crate::LINUX_6_12;
 use crate::bbr::units::bandwidth;
+use crate::{AtSend, LINUX_6_12};
 
 fn fresh(info: &'static Info, version: Version) -> Bbr3 {
     let config = CcConfig {
@@ -27,7 +27,7 @@ fn knowing(mode: Mode) -> Bbr3 {
     bbr
 }
 
-fn signals(tx_in_flight: u32, lost: u64) -> Signals {
+fn signals(tx_in_flight: u32, lost: u32) -> Signals {
     Signals {
         bw: bandwidth(100, 40_000),
         delivered: 100,
@@ -91,6 +91,39 @@ fn a_probe_that_loses_sets_the_volume_and_goes_down() {
     low.probe.is_sample = true;
     low.update_cycle(&ack(1), &signals(20, 10));
     assert_eq!(low.bounds.long, 69, "not below 0.7 BDP");
+}
+
+#[test]
+fn the_packet_whose_loss_exceeds_the_threshold_tells_the_volume() {
+    let bbr = knowing(Mode::Up);
+    // Of 199 packets 4 might be lost and 3 were; one more sent after it, rounded down.
+    assert_eq!(bbr.inflight_at_loss(4, 200), 200);
+    assert_eq!(bbr.inflight_at_loss(10, 120), 119, "too much was lost before it already");
+    assert_eq!(bbr.inflight_at_loss(1, 1_000), 999 + 20);
+}
+
+/// The `nth` loss since a packet left with `in_flight` others.
+fn lost_packet(in_flight: u32, nth: u32) -> LostPacket {
+    LostPacket {
+        now: Time::ZERO,
+        at_send: AtSend { in_flight, lost: u32::MAX },
+        app_limited: false,
+        lost_total: (1 << 32) - 1 + u64::from(nth),
+        delivered: 1_000,
+    }
+}
+
+#[test]
+fn a_probe_ends_with_the_lost_packet_that_is_one_too_many() {
+    let mut bbr = knowing(Mode::Up);
+    bbr.probe.is_sample = true;
+    (1..=3).for_each(|nth| bbr.on_lost(&lost_packet(200, nth)));
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Up, UNBOUNDED));
+    bbr.on_lost(&lost_packet(200, 4));
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 200));
+    bbr.on_lost(&lost_packet(150, 5));
+    assert_eq!(bbr.bounds.long, 200, "once a probe");
+    assert!(bbr.loss_round.is_lossy && bbr.loss_round.events == 0, "ACKs with losses count");
 }
 
 #[test]

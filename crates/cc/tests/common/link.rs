@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, RateSample,
-    RecoveryState, StartEvent,
+    AckSample, AtSend, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LostPacket,
+    RateSample, RecoveryState, StartEvent,
 };
 
 use super::MSS;
@@ -41,6 +41,7 @@ struct Packet {
     delivered: u64,
     delivered_at: Time,
     app_limited: bool,
+    at_send: AtSend,
 }
 
 /// One flow over a path.
@@ -146,6 +147,10 @@ impl Flow {
                 delivered: self.delivered,
                 delivered_at: self.delivered_at,
                 app_limited: self.app_limited > 0,
+                at_send: AtSend {
+                    in_flight: self.in_flight() + 1,
+                    lost: u32::try_from(self.lost).unwrap(),
+                },
             };
             self.next_seq += 1;
             self.last_sent = Some(self.now);
@@ -191,11 +196,11 @@ impl Flow {
 
     fn take_ack(&mut self, packet: Packet) {
         let prior_in_flight = self.in_flight();
-        let lost = self.outstanding.iter().take_while(|other| other.seq < packet.seq).count();
-        self.outstanding.drain(..=lost);
-        let lost = u32::try_from(lost).unwrap();
-        self.lost += u64::from(lost);
         self.delivered += 1;
+        let lost = self.outstanding.iter().take_while(|other| other.seq < packet.seq).count();
+        let gone: Vec<Packet> = self.outstanding.drain(..=lost).take(lost).collect();
+        let lost = u32::try_from(lost).unwrap();
+        gone.iter().for_each(|packet| self.lose(packet));
         if self.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -233,6 +238,17 @@ impl Flow {
         }
     }
 
+    fn lose(&mut self, packet: &Packet) {
+        self.lost += 1;
+        self.control.on_lost(&LostPacket {
+            now: self.now,
+            at_send: packet.at_send,
+            app_limited: packet.app_limited,
+            lost_total: self.lost,
+            delivered: self.delivered,
+        });
+    }
+
     fn rate_sample(&self, packet: Packet) -> Option<RateSample> {
         let sending = packet.sent - packet.first_sent;
         let interval = sending.max(self.now - packet.delivered_at);
@@ -241,6 +257,7 @@ impl Flow {
             interval,
             prior_delivered: packet.delivered,
             app_limited: packet.app_limited,
+            at_send: Some(packet.at_send),
         })
     }
 
@@ -276,8 +293,8 @@ impl Flow {
     fn time_out(&mut self) {
         self.now += Duration::from_millis(300);
         self.next_send = self.next_send.max(self.now);
-        self.lost += self.outstanding.len() as u64;
-        self.outstanding.clear();
+        let gone = std::mem::take(&mut self.outstanding);
+        gone.iter().for_each(|packet| self.lose(packet));
         self.tell(Congestion::Timeout { reduce: self.state < RecoveryState::Recovery });
         self.state = RecoveryState::Loss;
     }

@@ -159,6 +159,7 @@ impl Script {
             interval: Duration::from_micros(rtt.max(bottleneck_us)),
             prior_delivered: self.delivered - window,
             app_limited,
+            at_send: None,
         });
         let wait = self.random.below(3_000_000) * self.random.below(2);
         AckSample {

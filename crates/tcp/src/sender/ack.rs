@@ -357,7 +357,13 @@ impl Connection {
     fn control_congestion(&mut self, found: &Findings) {
         let acked = u32::try_from(self.rate.delivered - found.prior_delivered).unwrap_or(u32::MAX);
         let lost = u32::try_from(self.board.lost_total - found.prior_lost).unwrap_or(u32::MAX);
-        let rate = self.rate.finish(&found.draft, acked, found.now_us, self.rtt.min_us());
+        let mut rate = self.rate.finish(&found.draft, acked, found.now_us, self.rtt.min_us());
+        if self.cc_watches_packets {
+            self.tell_losses(found.now);
+            let at_send =
+                self.board.watch.as_ref().map(|watch| watch.at_send(found.draft.sampled()));
+            rate = rate.map(|rate| RateSample { at_send, ..rate });
+        }
         if let Some(sample) = rate {
             self.note_rate(sample);
         }

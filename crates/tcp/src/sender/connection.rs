@@ -20,6 +20,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Kind;
 use crate::timer::{Jiffies, timestamp_ms};
+use crate::watch::Watch;
 
 /// An established sender: Linux's `struct tcp_sock`, taken apart.
 pub(crate) struct Connection {
@@ -34,6 +35,8 @@ pub(crate) struct Connection {
     pub(super) cc_owns_recovery: bool,
     /// Whether the control bounds bursts.
     pub(super) cc_bounds_bursts: bool,
+    /// Whether it watches packets.
+    pub(super) cc_watches_packets: bool,
     /// The window in force (`tp->snd_cwnd`): the control's, or PRR's.
     pub(super) cwnd: u32,
     pub(super) state: RecoveryState,
@@ -104,6 +107,7 @@ impl Connection {
             jiffies,
             cc_owns_recovery: cc.owns_recovery(),
             cc_bounds_bursts: cc.max_tso_segs().is_some(),
+            cc_watches_packets: cc.watches_packets(),
             cc,
             control,
             cwnd: control.cwnd,
@@ -129,6 +133,7 @@ impl Connection {
         if config.note_lost {
             connection.board.note_lost();
         }
+        connection.board.watch = connection.cc_watches_packets.then(Watch::default);
         connection.rtt.update_min(rtt.as_micros(), now);
         connection.rtt.update(rtt.as_micros(), 0, 0);
         connection.update_pacing_rate();

@@ -176,6 +176,7 @@ impl Connection {
     pub(super) fn on_reordering_timeout(&mut self, now: Time) {
         let pipe = self.board.pipe();
         self.rack_detect_loss(now.as_micros());
+        self.tell_losses(now);
         if self.board.pipe() != pipe {
             if self.state != RecoveryState::Recovery {
                 self.enter_recovery(false, now);

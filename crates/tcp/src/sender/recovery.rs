@@ -1,7 +1,7 @@
 //! Congestion episodes: Linux's state machine, PRR and undo (tcp_input.c).
 
 use narrows_base::Time;
-use narrows_cc::{Congestion, CongestionEvent, RecoveryState, UndoEvent};
+use narrows_cc::{Congestion, CongestionEvent, LostPacket, RecoveryState, UndoEvent};
 
 use super::Connection;
 use super::ack::Findings;
@@ -223,6 +223,7 @@ impl Connection {
     }
 
     pub(super) fn tell_congestion(&mut self, kind: Congestion, now: Time) {
+        self.tell_losses(now);
         let event = CongestionEvent {
             now,
             kind,
@@ -237,6 +238,20 @@ impl Connection {
         };
         self.cc.on_congestion(&event);
         self.refresh_control();
+    }
+
+    /// Tells a control that watches packets which were marked lost.
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        let Some(watch) = &mut self.board.watch else { return };
+        for loss in watch.take_losses() {
+            self.cc.on_lost(&LostPacket {
+                now,
+                at_send: loss.at_send,
+                app_limited: loss.app_limited,
+                lost_total: loss.lost_total,
+                delivered: self.rate.delivered,
+            });
+        }
     }
 
     /// Whether PRR's window is in force instead of the control's.

@@ -240,6 +240,9 @@ impl Connection {
         let departure_us = self.pacer.departure(now).as_micros();
         self.rate.sent(self.board.get_mut(seq), departure_us, out);
         self.board.sent_now(seq);
+        if self.cc_watches_packets {
+            self.board.note_sent(seq, self.board.pipe());
+        }
         seq
     }
 
@@ -349,6 +352,7 @@ impl Connection {
         let mut payload = 0;
         let departure_us = self.pacer.departure(now).as_micros();
         let out = self.board.packets_out();
+        let pipe = self.board.pipe();
         for at in 0..packets {
             let seq = first + at;
             let sent = self.board.get_mut(seq);
@@ -356,6 +360,9 @@ impl Connection {
             sent.marks.set(Marks::EVER_RETRANS);
             self.rate.sent(sent, departure_us, out);
             self.board.sent_now(seq);
+            if self.cc_watches_packets {
+                self.board.note_sent(seq, pipe + at + 1);
+            }
             self.counters.data_packets_sent += 1;
             if !self.gso {
                 self.emit(seq, packets > 1 && at + 1 == packets, true, now);
