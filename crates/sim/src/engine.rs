@@ -118,13 +118,12 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     /// A host comes up too early if its timers have moved away since.
     fn wake_host(&mut self, id: usize, now: Time) {
         let due = self.network.nodes[id].next_deadline();
-        if due.is_some_and(|due| due <= now) {
-            match self.network.nodes[id] {
-                Node::Sender(_) => self.run_sender(id, now),
-                _ => self.run_receiver(id, now),
-            }
-        }
-        self.agenda.set(id, self.network.nodes[id].next_deadline());
+        let next = match self.network.nodes[id] {
+            _ if due.is_none_or(|due| due > now) => due,
+            Node::Sender(_) => self.run_sender(id, now),
+            _ => self.run_receiver(id, now),
+        };
+        self.agenda.set(id, next);
     }
 
     /// Takes everything out of an element that is due, and hands it on.
@@ -141,8 +140,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Lets a sender do everything that is due.
-    fn run_sender(&mut self, id: usize, now: Time) {
+    /// Lets a sender do everything that is due; returns its next deadline.
+    fn run_sender(&mut self, id: usize, now: Time) -> Option<Time> {
         while let Node::Sender(host) = &mut self.network.nodes[id]
             && let Some(packet) = host.poll(now)
         {
@@ -152,17 +151,18 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
         self.tap_sender(id, now);
         self.check_completion(id);
+        self.network.nodes[id].next_deadline()
     }
 
-    /// Lets a receiver do everything that is due.
-    fn run_receiver(&mut self, id: usize, now: Time) {
-        while let Node::Receiver(host) = &mut self.network.nodes[id]
-            && let Some(packet) = host.poll(now)
-        {
+    /// Lets a receiver do everything that is due; returns its next deadline.
+    fn run_receiver(&mut self, id: usize, now: Time) -> Option<Time> {
+        while let Node::Receiver(host) = &mut self.network.nodes[id] {
+            let Some(packet) = host.poll(now) else { return host.next_deadline() };
             self.tap_departure(id, &packet, now);
             self.tell_packet(PacketKind::AckSent, &packet, now, true);
             self.hand_on(id, &packet, now);
         }
+        None
     }
 
     /// A packet leaves an element that isn't a host.
@@ -193,15 +193,15 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             Node::Receiver(host) => {
                 host.receive(packet, at);
                 self.tell_packet(PacketKind::Received, packet, at, false);
-                self.run_receiver(to, at);
-                self.agenda.bring_forward(to, self.network.nodes[to].next_deadline());
+                let next = self.run_receiver(to, at);
+                self.agenda.bring_forward(to, next);
             }
             Node::Sender(host) => {
                 host.receive(packet, at);
                 self.tell_packet(PacketKind::AckReceived, packet, at, false);
                 self.tell_rtt(packet.flow, at);
-                self.run_sender(to, at);
-                self.agenda.bring_forward(to, self.network.nodes[to].next_deadline());
+                let next = self.run_sender(to, at);
+                self.agenda.bring_forward(to, next);
             }
             element => {
                 element.receive(packet, at);

@@ -148,6 +148,7 @@ fn hosts(
             while_flow: flow.while_flow.as_deref().and_then(|name| index_of(scenario, name)),
         };
         let config = SenderConfig {
+            flow: id,
             mss: MSS,
             initial_cwnd: INITIAL_CWND,
             profile,
@@ -162,12 +163,12 @@ fn hosts(
             note_lost,
         };
         let factory = control_factory(scenario.seed, flow, controls, profile);
-        let chain = Chain::new(id, plan, config, factory);
+        let chain = Chain::new(plan, config, factory);
         let draws = Draws { seed: scenario.seed, flow: &flow.name };
         let sender = SendingHost::new(chain, flow.workload.as_ref(), draws);
         let receiver = ReceivingHost::new(
-            id,
             ReceiverConfig {
+                flow: id,
                 profile,
                 limits,
                 gro: Duration::from_nanos(scenario.host.gro_ns),

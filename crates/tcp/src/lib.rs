@@ -7,6 +7,7 @@
 //! do; a packet is a full MSS except the last one of a transfer.
 
 mod ecn;
+mod outbox;
 mod pacer;
 mod profile;
 mod ranges;

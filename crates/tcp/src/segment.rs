@@ -190,6 +190,7 @@ const SYN_SIZE: u32 = 60;
 impl Segment {
     /// The packet that carries this segment. Data brings its own codepoint, all else
     /// has `others`.
+    #[inline]
     #[must_use]
     pub fn into_packet(self, flow: FlowId, others: Ecn) -> Packet<Self> {
         let (size, ecn) = match &self.kind {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::{Duration, Ecn, Stream, Time};
+use narrows_base::{Duration, Ecn, FlowId, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_tcp::{
     BufferLimits, EcnMode, Kind, MSS, PROFILES, Receiver, ReceiverConfig, Segment, Sender,
@@ -161,6 +161,7 @@ impl World {
     fn new(case: &Case) -> Self {
         let profile: &'static TcpProfile = &PROFILES[case.profile];
         let config = SenderConfig {
+            flow: FlowId(0),
             mss: MSS,
             initial_cwnd: 10,
             profile,
@@ -188,6 +189,7 @@ impl World {
         });
         let gro = Duration::from_micros(case.gro_us);
         let receiver = ReceiverConfig {
+            flow: FlowId(0),
             profile,
             limits: case.limits,
             gro,
@@ -256,7 +258,7 @@ impl World {
     fn flush(&mut self) {
         let (cwnd, in_flight) = self.view();
         self.send(cwnd.max(in_flight) + 1);
-        while let Some(segment) = self.receiver.poll(self.now) {
+        while let Some(segment) = self.receiver.poll(self.now).map(|packet| packet.body) {
             self.channel.carry(To::Sender, segment, self.now);
         }
     }
@@ -264,7 +266,7 @@ impl World {
     /// Takes what the sender sends; `most` may be in flight if its window hasn't grown.
     fn send(&mut self, most: u32) {
         let mut sent = false;
-        while let Some(segment) = self.sender.poll(self.now) {
+        while let Some(segment) = self.sender.poll(self.now).map(|packet| packet.body) {
             if let Kind::Data(data) = &segment.kind {
                 sent = true;
                 let end = u64::from(data.seq) * u64::from(MSS) + u64::from(data.len);

@@ -18,7 +18,6 @@ pub(crate) struct Plan {
 
 /// One connection, or one after another.
 pub(crate) struct Chain {
-    flow: FlowId,
     plan: Plan,
     config: SenderConfig,
     factory: ControlFactory,
@@ -32,14 +31,8 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    pub(crate) fn new(
-        flow: FlowId,
-        plan: Plan,
-        config: SenderConfig,
-        factory: ControlFactory,
-    ) -> Self {
+    pub(crate) fn new(plan: Plan, config: SenderConfig, factory: ControlFactory) -> Self {
         Self {
-            flow,
             plan,
             config,
             factory,
@@ -53,12 +46,12 @@ impl Chain {
     }
 
     /// What another kind of host is made of.
-    pub(super) fn into_parts(self) -> (FlowId, Plan, SenderConfig, ControlFactory) {
-        (self.flow, self.plan, self.config, self.factory)
+    pub(super) fn into_parts(self) -> (Plan, SenderConfig, ControlFactory) {
+        (self.plan, self.config, self.factory)
     }
 
     pub(crate) fn flow(&self) -> FlowId {
-        self.flow
+        self.config.flow
     }
 
     pub(crate) fn sender(&self) -> Option<&Sender> {
@@ -116,8 +109,7 @@ impl Chain {
                 sender.stop(now);
             }
         }
-        let segment = self.sender.as_mut()?.poll(now)?;
-        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
+        self.sender.as_mut()?.poll(now)
     }
 
     fn connect(&mut self, now: Time) {

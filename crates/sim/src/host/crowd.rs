@@ -42,7 +42,6 @@ impl Deadlines {
 
 /// Connections that arrive one after another, whether the ones before are done or not.
 pub(crate) struct Crowd {
-    flow: FlowId,
     config: SenderConfig,
     factory: ControlFactory,
     gap: Draw,
@@ -65,10 +64,9 @@ struct Open {
 
 impl Crowd {
     pub(super) fn new(chain: Chain, mut gap: Draw, size: Draw) -> Self {
-        let (flow, plan, config, factory) = chain.into_parts();
+        let (plan, config, factory) = chain.into_parts();
         let first = plan.start + Duration::from_nanos(gap.next());
         Self {
-            flow,
             config: SenderConfig { note_lost: false, ..config },
             factory,
             gap,
@@ -84,7 +82,7 @@ impl Crowd {
     }
 
     pub(super) fn flow(&self) -> FlowId {
-        self.flow
+        self.config.flow
     }
 
     fn arrive(&mut self, at: Time) {
@@ -133,10 +131,10 @@ impl Crowd {
         }
         while let Some(instance) = self.deadlines.due(now) {
             let open = self.open.get_mut(&instance).expect("only open connections are due");
-            let segment = open.sender.poll(now);
+            let packet = open.sender.poll(now);
             self.settle(instance);
-            if let Some(segment) = segment {
-                return Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()));
+            if packet.is_some() {
+                return packet;
             }
         }
         None

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::{FlowId, Packet, Time};
+use narrows_base::{Packet, Time};
 use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 
 use super::crowd::Deadlines;
@@ -17,12 +17,12 @@ pub(crate) enum ReceivingHost {
 }
 
 impl ReceivingHost {
-    pub(crate) fn new(flow: FlowId, config: ReceiverConfig, side_by_side: bool) -> Self {
+    pub(crate) fn new(config: ReceiverConfig, side_by_side: bool) -> Self {
         if side_by_side {
             let (receivers, deadlines) = (BTreeMap::new(), Deadlines::default());
-            Self::Many(Box::new(Many { flow, config, receivers, deadlines, bytes: 0 }))
+            Self::Many(Box::new(Many { config, receivers, deadlines, bytes: 0 }))
         } else {
-            Self::One(One { flow, config, receiver: Receiver::new(config), past_bytes: 0 })
+            Self::One(One { config, receiver: Receiver::new(config), past_bytes: 0 })
         }
     }
 
@@ -61,7 +61,6 @@ impl ReceivingHost {
 
 /// One receiver, replaced by the next connection's.
 pub(crate) struct One {
-    flow: FlowId,
     config: ReceiverConfig,
     receiver: Receiver,
     past_bytes: u64,
@@ -78,15 +77,14 @@ impl One {
         self.receiver.receive(segment, packet.ecn, now);
     }
 
+    #[inline]
     fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        let segment = self.receiver.poll(now)?;
-        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
+        self.receiver.poll(now)
     }
 }
 
 /// The receivers of all connections that ever were.
 pub(crate) struct Many {
-    flow: FlowId,
     config: ReceiverConfig,
     receivers: BTreeMap<u32, Receiver>,
     deadlines: Deadlines,
@@ -113,8 +111,9 @@ impl Many {
 
     fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         while let Some(instance) = self.deadlines.due(now) {
-            if let Some(segment) = self.with(instance, |receiver| receiver.poll(now)) {
-                return Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()));
+            let packet = self.with(instance, |receiver| receiver.poll(now));
+            if packet.is_some() {
+                return packet;
             }
         }
         None

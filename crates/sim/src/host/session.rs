@@ -8,7 +8,6 @@ use super::{Chain, Completed, ControlFactory};
 
 /// A connection with an application that doesn't write all the time.
 pub(crate) struct Session {
-    flow: FlowId,
     config: SenderConfig,
     factory: ControlFactory,
     start: Option<Time>,
@@ -34,9 +33,8 @@ struct Transfer {
 
 impl Session {
     pub(super) fn new(chain: Chain, app: App) -> Self {
-        let (flow, plan, config, factory) = chain.into_parts();
+        let (plan, config, factory) = chain.into_parts();
         Self {
-            flow,
             config: SenderConfig { size: Some(0), closes: false, ..config },
             factory,
             start: Some(plan.start),
@@ -51,7 +49,7 @@ impl Session {
     }
 
     pub(super) fn flow(&self) -> FlowId {
-        self.flow
+        self.config.flow
     }
 
     pub(super) fn sender(&self) -> Option<&Sender> {
@@ -86,8 +84,7 @@ impl Session {
         if self.next_action.is_some_and(|at| at <= now) {
             self.act(now);
         }
-        let segment = self.sender.as_mut()?.poll(now)?;
-        Some(segment.into_packet(self.flow, self.config.ecn.of_the_rest()))
+        self.sender.as_mut()?.poll(now)
     }
 
     fn end(&mut self, now: Time) {

@@ -6,11 +6,10 @@ mod gro;
 mod sacks;
 pub(crate) mod window;
 
-use std::collections::VecDeque;
-
-use narrows_base::{Duration, Ecn, Time};
+use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
 
 use crate::ecn::EcnMode;
+use crate::outbox::{Envelope, Outbox};
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::ranges::RangeSet;
 use crate::segment::{Ack, Data, Kind, Segment};
@@ -25,6 +24,8 @@ use window::ReceiveBuffer;
 /// Settings of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverConfig {
+    /// The flow that it belongs to.
+    pub flow: FlowId,
     /// Kernel version.
     pub profile: &'static TcpProfile,
     /// Limit of the receive buffer.
@@ -70,7 +71,7 @@ pub struct Receiver {
     ts_recent: u32,
     stats: ReceiverStats,
     syn_at: Time,
-    out: VecDeque<Kind>,
+    out: Outbox,
 }
 
 impl Receiver {
@@ -96,7 +97,7 @@ impl Receiver {
             ts_recent: 0,
             stats: ReceiverStats::default(),
             syn_at: Time::ZERO,
-            out: VecDeque::new(),
+            out: Outbox::new(Envelope::new(config.flow, config.instance, config.ecn)),
         }
     }
 
@@ -110,7 +111,7 @@ impl Receiver {
                 self.syn_at = now;
                 self.ts_recent = *ts;
                 self.echo.negotiate(*ecn);
-                self.out.push_back(Kind::SynAck {
+                self.out.push(Kind::SynAck {
                     window: self.buffer.first_window(),
                     scale: self.buffer.scale(),
                     ts: timestamp_ms(now),
@@ -297,11 +298,12 @@ impl Receiver {
         self.last_ack = self.next;
         self.stats.acks += 1;
         self.echo.ack_sent();
-        self.out.push_back(Kind::Ack(ack));
+        self.out.push(Kind::Ack(ack));
     }
 
-    /// The next segment to send at `now`, after handling what timers are due.
-    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+    /// The next packet to send at `now`, after handling what timers are due.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         if let Some(arrivals) = self.gro.take_due(now) {
             for unit in gro::units(&arrivals) {
                 self.receive_unit(unit, now);
@@ -310,11 +312,11 @@ impl Receiver {
         if self.out.is_empty() && self.policy.fire_timers(now) {
             self.send_ack(now);
         }
-        let kind = self.out.pop_front()?;
-        Some(Segment { instance: self.config.instance, kind })
+        self.out.pop()
     }
 
     /// When it must be polled next.
+    #[inline]
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         if !self.out.is_empty() {

@@ -1,8 +1,6 @@
 //! The state of an established sender.
 
-use std::collections::VecDeque;
-
-use narrows_base::{Duration, Rate, Time};
+use narrows_base::{Duration, Packet, Rate, Time};
 use narrows_cc::{CongestionControl, Control, RateSample, RecoveryState};
 
 use super::rack::Rack;
@@ -13,12 +11,13 @@ use super::transmit::WindowUse;
 use super::{SenderConfig, SenderStats, SenderView};
 use crate::Seq;
 use crate::ecn::SenderEcn;
+use crate::outbox::{Envelope, Outbox};
 use crate::pacer::Pacer;
 use crate::profile::TcpProfile;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::segment::Kind;
+use crate::segment::{Kind, Segment};
 use crate::timer::{Jiffies, timestamp_ms};
 use crate::watch::Watch;
 
@@ -55,7 +54,7 @@ pub(crate) struct Connection {
     pub(super) counters: Counters,
     /// Echo for the receiver: its newest timestamp.
     pub(super) ts_recent: u32,
-    pub(super) out: VecDeque<Kind>,
+    pub(super) out: Outbox,
     latest: Latest,
     completed_at: Option<Time>,
     /// Whether the last packet of the supply ends the connection.
@@ -91,6 +90,7 @@ struct Latest {
 impl Connection {
     pub(super) fn new(
         config: &SenderConfig,
+        envelope: Envelope,
         cc: Box<dyn CongestionControl>,
         rtt: Duration,
         answer: Answer,
@@ -125,7 +125,7 @@ impl Connection {
             window: WindowUse::new(answer.window, config.limits.send(profile), jiffies.at(now)),
             counters: Counters::default(),
             ts_recent: answer.ts,
-            out: VecDeque::from([Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: answer.ts }]),
+            out: Outbox::new(envelope),
             latest: Latest::default(),
             completed_at: None,
             closes: config.closes && config.size.is_some(),
@@ -134,6 +134,7 @@ impl Connection {
             connection.board.note_lost();
         }
         connection.board.watch = connection.cc_watches_packets.then(Watch::default);
+        connection.out.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: answer.ts });
         connection.rtt.update_min(rtt.as_micros(), now);
         connection.rtt.update(rtt.as_micros(), 0, 0);
         connection.update_pacing_rate();
@@ -159,14 +160,15 @@ impl Connection {
         self.pacer.rate = Some(Rate::from_bytes_per_sec(scaled / self.rtt.srtt8().max(1)));
     }
 
-    pub(super) fn poll(&mut self, now: Time) -> Option<Kind> {
-        if let Some(kind) = self.out.pop_front() {
-            return Some(kind);
+    #[inline]
+    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        if self.out.is_empty() && self.timers.are_due(now) {
+            self.fire_timers(now);
         }
-        self.fire_timers(now);
-        self.out.pop_front()
+        self.out.pop()
     }
 
+    #[inline]
     pub(super) fn next_deadline(&self) -> Option<Time> {
         if self.out.is_empty() { self.timers.next() } else { Some(Time::ZERO) }
     }

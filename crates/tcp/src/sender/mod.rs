@@ -10,11 +10,12 @@ mod supply;
 mod timers;
 mod transmit;
 
-use narrows_base::{Duration, Rate, Time};
+use narrows_base::{Duration, FlowId, Packet, Rate, Time};
 use narrows_cc::{CongestionControl, RecoveryState};
 
 use crate::Seq;
 use crate::ecn::EcnMode;
+use crate::outbox::Envelope;
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::receiver::window::window_scale;
 use crate::segment::{Kind, Segment};
@@ -32,6 +33,8 @@ pub type MakeControl = Box<dyn FnOnce(Time, Duration, u32) -> Box<dyn Congestion
 /// Settings of a sender.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderConfig {
+    /// The flow that it belongs to.
+    pub flow: FlowId,
     /// Payload bytes of a full packet.
     pub mss: u32,
     /// Initial window in packets (RFC 6928: 10).
@@ -105,6 +108,7 @@ pub struct SenderView {
 /// A sending TCP, from connect to the last acknowledgement.
 pub struct Sender {
     config: SenderConfig,
+    envelope: Envelope,
     phase: Phase,
 }
 
@@ -144,7 +148,8 @@ impl Sender {
             to_send: true,
             ecn: config.ecn,
         };
-        Self { config, phase: Phase::Connecting(handshake) }
+        let envelope = Envelope::new(config.flow, config.instance, config.ecn);
+        Self { config, envelope, phase: Phase::Connecting(handshake) }
     }
 
     /// Takes in a segment from the receiver.
@@ -171,21 +176,24 @@ impl Sender {
         let rtt = handshake.rtt(ts_echo, now);
         let cwnd = handshake.first_window(ts_echo, self.config.initial_cwnd);
         let control = (handshake.make)(now, rtt, cwnd);
-        let connection = Connection::new(&self.config, control, rtt, answer, now);
+        let connection = Connection::new(&self.config, self.envelope, control, rtt, answer, now);
         self.phase = Phase::Established(Box::new(connection));
     }
 
-    /// The next segment to send at `now`, after handling what timers are due.
-    pub fn poll(&mut self, now: Time) -> Option<Segment> {
-        let kind = match &mut self.phase {
+    /// The next packet to send at `now`, after handling what timers are due.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        match &mut self.phase {
             Phase::Closed => None,
-            Phase::Connecting(handshake) => handshake.poll(now),
+            Phase::Connecting(handshake) => {
+                handshake.poll(now).map(|kind| self.envelope.seal(kind))
+            }
             Phase::Established(connection) => connection.poll(now),
-        }?;
-        Some(Segment { instance: self.config.instance, kind })
+        }
     }
 
     /// When it must be polled next.
+    #[inline]
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         match &self.phase {

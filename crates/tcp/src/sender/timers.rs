@@ -21,9 +21,15 @@ pub(super) struct Timers {
 }
 
 impl Timers {
+    #[inline]
     pub(super) fn next(&self) -> Option<Time> {
         let retransmit = self.retransmit.map(|(_, at)| at);
         Time::earlier(retransmit, self.pacing)
+    }
+
+    #[inline]
+    pub(super) fn are_due(&self, now: Time) -> bool {
+        self.next().is_some_and(|at| at <= now)
     }
 
     pub(super) fn clear(&mut self) {

@@ -248,10 +248,16 @@ impl Connection {
 
     #[inline]
     fn emit(&mut self, seq: Seq, psh: bool, retransmission: bool, now: Time) {
+        let data = self.data(seq, psh, retransmission, now);
+        self.out.push(Kind::Data(data));
+    }
+
+    #[inline]
+    fn data(&mut self, seq: Seq, psh: bool, retransmission: bool, now: Time) -> Data {
         let len = self.board.get(seq).len;
         let (ecn, cwr) = self.ecn.stamp(retransmission);
         let last = self.supply.is_empty() && seq + 1 == self.board.next;
-        self.out.push_back(Kind::Data(Data {
+        Data {
             seq,
             count: 1,
             len,
@@ -262,15 +268,14 @@ impl Connection {
             ts_echo: self.ts_recent,
             cwr,
             ecn,
-        }));
+        }
     }
 
     /// A burst as super-packets: up to 64 KiB, and none beyond a packet that isn't full.
     fn emit_super(&mut self, first: Seq, packets: u32, retransmission: bool, now: Time) {
         let mut seq = first;
         while seq < first + packets {
-            self.emit(seq, false, retransmission, now);
-            let Some(Kind::Data(data)) = self.out.back_mut() else { return };
+            let mut data = self.data(seq, false, retransmission, now);
             let mut len = data.len;
             seq += 1;
             while seq < first + packets
@@ -285,6 +290,7 @@ impl Connection {
             let ends = self.supply.is_empty() && seq == self.board.next;
             data.fin = ends && self.closes;
             data.psh = ends || (packets > 1 && seq == first + packets);
+            self.out.push(Kind::Data(data));
         }
     }
 

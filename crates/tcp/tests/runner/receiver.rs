@@ -1,6 +1,6 @@
 //! A transcript's receiver.
 
-use narrows_base::{Duration, Ecn, Time};
+use narrows_base::{Duration, Ecn, FlowId, Time};
 use narrows_tcp::{Ack, Data, EcnMode, Kind, MSS, Receiver, ReceiverConfig, Segment};
 
 use super::End;
@@ -18,6 +18,7 @@ pub struct ReceiverEnd {
 impl ReceiverEnd {
     pub fn new(settings: &Settings) -> Result<Self, String> {
         let config = ReceiverConfig {
+            flow: FlowId(0),
             profile: settings.profile()?,
             limits: settings.limits()?,
             gro: script::duration(settings.get("gro").unwrap_or("0ms"))?,
@@ -104,7 +105,7 @@ impl End for ReceiverEnd {
     }
 
     fn drain(&mut self, now: Time) {
-        while let Some(segment) = self.receiver.poll(now) {
+        while let Some(segment) = self.receiver.poll(now).map(|packet| packet.body) {
             if let Kind::Ack(ack) = segment.kind {
                 self.last = Some(ack);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use narrows_base::{Duration, Stream, Time};
+use narrows_base::{Duration, FlowId, Stream, Time};
 use narrows_cc::{CcConfig, CongestionControl, INFINITE_SSTHRESH};
 use narrows_tcp::{
     Ack, Data, Kind, MSS, SackBlocks, Segment, Sender, SenderConfig, SenderView, Seq,
@@ -36,6 +36,7 @@ impl SenderEnd {
         let profile = settings.profile()?;
         let initial_cwnd = settings.number("iw", 10)?;
         let config = SenderConfig {
+            flow: FlowId(0),
             mss: MSS,
             initial_cwnd,
             profile,
@@ -230,7 +231,7 @@ impl End for SenderEnd {
     }
 
     fn drain(&mut self, now: Time) {
-        while let Some(segment) = self.sender.poll(now) {
+        while let Some(segment) = self.sender.poll(now).map(|packet| packet.body) {
             match &segment.kind {
                 Kind::Syn { ts, ecn, .. } => {
                     let first = self.syn.map_or(*ts, |(first, ..)| first);
