@@ -18,6 +18,15 @@ impl RangeSet {
         self.ranges.last().map(|&(_, end)| end)
     }
 
+    /// The `n`-th highest number, from 1.
+    pub(crate) fn nth_highest(&self, n: u32) -> Option<Seq> {
+        let mut above = 0;
+        self.ranges.iter().rev().find_map(|&(start, end)| {
+            above += end - start;
+            above.checked_sub(n).map(|below| start + below)
+        })
+    }
+
     pub(crate) fn contains(&self, seq: Seq) -> bool {
         let at = self.ranges.partition_point(|&(_, end)| end <= seq);
         self.ranges.get(at).is_some_and(|&(start, _)| start <= seq)
@@ -106,6 +115,10 @@ mod tests {
             ranges.remove_below(floor);
             prop_assert_eq!(ranges.contains(25), model.contains(&25));
             prop_assert!(!ranges.contains(floor - 1));
+            for n in 1..10 {
+                let expected = model.range(floor..).nth_back(n - 1).copied();
+                prop_assert_eq!(ranges.nth_highest(u32::try_from(n).unwrap()), expected);
+            }
         }
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Scoreboard {
     sacked: RangeSet,
     /// No packet below it waits to be retransmitted.
     lost_cursor: Seq,
+    /// Every packet below it is SACKed or marked lost (what `lost_skb_hint` spares).
+    lost_below: Seq,
     order_head: Seq,
     order_tail: Seq,
 }
@@ -107,6 +109,7 @@ impl Scoreboard {
             watch: None,
             sacked: RangeSet::default(),
             lost_cursor: 0,
+            lost_below: 0,
             order_head: NONE,
             order_tail: NONE,
         }
@@ -265,6 +268,22 @@ impl Scoreboard {
         }
     }
 
+    /// Marks every packet below `end` lost, unless it is SACKed or marked already: that of a
+    /// retransmission nothing is known.
+    pub(crate) fn mark_lost_below(&mut self, end: Seq) {
+        for seq in self.lost_below.max(self.una)..end {
+            if !self.get(seq).marks.has(Marks::LOST) {
+                self.mark_lost(seq);
+            }
+        }
+        self.lost_below = self.lost_below.max(end);
+    }
+
+    /// The SACKed packet with `n` - 1 SACKed ones above it.
+    pub(crate) fn nth_highest_sacked(&self, n: u32) -> Option<Seq> {
+        self.sacked.nth_highest(n)
+    }
+
     /// From now on every packet that is marked lost is noted.
     pub(crate) fn note_lost(&mut self) {
         self.untold_lost = Some(Vec::new());
@@ -282,6 +301,7 @@ impl Scoreboard {
         }
         self.lost_out = 0;
         self.lost_cursor = self.next;
+        self.lost_below = self.una;
     }
 
     /// Takes back the note that a retransmission is in flight, after a DSACK for it.
@@ -384,3 +404,6 @@ impl Scoreboard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

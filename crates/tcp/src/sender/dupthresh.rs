@@ -2,8 +2,8 @@
 //! RFC 6675, and FACK until 4.14.
 
 use super::Connection;
+use crate::Seq;
 use crate::profile::LossDetection;
-use crate::scoreboard::Marks;
 
 impl Connection {
     /// Packets that testify to a loss (`tcp_dupack_heuristics`).
@@ -19,46 +19,21 @@ impl Connection {
 
     /// Marks what the count holds for lost (`tcp_update_scoreboard`).
     pub(super) fn mark_by_dupthresh(&mut self, entering: bool) {
-        let reordering = self.rack.reordering;
+        if let Some(end) = self.lost_below(entering) {
+            self.board.mark_lost_below(end);
+        }
+    }
+
+    /// What is below it is lost, as the count says (`tcp_mark_head_lost`): by FACK what is far
+    /// enough from the highest SACKed packet, else what has enough SACKed ones above it.
+    fn lost_below(&self, entering: bool) -> Option<Seq> {
+        let reordering = self.rack.reordering.max(1);
         if self.profile.loss_detection == LossDetection::Fack && !self.rack.reordering_seen {
-            let reach = self.board.highest_sacked().saturating_sub(reordering.max(1));
+            let reach = self.board.highest_sacked().saturating_sub(reordering);
             let floor = self.board.una + u32::from(entering);
-            self.mark_head(reach.max(floor).min(self.board.next));
-            return;
+            return Some(reach.max(floor).min(self.board.next));
         }
-        match self.board.sacked_out.checked_sub(reordering) {
-            Some(above) => self.mark_head_below(above),
-            None if entering => self.mark_head(self.board.una + 1),
-            None => {}
-        }
-    }
-
-    fn mark_head(&mut self, end: u32) {
-        for seq in self.board.una..end {
-            self.mark_if_original(seq);
-        }
-    }
-
-    /// Marks packets from the head on until more than `limit` SACKed ones were passed
-    /// (`tcp_mark_head_lost`).
-    fn mark_head_below(&mut self, limit: u32) {
-        let mut passed = 0;
-        for seq in self.board.una..self.board.highest_sacked() {
-            if self.board.get(seq).marks.has(Marks::SACKED) {
-                passed += 1;
-                if passed > limit {
-                    break;
-                }
-            } else {
-                self.mark_if_original(seq);
-            }
-        }
-    }
-
-    /// Counting says nothing about retransmissions.
-    fn mark_if_original(&mut self, seq: u32) {
-        if !self.board.get(seq).marks.has(Marks::LOST) {
-            self.board.mark_lost(seq);
-        }
+        let witness = self.board.nth_highest_sacked(reordering);
+        witness.or_else(|| entering.then_some(self.board.una + 1))
     }
 }
