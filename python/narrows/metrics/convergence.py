@@ -41,7 +41,8 @@ def convergence_s(
     if len(flows) < 2 or span_s < need * window_s:
         return None
     borders = begin_s + edges(span_s, window_s)
-    grown = [_received(flow_samples, flow, borders) for flow in flows]
+    parts = {part["flow"][0]: part for part in flow_samples.partition_by("flow")}
+    grown = [_received(parts.get(flow), borders) for flow in flows]
     fair = _jain(np.array(grown)) >= level
     good = np.convolve(fair.astype(np.int64), np.ones(need, dtype=np.int64), "valid") == need
     return float(borders[int(np.argmax(good))] - begin_s) if good.any() else None
@@ -64,13 +65,14 @@ def of_run(scenario: Mapping[str, Any], flow_samples: pl.DataFrame, end_s: float
     return convergence_s(flow_samples, [i for i, _ in endless], last, min([end_s, *stops]))
 
 
-def _received(flow_samples: pl.DataFrame, flow: int, borders: Any) -> Any:  # noqa: ANN401
-    """Payload in each window."""
-    rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
-    if rows.is_empty():
+def _received(rows: pl.DataFrame | None, borders: Any) -> Any:  # noqa: ANN401
+    """Payload in each window, of a flow with these samples."""
+    if rows is None:
         return np.zeros(len(borders) - 1)
-    time_s = rows["time_s"].cast(pl.Float64).to_numpy()
-    return increments(time_s, rows["received_bytes"].cast(pl.Float64).to_numpy(), borders)
+    time_s = rows["time_s"].to_numpy().astype(float)
+    order = np.argsort(time_s, kind="stable")
+    received = rows["received_bytes"].to_numpy().astype(float)
+    return increments(time_s[order], received[order], borders)
 
 
 def _jain(grown: Any) -> Any:  # noqa: ANN401 (an array of flows by windows)

@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from narrows.metrics.counters import growth
-from narrows.metrics.distributions import distribution, statistics
+from narrows.metrics.distributions import distributions, statistics
 from narrows.metrics.fairness import shares
 from narrows.metrics.workloads import workload_summary
 
@@ -93,16 +93,17 @@ class _Run:
         flows = range(len(self.scenario["flows"]))
         received = [self.counted.get(flow, _NOTHING)["received_bytes"] for flow in flows]
         self.shares = shares(received)
+        self.rtts = distributions(self.tables["distributions"])
+        self.finished = _lists_by_flow(completion_times(self.tables["completions"]))
         self.total_bytes = sum(amount for amount in received if amount is not None)
 
     def lives(self, ident: int) -> list[dict[str, Any]]:
         """The finished flows of an entry, by start."""
-        rows = self.tables["completions"].filter(pl.col("flow") == ident)
-        return completion_times(rows).to_dicts()
+        return self.finished.get(ident, [])
 
     def rtt(self, ident: int) -> dict[str, Any]:
-        rows = distribution(self.tables["distributions"], "rtt_ms", ident)
-        return statistics(rows, RTT_STATISTICS)
+        rows = self.rtts.get(("rtt_ms", ident))
+        return dict.fromkeys(RTT_STATISTICS) if rows is None else statistics(rows, RTT_STATISTICS)
 
     def single(self, ident: int, lives: list[dict[str, Any]]) -> dict[str, Any]:
         """A flow that isn't a chain."""
@@ -197,3 +198,10 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
 
 def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
     return {row["flow"]: row for row in frame.to_dicts()}
+
+
+def _lists_by_flow(frame: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
+    lists: dict[int, list[dict[str, Any]]] = {}
+    for row in frame.to_dicts():
+        lists.setdefault(row["flow"], []).append(row)
+    return lists
