@@ -1,4 +1,4 @@
-"""A strict decoder of pcapng files of TCP over raw IP; whatever is odd is an error.
+"""A strict decoder of pcapng files of raw IP, and of TCP in them; whatever is odd is an error.
 
 It shares nothing with narrows, so that both can't be wrong in the same way.
 """
@@ -57,23 +57,65 @@ class Capture:
     names: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A packet as it was captured: `at` in ns, `out` whether it left the point."""
+
+    at: int
+    out: bool
+    data: bytes
+    length: int
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of any packets; `received` and `dropped` are the interface's counters."""
+
+    frames: list[Frame]
+    comment: str
+    interface: str
+    snaplen: int
+    names: dict[str, str]
+    received: int
+    dropped: int
+
+
 def read(path: Path) -> Capture:
     """Reads a file of one section with one interface; AssertionError if anything is odd."""
+    file = read_frames(path)
+    assert file.names
+    packets = [_ip(frame.at, frame.out, frame.data, frame.length) for frame in file.frames]
+    return Capture(packets, file.interface, file.snaplen, file.names)
+
+
+def read_frames(path: Path) -> File:
+    """Reads a file of one section with one interface, without a look into the packets."""
     blocks = list(_blocks(path.read_bytes()))
-    kinds = [kind for kind, _ in blocks]
-    assert kinds[:3] == [SECTION, INTERFACE, NAMES], kinds[:3]
-    assert kinds[-1] == STATISTICS
-    assert set(kinds[3:-1]) <= {PACKET}
+    assert [kind for kind, _ in blocks[:2]] == [SECTION, INTERFACE]
+    names = [body for kind, body in blocks[2:3] if kind == NAMES]
+    packets = blocks[2 + len(names) : -1]
+    assert blocks[-1][0] == STATISTICS
+    assert {kind for kind, _ in packets} <= {PACKET}
     assert struct.unpack_from("<IHHq", blocks[0][1]) == (0x1A2B3C4D, 1, 0, -1)
-    assert dict(_options(blocks[0][1][16:]))[4].startswith(b"narrows ")
+    section = dict(_options(blocks[0][1][16:]))
+    assert section[4].startswith(b"narrows ")
     link, reserved, snaplen = struct.unpack_from("<HHI", blocks[1][1])
     about = dict(_options(blocks[1][1][8:]))
     assert (link, reserved, about[9]) == (LINKTYPE_RAW, 0, b"\x09")
-    packets = [_packet(body, snaplen) for _, body in blocks[3:-1]]
-    assert all(a.at <= b.at for a, b in itertools.pairwise(packets)), "times go back"
+    frames = [_frame(body, snaplen) for _, body in packets]
+    assert all(a.at <= b.at for a, b in itertools.pairwise(frames)), "times go back"
     counters = dict(_options(blocks[-1][1][12:]))
-    assert struct.unpack("<Q", counters[4]) == (len(packets),)
-    return Capture(packets, about[2].decode(), snaplen, dict(_names(blocks[2][1])))
+    received, dropped = (struct.unpack("<Q", counters[code])[0] for code in (4, 5))
+    assert received == len(frames) + dropped
+    return File(
+        frames,
+        section[1].decode(),
+        about[2].decode(),
+        snaplen,
+        dict(_names(names[0])) if names else {},
+        received,
+        dropped,
+    )
 
 
 def _blocks(data: bytes):
@@ -110,7 +152,7 @@ def _names(data: bytes):
         yield str(ip_address(value[:size])), value[size:-1].decode()
 
 
-def _packet(body: bytes, snaplen: int) -> Segment:
+def _frame(body: bytes, snaplen: int) -> Frame:
     interface, high, low, kept, length = struct.unpack_from("<IIIII", body)
     padded = -(-kept // 4) * 4
     data = body[20 : 20 + kept]
@@ -118,7 +160,7 @@ def _packet(body: bytes, snaplen: int) -> Segment:
     assert interface == 0
     assert kept <= min(length, snaplen)
     assert struct.unpack("<I", way)[0] in (1, 2)
-    return _ip(high << 32 | low, way[0] == 2, data, length)
+    return Frame(high << 32 | low, way[0] == 2, data, length)
 
 
 def _ip(at: int, out: bool, data: bytes, length: int) -> Segment:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +12,8 @@ from narrows import cli
 from narrows.analyze import analyze
 from narrows.compare import compare
 from narrows.store import CaptureOptions, open_result
+
+KERNEL = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
 
 SPEC = """
 name = "round-trip"
@@ -182,6 +185,43 @@ def test_both_ends_give_exact_loss(run, tmp_path):
     assert variation["mean"] == pytest.approx(found[0]["queueing_ms"], rel=0.1)
     queue = made.result.trials[0].tables["queue_samples"]
     assert queue["dropped_packets"].max() == sum(flow["ends"]["lost"] for flow in found)
+
+
+def test_all_points_of_a_path_give_what_happened_from_each_to_the_next(run, tmp_path, capsys):
+    points = ["sender", "before-queue", "after-queue", "receiver"]
+    files = [capture(run, point) for point in points]
+    ends = analyze([files[0], files[3]], out=tmp_path / "ends").findings
+    # In any order, as a shell gives them.
+    found = analyze(sorted(files), out=tmp_path / "all").findings
+    queue = run.trials[0].tables["queue_samples"].row(-1, named=True)
+    assert "4 points of a path" in found["notes"][-1]
+    lost = 0
+    for flow, two in zip(found["flows"], ends["flows"], strict=True):
+        assert {**flow, "stages": []} == two
+        stages = flow["stages"]
+        assert [stage["from"] for stage in stages] == [f"{point}.pcapng" for point in points[:3]]
+        assert [stage["to"] for stage in stages] == [f"{point}.pcapng" for point in points[1:]]
+        # Nothing happens beside the queue; half of the round trip is behind it.
+        near, within, behind = stages
+        assert (near["lost"], behind["lost"]) == (0, 0)
+        assert (near["least_delay_ms"], near["delay_variation_ms"]["p99"]) == (0, 0)
+        assert behind["least_delay_ms"] == pytest.approx(10, abs=1e-6)
+        assert within["least_delay_ms"] > 1.19
+        least = sum(stage["least_delay_ms"] for stage in stages)
+        assert least == pytest.approx(two["ends"]["least_delay_ms"], abs=1e-6)
+        lost += within["lost"]
+    assert 0 <= queue["dropped_packets"] - lost <= 3
+    assert cli.main(["analyze", *map(str, files), "--out", str(tmp_path / "said")]) == 0
+    said = capsys.readouterr().out
+    assert "before-queue.pcapng to after-queue.pcapng: " in said
+
+
+def test_pieces_and_points_at_once_end_in_words(run, capsys):
+    files = [capture(run, "sender"), capture(run, "receiver"), KERNEL]
+    assert cli.main(["analyze", *map(str, files)]) == 2
+    said = capsys.readouterr().err
+    assert f"{KERNEL}: found no packet of {files[0]}, which other files have" in said
+    assert "captures of the same flows, eight at most, or the pieces of one would be" in said
 
 
 def test_pieces_of_a_capture_count_as_one(run, analysis, tmp_path):

@@ -6,11 +6,13 @@
 //! a wrong result is worse than none.
 
 mod packet;
+mod point;
 mod quantity;
 mod random;
 mod time;
 
 pub use packet::{Ecn, FlowId, Packet};
+pub use point::{Direction, Point};
 pub use quantity::{Bytes, Rate};
 pub use random::Stream;
 pub use time::{Duration, Time};

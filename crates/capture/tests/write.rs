@@ -1,9 +1,9 @@
 //! Captures made from segments, without a simulator: what no run of it shows in a test's
 //! time.
 
-use narrows_base::{Ecn, FlowId, Time};
+use narrows_base::{Direction, Ecn, FlowId, Point, Time};
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
-use narrows_record::{Direction, Point, Tap};
+use narrows_record::Tap;
 use narrows_tcp::{Ack, Data, Kind, MSS, SackBlocks, Segment, Seq};
 
 const FIRST: u32 = 1_000_000_000;

@@ -15,7 +15,7 @@ create_exception!(
     narrows._native,
     CaptureError,
     PyValueError,
-    "Captures that can't be analysed: \"PLACE: found WHAT\"."
+    "Captures that can't be analysed: \"PLACE: found WHAT\", and what would be right."
 );
 
 /// What an analysis gives.
@@ -48,14 +48,16 @@ pub fn analyze(
     });
     let outcome = match (outcome, stopped) {
         (Err(AnalyzeError::Stopped), Some(error)) => return Err(error),
-        (outcome, _) => outcome.map_err(|error| CaptureError::new_err(error.to_string()))?,
+        (outcome, _) => {
+            outcome.map_err(|error| CaptureError::new_err((error.to_string(), error.remedy())))?
+        }
     };
     let tables = PyDict::new(py);
     for table in outcome.tables {
         tables.set_item(table.name, Py::new(py, ArrowTable(table.batch))?)?;
     }
     let summary = serde_json::to_string(&outcome.summary);
-    let summary = summary.map_err(|error| CaptureError::new_err(error.to_string()))?;
+    let summary = summary.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(CaptureOutput { tables: tables.unbind(), summary })
 }
 

@@ -20,4 +20,4 @@ pub use histogram::Histogram;
 pub use observer::{NullObserver, Observer};
 pub use recorder::{Level, Recorder};
 pub use tables::Table;
-pub use tap::{Direction, NullTap, Point, Tap};
+pub use tap::{NullTap, Tap};

@@ -17,6 +17,8 @@ pub struct Config {
     pub sample_ns: u64,
     /// Whether to keep a row of every packet's arrival, drop and departure at the link.
     pub log_packets: bool,
+    /// Capture the packets at both sides of the bottleneck.
+    pub pcap: Option<Pcap>,
     /// Beyond these the run is invalid.
     pub lateness_limits_ns: LatenessLimits,
     /// Settings to read in the sender's namespace at the end, by their path below `/proc/sys`.
@@ -25,6 +27,18 @@ pub struct Config {
     pub traffic: Traffic,
     /// Directory for the results.
     pub out: PathBuf,
+}
+
+/// Captures: `before-queue.pcapng` and `after-queue.pcapng`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pcap {
+    /// Where the files go.
+    pub directory: PathBuf,
+    /// Bytes of each packet; its headers if none.
+    pub snaplen: Option<u32>,
+    /// What the files say they are of.
+    pub comment: String,
 }
 
 /// A bottleneck and the propagation delays around it.

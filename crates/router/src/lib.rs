@@ -11,9 +11,11 @@
 //! that a late router delays packets and never changes the rate. How late each
 //! packet was released is recorded.
 
+mod captures;
 mod chain;
 mod config;
 mod frame;
+mod handoff;
 mod host;
 mod lateness;
 mod link_message;
@@ -24,8 +26,9 @@ mod spin;
 #[allow(unsafe_code)]
 mod sys;
 
+pub use captures::Captures;
 pub use config::{
-    Buffer, Config, Direction, Impairment, LatenessLimits, PathConfig, Place, Traffic,
+    Buffer, Config, Direction, Impairment, LatenessLimits, PathConfig, Pcap, Place, Traffic,
 };
 pub use frame::Frame;
 pub use host::{Host, prepare_process};

@@ -13,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use narrows_router::{
-    Clock, Config, Host, Progress, Report, Router, die_with_parent, normal_scheduling,
-    prepare_process, real_time_scheduling,
+    Captures, Clock, Config, Host, Progress, Recorder, Report, Router, die_with_parent,
+    normal_scheduling, prepare_process, real_time_scheduling,
 };
 use serde_json::{Map, Value, json};
 
@@ -50,9 +50,10 @@ fn run(config: &Config) -> Result<()> {
     let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * config.path.rtts_ns.len() as u64);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
-    let router =
-        Router::new((&sender, &receiver), &config.path, clock, interval, config.log_packets);
-    let report = thread::scope(|scope| {
+    let captures = config.pcap.as_ref().map(Captures::create).transpose()?;
+    let record = Recorder::new(config.path.rtts_ns.len(), config.log_packets, captures);
+    let router = Router::new((&sender, &receiver), &config.path, clock, interval, record);
+    let mut report = thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
         let traffic = normal_scheduling()
             .and_then(|()| start_traffic(config, (&sender, &receiver), clock))
@@ -62,6 +63,8 @@ fn run(config: &Config) -> Result<()> {
         traffic.and(report)
     })?;
     report.record.write(&config.out)?;
+    let captures = report.record.finish_captures()?;
+    fs::write(config.out.join("router_captures.json"), serde_json::to_string(&captures)?)?;
     let summary = describe(config, &rights, &report, (&sender, &receiver))?;
     fs::write(config.out.join("router.json"), summary.to_string())
 }

@@ -1,11 +1,14 @@
-//! What the router writes down; CSV with a header, written in one go at the end.
+//! What the router writes down: CSV with a header, written in one go at the end, and captures.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Result;
 use std::path::Path as FilePath;
 
 use narrows_base::{Packet, Time};
+use narrows_pcapng::Ending;
 
+use crate::captures::Captures;
 use crate::frame::has_data;
 use crate::path::{Passage, Path};
 
@@ -23,23 +26,25 @@ struct FlowCounters {
     dropped: u64,
 }
 
-/// Counters of each flow, samples, and the packet log.
+/// Counters of each flow, samples, the packet log, and captures.
 pub struct Recorder {
     flows: Vec<FlowCounters>,
     queue_rows: String,
     flow_rows: String,
     log: Option<Vec<(Time, Passage, u32, u32)>>,
+    captures: Option<Captures>,
 }
 
 impl Recorder {
     /// Keeps every packet's passage if `log_packets`.
     #[must_use]
-    pub fn new(flows: usize, log_packets: bool) -> Self {
+    pub fn new(flows: usize, log_packets: bool, captures: Option<Captures>) -> Self {
         Self {
             flows: vec![FlowCounters::default(); flows],
             queue_rows: QUEUE.into(),
             flow_rows: FLOWS.into(),
             log: log_packets.then(Vec::new),
+            captures,
         }
     }
 
@@ -56,6 +61,18 @@ impl Recorder {
         if let Some(log) = &mut self.log {
             log.push((at, passage, packet.flow.0, packet.size));
         }
+        match (&mut self.captures, passage) {
+            (Some(captures), Passage::Arrived) => captures.arrives(at, &packet.body),
+            (Some(captures), Passage::Forwarded) => captures.departs(at, &packet.body),
+            _ => {}
+        }
+    }
+
+    /// Notes that a packet of the receiver is handed to the sender.
+    pub(crate) fn returned(&mut self, at: Time, packet: &Packet<Vec<u8>>) {
+        if let Some(captures) = &mut self.captures {
+            captures.returns(at, &packet.body);
+        }
     }
 
     /// A row of the queue and one of each flow; the path has reached `at`.
@@ -68,6 +85,14 @@ impl Recorder {
         for (i, flow) in self.flows.iter().enumerate() {
             _ = writeln!(self.flow_rows, "{at},{i},{},{}", flow.wire_bytes, flow.dropped);
         }
+    }
+
+    /// Completes the captures; how each file ended.
+    ///
+    /// # Errors
+    /// If one couldn't be written.
+    pub fn finish_captures(&mut self) -> Result<BTreeMap<String, Ending>> {
+        self.captures.take().map_or_else(|| Ok(BTreeMap::new()), Captures::finish)
     }
 
     /// Writes `router_queue.csv`, `router_flows.csv` and, with a log, `router_packets.csv`.

@@ -85,7 +85,7 @@ impl Progress {
 }
 
 impl<'a> Router<'a> {
-    /// A router between two hosts that samples the queue every `sample_every`.
+    /// A router between two hosts that samples the queue every `sample_every` into `record`.
     ///
     /// # Panics
     /// If the path is impossible or the interval empty.
@@ -95,10 +95,9 @@ impl<'a> Router<'a> {
         config: &'a PathConfig,
         clock: Clock,
         sample_every: Duration,
-        log_packets: bool,
+        record: Recorder,
     ) -> Self {
         assert!(!sample_every.is_zero(), "samples need an interval above zero");
-        let record = Recorder::new(config.rtts_ns.len(), log_packets);
         Self {
             sender: hosts.0,
             receiver: hosts.1,
@@ -196,6 +195,9 @@ impl<'a> Router<'a> {
             });
             let Some((side, departure)) = due else { return Ok(()) };
             sys::write_packet(self.host(side).tun(), &departure.packet.body)?;
+            if side == Side::Sender {
+                self.report.record.returned(now, &departure.packet);
+            }
             self.report.lateness.push(now.saturating_since(departure.at).as_nanos());
         }
     }

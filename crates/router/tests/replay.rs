@@ -11,7 +11,9 @@ use std::time::Duration as Span;
 use narrows_base::{Duration, Ecn, FlowId, Packet, Rate, Stream, Time};
 use narrows_net::config::{self, Choice, Value};
 use narrows_net::{Element, Link, Queue, RateProcess};
-use narrows_router::{Buffer, Clock, Host, Passage, PathConfig, Progress, Report, Router};
+use narrows_router::{
+    Buffer, Clock, Host, Passage, PathConfig, Progress, Recorder, Report, Router,
+};
 
 type Row = (Time, Passage, u32, u32);
 
@@ -78,7 +80,9 @@ fn real_run(config: &PathConfig) -> Option<Report> {
     let (sender, receiver) = hosts()?;
     config.check().expect("a path");
     let clock = Clock::starting_in(0);
-    let router = Router::new((&sender, &receiver), config, clock, Duration::from_millis(10), true);
+    let record = Recorder::new(config.rtts_ns.len(), true, None);
+    let router =
+        Router::new((&sender, &receiver), config, clock, Duration::from_millis(10), record);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));

@@ -4,8 +4,8 @@
 //! the near side of the path. What comes back there passes both of its sides at the
 //! instant when it reaches its host.
 
-use narrows_base::{FlowId, Packet, Time};
-use narrows_record::{Direction, Observer, Point};
+use narrows_base::{Direction, FlowId, Packet, Point, Time};
+use narrows_record::Observer;
 use narrows_tcp::{Segment, Sender};
 
 use crate::SimTap;

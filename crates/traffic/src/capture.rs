@@ -53,18 +53,6 @@ pub fn open(device: &str) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Bytes of an IPv4 packet's headers, TCP's included; all of any other packet's first 128.
-#[must_use]
-pub fn header_length(packet: &[u8]) -> usize {
-    const OTHER: usize = 128;
-    let tcp = || {
-        let ip = usize::from(packet.first()? & 15) * 4;
-        let is_tcp = packet.first()? >> 4 == 4 && *packet.get(9)? == 6;
-        is_tcp.then_some(ip + usize::from(packet.get(ip + 12)? >> 4) * 4)
-    };
-    tcp().unwrap_or(OTHER)
-}
-
 fn collect(socket: &OwnedFd, zero: u64, until: u64) -> String {
     let mut rows = String::from(HEADER);
     let mut buffer = [0; 128];

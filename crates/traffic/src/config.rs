@@ -53,6 +53,8 @@ pub struct Pcap {
     pub directory: PathBuf,
     /// Bytes of each packet; its headers if none.
     pub snaplen: Option<u32>,
+    /// What the files say they are of.
+    pub comment: String,
     /// The receiving host's device.
     pub receiver_device: String,
 }

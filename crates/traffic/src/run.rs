@@ -7,6 +7,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::Child;
 
+use narrows_base::Point;
+use narrows_pcapng::{Ending, file_name};
+
 use crate::capture::Capture;
 use crate::config::{Config, Ecn};
 use crate::diag::Sockets;
@@ -21,9 +24,6 @@ use crate::sys;
 
 /// Time between the set-up and time 0 of the run, ns.
 const LEAD_NS: u64 = 10_000_000;
-
-const SENDER_PACKETS: &str = "sender.pcapng";
-const RECEIVER_PACKETS: &str = "receiver.pcapng";
 
 /// How often the file `progress` is written: the time so far and the packets forwarded.
 const PROGRESS_NS: u64 = 500_000_000;
@@ -54,7 +54,7 @@ pub fn run(config: &Config) -> Result<()> {
     let receivers = start_receivers(config)?;
     let their_sockets = open_sockets(config)?;
     let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
-    let at_receiver = packet_file(config, RECEIVER_PACKETS, zero)?;
+    let at_receiver = packet_file(config, Point::Receiver, zero)?;
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
     set_sysctls(config)?;
@@ -63,7 +63,7 @@ pub fn run(config: &Config) -> Result<()> {
         .map(|(sender, receiver)| Hosts { sender, receiver });
     let epoll = sys::epoll()?;
     sys::segmentation_offload_off(&config.sender_device)?;
-    let at_sender = packet_file(config, SENDER_PACKETS, zero)?;
+    let at_sender = packet_file(config, Point::Sender, zero)?;
     let capture = match config.capture_ns {
         0 => None,
         until => Some(Capture::start(&config.sender_device, until, zero)?),
@@ -81,26 +81,24 @@ pub fn run(config: &Config) -> Result<()> {
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
     capture.map_or(Ok(()), |c| c.write(&config.out))?;
     run.finish()?;
-    count_packets(config, [(SENDER_PACKETS, at_sender), (RECEIVER_PACKETS, at_receiver)])
+    end_captures(config, [at_sender, at_receiver])
 }
 
 /// Starts a capture in the current namespace, if captures are wanted.
-fn packet_file(config: &Config, name: &str, zero: u64) -> Result<Option<PacketFile>> {
+fn packet_file(config: &Config, point: Point, zero: u64) -> Result<Option<PacketFile>> {
     let Some(pcap) = &config.pcap else { return Ok(None) };
-    let sender = name == SENDER_PACKETS;
+    let sender = point == Point::Sender;
     let device = if sender { &config.sender_device } else { &pcap.receiver_device };
-    PacketFile::start(device, &pcap.directory.join(name), pcap.snaplen, zero).map(Some)
+    PacketFile::start(device, point, pcap, zero).map(Some)
 }
 
-/// Ends the captures and writes `captures.json`: how many packets each file has.
-fn count_packets(config: &Config, files: [(&str, Option<PacketFile>); 2]) -> Result<()> {
-    let mut counts = BTreeMap::new();
-    for (name, file) in files {
-        if let Some(file) = file {
-            counts.insert(name, file.finish()?);
-        }
+/// Ends the captures and writes `captures.json`: how each file ended.
+fn end_captures(config: &Config, files: [Option<PacketFile>; 2]) -> Result<()> {
+    let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
+    for file in files.into_iter().flatten() {
+        endings.insert(file_name(file.point), file.finish()?);
     }
-    std::fs::write(config.out.join("captures.json"), serde_json::to_string(&counts)?)
+    std::fs::write(config.out.join("captures.json"), serde_json::to_string(&endings)?)
 }
 
 /// Receiving ends; those of other programs' flows are processes of their own.

@@ -283,6 +283,17 @@ pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &bytes)
 }
 
+/// Packets that a packet socket missed because nobody read them in time (packet(7)).
+///
+/// # Errors
+/// As `getsockopt(2)`.
+pub fn missed(fd: RawFd) -> Result<u64> {
+    // A `tpacket_stats`: packets and drops, both of 32 bits.
+    let mut stats = [0; 8];
+    get_option(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut stats)?;
+    Ok(u32::from_ne_bytes([stats[4], stats[5], stats[6], stats[7]]).into())
+}
+
 /// One captured packet.
 pub struct Captured {
     /// CLOCK_REALTIME of the capture, ns.

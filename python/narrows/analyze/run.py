@@ -104,8 +104,8 @@ def _read(
     try:
         output = _native.analyze([str(file) for file in files], packets, watcher)
     except _native.CaptureError as error:
-        place, _, found = str(error).partition(": found ")
-        remedy = "a pcap or pcapng file with TCP in it"
+        said, remedy = error.args
+        place, _, found = said.partition(": found ")
         raise InputError.at(place, found or "files that can't be analysed", remedy) from None
     findings: dict[str, Any] = json.loads(output.summary)
     findings["engine"] = f"narrows {_native.engine_version}"

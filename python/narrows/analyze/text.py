@@ -27,11 +27,25 @@ def lines(made: Analysis) -> Iterator[str]:
     for flow in shown:
         yield f"{flow['name']}: captured at {_place(flow)}"
         yield from (f"    {note}" for note in (*flow["control"]["evidence"], *flow["notes"]))
+        yield from (f"    {line}" for line in _ways(flow))
     if len(flows) > len(shown):
         yield f"{len(flows) - len(shown)} smaller flows are in the results only"
     yield from (f"note: {note}" for note in found["notes"])
     yield str(made.result.path)
     yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
+
+
+def _ways(flow: Mapping[str, Any]) -> Iterator[str]:
+    """What its packets met between the captures, from each to the next."""
+    stages = flow["stages"] or ([{"from": "", **flow["ends"]}] if flow["ends"] else [])
+    for stage in stages:
+        where = f"{stage['from']} to {stage['to']}" if stage["from"] else "between the captures"
+        above = stage["delay_variation_ms"]
+        least = stage["least_delay_ms"]
+        parts = [f"{stage['lost']:,} of {stage['sent']:,} packets lost"]
+        parts += [f"least delay {least:.3f} ms"] if least is not None else []
+        parts += [f"{above['mean']:.3f} ms above it"] if above["mean"] is not None else []
+        yield f"{where}: {', '.join(parts)}"
 
 
 def _place(flow: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ def traffic_tool(backend: str = "uml") -> Path:
 
     Raises InputError if there are neither sources nor a program.
     """
-    return _tool(_TRAFFIC, ("traffic",), backend)
+    return _tool(_TRAFFIC, ("traffic", "pcapng", "base"), backend)
 
 
 def router_tool(backend: str = "kernel") -> Path:
@@ -34,7 +34,7 @@ def router_tool(backend: str = "kernel") -> Path:
 
     Raises InputError if there are neither sources nor a program.
     """
-    return _tool(_ROUTER, ("router", "net", "base"), backend)
+    return _tool(_ROUTER, ("router", "net", "pcapng", "base"), backend)
 
 
 def _tool(name: str, crates: tuple[str, ...], backend: str) -> Path:

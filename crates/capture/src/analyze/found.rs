@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::capture::Clocked;
-use super::ends::{Clocks, EndsReport, Travel};
+use super::ends::{Between, Clocks};
 use super::flows::{Done, Listed, Unlisted};
 use super::graph::Point;
 use super::rows::{Row, thin_to};
@@ -90,14 +90,11 @@ impl Found {
     }
 
     /// Gives each flow what its packets met between the captures.
-    pub(crate) fn take_travels(
-        &mut self,
-        mut travels: BTreeMap<(String, String), (EndsReport, Travel)>,
-    ) {
+    pub(crate) fn take_travels(&mut self, mut between: Between) {
         for done in &mut self.done {
             let ends = (done.report.source.clone(), done.report.destination.clone());
             // Later connections between the same ends have their share in the first's.
-            let Some((report, travel)) = travels.remove(&ends) else { continue };
+            let Some((report, travel)) = between.whole.remove(&ends) else { continue };
             let mut total = 0;
             let sum = |&(time, packets): &(u64, u64)| {
                 total += packets;
@@ -105,6 +102,7 @@ impl Found {
             };
             self.drops.insert(done.report.id, travel.times.iter().map(sum).collect());
             done.report.ends = Some(report);
+            done.report.stages = between.stages.remove(&ends).unwrap_or_default();
         }
     }
 

@@ -24,7 +24,7 @@ mod tables;
 mod timing;
 
 pub use capture::FileReport;
-pub use ends::EndsReport;
+pub use ends::{EndsReport, StageReport};
 pub use guess::Guess;
 pub use outcome::{AnalyzeError, Options, Others, Outcome, Summary, analyze};
 pub use report::{BurstReport, FlowReport, LossReport, SpanReport, Times, WindowReport};

@@ -7,9 +7,9 @@ use narrows_record::Table;
 use serde::Serialize;
 
 use super::capture::{Clocked, FileReport, Segments};
-use super::ends::{Clocks, Travels, clocks};
+use super::ends::{Line, Ways};
 use super::found::Found;
-use super::report::{self, FlowReport, seconds};
+use super::report::{FlowReport, seconds};
 use super::tables;
 use crate::decode::Segment;
 use crate::read::{OpenError, Reader};
@@ -49,6 +49,17 @@ pub enum AnalyzeError {
     /// Whoever watches wants no more.
     #[error("stopped")]
     Stopped,
+}
+
+impl AnalyzeError {
+    /// What would be right instead.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Together(_) => "captures of the same flows, eight at most, or the pieces of one",
+            _ => "a pcap or pcapng file with TCP in it",
+        }
+    }
 }
 
 /// What isn't told flow by flow.
@@ -92,7 +103,7 @@ pub struct Outcome {
     pub tables: Vec<Table>,
 }
 
-/// Analyses a capture, or several that follow one another.
+/// Analyses a capture, several that follow one another, or several of the same flows.
 ///
 /// `watch` hears now and then how many segments were read, and may stop it all.
 ///
@@ -104,10 +115,8 @@ pub fn analyze(
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Outcome, AnalyzeError> {
     let mut watched = Watched { count: 0, watch };
-    if let [first, second] = paths
-        && let Some(clocks) = clocks(first, second)?
-    {
-        return both(first, second, &clocks, options, &mut watched);
+    if let Some(line) = Line::of(paths)? {
+        return several(&line, options, &mut watched);
     }
     let mut clocked = Clocked::new(options.packets, None);
     let mut files = Vec::new();
@@ -159,72 +168,51 @@ fn something(files: &[FileReport]) -> Result<(), AnalyzeError> {
     }
 }
 
-/// Two captures of the same flows, merged by their times on the first one's clock.
-fn both(
-    first: &Path,
-    second: &Path,
-    clocks: &Clocks,
+/// Captures of the same flows, merged by their times on the first one's clock. The flows are
+/// told as the outermost two saw them.
+fn several(
+    line: &Line,
     options: Options,
     watched: &mut Watched<'_>,
 ) -> Result<Outcome, AnalyzeError> {
-    let mut inputs = [open(first)?, open(second)?];
-    let mut next = [inputs[0].next_segment(), inputs[1].next_segment()];
-    // Times on the second clock could fall below zero on the first.
-    let shift = |file: usize, segment: &mut Segment| {
-        let back = if file == 1 { clocks.offset } else { 0 };
-        segment.time = segment.time.saturating_add_signed(-back.clamp(-i64::MAX, i64::MAX));
+    let mut inputs = line.files.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let take = |inputs: &mut [Segments], file: usize| {
+        inputs[file].next_segment().map(|segment| line.on_first(file, segment))
     };
-    for (file, segment) in next.iter_mut().enumerate() {
-        segment.iter_mut().for_each(|segment| shift(file, segment));
-    }
+    let mut next: Vec<_> = (0..inputs.len()).map(|file| take(&mut inputs, file)).collect();
+    let last = inputs.len() - 1;
     let origin = next.iter().flatten().map(|segment| segment.time).min();
     let mut clocked = [(), ()].map(|()| Clocked::new(options.packets, origin));
-    let mut travels = Travels::default();
-    while let Some(file) = earlier(&next) {
+    let mut ways = Ways::between(inputs.len());
+    while let Some(file) = earliest(&next, line) {
         watched.tick()?;
-        let mut following = inputs[file].next_segment();
-        following.iter_mut().for_each(|segment| shift(file, segment));
-        let segment = std::mem::replace(&mut next[file], following).expect("the earlier one");
-        let upstream = clocks.upstream(segment.source.address, segment.destination.address);
+        let following = take(&mut inputs, file);
+        let segment = std::mem::replace(&mut next[file], following).expect("the earliest one");
         let since = Segment { time: segment.time.saturating_sub(origin.unwrap_or(0)), ..segment };
-        travels.on(&since, upstream == file);
-        clocked[file].on(segment);
+        ways.on(&since, file, last, line.ascends(&segment));
+        if file == 0 || file == last {
+            clocked[usize::from(file == last)].on(segment);
+        }
     }
     let [one, other] = clocked.map(Found::of);
-    let files = inputs.map(|input| input.report).to_vec();
+    let files: Vec<FileReport> = inputs.into_iter().map(|input| input.report).collect();
     something(&files)?;
-    let notes = end_notes(clocks, &travels);
-    let mut found = one.join(other, clocks);
-    found.take_travels(travels.finish(clocks.agree));
+    let notes = line.notes(&ways);
+    let mut found = one.join(other, &line.ends);
+    found.take_travels(ways.finish(line));
     Ok(outcome(found, files, notes))
 }
 
-/// Which of two has the earlier segment.
-fn earlier(next: &[Option<Segment>; 2]) -> Option<usize> {
-    match next {
-        [None, None] => None,
-        [Some(_), None] => Some(0),
-        [None, Some(_)] => Some(1),
-        [Some(one), Some(other)] => Some(usize::from(other.time < one.time)),
-    }
-}
-
-fn end_notes(clocks: &Clocks, travels: &Travels) -> Vec<String> {
-    let mut notes = vec![if clocks.agree {
-        "the files show both ends; their clocks are taken to agree".to_owned()
-    } else {
-        let ms = report::millis(clocks.offset.unsigned_abs());
-        let sign = if clocks.offset < 0 { "behind" } else { "ahead" };
-        format!(
-            "the files show both ends; the second clock is taken to be {ms} ms {sign}, as if the \
-             least delays were equal both ways"
-        )
-    }];
-    if travels.left_out > 0 {
-        let left_out = travels.left_out;
-        notes.push(format!("{left_out} packets were of flows too many to be matched"));
-    }
-    notes
+/// Which of several has the earliest segment; of those at one instant, the point that its
+/// segment passes first.
+fn earliest(next: &[Option<Segment>], line: &Line) -> Option<usize> {
+    let last = next.len() - 1;
+    let place = |(file, segment): (usize, &Option<Segment>)| {
+        let segment = segment.as_ref()?;
+        let passed = if line.ascends(segment) { file } else { last - file };
+        Some((segment.time, passed, file))
+    };
+    next.iter().enumerate().filter_map(place).min().map(|(_, _, file)| file)
 }
 
 pub(crate) fn open(path: &Path) -> Result<Segments, AnalyzeError> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::buckets::Buckets;
 use super::connection::Connection;
-use super::ends::EndsReport;
+use super::ends::{EndsReport, StageReport};
 use super::guess::{Guess, guess};
 use super::timing::Spans;
 
@@ -198,6 +198,8 @@ pub struct FlowReport {
     pub sack: Option<bool>,
     /// What its packets met on the way, if both ends were captured.
     pub ends: Option<EndsReport>,
+    /// The same from each point to the next, if more than two were captured.
+    pub stages: Vec<StageReport>,
     /// Which congestion control it may have.
     pub control: Guess,
     /// What to know before trusting the rest.
@@ -250,6 +252,7 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         fragments: counts.fragments,
         sack: connection.sack(),
         ends: None,
+        stages: Vec::new(),
         control: guess(half.rounds.done(), half.mss, vantage),
         notes: notes(connection, from, vantage),
         source: ends[0].clone(),

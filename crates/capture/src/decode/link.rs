@@ -14,6 +14,10 @@ const COOKED_2: u16 = 276;
 
 /// Tags of VLANs: 802.1Q, 802.1ad, and what came before it.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// A PPP session over Ethernet (RFC 2516), and what it may carry (RFC 1661, RFC 5072).
+const PPPOE: u16 = 0x8864;
+const PPP_IPV4: u16 = 0x21;
+const PPP_IPV6: u16 = 0x57;
 /// More tags than anyone stacks.
 const MOST_TAGS: usize = 4;
 
@@ -53,6 +57,16 @@ fn tagged(mut kind: u16, mut data: &[u8]) -> Result<(Network, &[u8]), Other> {
     match kind {
         0x0800 => Ok((Network::V4, data)),
         0x86dd => Ok((Network::V6, data)),
+        PPPOE => session(data),
+        _ => Err(Other::NotIp),
+    }
+}
+
+/// Six bytes of the session, two of the protocol.
+fn session(data: &[u8]) -> Result<(Network, &[u8]), Other> {
+    match be16(data, 6)? {
+        PPP_IPV4 => Ok((Network::V4, &data[8..])),
+        PPP_IPV6 => Ok((Network::V6, &data[8..])),
         _ => Err(Other::NotIp),
     }
 }

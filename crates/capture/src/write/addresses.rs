@@ -4,6 +4,8 @@
 //! 2001:db8:2::1 + n. Its connection `i` (from 0) goes from port 10000 + i to port 5001;
 //! after 55,536 connections, to port 5002, and so on.
 
+use std::net::IpAddr;
+
 use narrows_base::FlowId;
 
 /// Version of the Internet protocol.
@@ -71,12 +73,18 @@ fn address(version: IpVersion, side: u8, flow: FlowId) -> Address {
     }
 }
 
+impl From<Address> for IpAddr {
+    fn from(address: Address) -> Self {
+        match address {
+            Address::V4(bytes) => bytes.into(),
+            Address::V6(bytes) => bytes.into(),
+        }
+    }
+}
+
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::V4(bytes) => std::net::Ipv4Addr::from(*bytes).fmt(f),
-            Self::V6(bytes) => std::net::Ipv6Addr::from(*bytes).fmt(f),
-        }
+        IpAddr::from(*self).fmt(f)
     }
 }
 

@@ -3,13 +3,11 @@
 mod addresses;
 mod ecn;
 mod headers;
-mod pcapng;
 mod points;
 mod qlog;
 mod wire;
 
 pub use addresses::{Address, Ends, IpVersion, ends};
-pub use pcapng::{Interface, PcapngWriter};
-pub use points::{CaptureOptions, Captures, Written, file_name};
+pub use points::{CaptureOptions, Captures, Written};
 pub use qlog::Qlogs;
 pub use wire::FlowInfo;

@@ -2,15 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::net::IpAddr;
 use std::path::Path;
 
-use narrows_base::{FlowId, Packet, Time};
-use narrows_record::{Direction, Point, Tap};
+use narrows_base::{Direction, FlowId, Packet, Point, Time};
+use narrows_pcapng::{Interface, PcapngWriter, file_name};
+use narrows_record::Tap;
 use narrows_tcp::{Segment, SenderView};
 
-use super::addresses::{Address, IpVersion, ends};
+use super::addresses::{IpVersion, ends};
 use super::headers::MAX_HEADERS;
-use super::pcapng::{Interface, PcapngWriter};
 use super::wire::{FlowInfo, Wire};
 
 /// How to capture.
@@ -72,8 +73,9 @@ impl<W: Write> Captures<W> {
         options: &CaptureOptions,
         flows: &[FlowInfo],
     ) -> io::Result<Self> {
+        let headers = u32::try_from(MAX_HEADERS).expect("100 bytes");
         let begin = |point| -> io::Result<PcapngWriter<W>> {
-            let interface = interface(point, options);
+            let interface = Interface::at(point, options.snaplen.unwrap_or(headers));
             let mut file = PcapngWriter::new(open(point)?, &options.comment, &interface)?;
             file.names(&names(options.version, flows))?;
             Ok(file)
@@ -97,7 +99,7 @@ impl<W: Write> Captures<W> {
         }
         let end = |(point, file): (Point, PcapngWriter<W>)| {
             let written = Written { file: file_name(point), records: file.packets() };
-            Ok((written, file.finish()?))
+            Ok((written, file.finish(0)?))
         };
         Point::ALL.into_iter().zip(self.files).map(end).collect()
     }
@@ -144,33 +146,12 @@ impl<W: Write> Tap<Packet<Segment>, SenderView> for Captures<W> {
     fn sender(&mut self, _flow: FlowId, _at: Time, _view: &SenderView) {}
 }
 
-/// The name of a point's file.
-#[must_use]
-pub fn file_name(point: Point) -> String {
-    format!("{}.pcapng", point.name())
-}
-
-fn interface(point: Point, options: &CaptureOptions) -> Interface {
-    let description = match point {
-        Point::Sender => "at the senders: what they send and what reaches them",
-        Point::BeforeQueue => "at the bottleneck, on the senders' side: before the queue",
-        Point::AfterQueue => "at the bottleneck, on the receivers' side: after the queue",
-        Point::Receiver => "at the receivers: what reaches them and what they send",
-    };
-    let headers = u32::try_from(MAX_HEADERS).expect("100 bytes");
-    Interface {
-        name: point.name().to_owned(),
-        description: description.to_owned(),
-        snaplen: options.snaplen.unwrap_or(headers),
-    }
-}
-
-fn names(version: IpVersion, flows: &[FlowInfo]) -> Vec<(Address, String)> {
+fn names(version: IpVersion, flows: &[FlowInfo]) -> Vec<(IpAddr, String)> {
     let both = |(index, flow): (usize, &FlowInfo)| {
         let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
         let ends = ends(version, id, 0);
         let name = |end: &str| format!("{}.{end}", flow.name);
-        [(ends.sender, name("sender")), (ends.receiver, name("receiver"))]
+        [(ends.sender.into(), name("sender")), (ends.receiver.into(), name("receiver"))]
     };
     flows.iter().enumerate().flat_map(both).collect()
 }

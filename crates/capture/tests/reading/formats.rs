@@ -99,11 +99,17 @@ fn simple_and_obsolete_packets() {
 fn every_kind_of_link() {
     let (v4, v6) = (Tcp::data(5, 100).ipv4(), Tcp::data(5, 100).ipv6(&[]));
     let cooked = |kind: [u8; 2], ip: &[u8]| [&[0; 14][..], &kind, ip].concat();
+    let session = |kind: [u8; 2], ip: &[u8]| {
+        let size = u16::try_from(ip.len() + 2).expect("a packet").to_be_bytes();
+        [&[2; 12][..], &[0x88, 0x64, 0x11, 0, 0, 1], &size, &kind, ip].concat()
+    };
     let cooked_2 = |kind: [u8; 2], ip: &[u8]| [&kind[..], &[0; 18], ip].concat();
     for (link, frame) in [
         (1, ethernet(&[], &v4)),
         (1, ethernet(&[0x8100], &v4)),
         (1, ethernet(&[0x88a8, 0x8100], &v6)),
+        (1, session([0, 0x21], &v4)),
+        (1, session([0, 0x57], &v6)),
         (113, cooked([8, 0], &v4)),
         (113, cooked([0x86, 0xdd], &v6)),
         (276, cooked_2([8, 0], &v4)),

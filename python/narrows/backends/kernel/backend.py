@@ -82,7 +82,7 @@ class Kernel:
     ) -> RunResult:
         """Runs `scenario` to its end, which takes as long as it says.
 
-        Captures are made at both hosts' devices.
+        Captures are made at both hosts' devices and at both sides of the bottleneck.
 
         Raises SpecError if the kernel can't run it, KernelRunError if the run
         fails, and whatever `progress` raises.
@@ -98,7 +98,7 @@ class Kernel:
             tables = read_tables(directory, scenario)
             reports = {file.name: file.read_bytes() for file in directory.glob("iperf3-*.json")}
             told = _read(directory / "router.json")
-            captured = _read(directory / "captures.json")
+            captured = _captured(directory)
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
             backend=self.name,
@@ -109,20 +109,33 @@ class Kernel:
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
             invalid=told.pop("invalid"),
-            conditions=self._conditions(told, scenario["flows"]),
+            conditions=self._conditions(told, scenario["flows"], captured),
         )
-        return RunResult(tables, info, captured, reports)
+        packets = {name: ending["packets"] for name, ending in captured.items()}
+        return RunResult(tables, info, packets, reports)
 
     def _conditions(
-        self, told: Mapping[str, Any], flows: list[Mapping[str, Any]]
+        self,
+        told: Mapping[str, Any],
+        flows: list[Mapping[str, Any]],
+        captured: Mapping[str, Mapping[str, int]],
     ) -> dict[str, Any]:
+        missed = {name: ending["missed"] for name, ending in captured.items() if ending["missed"]}
         return {
             "kernel": f"{self.release} {platform.version()}",
             "sender": self._senders.describe(flows),
             "offloads": "none (TUN without TUNSETOFFLOAD)",
             "lateness_limits_ns": LATENESS_LIMITS_NS,
+            **({"missed_by_captures": missed} if missed else {}),
             **told,
         }
+
+
+def _captured(directory: Path) -> dict[str, dict[str, int]]:
+    """How each capture ended: its packets, and those that it missed."""
+    ends = _read(directory / "captures.json")
+    bottleneck = _read(directory / "router_captures.json")
+    return dict(sorted((ends | bottleneck).items()))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ def router_config(
 ) -> dict[str, Any]:
     """What the router is to do for `scenario`, with its results in `directory`."""
     path, flows = scenario["path"], scenario["flows"]
+    pcap = _pcap(scenario, captures)
     fine = fine_interval(scenario["run"]["sample_interval_ns"])
     return {
         "path": {
@@ -57,13 +59,14 @@ def router_config(
         },
         "sample_ns": fine,
         "log_packets": False,
+        "pcap": pcap,
         "lateness_limits_ns": LATENESS_LIMITS_NS,
         "record_sysctls": [f"net/ipv4/{name}" for name in _RECORDED],
         "traffic": {
             "program": str(traffic_tool),
             "config": {
                 **_traffic_config(scenario, senders, fine, directory),
-                "pcap": _pcap(captures),
+                "pcap": None if pcap is None else {**pcap, "receiver_device": _DEVICE},
             },
         },
         "out": str(directory),
@@ -103,14 +106,15 @@ def _traffic_config(
     }
 
 
-def _pcap(captures: CaptureRequest | None) -> dict[str, Any] | None:
+def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[str, Any] | None:
+    """What all four captures have in common."""
     if captures is None or not captures.options.pcap:
         return None
-    directory = str(captures.directory.resolve())
+    kernel = f"{platform.system()} {platform.release()}"
     return {
-        "directory": directory,
+        "directory": str(captures.directory.resolve()),
         "snaplen": captures.options.snaplen,
-        "receiver_device": _DEVICE,
+        "comment": f"narrows on {kernel}: {scenario['name']}, seed {scenario['seed']}",
     }
 
 

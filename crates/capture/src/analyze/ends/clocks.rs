@@ -1,10 +1,8 @@
 //! How the clocks of two captures differ, and which is nearer to whom.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::super::capture::Segments;
-use super::super::outcome::{AnalyzeError, open};
 use crate::decode::{Endpoint, Segment};
 
 /// Segments of each file that are looked at.
@@ -13,7 +11,7 @@ const LOOKED_AT: usize = 100_000;
 const FEWEST: usize = 2;
 
 /// What makes a segment the same one elsewhere: offload changes where it ends only.
-type Mark = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32)>);
+pub(crate) type Mark = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32)>);
 
 /// How two captures relate.
 #[derive(Clone, Debug)]
@@ -34,25 +32,37 @@ impl Clocks {
         let second = self.second_side.contains(&source) || self.first_side.contains(&destination);
         usize::from(second && !first)
     }
+
+    /// Whether the first capture is the nearer one to an address.
+    pub(crate) fn nearer(&self, address: u128) -> bool {
+        self.first_side.contains(&address)
+    }
+
+    /// An address that is nearer to the first capture, else one that isn't.
+    pub(crate) fn of_first(&self) -> Option<u128> {
+        self.first_side.iter().chain(&self.second_side).next().copied()
+    }
 }
 
+/// The first time of each of a capture's segments.
+pub(crate) type Marks = BTreeMap<Mark, u64>;
+
 /// The relation of two captures; none if they have no segments in common.
-pub(crate) fn clocks(first: &Path, second: &Path) -> Result<Option<Clocks>, AnalyzeError> {
-    let known = marks(&mut open(first)?);
+pub(crate) fn clocks(first: &Marks, second: &Marks) -> Option<Clocks> {
     let mut spans: BTreeMap<u128, Span> = BTreeMap::new();
     let mut common = 0;
-    for (mark, there) in marks(&mut open(second)?) {
-        if let Some(&here) = known.get(&mark) {
+    for (mark, &there) in second {
+        if let Some(&here) = first.get(mark) {
             common += 1;
             let ahead = there.cast_signed() - here.cast_signed();
             spans.entry(mark.0.address).or_default().add(ahead);
         }
     }
-    Ok((common >= FEWEST).then(|| relate(&spans)))
+    (common >= FEWEST).then(|| relate(&spans))
 }
 
-/// The first time of each mark.
-fn marks(segments: &mut Segments) -> BTreeMap<Mark, u64> {
+/// What the beginning of a capture shows.
+pub(crate) fn marks(segments: &mut Segments) -> Marks {
     let mut found = BTreeMap::new();
     for _ in 0..LOOKED_AT {
         let Some(segment) = segments.next_segment() else { break };

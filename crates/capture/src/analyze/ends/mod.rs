@@ -1,11 +1,13 @@
-//! Two captures of the same flows, one nearer to each end.
+//! Captures of the same flows at several points of their path.
 
 mod clocks;
+mod line;
 mod travel;
 
 use serde::Serialize;
 
-pub(crate) use clocks::{Clocks, clocks};
+pub(crate) use clocks::Clocks;
+pub(crate) use line::{Between, Line, Ways};
 pub(crate) use travel::{Travel, Travels};
 
 use super::report::Times;
@@ -31,4 +33,16 @@ pub struct EndsReport {
     pub delay_variation_ms: Times,
     /// The least one-way delay in ms, if the two clocks seem to agree.
     pub least_delay_ms: Option<f64>,
+}
+
+/// What a flow's packets met from one of more than two points to the next.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StageReport {
+    /// The file of the point that they pass first.
+    pub from: String,
+    /// The file of the next one.
+    pub to: String,
+    /// What happened in between.
+    #[serde(flatten)]
+    pub way: EndsReport,
 }

@@ -22,6 +22,10 @@ const MOST_FLOWS: usize = 4096;
 /// Losses of a flow whose times are kept.
 const MOST_TIMES: usize = 200_000;
 const USUAL_PACKET: u32 = 1500;
+/// Clocks that run apart may show an arrival so long before its departure, in ns.
+const APART: u64 = 10_000_000;
+/// Arrivals without a departure that are remembered.
+const MOST_EARLY: usize = 256;
 
 type Key = (Endpoint, Endpoint);
 
@@ -33,13 +37,23 @@ struct Sent {
     stamp: Option<u32>,
 }
 
+/// A packet that passed the second capture and not yet the first one.
+#[derive(Clone, Copy, Debug)]
+struct Early {
+    begin: u64,
+    sent: Sent,
+}
+
 /// One direction of a connection between the captures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Travel {
+    /// The addresses of source and destination.
+    pub(crate) ends: (u128, u128),
     near: Option<u64>,
     /// By first byte and the order of sending.
     under_way: BTreeMap<(u64, u64), Sent>,
     in_order: VecDeque<(u64, u64)>,
+    early: VecDeque<Early>,
     next: u64,
     longest: u64,
     /// Largest payload of a packet that no offload made.
@@ -77,7 +91,10 @@ impl Travels {
             self.left_out += 1;
             return;
         }
-        let travel = self.flows.entry(key).or_default();
+        let travel = self.flows.entry(key).or_insert_with(|| Travel {
+            ends: (segment.source.address, segment.destination.address),
+            ..Travel::default()
+        });
         if first { travel.leave(segment) } else { travel.arrive(segment) }
     }
 
@@ -121,10 +138,29 @@ impl Travel {
             time: segment.time,
             stamp: segment.timestamps.map(|(stamp, _)| stamp),
         };
+        if self.was_early(begin, &sent) {
+            return;
+        }
         self.under_way.insert((begin, self.next), sent);
         self.in_order.push_back((begin, self.next));
         self.next += 1;
         self.give_up(segment.time.saturating_sub(GIVEN_UP));
+    }
+
+    /// Whether just this packet has arrived already; then it took no time.
+    fn was_early(&mut self, begin: u64, sent: &Sent) -> bool {
+        while self.early.front().is_some_and(|early| early.sent.time + APART < sent.time) {
+            self.early.pop_front();
+        }
+        let same = |early: &Early| {
+            (early.begin, early.sent.end, early.sent.stamp) == (begin, sent.end, sent.stamp)
+        };
+        let Some(at) = self.early.iter().position(same) else { return false };
+        self.early.remove(at);
+        self.appeared -= sent.end - begin;
+        self.time(sent.time, (begin, self.next), sent);
+        self.next += 1;
+        true
     }
 
     /// What left before `time` and hasn't arrived is lost.
@@ -157,6 +193,7 @@ impl Travel {
         let begin = self.unwrap(segment.seq);
         let end = begin + u64::from(segment.payload);
         let stamp = segment.timestamps.map(|(stamp, _)| stamp);
+        let before = self.appeared;
         self.last_arrival = self.last_arrival.max(segment.time);
         let mut at = begin;
         while at < end {
@@ -174,6 +211,9 @@ impl Travel {
             at = self.take(key, &sent, at, end);
         }
         self.give_up(0);
+        if self.appeared - before == end - begin && self.early.len() < MOST_EARLY {
+            self.early.push_back(Early { begin, sent: Sent { end, time: segment.time, stamp } });
+        }
     }
 
     /// The copy of a byte that arrived: the one with the stamp, else the oldest.
@@ -242,5 +282,36 @@ impl Travel {
             least_delay_ms: self.least.filter(|_| agree).map(millis),
         };
         (report, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(seq: u32, time: u64) -> Segment {
+        Segment {
+            seq,
+            payload: 1000,
+            size: 1052,
+            time,
+            timestamps: Some((7, 0)),
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn clocks_that_run_apart_a_little_lose_nothing() {
+        let mut travel = Travel::default();
+        for number in 0..10 {
+            let (seq, time) = (number * 1000, u64::from(number) * 1_000_000);
+            travel.arrive(&packet(seq, time));
+            travel.leave(&packet(seq, time + 5_000));
+        }
+        travel.arrive(&packet(20_000, 20_000_000));
+        travel.leave(&packet(20_000, 20_000_000 + APART + 1));
+        let (report, _) = travel.finish(true);
+        assert_eq!((report.sent, report.lost, report.under_way), (11, 0, 1));
+        assert_eq!((report.appeared_bytes, report.least_delay_ms), (1000, Some(0.0)));
     }
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io;
 
-use narrows_base::{FlowId, Packet, Time};
+use narrows_base::{Direction, FlowId, Packet, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
-use narrows_record::Direction;
 use narrows_tcp::{Ack, Data, Kind, MSS, Segment, SenderView, Seq};
 
 use super::log::{Log, Millis};
@@ -43,7 +42,7 @@ struct Connection {
 }
 
 /// What was told last, in qlog's units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Metrics {
     min_rtt: Option<u64>,
     smoothed_rtt: Option<u64>,
@@ -242,10 +241,29 @@ impl Connection {
     }
 }
 
+impl Default for Metrics {
+    /// Nothing is known, but that there is no threshold.
+    fn default() -> Self {
+        Self {
+            min_rtt: None,
+            smoothed_rtt: None,
+            latest_rtt: None,
+            congestion_window: None,
+            bytes_in_flight: None,
+            packets_in_flight: None,
+            ssthresh: bytes(INFINITE_SSTHRESH),
+            pacing_rate: None,
+        }
+    }
+}
+
+/// Linux counts windows in packets; a packet counts as a full one.
+fn bytes(packets: u32) -> Option<u64> {
+    Some(u64::from(packets) * u64::from(MSS))
+}
+
 impl Metrics {
-    /// Linux counts windows in packets; a packet counts as a full one.
     fn of(view: &SenderView) -> Self {
-        let bytes = |packets: u32| Some(u64::from(packets) * u64::from(MSS));
         let nanos = |rtt: narrows_base::Duration| rtt.as_nanos();
         Self {
             min_rtt: view.min_rtt.map(nanos),

@@ -61,7 +61,7 @@ impl Log {
         let sender = Text(&self.header.sender).to_string();
         self.put(format_args!(
             "\u{1e}{{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"title\":{title},\
-             \"trace\":{{\"title\":{sender},\"vantage_point\":{{\"name\":{sender},\
+             \"description\":{sender},\"trace\":{{\"title\":{sender},\"vantage_point\":{{\"name\":{sender},\
              \"type\":\"client\"}},\"common_fields\":{{\"protocol_type\":[\"TCP\"],\
              \"time_format\":\"relative\",\"reference_time\":0}}}}}}\n"
         ));

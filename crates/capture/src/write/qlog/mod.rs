@@ -9,8 +9,8 @@ mod numbers;
 use std::io;
 use std::path::Path;
 
-use narrows_base::{FlowId, Packet, Time};
-use narrows_record::{Direction, Point, Tap};
+use narrows_base::{Direction, FlowId, Packet, Point, Time};
+use narrows_record::Tap;
 use narrows_tcp::{Segment, SenderView};
 
 use super::addresses::IpVersion;

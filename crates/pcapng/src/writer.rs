@@ -3,11 +3,12 @@
 //! Blocks are little-endian. Times are nanoseconds.
 
 use std::io::{self, Write};
+use std::net::IpAddr;
 
-use narrows_base::Time;
-use narrows_record::Direction;
+use narrows_base::{Direction, Time};
+use serde::Serialize;
 
-use super::addresses::Address;
+use crate::Interface;
 
 /// `LINKTYPE_RAW`: a packet begins with its IP header.
 const LINKTYPE_RAW: u16 = 101;
@@ -19,15 +20,13 @@ const ENHANCED_PACKET: u32 = 6;
 /// Bytes of an enhanced packet block beside the packet: header, fields, direction, end.
 const PACKET_BLOCK: usize = 8 + 20 + 12 + 4;
 
-/// What a file says of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interface {
-    /// Name of the point.
-    pub name: String,
-    /// Where it is.
-    pub description: String,
-    /// Bytes of a packet that are kept at most; 0: no limit.
-    pub snaplen: u32,
+/// What a capture of real packets came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ending {
+    /// Packets in the file.
+    pub packets: u64,
+    /// Packets that passed and that nobody had time for.
+    pub missed: u64,
 }
 
 /// Writes one section with one interface.
@@ -86,12 +85,12 @@ impl<W: Write> PcapngWriter<W> {
     ///
     /// # Errors
     /// If the file can't be written.
-    pub fn names(&mut self, names: &[(Address, String)]) -> io::Result<()> {
+    pub fn names(&mut self, names: &[(IpAddr, String)]) -> io::Result<()> {
         self.begin(NAME_RESOLUTION);
         for (address, name) in names {
             let (kind, mut value) = match address {
-                Address::V4(bytes) => (1, bytes.to_vec()),
-                Address::V6(bytes) => (2, bytes.to_vec()),
+                IpAddr::V4(address) => (1, address.octets().to_vec()),
+                IpAddr::V6(address) => (2, address.octets().to_vec()),
             };
             value.extend(name.bytes().filter(|&byte| byte != 0));
             value.push(0);
@@ -137,17 +136,23 @@ impl<W: Write> PcapngWriter<W> {
         self.out.write_all(&self.block)
     }
 
-    /// Ends the section with the interface's counters and gives the output back.
+    /// Where the file goes.
+    pub fn output(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Ends the section with the interface's counters and gives the output back; `missed` packets
+    /// passed and aren't in the file.
     ///
     /// # Errors
     /// If the file can't be written.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self, missed: u64) -> io::Result<W> {
         self.begin(INTERFACE_STATISTICS);
         self.u32(0);
         self.time(self.last);
-        let packets = self.packets;
-        self.option(4, &packets.to_le_bytes()); // isb_ifrecv
-        self.option(5, &0u64.to_le_bytes()); // isb_ifdrop: a capture misses nothing here
+        let passed = self.packets + missed;
+        self.option(4, &passed.to_le_bytes()); // isb_ifrecv
+        self.option(5, &missed.to_le_bytes()); // isb_ifdrop
         self.option(0, &[]);
         self.end()?;
         self.out.flush()?;

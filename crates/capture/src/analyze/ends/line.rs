@@ -1,0 +1,206 @@
+//! Captures of the same flows at several points, in their order along the path.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::super::outcome::{AnalyzeError, open};
+use super::super::report::millis;
+use super::clocks::{Clocks, Marks, clocks, marks};
+use super::{EndsReport, StageReport, Travel, Travels};
+use crate::decode::Segment;
+
+/// Points of one path; each is compared with each.
+const MOST_POINTS: usize = 8;
+
+/// The points of a path from one end to the other.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// In their order.
+    pub(crate) files: Vec<PathBuf>,
+    /// Each clock less the first, in ns.
+    offsets: Vec<i64>,
+    /// No capture contradicts that all show the same time.
+    pub(crate) agree: bool,
+    /// How the outermost two relate.
+    pub(crate) ends: Clocks,
+}
+
+/// What happened between points: from one end to the other, and from each to the next.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    whole: Travels,
+    stages: Vec<Travels>,
+}
+
+type Key = (String, String);
+
+/// What was found between points, by source and destination.
+pub(crate) struct Between {
+    pub(crate) whole: BTreeMap<Key, (EndsReport, Travel)>,
+    pub(crate) stages: BTreeMap<Key, Vec<StageReport>>,
+}
+
+impl Line {
+    /// The points that files show, two at least; none if they have no segments in common.
+    ///
+    /// # Errors
+    /// If a file can't be read, or only some of them have segments in common.
+    pub(crate) fn of(paths: &[PathBuf]) -> Result<Option<Self>, AnalyzeError> {
+        let [first, others @ ..] = paths else { return Ok(None) };
+        if others.is_empty() {
+            return Ok(None);
+        }
+        let mut known = vec![marks(&mut open(first)?)];
+        let mut alone = None;
+        for path in others {
+            let theirs = marks(&mut open(path)?);
+            if clocks(&known[0], &theirs).is_none() {
+                alone = Some(path);
+            } else if known.len() < MOST_POINTS {
+                known.push(theirs);
+            } else {
+                let place = path.display();
+                let found =
+                    format!("{place}: found more than {MOST_POINTS} captures of the same flows");
+                return Err(AnalyzeError::Together(found));
+            }
+        }
+        match alone {
+            _ if known.len() == 1 => Ok(None),
+            Some(alone) => Err(mixed(first, alone)),
+            None => Self::along(paths, &known).map(Some),
+        }
+    }
+
+    /// Files that all show the same flows.
+    fn along(paths: &[PathBuf], known: &[Marks]) -> Result<Self, AnalyzeError> {
+        let relation = |one: usize, other: usize| clocks(&known[one], &known[other]);
+        let anchor = (1..paths.len()).find_map(|other| relation(0, other)?.of_first());
+        // How many of the others are farther from the one whose packets are followed.
+        let farther = |one: usize| {
+            let beyond = |&other: &usize| {
+                other != one
+                    && relation(one, other)
+                        .zip(anchor)
+                        .is_some_and(|(clocks, anchor)| clocks.nearer(anchor))
+            };
+            (0..paths.len()).filter(beyond).count()
+        };
+        let mut order: Vec<(usize, usize)> =
+            (0..paths.len()).map(|at| (paths.len() - farther(at), at)).collect();
+        order.sort_unstable();
+        let order: Vec<usize> = order.into_iter().map(|(_, at)| at).collect();
+        let to_first = order[1..]
+            .iter()
+            .map(|&at| relation(order[0], at).ok_or_else(|| mixed(&paths[order[0]], &paths[at])));
+        let to_first = to_first.collect::<Result<Vec<Clocks>, _>>()?;
+        Ok(Self {
+            files: order.iter().map(|&at| paths[at].clone()).collect(),
+            offsets: [0].into_iter().chain(to_first.iter().map(|clocks| clocks.offset)).collect(),
+            agree: to_first.iter().all(|clocks| clocks.agree),
+            ends: to_first.into_iter().next_back().expect("two files at least"),
+        })
+    }
+
+    /// A segment with its time on the clock of the first file. Times of other clocks could fall
+    /// below zero.
+    pub(crate) fn on_first(&self, file: usize, mut segment: Segment) -> Segment {
+        let back = self.offsets[file].clamp(-i64::MAX, i64::MAX);
+        segment.time = segment.time.saturating_add_signed(-back);
+        segment
+    }
+
+    /// Whether a segment passes the points in their order, not in the opposite one.
+    pub(crate) fn ascends(&self, segment: &Segment) -> bool {
+        self.ends.upstream(segment.source.address, segment.destination.address) == 0
+    }
+
+    /// What to know before trusting the rest.
+    pub(crate) fn notes(&self, ways: &Ways) -> Vec<String> {
+        let what = match self.files.len() {
+            2 => "the files show both ends".to_owned(),
+            points => {
+                let names: Vec<String> = self.files.iter().map(|file| name(file)).collect();
+                format!("the files show {points} points of a path: {}", names.join(", "))
+            }
+        };
+        let mut notes = vec![if self.agree {
+            format!("{what}; their clocks are taken to agree")
+        } else {
+            format!("{what}; {}", self.settings())
+        }];
+        if ways.whole.left_out > 0 {
+            let left_out = ways.whole.left_out;
+            notes.push(format!("{left_out} packets were of flows too many to be matched"));
+        }
+        notes
+    }
+
+    /// How clocks that don't agree are set.
+    fn settings(&self) -> String {
+        let set = |(file, &offset): (usize, &i64)| {
+            let ms = millis(offset.unsigned_abs());
+            let sign = if offset < 0 { "behind" } else { "ahead" };
+            let which = match self.files.len() {
+                2 => "the second clock".to_owned(),
+                _ => format!("that of {}", name(&self.files[file])),
+            };
+            format!("{which} is taken to be {ms} ms {sign}")
+        };
+        let all: Vec<String> = self.offsets.iter().enumerate().skip(1).map(set).collect();
+        format!("{}, as if the least delays were equal both ways", all.join(", "))
+    }
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn mixed(one: &Path, other: &Path) -> AnalyzeError {
+    AnalyzeError::Together(format!(
+        "{}: found no packet of {}, which other files have",
+        other.display(),
+        one.display()
+    ))
+}
+
+impl Ways {
+    /// Nothing has passed `points` yet.
+    pub(crate) fn between(points: usize) -> Self {
+        let stages = if points > 2 { points - 1 } else { 0 };
+        Self {
+            whole: Travels::default(),
+            stages: (0..stages).map(|_| Travels::default()).collect(),
+        }
+    }
+
+    /// A segment passes a point; `ascending` if its way is that of the points' order.
+    pub(crate) fn on(&mut self, segment: &Segment, point: usize, last: usize, ascending: bool) {
+        if point == 0 || point == last {
+            self.whole.on(segment, (point == 0) == ascending);
+        }
+        if let Some(stage) = self.stages.get_mut(point) {
+            stage.on(segment, ascending);
+        }
+        if let Some(stage) = point.checked_sub(1).and_then(|before| self.stages.get_mut(before)) {
+            stage.on(segment, !ascending);
+        }
+    }
+
+    /// What was found when the captures are over.
+    pub(crate) fn finish(self, line: &Line) -> Between {
+        let mut stages: BTreeMap<Key, Vec<StageReport>> = BTreeMap::new();
+        for (at, travels) in self.stages.into_iter().enumerate() {
+            let names = [name(&line.files[at]), name(&line.files[at + 1])];
+            for (key, (way, travel)) in travels.finish(line.agree) {
+                let ascending = line.ends.upstream(travel.ends.0, travel.ends.1) == 0;
+                let [from, to] =
+                    if ascending { names.clone() } else { [names[1].clone(), names[0].clone()] };
+                let found = stages.entry(key).or_default();
+                found
+                    .insert(if ascending { found.len() } else { 0 }, StageReport { from, to, way });
+            }
+        }
+        Between { whole: self.whole.finish(line.agree), stages }
+    }
+}

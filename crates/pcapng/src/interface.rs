@@ -1,0 +1,34 @@
+//! What a file says of the point where it was made.
+
+use narrows_base::Point;
+
+/// What a file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Name of the point.
+    pub name: String,
+    /// Where it is.
+    pub description: String,
+    /// Bytes of a packet that are kept at most; 0: no limit.
+    pub snaplen: u32,
+}
+
+impl Interface {
+    /// The interface at a point of the path.
+    #[must_use]
+    pub fn at(point: Point, snaplen: u32) -> Self {
+        let description = match point {
+            Point::Sender => "at the senders: what they send and what reaches them",
+            Point::BeforeQueue => "at the bottleneck, on the senders' side: before the queue",
+            Point::AfterQueue => "at the bottleneck, on the receivers' side: after the queue",
+            Point::Receiver => "at the receivers: what reaches them and what they send",
+        };
+        Self { name: point.name().to_owned(), description: description.to_owned(), snaplen }
+    }
+}
+
+/// The name of a point's file.
+#[must_use]
+pub fn file_name(point: Point) -> String {
+    format!("{}.pcapng", point.name())
+}

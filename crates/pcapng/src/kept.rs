@@ -1,0 +1,42 @@
+//! How much of a real packet a capture keeps.
+
+const TCP: u8 = 6;
+/// What is kept at most where there is no snap length, and so much of a packet whose headers
+/// aren't known. The longest headers of TCP over IPv4 have 60 + 60 bytes.
+pub const MOST_HEADERS: u32 = 128;
+
+/// The bytes of an IP packet that are kept: `snaplen`, or if there is none, the headers of an
+/// IPv4 TCP packet (RFC 791, RFC 9293) and the first 128 bytes of any other.
+#[must_use]
+pub fn kept(packet: &[u8], snaplen: Option<u32>) -> &[u8] {
+    let wanted = snaplen
+        .map_or_else(|| headers(packet).unwrap_or(MOST_HEADERS as usize), |bytes| bytes as usize);
+    &packet[..wanted.min(packet.len())]
+}
+
+fn headers(packet: &[u8]) -> Option<usize> {
+    let first = *packet.first()?;
+    let ip = usize::from(first & 15) * 4;
+    let is_tcp = first >> 4 == 4 && *packet.get(9)? == TCP;
+    is_tcp.then_some(ip + usize::from(packet.get(ip + 12)? >> 4) * 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_or_as_much_as_is_wanted() {
+        let mut packet = vec![0_u8; 1500];
+        packet[0] = 0x45;
+        packet[9] = TCP;
+        packet[32] = 0x80;
+        assert_eq!(kept(&packet, None).len(), 20 + 32);
+        assert_eq!(kept(&packet, Some(96)).len(), 96);
+        assert_eq!(kept(&packet, Some(65_535)).len(), 1500);
+        packet[9] = 17;
+        assert_eq!(kept(&packet, None).len(), 128);
+        assert_eq!(kept(&packet[..7], None).len(), 7);
+        assert_eq!(kept(&[], None).len(), 0);
+    }
+}

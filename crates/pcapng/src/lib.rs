@@ -1,0 +1,10 @@
+//! Writes pcapng files (draft-ietf-opsawg-pcapng) of what passes a point of the path: one
+//! for the simulator, the router in real time and the program that captures at real hosts.
+
+mod interface;
+mod kept;
+mod writer;
+
+pub use interface::{Interface, file_name};
+pub use kept::{MOST_HEADERS, kept};
+pub use writer::{Ending, PcapngWriter};

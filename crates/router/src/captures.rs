@@ -1,0 +1,99 @@
+//! What passes both sides of the bottleneck, as pcapng files.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Error, Result};
+
+use narrows_base::{Direction, Point, Time};
+use narrows_pcapng::{Ending, Interface, MOST_HEADERS, PcapngWriter, file_name, kept};
+
+use crate::config::Pcap;
+use crate::handoff::Handoff;
+
+/// More than a packet's block has beside the packet.
+const AROUND: usize = 64;
+
+/// The captures before and after the queue.
+///
+/// They are those of the simulator: data packets are seen when they arrive at the link and when
+/// their transmission ends; the bottleneck has no length and stands beside the sender, so what
+/// comes back passes both of its sides when it reaches the sender. Times are the model's, and
+/// those that the hosts' captures have. Packets before time 0 are left out.
+pub struct Captures {
+    before: Capture,
+    after: Capture,
+    snaplen: Option<u32>,
+}
+
+struct Capture {
+    point: Point,
+    file: PcapngWriter<Handoff>,
+    missed: u64,
+}
+
+impl Captures {
+    /// Makes `before-queue.pcapng` and `after-queue.pcapng`.
+    ///
+    /// # Errors
+    /// If that isn't possible.
+    pub fn create(pcap: &Pcap) -> Result<Self> {
+        let begin = |point| Capture::create(point, pcap);
+        let (before, after) = (begin(Point::BeforeQueue)?, begin(Point::AfterQueue)?);
+        Ok(Self { before, after, snaplen: pcap.snaplen })
+    }
+
+    /// A packet of the sender arrives at the link.
+    pub(crate) fn arrives(&mut self, at: Time, packet: &[u8]) {
+        self.before.packet(at, Direction::In, packet, self.snaplen);
+    }
+
+    /// Its transmission ends.
+    pub(crate) fn departs(&mut self, at: Time, packet: &[u8]) {
+        self.after.packet(at, Direction::Out, packet, self.snaplen);
+    }
+
+    /// A packet of the receiver reaches the sender.
+    pub(crate) fn returns(&mut self, at: Time, packet: &[u8]) {
+        self.after.packet(at, Direction::In, packet, self.snaplen);
+        self.before.packet(at, Direction::Out, packet, self.snaplen);
+    }
+
+    /// Completes the files; how each ended.
+    ///
+    /// # Errors
+    /// If one couldn't be written.
+    pub fn finish(self) -> Result<BTreeMap<String, Ending>> {
+        [self.before, self.after].into_iter().map(Capture::finish).collect()
+    }
+}
+
+impl Capture {
+    fn create(point: Point, pcap: &Pcap) -> Result<Self> {
+        let path = pcap.directory.join(file_name(point));
+        let wrong = |e: Error| Error::new(e.kind(), format!("{}: {e}", path.display()));
+        let out = Handoff::new(File::create(&path).map_err(wrong)?)?;
+        let interface = Interface::at(point, pcap.snaplen.unwrap_or(MOST_HEADERS));
+        let file = PcapngWriter::new(out, &pcap.comment, &interface)?;
+        Ok(Self { point, file, missed: 0 })
+    }
+
+    fn packet(&mut self, at: Time, direction: Direction, packet: &[u8], snaplen: Option<u32>) {
+        let data = kept(packet, snaplen);
+        if at == Time::ZERO {
+            return;
+        }
+        let length = u32::try_from(packet.len()).unwrap_or(u32::MAX);
+        let room = self.file.output().has_room(data.len() + AROUND);
+        if !room || self.file.packet(at, direction, data, length).is_err() {
+            self.missed += 1;
+        }
+    }
+
+    fn finish(self) -> Result<(String, Ending)> {
+        let name = file_name(self.point);
+        let wrong = |e: Error| Error::new(e.kind(), format!("{name}: {e}"));
+        let ending = Ending { packets: self.file.packets(), missed: self.missed };
+        self.file.finish(ending.missed).and_then(Handoff::finish).map_err(wrong)?;
+        Ok((name, ending))
+    }
+}
