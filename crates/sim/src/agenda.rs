@@ -131,6 +131,9 @@ impl Tournament {
             // At equal deadlines the lower number wins.
             winner = winner.min(self.tree[node ^ 1]);
             node /= 2;
+            if self.tree[node] == winner {
+                return; // nothing changes above
+            }
             self.tree[node] = winner;
         }
         self.winner = winner;

@@ -129,7 +129,9 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     /// Takes everything out of an element that is due, and hands it on.
     fn run_element(&mut self, id: usize, now: Time) {
         loop {
-            if let Some(departure) = self.network.nodes[id].poll(now) {
+            // Looked at where it is: a departure is large.
+            let departure = self.network.nodes[id].poll(now);
+            if let Some(departure) = &departure {
                 self.leave(id, &departure.packet, departure.at);
             }
             let next = self.network.nodes[id].next_deadline();
@@ -142,12 +144,12 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
 
     /// Lets a sender do everything that is due; returns its next deadline.
     fn run_sender(&mut self, id: usize, now: Time) -> Option<Time> {
-        while let Node::Sender(host) = &mut self.network.nodes[id]
-            && let Some(packet) = host.poll(now)
-        {
-            self.tap_departure(id, &packet, now);
-            self.tell_packet(PacketKind::Sent, &packet, now, true);
-            self.hand_on(id, &packet, now);
+        while let Node::Sender(host) = &mut self.network.nodes[id] {
+            let packet = host.poll(now);
+            let Some(packet) = &packet else { break };
+            self.tap_departure(id, packet, now);
+            self.tell_packet(PacketKind::Sent, packet, now, true);
+            self.hand_on(id, packet, now);
         }
         self.tap_sender(id, now);
         self.check_completion(id);
@@ -157,10 +159,11 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     /// Lets a receiver do everything that is due; returns its next deadline.
     fn run_receiver(&mut self, id: usize, now: Time) -> Option<Time> {
         while let Node::Receiver(host) = &mut self.network.nodes[id] {
-            let Some(packet) = host.poll(now) else { return host.next_deadline() };
-            self.tap_departure(id, &packet, now);
-            self.tell_packet(PacketKind::AckSent, &packet, now, true);
-            self.hand_on(id, &packet, now);
+            let packet = host.poll(now);
+            let Some(packet) = &packet else { return host.next_deadline() };
+            self.tap_departure(id, packet, now);
+            self.tell_packet(PacketKind::AckSent, packet, now, true);
+            self.hand_on(id, packet, now);
         }
         None
     }
@@ -189,6 +192,11 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             Node::Line(line) => {
                 line.receive(*packet, at);
                 self.agenda.set(to, line.next_deadline());
+            }
+            Node::Link(link) => {
+                link.receive(*packet, at);
+                self.agenda.set(to, link.next_deadline());
+                self.take_drops(to);
             }
             Node::Receiver(host) => {
                 host.receive(packet, at);

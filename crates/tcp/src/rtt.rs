@@ -28,8 +28,11 @@ pub(crate) struct RttEstimator {
     /// The round ends when this packet number is acknowledged.
     round_end: u32,
     backoff: u32,
-    /// RTO in ticks, without backoff.
+    /// RTO in ticks, without backoff, and the largest one.
     rto_ticks: u64,
+    max_rto_ticks: u64,
+    /// How long the minimum is remembered, in ticks.
+    min_window: u32,
     min: RunningMin,
 }
 
@@ -44,6 +47,8 @@ impl RttEstimator {
             round_end: 0,
             backoff: 0,
             rto_ticks: jiffies.ticks(RTO_INIT_US),
+            max_rto_ticks: jiffies.ticks(RTO_MAX_US),
+            min_window: narrow(jiffies.ticks(MIN_RTT_WINDOW_US)),
             min: RunningMin::default(),
         }
     }
@@ -65,8 +70,7 @@ impl RttEstimator {
 
     /// Takes the sample for the minimum (`tcp_update_rtt_min`).
     pub(crate) fn update_min(&mut self, rtt_us: u64, now: Time) {
-        let window = narrow(self.jiffies.ticks(MIN_RTT_WINDOW_US));
-        self.min.update(window, narrow(self.jiffies.at(now)), rtt_us.max(1));
+        self.min.update(self.min_window, narrow(self.jiffies.at(now)), rtt_us.max(1));
     }
 
     /// Takes a sample; `una` and `next` mark the round trips (`tcp_rtt_estimator`).
@@ -121,7 +125,7 @@ impl RttEstimator {
 
     /// RTO in ticks, with backoff.
     pub(crate) fn rto_ticks(&self) -> u64 {
-        let max = self.jiffies.ticks(RTO_MAX_US);
+        let max = self.max_rto_ticks;
         if self.backoff >= 20 { max } else { (self.rto_ticks << self.backoff).min(max) }
     }
 

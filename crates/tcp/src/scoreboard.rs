@@ -385,11 +385,15 @@ impl Scoreboard {
     }
 
     /// Takes a packet out of the order of transmission.
+    #[inline]
     pub(crate) fn leave_order(&mut self, seq: Seq) {
-        let sent = self.get_mut(seq);
-        if !sent.marks.has(Marks::IN_ORDER) {
-            return;
+        if self.get(seq).marks.has(Marks::IN_ORDER) {
+            self.unlink(seq);
         }
+    }
+
+    fn unlink(&mut self, seq: Seq) {
+        let sent = self.get_mut(seq);
         sent.marks.clear(Marks::IN_ORDER);
         let (prev, next) = (sent.prev, sent.next);
         if prev == NONE {

@@ -57,7 +57,7 @@ impl Jiffies {
 
 /// TCP's timestamp clock: milliseconds (RFC 7323, `TCP_TS_HZ`), never zero.
 pub(crate) fn timestamp_ms(now: Time) -> u32 {
-    u32::try_from(now.as_micros() / 1000 + 1).expect("a run shorter than 49 days")
+    u32::try_from(now.as_nanos() / 1_000_000 + 1).expect("a run shorter than 49 days")
 }
 
 #[cfg(test)]

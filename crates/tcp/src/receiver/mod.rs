@@ -125,7 +125,8 @@ impl Receiver {
                 self.buffer.open(now);
             }
             Kind::Data(data) => {
-                let data = Data { ecn, ..*data };
+                let mut data = *data;
+                data.ecn = ecn;
                 if data.count > 1 {
                     let unit: Vec<Data> = data.packets().collect();
                     self.receive_unit(&unit, now);

@@ -18,6 +18,8 @@ pub(super) struct ReceiveBuffer {
     /// Share of the buffer that is window, in 256ths (`scaling_ratio`).
     ratio: u64,
     measured_ratio: u64,
+    /// Memory of a full packet.
+    truesize: u64,
     /// The window that is never exceeded.
     most: u64,
     /// `window_clamp` and `rcv_ssthresh`.
@@ -67,6 +69,7 @@ impl ReceiveBuffer {
             max_size,
             ratio,
             measured_ratio: u64::from(profile.measured_ratio),
+            truesize: u64::from(MSS) * 256 / u64::from(profile.measured_ratio),
             most,
             clamp,
             ssthresh,
@@ -122,14 +125,9 @@ impl ReceiveBuffer {
         space * self.ratio / 256
     }
 
-    /// Memory of a full packet.
-    fn truesize(&self) -> u64 {
-        u64::from(MSS) * 256 / self.measured_ratio
-    }
-
     /// Window that free memory allows (`tcp_space`).
     fn free(&self) -> u64 {
-        self.win_from_space(self.size.saturating_sub(self.held * self.truesize()))
+        self.win_from_space(self.size.saturating_sub(self.held * self.truesize))
     }
 
     /// Less than half of the window is free: quick ACKs end (`__tcp_select_window`).
@@ -211,8 +209,8 @@ impl ReceiveBuffer {
 
     /// The window for an ACK; its right edge never moves back (`tcp_select_window`).
     pub(super) fn advertise(&mut self) -> u32 {
-        let unit = 1u64 << self.scale;
-        let offered = self.free().min(self.ssthresh).div_ceil(unit) * unit;
+        let below = (1u64 << self.scale) - 1;
+        let offered = (self.free().min(self.ssthresh) + below) & !below;
         self.edge = self.edge.max(self.received + offered);
         self.window = self.edge - self.received;
         u32::try_from(self.window).unwrap_or(u32::MAX)

@@ -307,6 +307,7 @@ impl Handshake {
         if self.tries > 1 && !first_was_answered { 1 } else { initial }
     }
 
+    #[cold]
     fn poll(&mut self, now: Time) -> Option<Kind> {
         if now >= self.deadline {
             self.tries += 1;

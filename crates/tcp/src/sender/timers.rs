@@ -38,6 +38,7 @@ impl Timers {
 }
 
 impl Connection {
+    #[inline(never)] // so that asking for a packet stays small
     pub(super) fn fire_timers(&mut self, now: Time) {
         if self.timers.pacing.is_some_and(|at| at <= now) {
             self.timers.pacing = None;

@@ -86,6 +86,15 @@ impl WindowUse {
         self.end.saturating_sub(self.sent_bytes)
     }
 
+    /// Full packets that the receive window still takes, at most `most`.
+    fn room_for(&self, most: u32, mss: u32) -> u32 {
+        let (room, mss) = (self.receive_room(), u64::from(mss));
+        if room >= u64::from(most) * mss {
+            return most; // it hardly ever is short: no division
+        }
+        u32::try_from(room / mss).expect("less than `most`")
+    }
+
     /// Whether the send buffer has room for another packet.
     fn buffer_has_room(&self, mss: u32) -> bool {
         let queued = self.sent_bytes - self.acked_bytes + u64::from(mss);
@@ -169,10 +178,9 @@ impl Connection {
             return None;
         }
         let available = self.supply.packets(quota);
-        let room = self.window.receive_room() / u64::from(self.mss);
         // With nothing out no ACK would ever open a window below one packet.
-        let room = room.max(u64::from(self.board.packets_out() == 0));
-        let burst = u32::try_from(room).map_or(available, |room| available.min(room));
+        let least = available.min(u32::from(self.board.packets_out() == 0));
+        let burst = self.window.room_for(available, self.mss).max(least);
         (burst > 0).then_some(burst)
     }
 
@@ -192,9 +200,7 @@ impl Connection {
         if now > self.pacer.clock() + MILLISECOND {
             return false;
         }
-        let room = self.cwnd - self.board.pipe();
-        let window = self.window.receive_room() / u64::from(self.mss);
-        let limit = u32::try_from(window).map_or(room, |window| window.min(room));
+        let limit = self.window.room_for(self.cwnd - self.board.pipe(), self.mss);
         if limit >= max_burst || burst > limit || self.board.packets_out() == 0 {
             return false;
         }
@@ -213,11 +219,12 @@ impl Connection {
         let was_empty = self.board.packets_out() == 0;
         let first = self.board.next;
         let mut payload = 0;
+        let departure_us = self.pacer.departure(now).as_micros();
         for at in 0..packets {
             let len = self.supply.take();
             payload += u64::from(len);
             self.counters.data_packets_sent += 1;
-            let seq = self.register(len, now);
+            let seq = self.register(len, departure_us);
             if !self.gso {
                 self.emit(seq, packets > 1 && at + 1 == packets, false, now);
             }
@@ -234,10 +241,9 @@ impl Connection {
     }
 
     /// Puts a new packet on the scoreboard with its snapshot.
-    fn register(&mut self, len: u16, now: Time) -> Seq {
+    fn register(&mut self, len: u16, departure_us: u64) -> Seq {
         let out = self.board.packets_out();
         let seq = self.board.push(len);
-        let departure_us = self.pacer.departure(now).as_micros();
         self.rate.sent(self.board.get_mut(seq), departure_us, out);
         self.board.sent_now(seq);
         if self.cc_watches_packets {
