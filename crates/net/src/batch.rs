@@ -3,8 +3,8 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
-use crate::departures::Departures;
-use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline, Verdicts};
+use crate::port::{Due, Port};
+use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline};
 
 /// How batches are made. The defaults are those of one Wi-Fi station (802.11ac)
 /// without rivals; measured values vary.
@@ -51,21 +51,26 @@ enum State {
     Sending(Time),
 }
 
+impl State {
+    fn ends(self) -> Option<Time> {
+        match self {
+            Self::Idle => None,
+            Self::Access(at) | Self::Sending(at) => Some(at),
+        }
+    }
+}
+
 /// A link whose packets leave in batches: it gains access to the medium, takes
 /// what waits up to a limit, and all of it arrives at the batch's end.
 pub struct BatchLink<B> {
     params: BatchParams,
-    queue: Queue<B>,
+    port: Port<B>,
     random: Stream,
     state: State,
     /// Packets and bytes of the batch being sent.
     batch: (u64, Bytes),
     /// Room for a batch while it is filled; empty otherwise.
     filling: Vec<Packet<B>>,
-    departures: Departures<B>,
-    verdicts: Verdicts<B>,
-    counters: Counters,
-    reached: Time,
 }
 
 impl<B> BatchLink<B> {
@@ -79,31 +84,22 @@ impl<B> BatchLink<B> {
         assert!(params.max_packets > 0, "a batch needs room for a packet");
         Self {
             params: *params,
-            queue: queue.into(),
+            port: Port::new(queue.into()),
             random,
             state: State::Idle,
             batch: (0, Bytes::ZERO),
             filling: Vec::new(),
-            departures: Departures::new(),
-            verdicts: Verdicts::new(),
-            counters: Counters::default(),
-            reached: Time::ZERO,
         }
     }
 
     /// Settles everything that is due at or before `now`, as
     /// [`Link::catch_up`](crate::Link::catch_up) does.
     pub fn catch_up(&mut self, now: Time) {
-        self.reached = self.reached.max(now);
-        loop {
-            let change = match self.state {
-                State::Idle => None,
-                State::Access(at) | State::Sending(at) => Some(at),
-            };
-            match self.queue.next_deadline() {
-                Some(due) if due <= now && change.is_none_or(|at| due < at) => self.run_timer(due),
-                _ if change.is_some_and(|at| at <= now) => self.change_state(),
-                _ => return,
+        self.port.reach(now);
+        while let Some(due) = self.port.due(self.state.ends(), now) {
+            match due {
+                Due::Queue(at) => self.run_timer(at),
+                Due::Service(_) => self.change_state(),
             }
         }
     }
@@ -111,29 +107,25 @@ impl<B> BatchLink<B> {
     /// The counters, as of the last instant that the link has reached.
     #[must_use]
     pub const fn counters(&self) -> Counters {
-        Counters {
-            dropped_packets: self.verdicts.dropped_packets(),
-            marked_packets: self.verdicts.marked_packets(),
-            ..self.counters
-        }
+        self.port.counters()
     }
 
     /// The bytes that wait, without the batch being sent.
     #[must_use]
     pub fn backlog(&self) -> Bytes {
-        self.queue.backlog()
+        self.port.queue.backlog()
     }
 
     /// The packets that wait, without the batch being sent.
     #[must_use]
     pub fn backlog_packets(&self) -> usize {
-        self.queue.len()
+        self.port.queue.len()
     }
 
     /// The packets inside: waiting, being sent, or due and not yet polled.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.queue.len() + self.departures.len()
+        self.port.held()
     }
 
     fn change_state(&mut self) {
@@ -141,8 +133,7 @@ impl<B> BatchLink<B> {
             State::Idle => {}
             State::Access(at) => self.fill(at),
             State::Sending(at) => {
-                self.counters.forwarded_packets += self.batch.0;
-                self.counters.forwarded_bytes += self.batch.1;
+                self.port.count_forwarded(self.batch.0, self.batch.1);
                 self.seek_access(at);
             }
         }
@@ -150,7 +141,7 @@ impl<B> BatchLink<B> {
 
     /// Begins to wait for the medium if anything waits for it.
     fn seek_access(&mut self, now: Time) {
-        if self.queue.is_empty() {
+        if self.port.queue.is_empty() {
             self.state = State::Idle;
             return;
         }
@@ -171,7 +162,7 @@ impl<B> BatchLink<B> {
         let (mut air, mut bytes) = (Duration::ZERO, Bytes::ZERO);
         let mut on_air = Bytes::ZERO;
         while packets.len() < self.params.max_packets as usize && air < self.most_air(&packets) {
-            let Some(packet) = self.queue.dequeue(start, &mut self.verdicts) else { break };
+            let Some(packet) = self.port.dequeue(start) else { break };
             bytes += packet.bytes();
             on_air += packet.bytes() + Bytes::new(u64::from(self.params.overhead));
             air = self.params.rate.time_to_send(on_air);
@@ -179,7 +170,7 @@ impl<B> BatchLink<B> {
         }
         self.batch = (packets.len() as u64, bytes);
         self.state = if packets.is_empty() { State::Idle } else { State::Sending(start + air) };
-        packets.drain(..).for_each(|packet| self.departures.push(start + air, packet));
+        packets.drain(..).for_each(|packet| self.port.departures.push(start + air, packet));
         self.filling = packets;
     }
 
@@ -189,9 +180,7 @@ impl<B> BatchLink<B> {
     }
 
     fn run_timer(&mut self, due: Time) {
-        self.queue.on_deadline(due, &mut self.verdicts);
-        let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
-        assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
+        self.port.run_timer(due);
         if matches!(self.state, State::Idle) {
             self.seek_access(due);
         }
@@ -200,10 +189,9 @@ impl<B> BatchLink<B> {
 
 impl<B> Element<B> for BatchLink<B> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
-        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.port.count_arrival(now);
         self.catch_up(now);
-        self.counters.arrived_packets += 1;
-        self.queue.enqueue(packet, now, &mut self.verdicts);
+        self.port.enqueue(packet, now);
         if matches!(self.state, State::Idle) {
             self.seek_access(now);
         }
@@ -211,7 +199,7 @@ impl<B> Element<B> for BatchLink<B> {
 
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
         self.catch_up(now);
-        self.departures.pop_due(now)
+        self.port.pop_due(now)
     }
 
     fn next_deadline(&self) -> Option<Time> {
@@ -220,12 +208,11 @@ impl<B> Element<B> for BatchLink<B> {
             // The batch itself is among the departures.
             State::Idle | State::Sending(_) => None,
         };
-        let queue = || if self.queue.is_empty() { None } else { self.queue.next_deadline() };
-        self.departures.next_deadline().or(change).or_else(queue)
+        self.port.next_deadline(change)
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.verdicts.take_dropped()
+        self.port.verdicts.take_dropped()
     }
 }
 

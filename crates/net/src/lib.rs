@@ -52,6 +52,7 @@ mod line;
 mod link;
 mod medium;
 mod policer;
+mod port;
 mod queue;
 mod rate;
 mod slots;

@@ -2,8 +2,8 @@
 
 use narrows_base::{Bytes, Duration, Packet, Time};
 
-use crate::departures::Departures;
-use crate::{Departure, Dropped, Element, Queue, QueueDiscipline, RateProcess, Verdicts};
+use crate::port::{Due, Port};
+use crate::{Departure, Dropped, Element, Queue, QueueDiscipline, RateProcess};
 
 /// What has passed a link since the beginning of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,34 +36,19 @@ struct Transmission {
 /// A departure leaves at the far end: its transmission ended one
 /// [`delay`](Link::delay) earlier.
 pub struct Link<B> {
-    queue: Queue<B>,
+    /// Among its departures are the packets in transmission and on the cable: a
+    /// transmission's end is known when it starts.
+    port: Port<B>,
     rate: RateProcess,
     delay: Duration,
     transmission: Option<Transmission>,
-    /// Packets in transmission and on the cable, with the instants at which
-    /// they come out: a transmission's end is known when it starts.
-    departures: Departures<B>,
-    verdicts: Verdicts<B>,
-    /// Counts only arrivals and forwarded packets; the verdicts count the rest.
-    counters: Counters,
-    /// The latest instant that the caller has shown.
-    reached: Time,
 }
 
 impl<B> Link<B> {
     /// An idle link with a propagation delay of `delay`.
     #[must_use]
     pub fn new(queue: impl Into<Queue<B>>, rate: RateProcess, delay: Duration) -> Self {
-        Self {
-            queue: queue.into(),
-            rate,
-            delay,
-            transmission: None,
-            departures: Departures::new(),
-            verdicts: Verdicts::new(),
-            counters: Counters::default(),
-            reached: Time::ZERO,
-        }
+        Self { port: Port::new(queue.into()), rate, delay, transmission: None }
     }
 
     /// The propagation delay.
@@ -77,13 +62,11 @@ impl<B> Link<B> {
     /// the link is looked at; the three verbs do it themselves.
     #[inline]
     pub fn catch_up(&mut self, now: Time) {
-        self.reached = self.reached.max(now);
-        loop {
-            let end = self.transmission.map(|t| t.end);
-            match self.queue.next_deadline() {
-                Some(due) if due <= now && end.is_none_or(|end| due < end) => self.run_timer(due),
-                _ if end.is_some_and(|end| end <= now) => self.end_transmission(),
-                _ => return,
+        self.port.reach(now);
+        while let Some(due) = self.port.due(self.transmission.map(|t| t.end), now) {
+            match due {
+                Due::Queue(at) => self.run_timer(at),
+                Due::Service(_) => self.end_transmission(),
             }
         }
     }
@@ -91,11 +74,7 @@ impl<B> Link<B> {
     /// The counters, as of the last instant that the link has reached.
     #[must_use]
     pub const fn counters(&self) -> Counters {
-        Counters {
-            dropped_packets: self.verdicts.dropped_packets(),
-            marked_packets: self.verdicts.marked_packets(),
-            ..self.counters
-        }
+        self.port.counters()
     }
 
     /// The bytes that wait, without the packet in transmission, as of the last
@@ -103,7 +82,7 @@ impl<B> Link<B> {
     #[inline]
     #[must_use]
     pub fn backlog(&self) -> Bytes {
-        self.queue.backlog()
+        self.port.queue.backlog()
     }
 
     /// The packets that wait, without the one in transmission, as of the last
@@ -111,21 +90,21 @@ impl<B> Link<B> {
     #[inline]
     #[must_use]
     pub fn backlog_packets(&self) -> usize {
-        self.queue.len()
+        self.port.queue.len()
     }
 
     /// Whether there is a drop that nobody has taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {
-        self.verdicts.has_dropped()
+        self.port.verdicts.has_dropped()
     }
 
     /// The packets inside: waiting, in transmission, on the cable or due and not
     /// yet polled.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.queue.len() + self.departures.len()
+        self.port.held()
     }
 
     #[inline]
@@ -144,7 +123,7 @@ impl<B> Link<B> {
     #[inline]
     fn transmit_until(&mut self, end: Time, packet: Packet<B>) {
         self.transmission = Some(Transmission { end, size: packet.bytes() });
-        self.departures.push(end + self.delay, packet);
+        self.port.departures.push(end + self.delay, packet);
     }
 
     /// Ends the transmission at the instant that it was due to end, and starts
@@ -152,21 +131,18 @@ impl<B> Link<B> {
     #[inline]
     fn end_transmission(&mut self) {
         let Some(Transmission { end, size }) = self.transmission.take() else { return };
-        self.counters.forwarded_packets += 1;
-        self.counters.forwarded_bytes += size;
-        if let Some(packet) = self.queue.dequeue(end, &mut self.verdicts) {
+        self.port.count_forwarded(1, size);
+        if let Some(packet) = self.port.dequeue(end) {
             self.start_transmission(packet, end);
         }
     }
 
     fn run_timer(&mut self, due: Time) {
-        self.queue.on_deadline(due, &mut self.verdicts);
-        let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
-        assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
+        self.port.run_timer(due);
         if self.transmission.is_some() {
             return;
         }
-        if let Some(packet) = self.queue.dequeue(due, &mut self.verdicts) {
+        if let Some(packet) = self.port.dequeue(due) {
             self.start_from_idle(packet, due);
         }
     }
@@ -175,12 +151,11 @@ impl<B> Link<B> {
 impl<B> Element<B> for Link<B> {
     #[inline]
     fn receive(&mut self, packet: Packet<B>, now: Time) {
-        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.port.count_arrival(now);
         self.catch_up(now);
-        self.counters.arrived_packets += 1;
         if self.transmission.is_some() {
-            self.queue.enqueue(packet, now, &mut self.verdicts);
-        } else if let Some(packet) = self.queue.pass(packet, now, &mut self.verdicts) {
+            self.port.enqueue(packet, now);
+        } else if let Some(packet) = self.port.queue.pass(packet, now, &mut self.port.verdicts) {
             self.start_from_idle(packet, now);
         }
     }
@@ -188,20 +163,19 @@ impl<B> Element<B> for Link<B> {
     #[inline]
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
         self.catch_up(now);
-        self.departures.pop_due(now)
+        self.port.pop_due(now)
     }
 
     /// The next packet to come out at the far end; if there is none, the
     /// deadline of a queue that holds its packets back.
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
-        self.departures
-            .next_deadline()
-            .or_else(|| if self.queue.is_empty() { None } else { self.queue.next_deadline() })
+        // A transmission's end is a departure, too.
+        self.port.next_deadline(None)
     }
 
     #[inline]
     fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.verdicts.take_dropped()
+        self.port.verdicts.take_dropped()
     }
 }

@@ -3,8 +3,8 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
-use crate::departures::Departures;
-use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline, Verdicts};
+use crate::port::{Due, Port};
+use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline};
 
 /// How slots are granted. The defaults are a full rate of 50 Mbit/s in slots of 1 ms
 /// (LTE's subframe, 3GPP TS 36.211 section 4), whatever waits.
@@ -41,15 +41,11 @@ impl Default for SlotParams {
 /// a slot ends has missed it.
 pub struct SlottedLink<B> {
     params: SlotParams,
-    queue: Queue<B>,
+    port: Port<B>,
     /// The next slot's end, if anything waits.
     next: Option<Time>,
     /// The packet of which a part has passed, and what is missing, in bits times ns.
     head: Option<(Packet<B>, u128)>,
-    departures: Departures<B>,
-    verdicts: Verdicts<B>,
-    counters: Counters,
-    reached: Time,
 }
 
 /// Bits times ns (a rate in bit/s times a time in ns) in a byte.
@@ -66,31 +62,20 @@ impl<B> SlottedLink<B> {
         assert!(params.full_backlog > Bytes::ZERO, "a full backlog is above zero");
         let least = params.min_rate.unwrap_or(params.rate);
         assert!(least.as_bps() > 0 && least <= params.rate, "0 < min_rate <= rate is needed");
-        Self {
-            params: *params,
-            queue: queue.into(),
-            next: None,
-            head: None,
-            departures: Departures::new(),
-            verdicts: Verdicts::new(),
-            counters: Counters::default(),
-            reached: Time::ZERO,
-        }
+        Self { params: *params, port: Port::new(queue.into()), next: None, head: None }
     }
 
     /// Settles everything that is due at or before `now`, as
     /// [`Link::catch_up`](crate::Link::catch_up) does.
     pub fn catch_up(&mut self, now: Time) {
-        self.reached = self.reached.max(now);
-        loop {
-            match self.queue.next_deadline() {
-                Some(due) if due <= now && self.next.is_none_or(|at| due < at) => {
-                    self.run_timer(due);
+        self.port.reach(now);
+        while let Some(due) = self.port.due(self.next, now) {
+            match due {
+                Due::Queue(at) => {
+                    self.port.run_timer(at);
+                    self.seek_slot(at);
                 }
-                _ => match self.next {
-                    Some(at) if at <= now => self.serve(at),
-                    _ => return,
-                },
+                Due::Service(at) => self.serve(at),
             }
         }
     }
@@ -98,35 +83,31 @@ impl<B> SlottedLink<B> {
     /// The counters, as of the last instant that the link has reached.
     #[must_use]
     pub const fn counters(&self) -> Counters {
-        Counters {
-            dropped_packets: self.verdicts.dropped_packets(),
-            marked_packets: self.verdicts.marked_packets(),
-            ..self.counters
-        }
+        self.port.counters()
     }
 
     /// The bytes that wait, without a packet of which a part has passed.
     #[must_use]
     pub fn backlog(&self) -> Bytes {
-        self.queue.backlog()
+        self.port.queue.backlog()
     }
 
     /// The packets that wait, without one of which a part has passed.
     #[must_use]
     pub fn backlog_packets(&self) -> usize {
-        self.queue.len()
+        self.port.queue.len()
     }
 
     /// The packets inside: waiting, partly passed, or due and not yet polled.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.queue.len() + usize::from(self.head.is_some()) + self.departures.len()
+        self.port.held() + usize::from(self.head.is_some())
     }
 
     /// What a slot that ends now grants, in bits times ns.
     fn grant(&self) -> u128 {
         let head = self.head.as_ref().map_or(0, |head| head.1.div_ceil(PER_BYTE));
-        let waiting = u128::from(self.queue.backlog().get()) + head;
+        let waiting = u128::from(self.port.queue.backlog().get()) + head;
         let full = u128::from(self.params.full_backlog.get());
         let most = u128::from(self.params.rate.as_bps());
         let least = self.params.min_rate.map_or(most, |rate| u128::from(rate.as_bps()));
@@ -138,7 +119,7 @@ impl<B> SlottedLink<B> {
         let mut grant = self.grant();
         loop {
             let head = self.head.take().or_else(|| {
-                let packet = self.queue.dequeue(now, &mut self.verdicts)?;
+                let packet = self.port.dequeue(now)?;
                 let size = u128::from(packet.size) * PER_BYTE;
                 Some((packet, size))
             });
@@ -148,51 +129,41 @@ impl<B> SlottedLink<B> {
                 break;
             }
             grant -= missing;
-            self.counters.forwarded_packets += 1;
-            self.counters.forwarded_bytes += packet.bytes();
-            self.departures.push(now, packet);
+            self.port.count_forwarded(1, packet.bytes());
+            self.port.departures.push(now, packet);
         }
-        let more = self.head.is_some() || !self.queue.is_empty();
+        let more = self.head.is_some() || !self.port.queue.is_empty();
         self.next = more.then(|| now + self.params.slot);
     }
 
     /// Waits for the first slot that ends after `now`, if it doesn't wait for one.
     fn seek_slot(&mut self, now: Time) {
-        if self.next.is_none() && !self.queue.is_empty() {
+        if self.next.is_none() && !self.port.queue.is_empty() {
             let after = now - Time::ZERO + Duration::from_nanos(1);
             self.next = Some(Time::ZERO + after.round_up_to(self.params.slot));
         }
-    }
-
-    fn run_timer(&mut self, due: Time) {
-        self.queue.on_deadline(due, &mut self.verdicts);
-        let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
-        assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
-        self.seek_slot(due);
     }
 }
 
 impl<B> Element<B> for SlottedLink<B> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
-        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.port.count_arrival(now);
         self.catch_up(now);
-        self.counters.arrived_packets += 1;
-        self.queue.enqueue(packet, now, &mut self.verdicts);
+        self.port.enqueue(packet, now);
         self.seek_slot(now);
     }
 
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
         self.catch_up(now);
-        self.departures.pop_due(now)
+        self.port.pop_due(now)
     }
 
     fn next_deadline(&self) -> Option<Time> {
-        let queue = || if self.queue.is_empty() { None } else { self.queue.next_deadline() };
-        self.departures.next_deadline().or(self.next).or_else(queue)
+        self.port.next_deadline(self.next)
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.verdicts.take_dropped()
+        self.port.verdicts.take_dropped()
     }
 }
 

@@ -1,0 +1,121 @@
+//! What every link is built around, whatever its way of sending.
+
+use narrows_base::{Bytes, Packet, Time};
+
+use crate::departures::Departures;
+use crate::{Counters, Departure, Queue, QueueDiscipline, Verdicts};
+
+/// A queue, what has left it, and the counts.
+pub(crate) struct Port<B> {
+    pub(crate) queue: Queue<B>,
+    /// Packets that come out at known instants, in order.
+    pub(crate) departures: Departures<B>,
+    pub(crate) verdicts: Verdicts<B>,
+    /// Counts only arrivals and forwarded packets; the verdicts count the rest.
+    counters: Counters,
+    /// The latest instant that the caller has shown.
+    reached: Time,
+}
+
+/// What a link does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// The queue acts on its own deadline.
+    Queue(Time),
+    /// The link serves the queue, or ends what it began.
+    Service(Time),
+}
+
+impl<B> Port<B> {
+    pub(crate) fn new(queue: Queue<B>) -> Self {
+        Self {
+            queue,
+            departures: Departures::new(),
+            verdicts: Verdicts::new(),
+            counters: Counters::default(),
+            reached: Time::ZERO,
+        }
+    }
+
+    /// The caller shows the instant `now`.
+    #[inline]
+    pub(crate) fn reach(&mut self, now: Time) {
+        self.reached = self.reached.max(now);
+    }
+
+    /// What is due first of all that is due at or before `now`, if the link serves at
+    /// `service`. At one instant the service goes first: it makes room.
+    #[inline]
+    pub(crate) fn due(&self, service: Option<Time>, now: Time) -> Option<Due> {
+        match self.queue.next_deadline() {
+            Some(at) if at <= now && service.is_none_or(|service| at < service) => {
+                Some(Due::Queue(at))
+            }
+            _ => service.filter(|&at| at <= now).map(Due::Service),
+        }
+    }
+
+    /// Lets the queue act on its deadline.
+    ///
+    /// # Panics
+    /// If the deadline stays where it was.
+    pub(crate) fn run_timer(&mut self, due: Time) {
+        self.queue.on_deadline(due, &mut self.verdicts);
+        let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
+        assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
+    }
+
+    /// A packet arrives at `now`, which the link may not have passed.
+    ///
+    /// # Panics
+    /// If it has.
+    #[inline]
+    pub(crate) fn count_arrival(&mut self, now: Time) {
+        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.counters.arrived_packets += 1;
+    }
+
+    #[inline]
+    pub(crate) fn enqueue(&mut self, packet: Packet<B>, now: Time) {
+        self.queue.enqueue(packet, now, &mut self.verdicts);
+    }
+
+    #[inline]
+    pub(crate) fn dequeue(&mut self, now: Time) -> Option<Packet<B>> {
+        self.queue.dequeue(now, &mut self.verdicts)
+    }
+
+    /// So many packets with so many bytes were sent.
+    #[inline]
+    pub(crate) fn count_forwarded(&mut self, packets: u64, bytes: Bytes) {
+        self.counters.forwarded_packets += packets;
+        self.counters.forwarded_bytes += bytes;
+    }
+
+    /// The head of what comes out, if it is due at `now`.
+    #[inline]
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
+        self.departures.pop_due(now)
+    }
+
+    /// When something happens next: a departure, else the `service`, else the deadline of a
+    /// queue that holds its packets back.
+    #[inline]
+    pub(crate) fn next_deadline(&self, service: Option<Time>) -> Option<Time> {
+        let queue = || if self.queue.is_empty() { None } else { self.queue.next_deadline() };
+        self.departures.next_deadline().or(service).or_else(queue)
+    }
+
+    pub(crate) const fn counters(&self) -> Counters {
+        Counters {
+            dropped_packets: self.verdicts.dropped_packets(),
+            marked_packets: self.verdicts.marked_packets(),
+            ..self.counters
+        }
+    }
+
+    /// The packets inside: waiting, or to come out.
+    pub(crate) fn held(&self) -> usize {
+        self.queue.len() + self.departures.len()
+    }
+}
