@@ -65,6 +65,7 @@ def scenario(
             "jitter_ns": 0,
             "timer_lateness_ns": 0,
             "gso": False,
+            "metrics_save": False,
             "gro_ns": 0,
             "socket_buffers": "raised",
         },

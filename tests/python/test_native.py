@@ -118,6 +118,7 @@ def scenario(**run: object) -> Scenario:
             "jitter_ns": 1000,
             "timer_lateness_ns": 0,
             "gso": False,
+            "metrics_save": False,
             "gro_ns": 0,
             "socket_buffers": "raised",
         },

@@ -46,6 +46,7 @@ def test_a_scenario_in_full() -> None:
         "jitter_ns": 10_000,
         "timer_lateness_ns": 0,
         "gso": False,
+        "metrics_save": False,
         "gro_ns": 0,
         "socket_buffers": "unlimited",
     }

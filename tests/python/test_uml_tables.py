@@ -22,6 +22,12 @@ from narrows.errors import InputError, SpecError
 EXAMPLE = Kernel("six", "6.12.1", "00", ("cubic",), ("tcp_cubic.hystart",), "tree", "2026-01-01")
 
 
+def install(kernel: Kernel, directory: Path) -> None:
+    """What a build leaves in the cache, but for the program itself."""
+    kernel.write(directory)
+    (directory / "host.so").touch()
+
+
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -44,7 +50,7 @@ def test_the_commands_for_kernels(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert "narrows kernel build" in capsys.readouterr().err
     directory = tmp_path / "narrows" / "kernels" / "six"
     directory.mkdir(parents=True)
-    EXAMPLE.write(directory)
+    install(EXAMPLE, directory)
     assert main(["kernel", "list"]) == 0
     assert "6.12.1" in capsys.readouterr().out
     assert main(["run", "x.toml", "--backend", "uml:seven"]) == 2
@@ -57,7 +63,7 @@ def test_a_kernel_is_found_by_name_or_as_the_latest(tmp_path: Path) -> None:
     for name, built in (("a", "2026-01-02"), ("b", "2026-01-01")):
         directory = tmp_path / "narrows" / "kernels" / name
         directory.mkdir(parents=True)
-        Kernel(name, "6.12.1", "00", ("cubic",), (), "tree", built).write(directory)
+        install(Kernel(name, "6.12.1", "00", ("cubic",), (), "tree", built), directory)
     (tmp_path / "narrows" / "kernels" / "b" / "kernel.json").touch()
     broken = tmp_path / "narrows" / "kernels" / "c"
     broken.mkdir()
@@ -72,8 +78,11 @@ def test_a_kernel_is_found_by_name_or_as_the_latest(tmp_path: Path) -> None:
 def test_what_is_known_about_a_kernel_is_kept(tmp_path: Path) -> None:
     directory = tmp_path / "six"
     directory.mkdir()
-    EXAMPLE.write(directory)
+    install(EXAMPLE, directory)
     assert Kernel.read(directory) == EXAMPLE
+    (directory / "host.so").unlink()
+    with pytest.raises(ValueError, match="incomplete"):
+        Kernel.read(directory)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,10 @@ impl CongestionControl for Dctcp {
         }
     }
 
+    fn on_threshold(&mut self, ssthresh: u32) {
+        self.window.ssthresh = ssthresh;
+    }
+
     fn on_unused(&mut self, unused: Unused) {
         self.window.on_unused(unused);
     }

@@ -324,6 +324,10 @@ pub trait CongestionControl: Send {
     /// A packet was marked lost; before the episode or the ACK that it belongs to.
     fn on_lost(&mut self, _packet: &LostPacket) {}
 
+    /// An earlier connection to the same destination left this slow-start threshold, in
+    /// packets; told before the flow starts, if at all (`tcp_init_metrics`).
+    fn on_threshold(&mut self, _ssthresh: u32) {}
+
     /// The window wasn't used.
     fn on_unused(&mut self, _unused: Unused) {}
 

@@ -97,6 +97,10 @@ impl CongestionControl for Reno {
         self.window.on_undo(event);
     }
 
+    fn on_threshold(&mut self, ssthresh: u32) {
+        self.window.ssthresh = ssthresh;
+    }
+
     fn on_unused(&mut self, unused: Unused) {
         self.window.on_unused(unused);
     }

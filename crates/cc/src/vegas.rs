@@ -188,6 +188,10 @@ impl CongestionControl for Vegas {
         self.forget();
     }
 
+    fn on_threshold(&mut self, ssthresh: u32) {
+        self.window.ssthresh = ssthresh;
+    }
+
     fn on_unused(&mut self, unused: Unused) {
         if matches!(unused, Unused::Idle { .. }) {
             self.forget();

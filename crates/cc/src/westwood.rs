@@ -213,6 +213,10 @@ impl CongestionControl for Westwood {
         self.start(event.now);
     }
 
+    fn on_threshold(&mut self, ssthresh: u32) {
+        self.window.ssthresh = ssthresh;
+    }
+
     fn on_unused(&mut self, unused: Unused) {
         self.window.on_unused(unused);
     }

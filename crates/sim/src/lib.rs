@@ -24,8 +24,8 @@ use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_record::{NullTap, Observer, Tap};
 use narrows_tcp::{
-    BufferLimits, EcnMode, MSS, MakeControl, ReceiverConfig, Segment, SenderConfig, SenderView,
-    TcpProfile,
+    BufferLimits, EcnMode, MSS, MakeControl, Metrics, ReceiverConfig, Segment, SenderConfig,
+    SenderView, TcpProfile,
 };
 
 pub use check::ScenarioError;
@@ -161,6 +161,7 @@ fn hosts(
             gso: scenario.host.gso,
             instance: 0,
             note_lost,
+            metrics: scenario.host.metrics_save.then(Metrics::default),
         };
         let factory = control_factory(scenario.seed, flow, controls, profile);
         let chain = Chain::new(plan, config, factory);

@@ -132,6 +132,9 @@ pub struct Host {
     pub timer_lateness_ns: u64,
     /// Whether a sender's burst passes the path as one packet (GSO through software queues).
     pub gso: bool,
+    /// Whether a connection starts with what the ones before it in its flow left
+    /// (`tcp_no_metrics_save = 0`).
+    pub metrics_save: bool,
     /// How long the receiver's card collects packets for GRO to merge, in ns; 0: no GRO.
     pub gro_ns: u64,
     /// Socket buffers.

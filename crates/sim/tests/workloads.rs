@@ -208,3 +208,29 @@ fn super_packets_pass_the_queue_as_one() {
     let goodputs = [&plain, &log].map(|log| log.goodput(0, 10.0, 60.0));
     assert!(goodputs.iter().all(|&mbps| mbps > 85.0), "{goodputs:?}");
 }
+
+/// What the flows of a chain send again, in a queue that slow start overruns.
+fn retransmissions(profile: &str, metrics_save: bool) -> Vec<u64> {
+    let mut case = scenario(5, 45, bdp(5, 45, 100), &["cubic"]);
+    case.flows[0].size_bytes = Some(200_000);
+    case.flows[0].repeat_gap_ns = Some(SECOND);
+    case.host.profile = profile.into();
+    case.host.metrics_save = metrics_save;
+    run(&case).completions.iter().map(|(_, done)| done.retransmitted).collect()
+}
+
+#[test]
+fn old_kernels_remember_the_threshold() {
+    let (clean, kept) = (retransmissions("linux-4.11", false), retransmissions("linux-4.11", true));
+    assert!(clean.len() > 10 && clean.iter().all(|&lost| lost > 5), "{clean:?}");
+    assert_eq!(kept[0], clean[0], "nothing is known of the destination yet");
+    assert!(kept[1] < kept[0] && kept[2] < kept[1], "{kept:?}");
+    assert!(kept.len() > 10 && kept[3..].iter().all(|&lost| lost == 0), "{kept:?}");
+}
+
+#[test]
+fn newer_kernels_forget_the_threshold() {
+    let (clean, kept) = (retransmissions("linux-6.12", false), retransmissions("linux-6.12", true));
+    assert!(clean[0] > 5);
+    assert_eq!(kept, clean);
+}

@@ -7,6 +7,7 @@
 //! do; a packet is a full MSS except the last one of a transfer.
 
 mod ecn;
+mod metrics;
 mod outbox;
 mod pacer;
 mod profile;
@@ -21,6 +22,7 @@ mod timer;
 mod watch;
 
 pub use ecn::EcnMode;
+pub use metrics::Metrics;
 pub use profile::{
     BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, TcpProfile, profile,
 };

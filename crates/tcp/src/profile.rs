@@ -62,6 +62,9 @@ pub struct TcpProfile {
     /// SYN timeouts of a second each before the timeout starts to double
     /// (`tcp_syn_linear_timeouts`, since 6.5; none before).
     pub linear_syn_timeouts: u32,
+    /// Whether a host remembers the slow-start threshold of a destination
+    /// (`tcp_no_ssthresh_metrics_save = 0`, the default until 5.6).
+    pub keeps_ssthresh: bool,
     /// The receive window.
     pub receive: ReceiveWindow,
     /// Largest send buffer, `tcp_wmem[2]`, in bytes.
@@ -132,6 +135,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     tso_rtt_bonus: true,
     pacing: Pacing { fq_header: 0, internal_header: 0, internal_catches_up: true },
     linear_syn_timeouts: 4,
+    keeps_ssthresh: false,
     receive: ReceiveWindow {
         initial_buffer: 131_072,
         max_buffer: 6 << 20,
@@ -160,6 +164,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     prr_on_una: false,
     timeout_keeps_pipe: false,
     sack_compression: false,
+    keeps_ssthresh: true,
     pacing: Pacing { fq_header: 66, internal_header: 32, internal_catches_up: false },
     receive: ReceiveWindow { initial_buffer: 87_380, initial_window: 29_200, ..LINUX_5_15.receive },
     cc: narrows_cc::LINUX_4_17,

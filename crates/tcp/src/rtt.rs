@@ -134,6 +134,20 @@ impl RttEstimator {
         self.jiffies.to_us(self.rto_ticks())
     }
 
+    /// Whether a timeout wasn't answered since (`icsk_backoff`).
+    pub(crate) fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
+    /// Sets the first RTO by an earlier connection's RTT in us, times 8, if that was longer:
+    /// a SYN is small (`tcp_init_metrics`).
+    pub(crate) fn recall(&mut self, srtt8: u64) {
+        if srtt8 > self.srtt8 {
+            let rtt = self.jiffies.whole_ticks(srtt8 >> 3);
+            self.rto_ticks = rtt + (2 * rtt).max(self.jiffies.ticks(RTO_MIN_US));
+        }
+    }
+
     /// Doubles the RTO after a timeout.
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;

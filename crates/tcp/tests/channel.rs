@@ -174,6 +174,7 @@ impl World {
             instance: 0,
             closes: false,
             note_lost: false,
+            metrics: None,
         };
         let (name, seed) = (case.control, case.seed);
         let make = Box::new(move |_, rtt, initial_cwnd| {

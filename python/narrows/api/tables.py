@@ -144,6 +144,10 @@ class Host(Table):
     """How late the sender's pacing timers fire. Takes a duration with its unit, such as "10s"."""
     gso: Values[bool] | None = None
     """Whether a sender's burst passes the path as one packet. Takes true or false."""
+    metrics_save: Values[bool] | None = None
+    """Whether a connection starts with what the ones before it in its flow left. Takes true or
+    false.
+    """
     gro: Values[str] | None = None
     """How long the receiver's card collects packets for GRO to merge, 0 for no GRO. Takes a
     duration with its unit, such as "10s".

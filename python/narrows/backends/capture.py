@@ -32,6 +32,9 @@ class Captured:
         """All that a specification can name: whatever it says, what happened has happened."""
         return Simulator().capabilities()
 
+    def check(self, scenario: Mapping[str, Any]) -> None:
+        """Nothing is refused beforehand."""
+
     def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
         """What was captured; raises SpecError for a scenario with other flows."""
         if progress is not None:

@@ -45,6 +45,9 @@ class Backend(Protocol):
     def capabilities(self) -> Capabilities:
         """What it can run."""
 
+    def check(self, scenario: Mapping[str, Any]) -> None:
+        """Raises SpecError for what it is known to refuse before anything runs."""
+
     def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
         """Runs `scenario` to its end.
 

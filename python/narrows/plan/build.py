@@ -75,6 +75,7 @@ def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:
             "jitter_ns": host.jitter,
             "timer_lateness_ns": host.timer_lateness,
             "gso": host.gso,
+            "metrics_save": host.metrics_save,
             "gro_ns": host.gro,
             "socket_buffers": host.socket_buffers,
         },

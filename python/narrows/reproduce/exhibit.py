@@ -42,12 +42,14 @@ class Case:
 
     `key` names it: these become columns of every frame. `spec` is what a person
     would write in TOML. A case that belongs to a certain `backend` runs there,
-    whichever was asked for, and is left out where that one isn't set up.
+    whichever was asked for, and is left out where that one isn't set up. One that
+    only shows a reason (`aside`) is left out where the back end can't run it.
     """
 
     key: Key
     spec: Mapping[str, Any]
     backend: str = ""
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

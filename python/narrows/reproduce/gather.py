@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.backends import Backend, get_backend
-from narrows.errors import InputError, NarrowsError
+from narrows.errors import InputError, NarrowsError, SpecError
 from narrows.plan import Cell, Trial, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.spec.reading import validate
@@ -89,8 +89,14 @@ def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
         engine = _engine(case, backend)
         if engine is None:
             continue
-        spec = validate(_possible(case.spec, engine), None, [])
-        runs = plan(spec, engine.engine, engine.name)
+        try:
+            spec = validate(_possible(case.spec, engine), None, [])
+            runs = plan(spec, engine.engine, engine.name)
+            engine.check(runs.trials[0].scenario)
+        except SpecError:
+            if case.aside and engine.name != "sim":
+                continue
+            raise
         cells.append(Condition(case.key, Cell(number, dict(case.key), runs), engine))
     return Work(exhibit, scope, backend.name, tuple(cells))
 

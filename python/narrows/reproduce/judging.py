@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from narrows.metrics.intervals import half_width, mean
 from narrows.report import Check
+from narrows.reproduce.exhibit import Finding
 
 
 def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
@@ -42,6 +43,23 @@ def _bounds(low: float, high: float, unit: str) -> str:
     if math.isinf(low):
         return f"up to {high:g}{unit}"
     return f"from {low:g} to {high:g}{unit}"
+
+
+def version(finding: Finding, document: Finding, profile: str) -> Check:
+    """Whether the kernel's version is why a claim fails, from what the document's kernel did.
+
+    `document` is the finding of the same claim under `profile`, the document's kernel.
+    """
+    failed = {check.statement for check in finding.checks if check.passed is False}
+    there = [check for check in document.checks if check.statement in failed]
+    return Check(
+        f"The kernel's version makes the difference: the document's is {profile}.",
+        "The checks that fail here, of the same runs under the document's kernel. Passes if all "
+        "of them are met there.",
+        "; ".join(check.expected for check in there),
+        "; ".join(check.measured for check in there) or "not checked there",
+        len(there) == len(failed) and all(check.passed for check in there),
+    )
 
 
 def crossing(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from narrows.backends import Backend, get_backend
@@ -12,6 +12,7 @@ from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Gathered, Work, gather, measured, work
+from narrows.reproduce.judging import version
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
@@ -78,7 +79,7 @@ def reproduce(
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)
     gathered = gather(works, engine, place, jobs=jobs, watcher=watcher)
-    made = tuple(_make(item, place) for item in works)
+    made = with_versions([_make(item, place) for item in works])
     entries = [
         ledger.entry(item.exhibit, finding, item.scope, engine.name, engine.engine)
         for item in made
@@ -122,6 +123,29 @@ def _make(item: Work, out: Path) -> Made:
     findings = tuple(method.judge(data))
     plates = write_plates(item, method.draw(data), data, out)
     return Made(item.exhibit, item.scope, plates, findings)
+
+
+def with_versions(made: Sequence[Made]) -> tuple[Made, ...]:
+    """The same, where what fails under another kernel is held against the document's."""
+    own = {
+        finding.claim: finding
+        for item in made
+        if item.scope.profile == item.exhibit.profile
+        for finding in item.findings
+    }
+    return tuple(
+        item
+        if item.scope.profile == item.exhibit.profile
+        else replace(item, findings=tuple(_of_version(item, f, own) for f in item.findings))
+        for item in made
+    )
+
+
+def _of_version(item: Made, finding: Finding, own: Mapping[str, Finding]) -> Finding:
+    document = own.get(finding.claim)
+    if finding.verdict != "refuted" or document is None:
+        return finding
+    return replace(finding, reason=version(finding, document, item.exhibit.profile))
 
 
 def describe(done: Reproduction) -> Iterator[str]:

@@ -80,6 +80,7 @@ def write_site(
     out: Path, entries: Sequence[ledger.Entry], new: Sequence[Plates], backend: str
 ) -> tuple[dict[str, Path], Path]:
     """Writes the pages of the figures in `new` and the index; gives their paths."""
+    (out / "site").mkdir(parents=True, exist_ok=True)
     known = {plates.key: plates for plates in _read(out)}
     known.update({plates.key: plates for plates in new})
     listed = [asdict(plates) for plates in known.values()]

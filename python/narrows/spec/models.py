@@ -124,6 +124,8 @@ class Host(_Table):
     """How late the sender's pacing timers fire; ns."""
     gso: Boolean = False
     """Whether a sender's burst passes the path as one packet."""
+    metrics_save: Boolean = False
+    """Whether a connection starts with what the ones before it in its flow left."""
     gro: Duration = 0
     """How long the receiver's card collects packets for GRO to merge; ns, 0 for no GRO."""
     socket_buffers: Buffers = "raised"

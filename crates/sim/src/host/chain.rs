@@ -143,6 +143,9 @@ impl Chain {
             None => self.done = true,
             Some(gap) => {
                 self.past = add(self.past, stats);
+                if let Some(metrics) = &mut self.config.metrics {
+                    sender.remember(metrics);
+                }
                 self.sender = None;
                 self.config.instance += 1;
                 self.next_start = Some(end + gap);

@@ -121,6 +121,9 @@ impl Crowd {
             retransmitted: stats.retransmitted,
         });
         self.past = add(self.past, stats);
+        if let Some(metrics) = &mut self.config.metrics {
+            open.sender.remember(metrics);
+        }
         self.open.remove(&instance);
         self.deadlines.set(instance, None);
     }

@@ -52,6 +52,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
             jitter_ns: 0,
             timer_lateness_ns: 0,
             gso: false,
+            metrics_save: false,
             gro_ns: 0,
             socket_buffers: SocketBuffers::Raised,
         },

@@ -11,6 +11,7 @@ use super::transmit::WindowUse;
 use super::{SenderConfig, SenderStats, SenderView};
 use crate::Seq;
 use crate::ecn::SenderEcn;
+use crate::metrics::{Ending, Metrics};
 use crate::outbox::{Envelope, Outbox};
 use crate::pacer::Pacer;
 use crate::profile::TcpProfile;
@@ -91,13 +92,17 @@ impl Connection {
     pub(super) fn new(
         config: &SenderConfig,
         envelope: Envelope,
-        cc: Box<dyn CongestionControl>,
+        mut cc: Box<dyn CongestionControl>,
         rtt: Duration,
         answer: Answer,
         now: Time,
     ) -> Self {
         let profile = config.profile;
         let jiffies = Jiffies::new(profile.cc.hz);
+        let known = config.metrics.unwrap_or_default();
+        if let Some(ssthresh) = known.ssthresh {
+            cc.on_threshold(ssthresh);
+        }
         let control = cc.control();
         let enforced = config.fq || control.pacing_rate.is_some();
         let mut connection = Self {
@@ -137,6 +142,8 @@ impl Connection {
         connection.out.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: answer.ts });
         connection.rtt.update_min(rtt.as_micros(), now);
         connection.rtt.update(rtt.as_micros(), 0, 0);
+        connection.rtt.recall(known.srtt8);
+        connection.rack.recall(known.reordering, profile);
         connection.update_pacing_rate();
         connection.write(now);
         connection
@@ -218,6 +225,18 @@ impl Connection {
             self.completed_at = Some(now);
             self.timers.clear();
         }
+    }
+
+    /// Leaves what the next connection to the same destination starts with.
+    pub(super) fn remember(&self, metrics: &mut Metrics) {
+        let ending = Ending {
+            cwnd: self.cwnd,
+            ssthresh: self.control.ssthresh,
+            open: self.state == RecoveryState::Open,
+            reordering: self.rack.unusual_reordering(),
+            keeps_ssthresh: self.profile.keeps_ssthresh,
+        };
+        metrics.update(&self.rtt, ending);
     }
 
     pub(super) fn completed_at(&self) -> Option<Time> {

@@ -15,6 +15,7 @@ use narrows_cc::{CongestionControl, RecoveryState};
 
 use crate::Seq;
 use crate::ecn::EcnMode;
+use crate::metrics::Metrics;
 use crate::outbox::Envelope;
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::receiver::window::window_scale;
@@ -61,6 +62,9 @@ pub struct SenderConfig {
     pub instance: u32,
     /// Whether [`Sender::take_lost`] will be asked.
     pub note_lost: bool,
+    /// What the host knows of the destination; nothing if it keeps no such metrics
+    /// (`tcp_no_metrics_save`).
+    pub metrics: Option<Metrics>,
 }
 
 /// Counters of a sender, in packets since it connected.
@@ -256,6 +260,14 @@ impl Sender {
             _ => None,
         };
         connection.into_iter().flat_map(|connection| connection.take_lost())
+    }
+
+    /// Leaves what the next connection to the same destination starts with, as at the end of
+    /// a connection (`tcp_update_metrics`).
+    pub fn remember(&self, metrics: &mut Metrics) {
+        if let Some(connection) = self.connection() {
+            connection.remember(metrics);
+        }
     }
 
     /// Counters.

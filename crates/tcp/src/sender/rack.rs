@@ -6,7 +6,7 @@ use narrows_cc::RecoveryState;
 
 use super::Connection;
 use crate::Seq;
-use crate::profile::LossDetection;
+use crate::profile::{LossDetection, TcpProfile};
 use crate::scoreboard::{Marks, Sent};
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a widened window persists.
@@ -54,6 +54,20 @@ impl Default for Rack {
 }
 
 impl Rack {
+    /// Starts with the reordering that an earlier connection saw; it also ends FACK
+    /// (`tcp_init_metrics`, until 4.15).
+    pub(super) fn recall(&mut self, reordering: Option<u32>, profile: &TcpProfile) {
+        if let Some(packets) = reordering {
+            self.reordering = packets;
+            self.reordering_seen |= profile.loss_detection == LossDetection::Fack;
+        }
+    }
+
+    /// What later connections should know of reordering, if it isn't the usual.
+    pub(super) fn unusual_reordering(&self) -> Option<u32> {
+        (self.reordering != DUPTHRESH).then_some(self.reordering)
+    }
+
     /// A packet arrived (`tcp_rack_advance`).
     pub(super) fn advance(&mut self, seq: Seq, sent: &Sent, now_us: u64, min_rtt_us: u64) {
         let rtt_us = now_us.saturating_sub(sent.sent_us);

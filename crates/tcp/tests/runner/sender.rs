@@ -49,6 +49,7 @@ impl SenderEnd {
             instance: 0,
             closes: false,
             note_lost: false,
+            metrics: None,
         };
         let pacing = settings.get("pacing").map(script::rate).transpose()?;
         let notes = notes(initial_cwnd, pacing);

@@ -74,6 +74,12 @@ class Kernel:
             captures=("pcap", "snaplen"),
         )
 
+    def check(self, scenario: Mapping[str, Any]) -> None:
+        """Raises SpecError for what this machine's kernel can't run."""
+        _check(scenario)
+        self._senders.check(scenario["flows"])
+        self._senders.check_duration(scenario)
+
     def run(
         self,
         scenario: Mapping[str, Any],
@@ -87,9 +93,7 @@ class Kernel:
         Raises SpecError if the kernel can't run it, KernelRunError if the run
         fails, and whatever `progress` raises.
         """
-        _check(scenario)
-        self._senders.check(scenario["flows"])
-        self._senders.check_duration(scenario)
+        self.check(scenario)
         began = time.perf_counter()
         with run_directory() as directory:
             config = router_config(scenario, self._tool, self._senders, directory, captures)

@@ -95,7 +95,7 @@ def _traffic_config(
         "first_port": FIRST_PORT,
         "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
         "sysctls": {
-            **_sysctls(scenario["host"]["socket_buffers"]),
+            **_sysctls(scenario["host"]),
             "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
         },
         "flows": [
@@ -118,11 +118,11 @@ def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[
     }
 
 
-def _sysctls(buffers: str) -> dict[str, str]:
-    rmem, wmem = _BUFFERS[buffers]
+def _sysctls(host: Mapping[str, Any]) -> dict[str, str]:
+    rmem, wmem = _BUFFERS[host["socket_buffers"]]
     return {
-        # Else one flow's ssthresh and RTT leak into the next.
-        "net/ipv4/tcp_no_metrics_save": "1",
+        # Unless it is wanted, one flow's ssthresh and RTT mustn't leak into the next.
+        "net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1",
         "net/ipv4/tcp_rmem": rmem,
         "net/ipv4/tcp_wmem": wmem,
         # Sockets whose process is gone would hold their namespace for minutes.

@@ -87,7 +87,8 @@ class Uml:
         Raises SpecError if the kernel can't run it, GuestError if the guest
         fails, and whatever `progress` raises.
         """
-        parameters = self._check(scenario)
+        self.check(scenario)
+        parameters = self._parameters(scenario["flows"])
         began = time.perf_counter()
         with guest_directory() as directory:
             cpu_s = self._boot(directory, scenario, parameters, progress)
@@ -122,8 +123,8 @@ class Uml:
         _complain(directory)
         return cpu_s
 
-    def _check(self, scenario: Mapping[str, Any]) -> list[str]:
-        """What is to be said on the kernel's command line; raises SpecError."""
+    def check(self, scenario: Mapping[str, Any]) -> None:
+        """Raises SpecError for what the kernel can't run."""
         host, flows = scenario["host"], scenario["flows"]
         if not self._chosen and host["profile"] != self.kernel.profile:
             remedy = f'"{self.kernel.profile}", or --backend uml:{self.kernel.name},'
@@ -144,10 +145,13 @@ class Uml:
             if flow["cca"] not in self.kernel.ccas:
                 found = f'"{flow["cca"]}", which {self.kernel.name} lacks'
                 raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], self.kernel.ccas))
-        return self._parameters(flows)
+        self._parameters(flows)
 
     def _parameters(self, flows: list[Mapping[str, Any]]) -> list[str]:
-        """A control's options are parameters of its module, the same for all its flows."""
+        """What is to be said on the kernel's command line; raises SpecError.
+
+        A control's options are parameters of its module, the same for all its flows.
+        """
         chosen: dict[str, dict[str, float]] = {}
         for i, flow in enumerate(flows):
             place, cca, options = f"flows[{i}].options", flow["cca"], dict(flow["options"])

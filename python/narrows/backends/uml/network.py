@@ -130,7 +130,9 @@ def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
         "bottleneck_class": bottleneck_class(scenario["path"]),
         "sender_device": "s0",
         "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
-        "sysctls": {"net/ipv4/tcp_no_metrics_save": "1"},
+        "sysctls": {
+            "net/ipv4/tcp_no_metrics_save": "0" if scenario["host"]["metrics_save"] else "1"
+        },
         "flows": [{name: flow[name] for name in names} for flow in scenario["flows"]],
         "out": GUEST_DIRECTORY,
     }

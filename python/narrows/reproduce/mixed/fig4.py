@@ -9,7 +9,7 @@ import polars as pl
 
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.mixed import grid, testbed
+from narrows.reproduce.mixed import grid, testbed, unstated
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -18,8 +18,10 @@ UNDERUSED = 0.85
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The whole of Table I with flows of 1 MB."""
-    yield from testbed.table(scope)
+    """The whole of Table I with flows of 1 MB; CUBIC-bbr with super-packets, too."""
+    yield from unstated.plain(testbed.table(scope))
+    bursty = (case for case in testbed.table(scope) if case.key["pair"] == "CUBIC-bbr")
+    yield from unstated.under(unstated.OFFLOAD, bursty)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -29,7 +31,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Utilisation for every rate, in percent."""
-    rows = data["outcome"].with_columns(percent=100 * pl.col("utilization"))
+    rows = unstated.only(data)["outcome"].with_columns(percent=100 * pl.col("utilization"))
     shown = Data({"outcome": rows}, data.scope)
     sheet = grid.sheet(shown, "percent", "Utilisation of the bottleneck", "Percent", top=102)
     return [Picture("", "Bytes that left the bottleneck while the large flow lasted", sheet)]
@@ -37,7 +39,9 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """Where the link is underused, and by whom."""
-    return [Finding("mixed/fig4", [underused(data), others(data)])]
+    described = unstated.only(data)
+    reason = unstated.reason(unstated.OFFLOAD, data, lambda varied: [others(varied)])
+    return [Finding("mixed/fig4", [underused(described), others(described)], reason)]
 
 
 def _low(data: Data, pair: str, rooms: tuple[float, ...]) -> dict[tuple[int, float], float]:

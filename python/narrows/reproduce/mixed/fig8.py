@@ -14,7 +14,7 @@ from narrows.figures.palette import name
 from narrows.metrics.intervals import difference_half_width
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.mixed import testbed
+from narrows.reproduce.mixed import testbed, unstated
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -25,6 +25,12 @@ QUICK_GAPS = (0.0, 0.3, 0.6, 0.9)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
+    """The study's, and with super-packets."""
+    yield from unstated.plain(described(scope))
+    yield from unstated.under(unstated.OFFLOAD, described(scope), rate_mbps=RATE, buffer_bdp=BUFFER)
+
+
+def described(scope: Scope) -> Iterator[Case]:
     """A CUBIC flow of 90 MB beside 1 MB flows of both controls, gaps from 0 to 0.9 s."""
     for small in ("bbr", "cubic"):
         for gap in QUICK_GAPS if scope.quick else GAPS:
@@ -41,6 +47,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput and utilisation over the gap."""
+    data = unstated.only(data)
     charts = (
         _chart(data, "goodput_mbps", "Throughput of the large flow (Mbit/s)", 1.0),
         _chart(data, "utilization", "Utilisation (percent)", 100.0),
@@ -67,7 +74,8 @@ def _chart(data: Data, value: str, y_label: str, scale: float) -> Chart:
 
 def judge(data: Data) -> list[Finding]:
     """Where CUBIC-cubic and CUBIC-bbr are farthest apart."""
-    return [Finding("mixed/fig8", [widest(data)])]
+    reason = unstated.reason(unstated.OFFLOAD, data, lambda varied: [widest(varied)])
+    return [Finding("mixed/fig8", [widest(unstated.only(data))], reason)]
 
 
 def _used(data: Data, small: str, gap: float) -> list[float]:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 BUFFER = 8.0
 LARGE = 2.0
 """Queues are compared where BBR's has room."""
+BURSTS = 6
+"""Packets that a window has above its gain times the BDP: three bursts, of two packets each up to
+about 16 Mbit/s of a flow (`bbr_target_cwnd`, `bbr_tso_segs_goal`)."""
+PACKET_BITS = 8 * 1500
 SHOWN_S = (180.0, 240.0)
 
 
@@ -80,7 +84,11 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """BBR's standing queue, CUBIC's full one, and the RTTs that follow."""
     return [
-        Finding("panaderia/fig5-bbr-queue", [standing(data), probing(data), everywhere(data)]),
+        Finding(
+            "panaderia/fig5-bbr-queue",
+            [standing(data), probing(data), everywhere(data)],
+            bursts(data),
+        ),
         Finding("panaderia/fig5-cubic-queue", [climbs(data)]),
         Finding("panaderia/fig5-rtt", [against_cubic(data), against_rtprop(data)]),
     ]
@@ -130,6 +138,31 @@ def everywhere(data: Data) -> Check:
         [100.0 * float(inside.mean())],
         (95.0, 100.0),
         " %",
+    )
+
+
+def bursts(data: Data) -> Check:
+    """The same without what each window has for bursts."""
+    rows = data["standing"].filter((pl.col("set") == "table") & (pl.col("buffer_bdp") >= LARGE))
+    bdp_bits = 1e6 * pl.col("rate_mbps") * testbed.RTT_S
+    spare = pl.col("flows") * BURSTS * PACKET_BITS / bdp_bits
+    cells = rows.group_by("flows", "rate_mbps", "buffer_bdp").agg(
+        (pl.col("queue_p50_bdp") - spare).mean().alias("own"), pl.col("queue_p50_bdp").mean()
+    )
+    long = cells.filter(pl.col("queue_p50_bdp") > 1.5)
+    names = ", ".join(
+        f"{row['flows']} flows at {row['rate_mbps']} Mbit/s"
+        for row in long.select("flows", "rate_mbps").unique(maintain_order=True).to_dicts()
+    )
+    own = frames.column(cells, "own")
+    return Check(
+        "Where it is longer, the windows' room for bursts makes it so: packets that many slow "
+        "flows have in numbers.",
+        f"The median queues without {BURSTS} packets of each flow. Passes if none is above 1.5 "
+        "BDP.",
+        "up to 1.5 BDP",
+        f"up to {own.max():.2f} BDP; with them above 1.5 BDP: {names or 'none'}",
+        bool(own.max() <= 1.5),
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 RTT = "25ms"
+RTT_S = 0.025
 RATES = (40, 80, 120)
 FLOWS = (2, 4, 8)
 BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 4.0, 8.0)
@@ -25,6 +26,8 @@ START_S, END_S = 120, 240
 MIXES = ("bbr", "cubic", "mix")
 LATE_PROFILE = "linux-4.17"
 LATENESS = "50us"
+TIMERS = {"late": LATENESS, "perfect": "0s", "later": "100us"}
+"""How late pacing timers may be; how late the testbed's were isn't known."""
 
 
 def path(rate_mbps: float, buffer_bdp: float) -> dict[str, Any]:
