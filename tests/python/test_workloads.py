@@ -197,3 +197,19 @@ def test_examples_run(path: Path) -> None:
 def test_there_is_an_example_of_each_kind() -> None:
     text = "".join(path.read_text() for path in examples())
     assert all(f'kind = "{kind}"' in text for kind in KINDS)
+
+
+def test_tables_hold_what_the_application_saw(tmp_path: Path) -> None:
+    """Also beside a flow without a workload, which has none of these columns."""
+    import narrows as nw
+
+    client = nw.Flow(cca="cubic", workload={"kind": "requests", "size": "100kb"})
+    path = nw.Path(rate="20mbit", rtt="20ms", buffer="1bdp")
+    scenario = nw.Scenario(
+        name="tables", path=path, flows=[nw.Flow(cca="bbr"), client], run=nw.Run(duration="5s")
+    )
+    flows = nw.run(scenario, out=tmp_path / "run").table("flows")
+    kinds, completed = flows["workload"].to_list(), flows["completed"].to_list()
+    assert (kinds, completed[0]) == ([None, "requests"], None)
+    assert completed[1] > 3
+    assert 0.02 < flows["completion_p50_s"][1] <= flows["completion_max_s"][1] < 5

@@ -108,9 +108,17 @@ fn vegas_cedes_to_cubic() {
 
 #[test]
 fn ledbat_yields_to_cubic_where_the_buffer_exceeds_its_target() {
-    // 4 BDP are 160 ms of queue, the target is 100 ms.
-    let share = share((20, 40, 400), &["ledbat", "cubic"]);
-    assert!(share < 0.05, "{share}");
+    let share = |percent: u64, target_ms: f64| {
+        let (rates, _) = goodputs((20, 40, percent), &["ledbat", "cubic"], (20, 80), |case| {
+            case.flows[0].options.insert("target_ms".into(), target_ms);
+        });
+        rates[0] / (rates[0] + rates[1])
+    };
+    // 4 BDP are 160 ms of queue, 1 BDP are 40.
+    let (deep, short, lower) = (share(400, 100.0), share(100, 100.0), share(100, 10.0));
+    assert!(deep < 0.05, "{deep}");
+    assert!(short > 0.2, "{short}: it never sees 100 ms");
+    assert!(lower < 0.1, "{lower}");
 }
 
 #[test]

@@ -57,6 +57,20 @@ fn dctcp_holds_its_queue_at_the_step() {
 }
 
 #[test]
+fn dualpi2_starves_dctcp_where_a_packet_takes_longer_than_the_step() {
+    // 1.2 ms of 1 ms: whatever waits behind another packet is marked, unless two must wait.
+    let goodput = |values: &[(&str, Value)]| {
+        let mut case = flows(&["dctcp"], Ecn::L4s, queue("dualpi2", values));
+        case.path.rate_bps = 10_000_000;
+        case.path.rtt_ns = 20 * common::MILLI;
+        run(&case).goodput(0, 2.0, 12.0)
+    };
+    let (linux, rfc) = (goodput(&[]), goodput(&[("min_qlen_step_packets", Value::Whole(1))]));
+    assert!(linux < 2.0, "{linux} Mbit/s with Linux's defaults");
+    assert!(rfc > 8.5, "{rfc} Mbit/s with RFC 9332's Th_len");
+}
+
+#[test]
 fn prague_holds_its_queue_at_the_marks() {
     // The L queue of DualPI2 marks what waited for 1 ms.
     for (queue, delays) in [(step(), 0.5..2.2), (queue("dualpi2", &[]), 0.2..1.0)] {

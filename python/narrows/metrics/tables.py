@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 Entry = Mapping[str, Any]
-_TEXTS = ("name", "class", "cca", "invalid")
-_WHOLE = ("flows", "instance", "retransmits", "drops", "forwarded", "packets")
+_TEXTS = ("name", "class", "cca", "invalid", "workload")
+_WHOLE = (
+    *("flows", "instance", "retransmits", "drops", "forwarded", "packets"),
+    *("completed", "stalls"),
+)
 _DELAYS = ("mean", "p50", "p95", "p99")
 
 PATH = ("rate_mbps", "rtt_ms", "buffer_bdp")
@@ -140,7 +143,8 @@ def _class(flows: Sequence[Entry]) -> dict[str, Any]:
 def _flow(flow: Entry, scenario: Entry, classes: Mapping[str, str]) -> dict[str, Any]:
     """A row of `flows`."""
     rtt = {f"rtt_{name}_ms": value for name, value in flow["rtt_ms"].items()}
-    plain = {name: value for name, value in flow.items() if name not in ("rtt_ms", "instance")}
+    apart = ("rtt_ms", "instance", "workload")
+    plain = {name: value for name, value in flow.items() if name not in apart}
     entry = _entry(scenario, flow["name"])
     own_ms = _rtt_ms(entry, scenario)
     delays = {
@@ -151,7 +155,16 @@ def _flow(flow: Entry, scenario: Entry, classes: Mapping[str, str]) -> dict[str,
     slow = slowdown(flow["fct_s"], size, _rate_bps(entry, scenario), own_ms / 1e3)
     place = {"name": flow["name"], "class": classes[flow["name"]]}
     place["instance"] = flow.get("instance", 0)
-    return {**place, **plain, **rtt, **delays, "slowdown": slow}
+    return {**place, **plain, **rtt, **delays, "slowdown": slow, **_workload(flow)}
+
+
+def _workload(flow: Entry) -> dict[str, Any]:
+    """What the application saw, if the flow has a workload."""
+    if "workload" not in flow:
+        return {}
+    seen = dict(flow["workload"])
+    times = {f"completion_{name}_s": value for name, value in seen.pop("completion_s").items()}
+    return {"workload": seen.pop("kind"), **seen, **times}
 
 
 def _sum(values: Any) -> Any:  # noqa: ANN401 (whole numbers stay whole)

@@ -175,7 +175,7 @@ pub static QUEUES: &[Info] = &[
                 "min_qlen_step",
                 Unit::Packets,
                 Whole(0),
-                "L4S packets that must wait before one for the step to apply to it",
+                "L4S packets that must wait before one for the step to apply to it; RFC 9332 has 1",
             ),
             whole("classic_protection", Whole(10), "the classic queue's least share, in %")
                 .at_most(100),

@@ -48,7 +48,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
              "in the BBR paper."),
     _exhibit("bufferbloat", "Queueing delay in bloated buffers",
              "Backup slide 'low queue delay, despite bloated buffers'", also=LATER,
-             choices="The flows start together and settle for 15 minutes; their median RTT is "
+             choices="The flows start 0.1 s apart and settle for 15 minutes; their median RTT is "
              "shown, as in the figure of the BBR paper."),
     _exhibit("convergence", "BBR flows find a fair share by noticing each other's probes",
              "Backup slide 'BBR multi-flow convergence dynamics'", also=LATER,
