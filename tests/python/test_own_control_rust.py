@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import narrows as nw
 from narrows import _native
-from narrows.plan import plan
-from narrows.spec import load
 
 ROOT = Path(__file__).parents[2]
 CRATE = ROOT / "experiments" / "own-control-rust"
@@ -21,13 +19,12 @@ TIMEOUT_S = 400
 def test_a_control_from_outside_runs(tmp_path):
     shutil.copy(ROOT / "Cargo.lock", CRATE / "Cargo.lock")  # the workspace's versions are at hand
     program = _built()
-    scenario = plan(load(_spec(tmp_path)).spec, "1").trials[0].scenario
-    file = tmp_path / "scenario.json"
-    file.write_text(json.dumps(scenario))
+    result = nw.run(CRATE / "experiment.toml", out=tmp_path / "result")
+    file = result.path / "trial-1" / "scenario.json"
     command = [program, file]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     found = re.fullmatch(r"(\d+) packets in 20 s, digest (\w+)\n", done.stdout)
-    reno = _native.run(json.dumps(scenario))
+    reno = _native.run(file.read_text())
     assert found
     assert int(found[1]) > 0.9 * reno.packets
     assert found[2] != reno.digest
@@ -41,19 +38,3 @@ def _built():
     )
     assert done.returncode == 0, done.stderr
     return ROOT / "target" / "debug" / "own-control"
-
-
-def _spec(directory):
-    spec = directory / "reno.toml"
-    spec.write_text("""
-[path]
-rate = "10mbit"
-rtt = "20ms"
-buffer = "1bdp"
-[[flows]]
-cca = "reno"
-[run]
-duration = "20s"
-record = "summary"
-""")
-    return spec
