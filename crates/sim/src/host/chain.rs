@@ -112,6 +112,7 @@ impl Chain {
         self.sender.as_mut()?.poll(now)
     }
 
+    #[cold]
     fn connect(&mut self, now: Time) {
         self.next_start = None;
         self.connected_at = now;

@@ -96,6 +96,7 @@ impl Crowd {
         self.next_arrival = Some(next).filter(|&at| self.stop.is_none_or(|stop| at < stop));
     }
 
+    #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let instance = packet.body.instance;
         let Some(open) = self.open.get_mut(&instance) else { return };
@@ -128,6 +129,7 @@ impl Crowd {
         self.deadlines.set(instance, None);
     }
 
+    #[inline(never)]
     pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         while let Some(at) = self.next_arrival.filter(|&at| at <= now) {
             self.arrive(at);
@@ -143,6 +145,7 @@ impl Crowd {
         None
     }
 
+    #[inline(never)]
     pub(super) fn next_deadline(&self) -> Option<Time> {
         Time::earlier(self.deadlines.earliest().map(|(at, _)| at), self.next_arrival)
     }

@@ -34,7 +34,8 @@ pub(crate) struct Completed {
 /// Makes the congestion control of a connection.
 pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
 
-/// The sending side of a flow.
+/// The sending side of a flow. What sessions and crowds do is never inlined: a chain is the
+/// usual host, and the event loop stays small around it.
 #[allow(clippy::large_enum_variant)] // a chain is the busiest: no pointer to it
 pub(crate) enum SendingHost {
     /// One connection, or one after another.

@@ -92,6 +92,7 @@ pub(crate) struct Many {
 }
 
 impl Many {
+    #[inline(never)]
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let instance = packet.body.instance;
         let config = ReceiverConfig { instance, ..self.config };
@@ -109,6 +110,7 @@ impl Many {
         result
     }
 
+    #[inline(never)]
     fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         while let Some(instance) = self.deadlines.due(now) {
             let packet = self.with(instance, |receiver| receiver.poll(now));

@@ -64,12 +64,14 @@ impl Session {
         self.sender.as_ref().map(Sender::stats).unwrap_or_default()
     }
 
+    #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Some(sender) = &mut self.sender {
             sender.receive(&packet.body, now);
         }
     }
 
+    #[inline(never)]
     pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         if self.start.is_some_and(|start| start <= now) {
             self.start = None;
@@ -104,6 +106,7 @@ impl Session {
         self.transfer = size.map(|size| Transfer { start: now, size, retransmitted });
     }
 
+    #[inline(never)]
     pub(super) fn next_deadline(&self) -> Option<Time> {
         let sender = self.sender.as_ref().and_then(Sender::next_deadline);
         let own = Time::earlier(self.next_action, Time::earlier(self.start, self.stop));
