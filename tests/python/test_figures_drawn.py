@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 import synthetic_run
 
@@ -89,6 +90,9 @@ def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(figure):
     # Sequence numbers are looked at closely in both directions.
     fixed = {plot["layout"][axis]["fixedrange"] for axis in shown}
     assert fixed == {figure.name != "sequence"}
+    # A stroke of one packet is smaller than a pixel, and plotly.js leaves out what is.
+    simplified = {trace.get("line", {}).get("simplify", True) for trace in plot["data"]}
+    assert simplified == {figure.name != "sequence"}
 
 
 def test_panels_do_not_overlap(figure):
@@ -151,3 +155,22 @@ def test_thinning_keeps_gaps():
 
 def test_numbers_are_short_and_unknown_ones_null():
     assert interactive.numbers(np.array([1 / 3, np.nan, 1e7 + 1])) == [0.33333, None, 1e7]
+
+
+def test_packets_that_follow_one_another_closely_are_one_line():
+    rows = pl.DataFrame(
+        {
+            "flow": [0] * 5,
+            "kind": ["data"] * 5,
+            "time_s": [1.0, 1.001, 1.002, 5.0, 5.001],
+            # The third leaves a hole, the fourth comes much later.
+            "begin": [0, 1000, 3000, 4000, 5000],
+            "end": [1000, 2000, 4000, 5000, 6000],
+        }
+    )
+    scenario = {"name": "x", "flows": [{"name": "a", "cca": "unsure"}]}
+    samples = pl.DataFrame({"time_s": [10.0]})
+    drawn = figures.describe("sequence", scenario, {"sequence": rows, "flow_samples": samples})
+    (series,) = drawn.panels[0].series
+    assert list(np.flatnonzero(np.isnan(series.y))) == [4, 7, 12]
+    assert list(series.y[:4] * 1e6) == pytest.approx([0, 1000, 1000, 2000])

@@ -141,6 +141,8 @@ def _trace(series: Series, axis: str, unit: str) -> dict[str, Any]:
             "width": series.width,
             "dash": DASHES[series.dash],
             "shape": "hv" if series.kind == "step" else "linear",
+            # Strokes smaller than a pixel would be left out.
+            **({"simplify": False} if series.exact else {}),
         },
     }
     if series.fill:

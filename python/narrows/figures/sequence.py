@@ -19,6 +19,8 @@ MOST_FLOWS = 3
 """Flows with the most data that are drawn."""
 MOST_POINTS = 24_000
 """Of a flow; beyond, every other one of each kind is left out."""
+_NEAR = 1000
+"""Packets nearer than this part of the whole time are about one column of pixels."""
 _MEGA = 1e6
 _STROKES = (
     ("data", "sent", "neutral"),
@@ -35,10 +37,11 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
     Only captures have the table `sequence`; other runs have no panels.
     """
     del groups
+    end_s = frames.end_s(tables)
     table = tables.get("sequence")
     chosen = [] if table is None else _largest(table)
     panels = tuple(
-        _panel(scenario, table.filter(pl.col("flow") == flow), flow)
+        _panel(scenario, table.filter(pl.col("flow") == flow), flow, end_s)
         for flow in chosen
         if table is not None
     )
@@ -47,7 +50,7 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
         title=f"{scenario['name']}: time and sequence",
         subtitle=f"{len(chosen)} of {len(scenario['flows'])} flows",
         x_label="Time (s)",
-        x_range=(0.0, frames.end_s(tables)),
+        x_range=(0.0, end_s),
         panels=panels,
         alt="For every flow: sequence numbers of data, acknowledgements and window over time.",
         tall=2.2,
@@ -59,10 +62,11 @@ def _largest(table: pl.DataFrame) -> list[int]:
     return sorted(ends["flow"].head(MOST_FLOWS).to_list())
 
 
-def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Panel:
+def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int, end_s: float) -> Panel:
     step = 1
     while len(rows) // step > MOST_POINTS:
         step *= 2
+    near_s = end_s / _NEAR
     series = []
     for kind, label, colour in _STEPS:
         part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
@@ -70,18 +74,26 @@ def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Panel:
         series.append(_series(label, x, y, colour, "step"))
     for kind, label, colour in _STROKES:
         part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
-        series.append(_series(label, *_strokes(part), colour, "line"))
+        series.append(_series(label, *_strokes(part, near_s), colour, "line"))
     spec = scenario["flows"][flow]
     drawn = tuple(s for s in series if frames.has_values([s]))
     return Panel(f"{spec['name']} ({name(str(spec['cca']))})", "MB", drawn, low=0.0)
 
 
-def _strokes(rows: pl.DataFrame) -> tuple[Floats, Floats]:
-    """Each stretch as a stroke: up from its first byte to its last, and a gap."""
+def _strokes(rows: pl.DataFrame, near_s: float) -> tuple[Floats, Floats]:
+    """Each stretch as a stroke: up from its first byte to its last, and a gap.
+
+    Stretches that follow one another in their bytes and within `near_s` are joined to stairs: a
+    page with an element for each packet would be slow.
+    """
     time_s, gap = frames.column(rows, "time_s"), np.full(len(rows), np.nan)
-    begin, end = (frames.column(rows, edge) / _MEGA for edge in ("begin", "end"))
+    begin, end = (frames.column(rows, edge) for edge in ("begin", "end"))
     x = np.column_stack([time_s, time_s, gap]).ravel()
-    return x, np.column_stack([begin, end, gap]).ravel()
+    y = np.column_stack([begin, end, gap]).ravel() / _MEGA
+    joined = (begin[1:] == end[:-1]) & (np.diff(time_s) <= near_s)
+    kept = np.ones(len(x), dtype=bool)
+    kept[2:-1:3] = ~joined
+    return x[kept], y[kept]
 
 
 def _series(label: str, x: Floats, y: Floats, colour: str, kind: Kind) -> Series:

@@ -78,6 +78,7 @@ impl Half {
         news.bytes += ack.saturating_sub(high);
         self.counts.stretched += u64::from(parts > 2);
         self.counts.missing += missing;
+        self.unseen.add(high, ack, self.last_event);
         self.controls += controls;
         self.una = Some(ack);
         self.high = Some(high.max(ack));
@@ -100,7 +101,9 @@ impl Half {
         let second = segment.sacks().get(1).map(|&(b, e)| (self.unwrap(b), self.unwrap(e)));
         let within = second.is_some_and(|(b, e)| b <= begin && end <= e);
         let duplicate = begin < end && (end <= ack || within);
-        if duplicate {
+        // The one byte of a keep-alive has always arrived before.
+        let keepalive = end.saturating_sub(begin) == 1 && self.counts.keepalives > 0;
+        if duplicate && !keepalive {
             self.counts.spurious += self.packets(end - begin);
         }
         for &(begin, end) in &segment.sacks()[usize::from(duplicate)..] {

@@ -59,6 +59,35 @@ pub(crate) struct Counts {
     pub(crate) lost: u64,
 }
 
+/// Bytes that were acknowledged before the capture saw them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unseen {
+    begin: u64,
+    end: u64,
+    since: u64,
+}
+
+impl Unseen {
+    /// At `time` everything up to `ack` is acknowledged; nothing from `high` on was seen.
+    pub(super) fn add(&mut self, high: u64, ack: u64, time: u64) {
+        if ack > high {
+            let begin = if self.end == high { self.begin } else { high };
+            *self = Self { begin, end: ack, since: time };
+        }
+    }
+
+    /// How many of these bytes a packet has that begins with the first of them, no later than
+    /// `late` ns after their acknowledgement: hosts with several processors capture an
+    /// acknowledgement before what it acknowledges.
+    fn take(&mut self, begin: u64, end: u64, time: u64, late: u64) -> u64 {
+        if self.begin >= self.end || begin != self.begin || time > self.since.saturating_add(late) {
+            return 0;
+        }
+        self.begin = end.min(self.end);
+        self.begin - begin
+    }
+}
+
 /// One direction of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Half {
@@ -73,6 +102,7 @@ pub(crate) struct Half {
     pub(crate) base: u64,
     pub(crate) outstanding: Outstanding,
     pub(super) sacked: Ranges,
+    pub(super) unseen: Unseen,
     /// Up to where what wasn't selectively acknowledged counts as lost.
     pub(super) lost_edge: u64,
     pub(super) delivered: u64,
@@ -293,6 +323,11 @@ impl Half {
     /// Data below the highest number: again, late, or twice in the capture.
     fn old_data(&mut self, begin: u64, end: u64, segment: &Segment) -> Mark {
         let packets = self.packets(end - begin);
+        let unseen = self.unseen.take(begin, end, segment.time, self.late_ns());
+        if unseen > 0 {
+            self.counts.missing -= unseen;
+            return Mark::New;
+        }
         if self.una.is_some_and(|una| end <= una) {
             self.counts.needless += packets;
             return self.sent_again(packets, end - begin);
@@ -359,7 +394,12 @@ impl Half {
         {
             return after(stamp, beyond);
         }
-        segment.time.saturating_sub(hole.time) > LATE_NS.max(self.lowest.unwrap_or(0) / 2)
+        segment.time.saturating_sub(hole.time) > self.late_ns()
+    }
+
+    /// Sooner than this nothing that was sent again can be there.
+    fn late_ns(&self) -> u64 {
+        LATE_NS.max(self.lowest.unwrap_or(0) / 2)
     }
 
     fn after_data(&mut self, bytes: u64, segment: &Segment, mark: Mark) {

@@ -209,3 +209,23 @@ fn a_zero_window_is_timed() {
     let zero = outcome.summary.flows[0].window.zero;
     assert_eq!((zero.count, zero.longest_s), (1, 0.3));
 }
+
+#[test]
+fn an_acknowledgement_captured_before_its_data_is_no_retransmission() {
+    let mut segments: Vec<_> = burst(0, 0, 1).collect();
+    segments.push((20, Tcp::ack(3001)));
+    segments.extend(burst(20, 1, 1));
+    // One frame of two packets, the first of which is acknowledged.
+    segments.push((21, Tcp::data(2001, 2000)));
+    segments.push((41, Tcp::ack(4001)));
+    let found = flow("ack-first", &segments);
+    assert_eq!((found.loss.retransmitted, found.loss.missing_bytes), (0, 0));
+    assert_eq!((found.payload_bytes, found.received_bytes), (4000, 4000));
+
+    // What comes a round trip later was sent for nothing.
+    segments.truncate(2);
+    segments.push((40, Tcp::data(1001, 1000)));
+    let found = flow("ack-early", &segments);
+    assert_eq!((found.loss.retransmitted, found.loss.needless), (1, 1));
+    assert_eq!(found.loss.missing_bytes, 2000);
+}
