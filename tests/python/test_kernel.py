@@ -20,6 +20,7 @@ from specimens import GOOD, scenario_of, write
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
 from narrows.backends.tools import router_tool
+from narrows.errors import SpecError
 from narrows.metrics import summarise
 
 BACKEND = "kernel" if shutil.which("iperf3") else "kernel:own"
@@ -91,6 +92,20 @@ def test_a_chain_with_losses_completes_and_ends_the_run(kernel: Kernel) -> None:
     dropped, queue_drops = last["dropped"].max(), result.tables["queue_samples"]["dropped_packets"]
     assert isinstance(dropped, int)
     assert dropped > 0 or queue_drops.max() == 0
+
+
+def test_a_receive_window_limits_the_rate(kernel: Kernel) -> None:
+    changes = ["run.duration=2s", "run.warmup=100ms", "flows.0.receive_window=10kb"]
+    scenario = scenario_of(GOOD, changes)
+    rows = kernel.run(scenario).tables["flow_samples"]
+    rounds = 2e9 / scenario["path"]["rtt_ns"]
+    assert 0.6 * 10_000 * rounds < rows["received_bytes"][-1] <= 10_000 * (rounds + 1)
+
+
+def test_iperf3_has_no_receive_window() -> None:
+    scenario = scenario_of(GOOD, ["flows.0.receive_window=10kb"])
+    with pytest.raises(SpecError, match="kernel:own"):
+        Kernel().check(scenario)
 
 
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3: `apt install iperf3`")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from specimens import GOOD, scenario_of
 
+from narrows.backends import get_backend
 from narrows.backends.uml import Uml, kernels, machine
 from narrows.backends.uml.machine import GuestError
 from narrows.cli import main
@@ -91,6 +92,18 @@ def test_a_chain_completes_and_ends_the_run(uml: Uml) -> None:
     assert set(done["size_bytes"]) == {1_000_000, 100_000}
     last = result.tables["flow_samples"].filter(result.tables["flow_samples"]["flow"] == 0)
     assert last["received_bytes"].max() == 1_000_000
+
+
+def test_a_receive_window_limits_the_rate_as_in_the_simulator(uml: Uml) -> None:
+    changes = ["flows.0.receive_window=10kb", "run.duration=5s"]
+    ends = []
+    for engine in (uml, get_backend("sim")):
+        rows = engine.run(scenario_of(GOOD, changes)).tables["flow_samples"]
+        ends.append(float(rows["received_bytes"][-1]))
+    # Six packets a round trip; which of their ACKs wait differs.
+    assert ends[0] == pytest.approx(ends[1], rel=0.1)
+    unlimited = run(uml, overrides=("run.duration=5s",)).tables["flow_samples"]
+    assert ends[0] < 0.8 * unlimited["received_bytes"][-1]
 
 
 def test_delays_of_their_own_loss_and_packet_limits(uml: Uml) -> None:

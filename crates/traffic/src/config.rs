@@ -99,6 +99,8 @@ pub struct FlowConfig {
     pub stop_ns: Option<u64>,
     /// Payload bytes to send; endless if none.
     pub size_bytes: Option<u64>,
+    /// The largest receive window, in bytes; the kernel's own if none.
+    pub receive_window_bytes: Option<u64>,
     /// The next flow connects this many ns after the last one completed.
     pub repeat_gap_ns: Option<u64>,
     /// Repeat only while the flow of this name isn't done.

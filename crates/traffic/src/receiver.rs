@@ -1,13 +1,16 @@
 //! The receiving host: takes one connection after the other per flow and discards the data.
 
 use std::io::Result;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::config::{Ecn, FlowConfig};
 use crate::info::TcpInfo;
 use crate::sys;
+
+/// Room for the overhead of small packets, so that the clamp and not the buffer is the limit.
+const BUFFER_PER_WINDOW: u64 = 4;
 
 /// What has arrived at the receiver of a flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,9 +55,14 @@ impl Receiver {
             let cca = flow.cca.as_bytes();
             sys::set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
         }
+        let window = flow.receive_window_bytes;
+        if let Some(window) = window {
+            keep_buffer(listener.as_raw_fd(), window)?;
+            clamp(listener.as_raw_fd(), window)?;
+        }
         let shared = Arc::new(Mutex::new(Shared::default()));
         let theirs = Arc::clone(&shared);
-        thread::Builder::new().spawn(move || serve(&listener, &theirs))?;
+        thread::Builder::new().spawn(move || serve(&listener, window, &theirs))?;
         Ok(Self(shared))
     }
 
@@ -73,13 +81,40 @@ impl Receiver {
     }
 }
 
+/// Sets the buffer: one that was set isn't tuned to the traffic, which would move the window's
+/// clamp (`tcp_rcv_space_adjust`).
+fn keep_buffer(fd: RawFd, window: u64) -> Result<()> {
+    let buffer = option_bytes(window.saturating_mul(BUFFER_PER_WINDOW));
+    sys::set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer)
+        .or_else(|_| sys::set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer))
+}
+
+/// Clamps the receive window to `window` bytes.
+fn clamp(fd: RawFd, window: u64) -> Result<()> {
+    sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &option_bytes(window))
+}
+
+/// Clamps a connection after its first packet: when the kernel learns how large packets are, it
+/// forgets the clamp (`tcp_measure_rcv_mss`, since 6.6).
+fn clamp_again(fd: RawFd, window: u64) {
+    // Both fail only on a connection that is gone, which the next read notices.
+    let _ = sys::discard(fd, 1).and_then(|_| clamp(fd, window));
+}
+
+fn option_bytes(value: u64) -> [u8; 4] {
+    i32::try_from(value).unwrap_or(i32::MAX).to_ne_bytes()
+}
+
 /// Serves connections for ever. The lock isn't held while data is read: only this thread ever
 /// closes the descriptor, and it takes the lock to do so.
-fn serve(listener: &OwnedFd, shared: &Mutex<Shared>) {
+fn serve(listener: &OwnedFd, window: Option<u64>, shared: &Mutex<Shared>) {
     const MOST: usize = 1 << 30;
     while let Ok(connection) = sys::accept(listener.as_raw_fd()) {
         let fd = connection.as_raw_fd();
         shared.lock().unwrap_or_else(PoisonError::into_inner).open = Some(connection);
+        if let Some(window) = window {
+            clamp_again(fd, window);
+        }
         while matches!(sys::discard(fd, MOST), Ok(n) if n > 0) {}
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = shared.open.take() {

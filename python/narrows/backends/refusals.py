@@ -11,14 +11,13 @@ from narrows.spec.suggest import one_of
 
 
 def refuse_workloads(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for a workload, a clamped window or super-packets."""
+    """Raises SpecError for a workload or super-packets."""
     if scenario["host"]["gso"]:
         raise SpecError.at("host.gso", "true", "false on this back end")
     for i, flow in enumerate(scenario["flows"]):
-        for key, name in (("workload", "workload"), ("receive_window_bytes", "receive_window")):
-            if flow[key] is not None:
-                kind = flow[key]["kind"] if key == "workload" else f"{flow[key]} bytes"
-                raise SpecError.at(f"flows[{i}].{name}", f"{kind}", "none on this back end")
+        if flow["workload"] is not None:
+            found = flow["workload"]["kind"]
+            raise SpecError.at(f"flows[{i}].workload", found, "none on this back end")
 
 
 def refuse_ecn(scenario: Mapping[str, Any]) -> None:

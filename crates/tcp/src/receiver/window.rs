@@ -73,7 +73,7 @@ impl ReceiveBuffer {
             most,
             clamp,
             ssthresh,
-            scale: window_scale(max_size),
+            scale: window_scale(max_size.min(most)),
             held: 0,
             received: 0,
             edge: ssthresh,

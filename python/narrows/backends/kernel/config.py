@@ -86,7 +86,17 @@ def _traffic_config(
 ) -> dict[str, Any]:
     """The traffic tool's configuration; the router adds what it alone knows."""
     run = scenario["run"]
-    names = ("name", "cca", "ecn", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
+    names = (
+        "name",
+        "cca",
+        "ecn",
+        "start_ns",
+        "stop_ns",
+        "size_bytes",
+        "receive_window_bytes",
+        "repeat_gap_ns",
+        "while",
+    )
     return {
         "duration_ns": run["duration_ns"],
         "warmup_ns": run["warmup_ns"],

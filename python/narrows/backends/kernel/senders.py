@@ -47,6 +47,11 @@ class Senders:
             remedy = f"at most {MAX_IPERF3_FLOWS} of iperf3, or --backend kernel:own,"
             raise SpecError.at("flows", f"{len(theirs)}", remedy)
 
+        for i in theirs:
+            if flows[i]["receive_window_bytes"] is not None:
+                found = f"{flows[i]['receive_window_bytes']} bytes"
+                remedy = "none for what iperf3 sends, or --backend kernel:own,"
+                raise SpecError.at(f"flows[{i}].receive_window", found, remedy)
         if len({flows[i]["ecn"] for i in theirs}) > 1:
             remedy = "the same for all that iperf3 sends, or --backend kernel:own,"
             raise SpecError.at("flows", "different settings of ecn", remedy)

@@ -113,7 +113,17 @@ def init_script(tool: str) -> str:
 def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
     """The traffic tool's configuration, sampling every `interval_ns`."""
     run = scenario["run"]
-    names = ("name", "cca", "ecn", "start_ns", "stop_ns", "size_bytes", "repeat_gap_ns", "while")
+    names = (
+        "name",
+        "cca",
+        "ecn",
+        "start_ns",
+        "stop_ns",
+        "size_bytes",
+        "receive_window_bytes",
+        "repeat_gap_ns",
+        "while",
+    )
     return {
         "duration_ns": run["duration_ns"],
         "warmup_ns": run["warmup_ns"],

@@ -42,7 +42,8 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """The first 20 s of both."""
-    charts = tuple(_chart(data, small) for small in ("bbr", "cubic"))
+    top = 1.05 * float(str(data["cwnd"].filter(pl.col("trial") == 1)["cwnd"].max()))
+    charts = tuple(_chart(data, small, top) for small in ("bbr", "cubic"))
     sheet = Sheet(
         "Windows of a large CUBIC flow and of successive 1 MB flows",
         f"40 Mbit/s, 45 ms, 0.5 BDP, first repetition; {data.scope.profile}",
@@ -52,7 +53,7 @@ def draw(data: Data) -> list[Picture]:
     return [Picture("", "Congestion windows; the 1 MB flows come one after the other", sheet)]
 
 
-def _chart(data: Data, small: str) -> Chart:
+def _chart(data: Data, small: str, top: float) -> Chart:
     rows = data["cwnd"].filter((pl.col("small") == small) & (pl.col("trial") == 1))
     lines = []
     for label, who, colour in ((f"1 MB {name(small)}", "small", small),
@@ -66,6 +67,7 @@ def _chart(data: Data, small: str) -> Chart:
         tuple(lines),
         title=f"1 MB flows of {name(small)}",
         x_range=(0, 20),
+        y_range=(0, top),
         guides=(Guide(ROOM_PACKETS, "BDP + buffer"),),
     )
 
