@@ -4,10 +4,7 @@
 //! the RTT above its base for the queueing delay, as LEDBAT++ does; a queue on the
 //! way back counts too. As in the RFC's pseudocode there is no slow start.
 
-use std::collections::VecDeque;
-
-use narrows_base::{Duration, Time};
-
+use crate::delays::Delays;
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::window::LossWindow;
 use crate::{
@@ -63,13 +60,7 @@ struct Ledbat {
     fraction: f64,
     target_us: f64,
     gain: f64,
-    base_history: usize,
-    current_filter: usize,
-    /// The lowest RTT of each of the last minutes, in us.
-    base: VecDeque<u64>,
-    minute: u64,
-    /// The latest RTT samples, in us.
-    current: VecDeque<u64>,
+    delays: Delays,
 }
 
 impl Ledbat {
@@ -82,38 +73,8 @@ impl Ledbat {
             fraction: 0.0,
             target_us: config.option(&INFO, "target_ms") * 1_000.0,
             gain: config.option(&INFO, "gain"),
-            base_history: count("base_history"),
-            current_filter: count("current_filter"),
-            base: VecDeque::new(),
-            minute: 0,
-            current: VecDeque::new(),
+            delays: Delays::new(count("base_history"), count("current_filter")),
         }
-    }
-
-    /// `update_base_delay` and `update_current_delay` (RFC 6817 section 2.4.2).
-    fn take_rtt(&mut self, now: Time, rtt: Duration) {
-        let us = rtt.as_micros();
-        let minute = now.as_micros() / 60_000_000;
-        match self.base.back_mut() {
-            Some(lowest) if minute == self.minute => *lowest = us.min(*lowest),
-            _ => self.base.push_back(us),
-        }
-        self.minute = minute;
-        if self.base.len() > self.base_history {
-            self.base.pop_front();
-        }
-        self.current.push_back(us);
-        if self.current.len() > self.current_filter {
-            self.current.pop_front();
-        }
-    }
-
-    /// The queueing delay in us.
-    #[allow(clippy::cast_precision_loss)]
-    fn queueing(&self) -> Option<f64> {
-        let current = self.current.iter().min()?;
-        let base = self.base.iter().min()?;
-        Some(current.saturating_sub(*base) as f64)
     }
 }
 
@@ -124,14 +85,14 @@ impl CongestionControl for Ledbat {
 
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         if let Some(rtt) = sample.rtt {
-            self.take_rtt(sample.now, rtt);
+            self.delays.take(sample.now, rtt);
         }
     }
 
     /// On each ACK, in proportion to the distance from the target.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn on_ack(&mut self, sample: &AckSample) {
-        let Some(queueing) = self.queueing().filter(|_| sample.may_grow) else { return };
+        let Some(queueing) = self.delays.queueing().filter(|_| sample.may_grow) else { return };
         let off_target = (self.target_us - queueing) / self.target_us;
         if off_target > 0.0 && !sample.cwnd_limited {
             return;
@@ -163,7 +124,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(us) = self.queueing() {
+        if let Some(us) = self.delays.queueing() {
             visit("queueing_ms", us / 1_000.0);
         }
     }

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use narrows_base::{Duration, Stream};
 
 use crate::{
-    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, pcc, prague, reno, vegas,
-    westwood,
+    CcProfile, CongestionControl, bbr, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, pcc, prague,
+    reno, vegas, westwood,
 };
 
 /// Every control, by name.
@@ -22,6 +22,7 @@ pub static CONTROLS: &[Info] = &[
     cubic::INFO,
     dctcp::INFO,
     ledbat::INFO,
+    ledbat_pp::INFO,
     pcc::ALLEGRO,
     pcc::VIVACE,
     prague::INFO,

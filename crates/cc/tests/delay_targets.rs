@@ -149,6 +149,49 @@ fn ledbat_yields_to_a_queue_above_its_target() {
 }
 
 #[test]
+fn ledbat_pp_keeps_a_shorter_queue_and_slows_down_for_a_tenth_of_the_time() {
+    let path = Path::new(10, 40, 1_000);
+    let mut flow = flow("ledbat_pp", &[], path);
+    let (used, queue) = use_and_queue(&mut flow, path.service, 60_000);
+    // 50 packets are 60 ms.
+    assert!(used > 0.9 && (25.0..52.0).contains(&queue), "{used} {queue}");
+    let (mut slow, mut acks, mut begun, mut was_slow) = (0, 0, 0, false);
+    flow.run(at_ms(140_000), |flow| {
+        let is_slow = matches!(flow.control.state(), "slowdown" | "ramp");
+        (acks, slow) = (acks + 1, slow + u32::from(is_slow));
+        begun += u32::from(is_slow && !was_slow);
+        was_slow = is_slow;
+    });
+    assert!(begun >= 3, "{begun} slowdowns in a minute");
+    assert!(slow * 5 < acks, "{slow} of {acks} ACKs");
+}
+
+/// A LEDBAT++ that has seen 40 ms, is past slow start, and sees `rtt_ms` for so many ACKs.
+fn ledbat_pp(rtt_ms: u64, acks: u64) -> u32 {
+    let mut control = control("ledbat_pp", &[("slowdown", 0.0)]);
+    control.on_congestion(&loss(40)); // 20 packets, steady
+    for step in 0..=acks {
+        let rtt = Duration::from_millis(if step == 0 { 40 } else { rtt_ms });
+        control.on_delivered(&delivered(at_ms(step), 1, rtt, (step, step + 10)));
+        if step >= 4 {
+            control.on_ack(&ack(at_ms(step), 1));
+        }
+    }
+    control.control().cwnd
+}
+
+#[test]
+fn ledbat_pp_grows_by_a_third_of_reno_and_gives_way_by_its_window() {
+    // 2 * 60 / 40 = 3: a packet in three round trips.
+    assert_eq!((ledbat_pp(40, 57), ledbat_pp(40, 70)), (20, 21));
+    assert_eq!(ledbat_pp(100, 70), 21, "grows still at the target");
+    let quarter = ledbat_pp(115, 23);
+    assert!((15..=16).contains(&quarter), "{quarter}: a quarter less in a round trip");
+    let half = ledbat_pp(400, 23);
+    assert_eq!(half, 10, "at most half in a round trip");
+}
+
+#[test]
 fn ledbat_halves_on_loss() {
     let mut control = ledbat(140, 60);
     control.on_congestion(&loss(10));

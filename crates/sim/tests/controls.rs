@@ -122,6 +122,23 @@ fn ledbat_yields_to_cubic_where_the_buffer_exceeds_its_target() {
 }
 
 #[test]
+fn ledbat_pp_yields_earlier_and_shares_with_a_latecomer() {
+    // 2 BDP are 80 ms of queue: below LEDBAT's target, above that of LEDBAT++.
+    let beside_cubic = |cca: &str| share((20, 40, 200), &[cca, "cubic"]);
+    let (plain, gentle) = (beside_cubic("ledbat"), beside_cubic("ledbat_pp"));
+    assert!(plain > 0.2 && gentle < 0.05, "{plain} {gentle}");
+    let first_of_two = |cca: &str| {
+        let late =
+            |case: &mut narrows_sim::scenario::Scenario| case.flows[1].start_ns = 30 * SECOND;
+        let (rates, _) = goodputs((20, 40, 800), &[cca, cca], (200, 300), late);
+        rates[0] / (rates[0] + rates[1])
+    };
+    // Who comes late takes the first one's queue for the path, and never yields to it.
+    let (plain, slowed) = (first_of_two("ledbat"), first_of_two("ledbat_pp"));
+    assert!(plain < 0.05 && (0.4..0.6).contains(&slowed), "{plain} {slowed}");
+}
+
+#[test]
 fn bbr3_loses_little_where_bbr_loses_a_tenth() {
     let loss = |cca: &str| {
         let (rates, log) = goodputs((80, 25, 50), &[cca; 4], (10, 40), |_| {});

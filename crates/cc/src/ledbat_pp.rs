@@ -1,0 +1,237 @@
+//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): slower than Reno, gives way in proportion to
+//! its window, and slows down now and then to see the path without its own queue.
+
+use narrows_base::{Duration, Time};
+
+use crate::delays::Delays;
+use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::window::LossWindow;
+use crate::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, UndoEvent,
+    Unused,
+};
+
+/// The registry's entry.
+pub(crate) const INFO: Info = Info {
+    name: "ledbat_pp",
+    summary: "LEDBAT++: LEDBAT with a shorter target, gentler growth and periodic slowdowns",
+    source: "draft-irtf-iccrg-ledbat-plus-plus",
+    options: &[
+        OptionInfo {
+            name: "target_ms",
+            default: 60.0,
+            range: 1.0..=1_000.0,
+            whole: false,
+            what: "queueing delay to keep, in ms",
+        },
+        OptionInfo::flag("slowdown", 1.0, "periodic slowdowns, for a tenth of the time"),
+        OptionInfo {
+            name: "base_history",
+            default: 10.0,
+            range: 1.0..=1_000.0,
+            whole: true,
+            what: "minutes for which the lowest RTT is remembered",
+        },
+        OptionInfo {
+            name: "current_filter",
+            default: 4.0,
+            range: 1.0..=1_000.0,
+            whole: true,
+            what: "latest RTT samples whose lowest counts",
+        },
+    ],
+    build: |config| Box::new(LedbatPp::new(&config)),
+};
+
+/// Fewest packets, and the window of a slowdown.
+const MIN_CWND: u32 = 2;
+/// Growth is at least so slow a part of Reno's.
+const MAX_DIVISOR: f64 = 16.0;
+/// Weight of the excess delay in the decrease (`Constant`).
+const DECREASE: f64 = 1.0;
+/// Part of the target at which the first slow start ends.
+const EXIT: f64 = 0.75;
+/// Round trips that a slowdown lasts, and from slow start to the first one.
+const ROUNDS: u64 = 2;
+/// From a slowdown's end to the next, as a multiple of its length.
+const PAUSE: u64 = 9;
+
+/// What it is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Growing until the delay shows; ends once.
+    First,
+    /// Keeping the delay at the target.
+    Steady,
+    /// Holding two packets until then.
+    Slow { until: Time },
+    /// Growing back to the window before a slowdown or a timeout.
+    Ramp,
+}
+
+/// LEDBAT++.
+#[derive(Clone, Debug)]
+struct LedbatPp {
+    window: LossWindow,
+    /// Part of a packet beyond the window.
+    fraction: f64,
+    target_us: f64,
+    may_slow: bool,
+    delays: Delays,
+    phase: Phase,
+    srtt: Duration,
+    /// When the last slowdown began, and the next will.
+    slowed: Time,
+    next: Option<Time>,
+}
+
+impl LedbatPp {
+    fn new(config: &CcConfig) -> Self {
+        let count = |name| usize::try_from(config.whole(&INFO, name)).expect("within its range");
+        Self {
+            window: LossWindow::new(config.initial_cwnd),
+            fraction: 0.0,
+            target_us: config.option(&INFO, "target_ms") * 1_000.0,
+            may_slow: config.flag(&INFO, "slowdown"),
+            delays: Delays::new(count("base_history"), count("current_filter")),
+            phase: Phase::First,
+            srtt: config.initial_rtt.unwrap_or(Duration::from_millis(1)),
+            slowed: Time::ZERO,
+            next: None,
+        }
+    }
+
+    /// Part of Reno's growth (`GAIN`): 1 / min(16, ceil(2 * TARGET / base)).
+    #[allow(clippy::cast_precision_loss)]
+    fn gain(&self) -> f64 {
+        let base = self.delays.base().map_or(1.0, |us| us.max(1) as f64);
+        1.0 / (2.0 * self.target_us / base).ceil().clamp(1.0, MAX_DIVISOR)
+    }
+
+    /// Begins to keep the delay, and plans the next slowdown.
+    fn settle(&mut self, now: Time) {
+        let pause = match self.phase {
+            Phase::First => self.srtt * ROUNDS,
+            _ => now.saturating_since(self.slowed) * PAUSE,
+        };
+        self.next = self.may_slow.then(|| now + pause);
+        self.phase = Phase::Steady;
+    }
+
+    /// Begins and ends slowdowns.
+    fn keep_schedule(&mut self, now: Time) {
+        match self.phase {
+            Phase::Steady if self.next.is_some_and(|next| now >= next) => {
+                self.window.ssthresh = self.window.cwnd.max(MIN_CWND);
+                self.window.cwnd = MIN_CWND;
+                self.fraction = 0.0;
+                (self.slowed, self.next) = (now, None);
+                self.phase = Phase::Slow { until: now + self.srtt * ROUNDS };
+            }
+            Phase::Slow { until } if now >= until => self.phase = Phase::Ramp,
+            _ => {}
+        }
+    }
+
+    /// Slow start with the gain, and its end.
+    fn ramp(&mut self, sample: &AckSample, queueing: f64) {
+        if self.phase == Phase::First && queueing > EXIT * self.target_us {
+            self.window.ssthresh = self.window.cwnd;
+            return self.settle(sample.now);
+        }
+        if sample.cwnd_limited {
+            self.change(self.gain() * f64::from(sample.acked));
+        }
+        if self.window.cwnd >= self.window.ssthresh {
+            self.window.cwnd = self.window.ssthresh;
+            self.settle(sample.now);
+        }
+    }
+
+    /// A part of what a round trip adds or takes.
+    fn steer(&mut self, sample: &AckSample, queueing: f64) {
+        let cwnd = f64::from(self.window.cwnd);
+        let over = queueing / self.target_us - 1.0;
+        let per_round = if over <= 0.0 {
+            self.gain()
+        } else {
+            (self.gain() - DECREASE * cwnd * over).max(-cwnd / 2.0)
+        };
+        if per_round < 0.0 || sample.cwnd_limited {
+            self.change(per_round * f64::from(sample.acked) / cwnd);
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn change(&mut self, packets: f64) {
+        let cwnd = f64::from(self.window.cwnd);
+        // A single late ACK doesn't take more than half of the window.
+        let wanted = (cwnd + self.fraction + packets).max(cwnd / 2.0).max(f64::from(MIN_CWND));
+        self.window.cwnd = wanted as u32;
+        self.fraction = wanted - f64::from(self.window.cwnd);
+    }
+}
+
+impl CongestionControl for LedbatPp {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        if let Some(rtt) = sample.rtt {
+            self.delays.take(sample.now, rtt);
+        }
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        if !sample.srtt.is_zero() {
+            self.srtt = sample.srtt;
+        }
+        self.keep_schedule(sample.now);
+        let Some(queueing) = self.delays.queueing().filter(|_| sample.may_grow) else { return };
+        match self.phase {
+            Phase::First | Phase::Ramp => self.ramp(sample, queueing),
+            Phase::Steady => self.steer(sample, queueing),
+            Phase::Slow { .. } => {}
+        }
+    }
+
+    /// Halves on loss, which ends slow start; the sender tells it once a round trip.
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.fraction = 0.0;
+        self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(MIN_CWND));
+        if matches!(event.kind, Congestion::Timeout { .. }) {
+            (self.phase, self.slowed, self.next) = (Phase::Ramp, event.now, None);
+        } else if self.phase != Phase::Steady {
+            self.settle(event.now);
+        }
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        self.window.on_undo(event);
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        self.window.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("gain", self.gain());
+        if let Some(us) = self.delays.queueing() {
+            visit("queueing_ms", us / 1_000.0);
+        }
+    }
+
+    fn state(&self) -> &'static str {
+        match self.phase {
+            Phase::First => "slow_start",
+            Phase::Steady => "steady",
+            Phase::Slow { .. } => "slowdown",
+            Phase::Ramp => "ramp",
+        }
+    }
+}
