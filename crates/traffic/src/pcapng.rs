@@ -84,7 +84,8 @@ fn collect(
 /// They drift apart when the machine's clock is set or slewed. So their distance is taken again
 /// and again, but only kept if nothing interrupted that.
 struct Clocks {
-    distance: u64,
+    /// The first less the second, in ns: negative where the machine's clock was never set.
+    distance: i64,
     /// The least time that taking the distance took, ns.
     narrowest: u64,
 }
@@ -100,17 +101,17 @@ impl Clocks {
     fn compare(&mut self) {
         let before = sys::monotonic_ns();
         let realtime = sys::realtime_ns();
-        let width = sys::monotonic_ns() - before;
+        let width = sys::monotonic_ns().saturating_sub(before);
         self.narrowest = self.narrowest.min(width);
         if width <= self.narrowest.saturating_mul(2) {
-            self.distance = realtime - before - width / 2;
+            self.distance = realtime.wrapping_sub(before + width / 2).cast_signed();
         }
     }
 
     /// CLOCK_MONOTONIC at a recent instant of CLOCK_REALTIME; 0 if there was none.
     fn monotonic(&mut self, realtime: u64) -> u64 {
         self.compare();
-        realtime.saturating_sub(self.distance)
+        realtime.saturating_add_signed(-self.distance)
     }
 }
 
