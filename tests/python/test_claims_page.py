@@ -1,0 +1,44 @@
+"""The page of what was found of every claim."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from narrows.reproduce import ledger
+from narrows.reproduce.claims import claims
+from narrows.reproduce.ledger import Entry, Way
+from narrows.reproduce.site import own_profiles
+
+TOOLS = Path(__file__).parents[2] / "tools"
+WAY = Way("sim", "1", "linux-4.17", quick=False)
+CHECK = {
+    "statement": "It loses.", "rule": "r", "expected": "5 %", "measured": "7 %", "passed": False,
+}  # fmt: skip
+ENTRY = Entry("panaderia/fig7", "panaderia/fig7", WAY, "refuted", (CHECK,), None)
+
+
+def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    reason = {**CHECK, "statement": "Timers are late.", "measured": "1 to 9 %", "passed": True}
+    quick = replace(ENTRY, way=Way("uml", "1", "linux-6.12", quick=True), verdict="confirmed")
+    differs = replace(ENTRY, verdict="differs", reason=reason)
+    page = write_claims.page(ledger.lines([quick, differs], own_profiles()))
+    total = len(claims())
+    assert f"Of {total} claims: 1 differs, {total - 1} not run." in page
+    (row,) = [line for line in page.splitlines() if line.startswith("| `panaderia/fig7`")]
+    assert row.endswith("| differs | uml, linux-6.12, smaller grid: confirmed |")
+    assert "It loses. Measured 7 %; stated: 5 %." in page
+    assert "Reason: Timers are late. Measured: 1 to 9 %." in page
+    sys.modules.pop("write_claims")
+
+
+def test_every_claim_stands_on_the_page_in_the_documentation() -> None:
+    text = (TOOLS.parent / "docs/reference/claims.md").read_text(encoding="utf-8")
+    missing = [name for name in claims() if f"| `{name}` |" not in text]
+    assert not missing
