@@ -3,7 +3,8 @@
     python tools/write_claims.py OUT...
 
 Each OUT is a directory that `narrows reproduce` wrote, such as one of the simulator and one
-of a real kernel; of two that made the same figure in the same way the later counts. Nothing in the page is written by hand.
+of a real kernel; of two that made the same figure in the same way the later counts. Nothing in
+the page is written by hand.
 """
 
 from __future__ import annotations
