@@ -285,5 +285,6 @@ def test_every_control_and_every_profile_runs(name: str) -> None:
         changed = deepcopy(scenario(record="summary"))
         changed["flows"] = [flow("one", cca=name)]
         changed["host"]["profile"] = profile
-        # Two seconds of 8 Mbit/s hold 1,333 packets; the slowest starter of all has 900.
-        assert run(changed).packets > 800
+        # Two seconds of 8 Mbit/s hold 1,333 packets. The slowest starter has 900, but for LEDBAT++,
+        # whose window grows by a sixth a round trip here, and which slows down once it has started.
+        assert run(changed).packets > (500 if name == "ledbat_pp" else 800)

@@ -194,6 +194,7 @@ def test_the_tool_gets_every_flow() -> None:
         "start_ns": 0,
         "stop_ns": None,
         "size_bytes": None,
+        "receive_window_bytes": None,
         "repeat_gap_ns": None,
         "while": None,
     }

@@ -11,13 +11,13 @@ from narrows.figures import frames
 from narrows.figures.chart import Chart, Guide, Line, Sheet
 from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
+from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
 from narrows.reproduce.panaderia import testbed
 
 if TYPE_CHECKING:
-    from narrows.report import Check
     from narrows.store import StoredTrial
 
 BUFFER = 8.0
