@@ -75,25 +75,31 @@ def draw(data: Data) -> list[Picture]:
     return [Picture("", "Delay and loss of each kind alone; goodput of both together", sheet)]
 
 
-def _ticks() -> tuple[tuple[float, str], ...]:
-    return tuple((float(place), words) for place, words in enumerate(QUEUES.values()))
+def _queues(data: Data) -> list[str]:
+    """Those that the back end has."""
+    there = set(data["bottleneck"]["queue"])
+    return [queue for queue in QUEUES if queue in there]
+
+
+def _ticks(data: Data) -> tuple[tuple[float, str], ...]:
+    return tuple((float(place), QUEUES[queue]) for place, queue in enumerate(_queues(data)))
 
 
 def _bars(data: Data, column: str, label: str, title: str) -> Chart:
     bars = []
-    for place, queue in enumerate(QUEUES):
+    for place, queue in enumerate(_queues(data)):
         for side, mix in ((-0.18, "bbr"), (0.18, "cubic")):
             values = _bottleneck(data, queue, mix)[column].to_list()
             bars.append(_bar(name(mix), place + side, values, mix))
-    return Chart("", label, tuple(bars), title=title, ticks=_ticks())
+    return Chart("", label, tuple(bars), title=title, ticks=_ticks(data))
 
 
 def _shares(data: Data) -> Chart:
     bars = []
-    for place, queue in enumerate(QUEUES):
+    for place, queue in enumerate(_queues(data)):
         for side, cca in ((-0.18, "bbr"), (0.18, "cubic")):
             bars.append(_bar(name(cca), place + side, _goodputs(data, queue, cca), cca))
-    return Chart("", "Goodput (Mbit/s)", tuple(bars), title="One of each", ticks=_ticks(),
+    return Chart("", "Goodput (Mbit/s)", tuple(bars), title="One of each", ticks=_ticks(data),
                  y_range=(0, RATE), guides=(Guide(RATE / 2, ""),))  # fmt: skip
 
 
@@ -165,7 +171,7 @@ def unheeded(data: Data) -> Check:
 def takes(data: Data) -> Check:
     """BBR's share beside CUBIC in one queue."""
     found = []
-    for queue in SINGLE:
+    for queue in [queue for queue in _queues(data) if queue in SINGLE]:
         bbr, cubic = (sum(_goodputs(data, queue, cca)) for cca in ("bbr", "cubic"))
         found.append(100 * bbr / (bbr + cubic))
     return between(
