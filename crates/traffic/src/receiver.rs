@@ -95,7 +95,7 @@ fn clamp(fd: RawFd, window: u64) -> Result<()> {
 }
 
 /// Clamps a connection after its first packet: when the kernel learns how large packets are, it
-/// forgets the clamp (`tcp_measure_rcv_mss`, since 6.6).
+/// forgets the clamp (`tcp_measure_rcv_mss` of 6.12).
 fn clamp_again(fd: RawFd, window: u64) {
     // Both fail only on a connection that is gone, which the next read notices.
     let _ = sys::discard(fd, 1).and_then(|_| clamp(fd, window));

@@ -40,7 +40,7 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags)
 
 /* Vector registers for a host that has more of them than the guest knows.
  *
- * User-Mode Linux before 6.14 keeps 2,696 bytes of them (HOST_FP_SIZE in
+ * User-Mode Linux of 6.12 keeps 2,696 bytes of them (HOST_FP_SIZE in
  * arch/x86/um/user-offsets.c), which is all up to AVX-512. A processor with AMX has
  * 11,008, and PTRACE_SETREGSET takes all or nothing (xstateregs_set() in
  * arch/x86/kernel/fpu/regset.c), so the first program of a guest would be killed. Here
