@@ -36,8 +36,8 @@ def page(found: Sequence[Line]) -> str:
 
 
 def _counts(found: Sequence[Line]) -> Iterator[str]:
-    counts = {verdict: sum(x.verdict == verdict for x in found) for verdict in ledger.VERDICTS}
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    counts = ledger.counts(found).items()
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"Of {len(found)} claims: {words}.\n"
 
 
@@ -58,7 +58,7 @@ def _cells(line: Line) -> Iterator[str]:
     yield f"`{line.claim.identifier}`"
     yield line.claim.expect.replace("|", "\\|")
     yield line.verdict
-    yield "; ".join(f"{_way(entry)}: {entry.verdict}" for entry in line.entries[1:])
+    yield "; ".join(f"{entry.way}: {entry.verdict}" for entry in line.entries[1:])
 
 
 def _why(entry: Entry) -> Iterator[str]:
@@ -70,12 +70,6 @@ def _why(entry: Entry) -> Iterator[str]:
     if entry.reason:
         yield f"Reason: {entry.reason['statement']} Measured: {entry.reason['measured']}."
     yield ""
-
-
-def _way(entry: Entry) -> str:
-    way = entry.way
-    backend = "" if way.backend == "sim" else f"{way.backend}, "
-    return f"{backend}{way.profile}{', smaller grid' if way.quick else ''}"
 
 
 def main(places: Sequence[str]) -> None:

@@ -30,6 +30,11 @@ class Way:
     profile: str
     quick: bool
 
+    def __str__(self) -> str:
+        """In words: the back end, if it isn't the simulator, the kernel, whether it was quick."""
+        backend = "" if self.backend == "sim" else f"{self.backend}, "
+        return f"{backend}{self.profile}{', smaller grid' if self.quick else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -116,11 +121,15 @@ def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
     return found
 
 
+def counts(found: Sequence[Line]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
+
+
 def document(found: Sequence[Line]) -> dict[str, Any]:
     """What `narrows claims --json` prints."""
-    counts = {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
     return {
-        "counts": counts,
+        "counts": counts(found),
         "claims": [
             {
                 **{name: getattr(line.claim, name) for name in ("identifier", "where", "setup")},

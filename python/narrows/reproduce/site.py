@@ -149,16 +149,10 @@ def _verdict(item: ledger.Entry) -> Any:  # noqa: ANN401 (of a module that is lo
     claim = claims()[item.claim]
     reason = Check(**item.reason) if item.reason else None
     checks = [Check(**check) for check in item.checks]
-    way = _way(item)
+    way = str(item.way)
     return Verdict(
         claim.identifier, claim.where, claim.setup, claim.expect, item.verdict, way, checks, reason
     )
-
-
-def _way(item: ledger.Entry) -> str:
-    quick = ", smaller grid" if item.way.quick else ""
-    backend = "" if item.way.backend == "sim" else f"{item.way.backend}, "
-    return f"{backend}{item.way.profile}{quick}"
 
 
 def own_profiles() -> dict[str, str]:
@@ -179,11 +173,10 @@ def _index(out: Path, entries: Sequence[ledger.Entry]) -> Path:
                 line.claim.where,
                 page_name(line.entries[0].figure) if line.entries else None,
                 line.verdict,
-                [(_way(item), item.verdict) for item in line.entries[1:]],
+                [(str(item.way), item.verdict) for item in line.entries[1:]],
             )
             for line in found
             if line.claim.document == document
         ]
         chapters.append(Chapter(document, title, rows))
-    counts = {verdict: sum(x.verdict == verdict for x in found) for verdict in ledger.VERDICTS}
-    return write_index(out / "site", chapters, counts)
+    return write_index(out / "site", chapters, ledger.counts(found))

@@ -9,6 +9,7 @@ from typing import Any
 
 from narrows.backends.kernel.senders import Senders
 from narrows.backends.protocol import CaptureRequest
+from narrows.backends.traffic import flow_config, metrics_sysctl
 
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
@@ -86,17 +87,6 @@ def _traffic_config(
 ) -> dict[str, Any]:
     """The traffic tool's configuration; the router adds what it alone knows."""
     run = scenario["run"]
-    names = (
-        "name",
-        "cca",
-        "ecn",
-        "start_ns",
-        "stop_ns",
-        "size_bytes",
-        "receive_window_bytes",
-        "repeat_gap_ns",
-        "while",
-    )
     return {
         "duration_ns": run["duration_ns"],
         "warmup_ns": run["warmup_ns"],
@@ -109,8 +99,7 @@ def _traffic_config(
             "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
         },
         "flows": [
-            {**{name: flow[name] for name in names}, "iperf3": senders.program(flow)}
-            for flow in scenario["flows"]
+            {**flow_config(flow), "iperf3": senders.program(flow)} for flow in scenario["flows"]
         ],
         "out": str(directory),
     }
@@ -131,8 +120,7 @@ def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[
 def _sysctls(host: Mapping[str, Any]) -> dict[str, str]:
     rmem, wmem = _BUFFERS[host["socket_buffers"]]
     return {
-        # Unless it is wanted, one flow's ssthresh and RTT mustn't leak into the next.
-        "net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1",
+        **metrics_sysctl(host),
         "net/ipv4/tcp_rmem": rmem,
         "net/ipv4/tcp_wmem": wmem,
         # Sockets whose process is gone would hold their namespace for minutes.

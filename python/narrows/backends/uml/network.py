@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from narrows.backends.traffic import flow_config, metrics_sysctl
 from narrows.backends.uml.machine import GUEST_DIRECTORY
 from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, framed
 from narrows.errors import SpecError
@@ -113,17 +114,6 @@ def init_script(tool: str) -> str:
 def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
     """The traffic tool's configuration, sampling every `interval_ns`."""
     run = scenario["run"]
-    names = (
-        "name",
-        "cca",
-        "ecn",
-        "start_ns",
-        "stop_ns",
-        "size_bytes",
-        "receive_window_bytes",
-        "repeat_gap_ns",
-        "while",
-    )
     return {
         "duration_ns": run["duration_ns"],
         "warmup_ns": run["warmup_ns"],
@@ -140,10 +130,8 @@ def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
         "bottleneck_class": bottleneck_class(scenario["path"]),
         "sender_device": "s0",
         "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
-        "sysctls": {
-            "net/ipv4/tcp_no_metrics_save": "0" if scenario["host"]["metrics_save"] else "1"
-        },
-        "flows": [{name: flow[name] for name in names} for flow in scenario["flows"]],
+        "sysctls": metrics_sysctl(scenario["host"]),
+        "flows": [flow_config(flow) for flow in scenario["flows"]],
         "out": GUEST_DIRECTORY,
     }
 
