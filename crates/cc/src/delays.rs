@@ -4,6 +4,25 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, Time};
 
+use crate::registry::{CcConfig, Info, OptionInfo};
+
+/// Option of the controls that measure this way: how long the base is remembered.
+pub(crate) const BASE_HISTORY: OptionInfo = OptionInfo {
+    name: "base_history",
+    default: 10.0,
+    range: 1.0..=1_000.0,
+    whole: true,
+    what: "minutes for which the lowest RTT is remembered",
+};
+/// Option of the same: how many samples the current delay is the lowest of.
+pub(crate) const CURRENT_FILTER: OptionInfo = OptionInfo {
+    name: "current_filter",
+    default: 4.0,
+    range: 1.0..=1_000.0,
+    whole: true,
+    what: "latest RTT samples whose lowest counts",
+};
+
 /// The lowest RTT of each of the last minutes, and the latest RTTs.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
@@ -17,11 +36,14 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// Remembers the base for so many minutes, and so many latest samples.
-    pub(crate) const fn new(base_history: usize, current_filter: usize) -> Self {
+    /// As [`BASE_HISTORY`] and [`CURRENT_FILTER`] are set for the control of `info`.
+    pub(crate) fn new(config: &CcConfig, info: &Info) -> Self {
+        let count = |option: OptionInfo| {
+            usize::try_from(config.whole(info, option.name)).expect("within its range")
+        };
         Self {
-            base_history,
-            current_filter,
+            base_history: count(BASE_HISTORY),
+            current_filter: count(CURRENT_FILTER),
             base: VecDeque::new(),
             minute: 0,
             current: VecDeque::new(),

@@ -4,7 +4,7 @@
 //! the RTT above its base for the queueing delay, as LEDBAT++ does; a queue on the
 //! way back counts too. As in the RFC's pseudocode there is no slow start.
 
-use crate::delays::Delays;
+use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::window::LossWindow;
 use crate::{
@@ -31,26 +31,24 @@ pub(crate) const INFO: Info = Info {
             whole: false,
             what: "packets per round trip that the window grows without a queue",
         },
-        OptionInfo {
-            name: "base_history",
-            default: 10.0,
-            range: 1.0..=1_000.0,
-            whole: true,
-            what: "minutes for which the lowest RTT is remembered",
-        },
-        OptionInfo {
-            name: "current_filter",
-            default: 4.0,
-            range: 1.0..=1_000.0,
-            whole: true,
-            what: "latest RTT samples whose lowest counts",
-        },
+        BASE_HISTORY,
+        CURRENT_FILTER,
     ],
     build: |config| Box::new(Ledbat::new(&config)),
 };
 
-/// Fewest packets (`MIN_CWND`).
-const MIN_CWND: u32 = 2;
+/// Fewest packets (`MIN_CWND`); in LEDBAT++ also the window of a slowdown.
+pub(crate) const MIN_CWND: u32 = 2;
+
+/// Changes a window by so many packets; `fraction` is its part of a packet beyond whole ones.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(crate) fn change(window: &mut LossWindow, fraction: &mut f64, packets: f64) {
+    let cwnd = f64::from(window.cwnd);
+    // A single late ACK doesn't take more than half of the window.
+    let wanted = (cwnd + *fraction + packets).max(cwnd / 2.0).max(f64::from(MIN_CWND));
+    window.cwnd = wanted as u32;
+    *fraction = wanted - f64::from(window.cwnd);
+}
 
 /// LEDBAT.
 #[derive(Clone, Debug)]
@@ -65,7 +63,6 @@ struct Ledbat {
 
 impl Ledbat {
     fn new(config: &CcConfig) -> Self {
-        let count = |name| usize::try_from(config.whole(&INFO, name)).expect("within its range");
         let mut window = LossWindow::new(config.initial_cwnd);
         window.ssthresh = MIN_CWND;
         Self {
@@ -73,7 +70,7 @@ impl Ledbat {
             fraction: 0.0,
             target_us: config.option(&INFO, "target_ms") * 1_000.0,
             gain: config.option(&INFO, "gain"),
-            delays: Delays::new(count("base_history"), count("current_filter")),
+            delays: Delays::new(config, &INFO),
         }
     }
 }
@@ -90,7 +87,6 @@ impl CongestionControl for Ledbat {
     }
 
     /// On each ACK, in proportion to the distance from the target.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn on_ack(&mut self, sample: &AckSample) {
         let Some(queueing) = self.delays.queueing().filter(|_| sample.may_grow) else { return };
         let off_target = (self.target_us - queueing) / self.target_us;
@@ -98,11 +94,8 @@ impl CongestionControl for Ledbat {
             return;
         }
         let cwnd = f64::from(self.window.cwnd);
-        let change = self.gain * off_target * f64::from(sample.acked) / cwnd;
-        // A single late ACK doesn't take more than half of the window.
-        let wanted = (cwnd + self.fraction + change).max(cwnd / 2.0).max(f64::from(MIN_CWND));
-        self.window.cwnd = wanted as u32;
-        self.fraction = wanted - f64::from(self.window.cwnd);
+        let packets = self.gain * off_target * f64::from(sample.acked) / cwnd;
+        change(&mut self.window, &mut self.fraction, packets);
     }
 
     /// Halves on loss; the sender tells it once a round trip.

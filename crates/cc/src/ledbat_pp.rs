@@ -3,7 +3,8 @@
 
 use narrows_base::{Duration, Time};
 
-use crate::delays::Delays;
+use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
+use crate::ledbat::{MIN_CWND, change};
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::window::LossWindow;
 use crate::{
@@ -25,26 +26,12 @@ pub(crate) const INFO: Info = Info {
             what: "queueing delay to keep, in ms",
         },
         OptionInfo::flag("slowdown", 1.0, "periodic slowdowns, for a tenth of the time"),
-        OptionInfo {
-            name: "base_history",
-            default: 10.0,
-            range: 1.0..=1_000.0,
-            whole: true,
-            what: "minutes for which the lowest RTT is remembered",
-        },
-        OptionInfo {
-            name: "current_filter",
-            default: 4.0,
-            range: 1.0..=1_000.0,
-            whole: true,
-            what: "latest RTT samples whose lowest counts",
-        },
+        BASE_HISTORY,
+        CURRENT_FILTER,
     ],
     build: |config| Box::new(LedbatPp::new(&config)),
 };
 
-/// Fewest packets, and the window of a slowdown.
-const MIN_CWND: u32 = 2;
 /// Growth is at least so slow a part of Reno's.
 const MAX_DIVISOR: f64 = 16.0;
 /// Weight of the excess delay in the decrease (`Constant`).
@@ -87,13 +74,12 @@ struct LedbatPp {
 
 impl LedbatPp {
     fn new(config: &CcConfig) -> Self {
-        let count = |name| usize::try_from(config.whole(&INFO, name)).expect("within its range");
         Self {
             window: LossWindow::new(config.initial_cwnd),
             fraction: 0.0,
             target_us: config.option(&INFO, "target_ms") * 1_000.0,
             may_slow: config.flag(&INFO, "slowdown"),
-            delays: Delays::new(count("base_history"), count("current_filter")),
+            delays: Delays::new(config, &INFO),
             phase: Phase::First,
             srtt: config.initial_rtt.unwrap_or(Duration::from_millis(1)),
             slowed: Time::ZERO,
@@ -162,13 +148,8 @@ impl LedbatPp {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn change(&mut self, packets: f64) {
-        let cwnd = f64::from(self.window.cwnd);
-        // A single late ACK doesn't take more than half of the window.
-        let wanted = (cwnd + self.fraction + packets).max(cwnd / 2.0).max(f64::from(MIN_CWND));
-        self.window.cwnd = wanted as u32;
-        self.fraction = wanted - f64::from(self.window.cwnd);
+        change(&mut self.window, &mut self.fraction, packets);
     }
 }
 
