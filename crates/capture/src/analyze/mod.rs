@@ -3,29 +3,31 @@
 //! A capture is read once. Memory is bounded by the flows and what each has
 //! outstanding: rows, points and packets become coarser or end when there are too
 //! many, and what that leaves out is said.
+//!
+//! Segments come out of files (`input`), go to the connection that they belong to
+//! (`flows`, `connection`) and, where several files show the same flows, past the points
+//! of a path (`path`). A flow that is over is described (`report`), together with the
+//! congestion control that it may have (`identify`); `output` makes tables of it all.
 
-mod acks;
+mod analysis;
 mod buckets;
-mod capture;
 mod connection;
-mod ends;
+mod error;
 mod flows;
-mod found;
-mod graph;
-mod guess;
-mod half;
-mod outcome;
-mod outstanding;
-mod ranges;
+mod identify;
+mod input;
+mod output;
+mod path;
 mod report;
-mod rounds;
-mod rows;
-mod tables;
-mod timing;
+mod times;
+mod units;
 
-pub use capture::FileReport;
-pub use ends::{EndsReport, StageReport};
-pub use guess::Guess;
-pub use outcome::{AnalyzeError, Options, Others, Outcome, Summary, analyze};
-pub use report::{BurstReport, FlowReport, LossReport, SpanReport, Times, WindowReport};
-pub use rounds::Round;
+pub use analysis::{Options, analyze};
+pub use connection::Round;
+pub use error::AnalyzeError;
+pub use identify::Identification;
+pub use input::FileReport;
+pub use output::{Analysis, Others, Summary};
+pub use path::{EndsReport, StageReport};
+pub use report::{BurstReport, FlowReport, LossReport, SpanReport, WindowReport};
+pub use times::Times;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use narrows_capture::analyze::{FlowReport, Options, Outcome, analyze};
+use narrows_capture::analyze::{Analysis, FlowReport, Options, analyze};
 
 use crate::make::{Order, Tcp, pcap};
 
@@ -28,11 +28,11 @@ impl Drop for TempFile {
     }
 }
 
-pub fn run(name: &str, bytes: &[u8]) -> Result<Outcome, String> {
+pub fn run(name: &str, bytes: &[u8]) -> Result<Analysis, String> {
     run_all(&[(name.to_owned(), bytes)])
 }
 
-pub fn run_all(files: &[(String, &[u8])]) -> Result<Outcome, String> {
+pub fn run_all(files: &[(String, &[u8])]) -> Result<Analysis, String> {
     let files: Vec<_> = files.iter().map(|(name, bytes)| TempFile::new(name, bytes)).collect();
     let paths: Vec<PathBuf> = files.iter().map(|file| file.0.clone()).collect();
     analyze(&paths, Options { packets: true }, &mut |_| std::ops::ControlFlow::Continue(()))

@@ -1,6 +1,18 @@
 //! Both directions of a connection.
 
-use super::half::{Half, Mark};
+mod acknowledgements;
+mod counts;
+mod data;
+mod half_connection;
+mod outstanding;
+mod ranges;
+mod rounds;
+mod timing;
+
+pub(crate) use half_connection::{DataKind, HalfConnection};
+pub use rounds::Round;
+pub(crate) use timing::Spans;
+
 use crate::decode::{Endpoint, Flags, Segment};
 
 /// A connection: whoever sent the first segment that was seen is end 0.
@@ -8,7 +20,7 @@ use crate::decode::{Endpoint, Flags, Segment};
 pub(crate) struct Connection {
     pub(crate) ends: [Endpoint; 2],
     /// What each end sends.
-    pub(crate) halves: [Half; 2],
+    pub(crate) halves: [HalfConnection; 2],
     pub(crate) first: u64,
     pub(crate) last: u64,
     /// When each end sent its SYN.
@@ -27,7 +39,7 @@ pub(crate) struct Step {
     /// Which end sent it.
     pub(crate) from: usize,
     /// Its data: what kind, from where to where.
-    pub(crate) data: Option<(Mark, u64, u64)>,
+    pub(crate) data: Option<(DataKind, u64, u64)>,
     /// Of the other direction: all below was acknowledged, and the window.
     pub(crate) ack: Option<(u64, Option<u64>)>,
 }

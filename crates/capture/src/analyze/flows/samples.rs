@@ -1,6 +1,6 @@
 //! The state of flows at regular instants.
 
-use super::half::Half;
+use crate::analyze::connection::HalfConnection;
 
 /// Rows of all flows together; when there are more, the interval doubles.
 const MOST_ROWS: usize = 400_000;
@@ -31,7 +31,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn of(half: &Half, flow: u32, time: u64) -> Self {
+    pub(crate) fn of(half: &HalfConnection, flow: u32, time: u64) -> Self {
         let counts = &half.counts;
         let packets = |bytes| u32::try_from(half.packets(bytes)).unwrap_or(u32::MAX);
         let delivered = half.packets(half.received());
@@ -73,7 +73,7 @@ impl Rows {
     /// `due` is the flow's next instant; between two events nothing changes, so two
     /// rows tell of any gap.
     #[inline]
-    pub(crate) fn before(&mut self, half: &Half, flow: u32, time: u64, due: &mut u64) {
+    pub(crate) fn before(&mut self, half: &HalfConnection, flow: u32, time: u64, due: &mut u64) {
         if time < *due {
             return;
         }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::buckets::Buckets;
-use super::connection::{Connection, Step};
-use super::graph::{Graph, Kind, Point};
-use super::half::Mark;
-use super::report::{FlowReport, complete, report, span};
-use super::rows::{Row, Rows};
+use super::samples::{Row, Rows};
+use super::sequence_graph::{GraphPoint, Kind, SequenceGraph};
+use crate::analyze::buckets::Buckets;
+use crate::analyze::connection::{Connection, DataKind, HalfConnection, Step};
+use crate::analyze::report::{FlowReport, complete, report, span};
 use crate::decode::{Endpoint, Segment};
 
 /// Connections at a time; then the quarter that was silent longest is closed.
@@ -21,7 +20,7 @@ type Key = (Endpoint, Endpoint);
 
 /// A flow that is over.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct FinishedFlow {
     pub(crate) report: FlowReport,
     pub(crate) rtts: Buckets,
     /// From connecting to the last acknowledgement, in ns, if all of it was seen.
@@ -65,9 +64,9 @@ pub(crate) struct Flows {
     /// The connection of the last segment: the next is often of the same.
     recent: Option<(Key, usize)>,
     next_id: u32,
-    pub(crate) done: Vec<Done>,
+    pub(crate) done: Vec<FinishedFlow>,
     pub(crate) rows: Rows,
-    pub(crate) graph: Graph,
+    pub(crate) graph: SequenceGraph,
     pub(crate) packets: Option<Vec<Listed>>,
     pub(crate) unlisted: Unlisted,
 }
@@ -169,7 +168,7 @@ impl Flows {
             let life = complete(&connection, from).then(|| span(&connection, from));
             let report = report(&connection, from);
             let ends = [from, 1 - from].map(|end| connection.ends[end].address);
-            self.done.push(Done {
+            self.done.push(FinishedFlow {
                 report,
                 rtts: half.rtts.clone(),
                 life,
@@ -190,16 +189,16 @@ impl Flows {
     }
 }
 
-fn draw(graph: &mut Graph, connection: &Connection, step: &Step, segment: &Segment) {
+fn draw(graph: &mut SequenceGraph, connection: &Connection, step: &Step, segment: &Segment) {
     let time = segment.time;
     let half = &connection.halves[step.from];
     if let (Some((mark, begin, end)), Some(flow)) =
         (step.data, half.id.filter(|&id| id < MOST_FLOWS))
     {
         let kind = match mark {
-            Mark::New => Kind::Data,
-            Mark::Again => Kind::Again,
-            Mark::OutOfOrder => Kind::OutOfOrder,
+            DataKind::New => Kind::Data,
+            DataKind::Again => Kind::Again,
+            DataKind::OutOfOrder => Kind::OutOfOrder,
         };
         let base = half.base;
         graph.add(point(time, flow, kind, begin, end, base));
@@ -219,9 +218,9 @@ fn draw(graph: &mut Graph, connection: &Connection, step: &Step, segment: &Segme
     }
 }
 
-fn point(time: u64, flow: u32, kind: Kind, begin: u64, end: u64, base: u64) -> Point {
+fn point(time: u64, flow: u32, kind: Kind, begin: u64, end: u64, base: u64) -> GraphPoint {
     let since = |number: u64| number.saturating_sub(base);
-    Point { time, flow, kind, begin: since(begin), end: since(end) }
+    GraphPoint { time, flow, kind, begin: since(begin), end: since(end) }
 }
 
 fn list(
@@ -233,9 +232,9 @@ fn list(
 ) {
     let (time, size) = (segment.time, segment.size);
     let [half, other] = [step.from, 1 - step.from].map(|end| &connection.halves[end]);
-    let number = |half: &super::half::Half, at: u64| half.packets(at.saturating_sub(half.base));
+    let number = |half: &HalfConnection, at: u64| half.packets(at.saturating_sub(half.base));
     let data = step.data.zip(half.id).map(|((mark, begin, _), flow)| {
-        let again = mark == Mark::Again;
+        let again = mark == DataKind::Again;
         Listed { time, flow, ack: false, seq: number(half, begin), size, again }
     });
     let ack = step.ack.zip(other.id).filter(|_| segment.payload == 0).map(|((una, _), flow)| {

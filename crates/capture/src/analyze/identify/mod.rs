@@ -12,7 +12,7 @@ mod features;
 
 use serde::Serialize;
 
-use super::rounds::Round;
+use super::connection::Round;
 use features::{Features, features};
 
 /// Fewer round trips show nothing.
@@ -26,7 +26,7 @@ const AHEAD: u32 = 2;
 
 /// A verdict with what it rests on.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Guess {
+pub struct Identification {
     /// "bbr", "cubic", "reno" or "unsure".
     pub control: &'static str,
     /// What speaks for each control, in words with numbers.
@@ -49,8 +49,8 @@ impl Scales {
 }
 
 /// The verdict on a flow whose full packets have `mss` bytes of payload.
-pub(crate) fn guess(rounds: &[Round], mss: Option<u64>, vantage: &str) -> Guess {
-    let unsure = |why: String| Guess { control: "unsure", evidence: vec![why] };
+pub(crate) fn identify(rounds: &[Round], mss: Option<u64>, vantage: &str) -> Identification {
+    let unsure = |why: String| Identification { control: "unsure", evidence: vec![why] };
     if vantage == "receiver" {
         return unsure("captured at the receiver, where the sender's window can't be seen".into());
     }
@@ -68,7 +68,7 @@ pub(crate) fn guess(rounds: &[Round], mss: Option<u64>, vantage: &str) -> Guess 
     verdict(&found)
 }
 
-fn verdict(found: &Features) -> Guess {
+fn verdict(found: &Features) -> Identification {
     let mut scales = Scales::default();
     weigh_fall(found, &mut scales);
     weigh_growth(found, &mut scales);
@@ -82,7 +82,7 @@ fn verdict(found: &Features) -> Guess {
     if scales.evidence.is_empty() {
         scales.note("no loss, no dips and no swing: nothing to tell a control by".into());
     }
-    Guess { control, evidence: scales.evidence }
+    Identification { control, evidence: scales.evidence }
 }
 
 /// How far the window falls after losses.

@@ -1,6 +1,6 @@
 //! The times between losses.
 
-use super::super::rounds::Round;
+use crate::analyze::connection::Round;
 
 /// A window too small to tell 0.5 from 0.7, in packets.
 const SMALLEST: f64 = 8.0;

@@ -2,44 +2,14 @@
 
 use serde::Serialize;
 
-use super::buckets::Buckets;
-use super::connection::Connection;
-use super::ends::{EndsReport, StageReport};
-use super::guess::{Guess, guess};
-use super::timing::Spans;
+use crate::analyze::connection::{Connection, Spans};
+use crate::analyze::identify::{Identification, identify};
+use crate::analyze::path::{EndsReport, StageReport};
+use crate::analyze::times::Times;
+use crate::analyze::units::{mbps, millis, seconds};
 
 /// A capture was made at the end to which less than this part of the round trip leads.
 const NEAR: f64 = 0.1;
-
-/// A statistic of times in ms.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Times {
-    /// How many samples.
-    pub samples: u64,
-    /// The least of them; exact.
-    pub min: Option<f64>,
-    /// Their mean.
-    pub mean: Option<f64>,
-    /// Their median, to 0.8 %.
-    pub p50: Option<f64>,
-    /// The 95th percentile, to 0.8 %.
-    pub p95: Option<f64>,
-    /// The 99th percentile, to 0.8 %.
-    pub p99: Option<f64>,
-}
-
-impl Times {
-    pub(crate) fn of(buckets: &Buckets, least: Option<u64>) -> Self {
-        Self {
-            samples: buckets.total(),
-            min: least.map(millis),
-            mean: buckets.mean().map(|ns| ns / 1e6),
-            p50: buckets.quantile(1, 2).map(|ns| ns / 1e6),
-            p95: buckets.quantile(95, 100).map(|ns| ns / 1e6),
-            p99: buckets.quantile(99, 100).map(|ns| ns / 1e6),
-        }
-    }
-}
 
 /// Spans of time of one kind.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -201,7 +171,7 @@ pub struct FlowReport {
     /// The same from each point to the next, if more than two were captured.
     pub stages: Vec<StageReport>,
     /// Which congestion control it may have.
-    pub control: Guess,
+    pub control: Identification,
     /// What to know before trusting the rest.
     pub notes: Vec<String>,
 }
@@ -253,7 +223,7 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         sack: connection.sack(),
         ends: None,
         stages: Vec::new(),
-        control: guess(half.rounds.done(), half.mss, vantage),
+        control: identify(half.rounds.done(), half.mss, vantage),
         notes: notes(connection, from, vantage),
         source: ends[0].clone(),
         destination: ends[1].clone(),
@@ -372,19 +342,4 @@ fn notes(connection: &Connection, from: usize, vantage: &str) -> Vec<String> {
         "the capture wasn't made at the sender: RTT and packets in flight are those from there on",
     );
     notes
-}
-
-#[allow(clippy::cast_precision_loss)]
-pub(crate) fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
-#[allow(clippy::cast_precision_loss)]
-pub(crate) fn millis(ns: u64) -> f64 {
-    ns as f64 / 1e6
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn mbps(bytes: u64, ns: u64) -> Option<f64> {
-    (ns > 0).then(|| bytes as f64 * 8e3 / ns as f64)
 }

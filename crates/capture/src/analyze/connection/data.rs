@@ -1,208 +1,19 @@
-//! One direction of a connection: data one way, its acknowledgements the other.
-//!
-//! Sequence numbers are unwrapped to 64 bits; the first one seen lies near 2^32,
-//! so that older ones don't fall below zero.
+//! The data of one direction.
 
-use super::buckets::Buckets;
+use super::half_connection::{DataKind, HalfConnection, USUAL_PAYLOAD};
 use super::outstanding::{Outstanding, Sent};
-use super::ranges::Ranges;
-use super::rounds::Rounds;
-use super::timing::{Bursts, Echoes, SILENCE_NS, Spans, after};
+use super::timing::{SILENCE_NS, after};
 use crate::decode::{Flags, Segment};
 
-/// Payload of a full packet where nothing tells: Ethernet, IPv4, timestamps.
-const USUAL_PAYLOAD: u64 = 1448;
 const USUAL_PACKET: u32 = 1500;
 /// Older arrivals aren't out of order but sent again, where no RTT tells; as in Wireshark.
 const LATE_NS: u64 = 3_000_000;
-
 /// No sender has more under way than this many bytes.
 const FURTHEST_HOLE: u64 = 1 << 28;
 
-/// What only grows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    /// Frames with data.
-    pub(crate) frames: u64,
-    /// Packets with data: an offloaded frame counts as those that the card makes of it.
-    pub(crate) packets: u64,
-    pub(crate) payload: u64,
-    /// IP bytes of those packets.
-    pub(crate) wire: u64,
-    pub(crate) offloaded: u64,
-    /// Packets that were seen more than once.
-    pub(crate) again: u64,
-    pub(crate) again_bytes: u64,
-    /// Packets that fill a hole and were sent again, so lost before the capture.
-    pub(crate) repaired: u64,
-    pub(crate) reordered: u64,
-    pub(crate) reordered_bytes: u64,
-    pub(crate) reordered_ns: u64,
-    /// The very same packet, seen twice at once.
-    pub(crate) twins: u64,
-    /// Packets sent again after they were acknowledged.
-    pub(crate) needless: u64,
-    /// Packets that DSACK says arrived twice.
-    pub(crate) spurious: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) acks: u64,
-    pub(crate) duplicate_acks: u64,
-    pub(crate) keepalives: u64,
-    /// Acknowledged bytes that the capture lacks.
-    pub(crate) missing: u64,
-    pub(crate) marked: u64,
-    pub(crate) echoes: u64,
-    pub(crate) stretched: u64,
-    pub(crate) fragments: u64,
-    pub(crate) limited_ns: u64,
-    /// Packets lost, as far as one capture tells.
-    pub(crate) lost: u64,
-}
-
-/// Bytes that were acknowledged before the capture saw them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unseen {
-    begin: u64,
-    end: u64,
-    since: u64,
-}
-
-impl Unseen {
-    /// At `time` everything up to `ack` is acknowledged; nothing from `high` on was seen.
-    pub(super) fn add(&mut self, high: u64, ack: u64, time: u64) {
-        if ack > high {
-            let begin = if self.end == high { self.begin } else { high };
-            *self = Self { begin, end: ack, since: time };
-        }
-    }
-
-    /// How many of these bytes a packet has that begins with the first of them, no later than
-    /// `late` ns after their acknowledgement: hosts with several processors capture an
-    /// acknowledgement before what it acknowledges.
-    fn take(&mut self, begin: u64, end: u64, time: u64, late: u64) -> u64 {
-        if self.begin >= self.end || begin != self.begin || time > self.since.saturating_add(late) {
-            return 0;
-        }
-        self.begin = end.min(self.end);
-        self.begin - begin
-    }
-}
-
-/// One direction of a connection.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Half {
-    /// Its number among the flows, once it carries data.
-    pub(crate) id: Option<u32>,
-    pub(crate) counts: Counts,
-    /// One past the highest number sent.
-    pub(crate) high: Option<u64>,
-    /// One past the highest acknowledged.
-    pub(crate) una: Option<u64>,
-    /// The first number, for those who count from zero.
-    pub(crate) base: u64,
-    pub(crate) outstanding: Outstanding,
-    pub(super) sacked: Ranges,
-    pub(super) unseen: Unseen,
-    /// Up to where what wasn't selectively acknowledged counts as lost.
-    pub(super) lost_edge: u64,
-    pub(super) delivered: u64,
-    /// SYN and FIN among the acknowledged numbers.
-    pub(super) controls: u64,
-    pub(crate) mss: Option<u64>,
-    /// Bytes of headers in a packet with data.
-    pub(crate) overhead: u64,
-    pub(super) mss_told: bool,
-    /// Shift of the windows that limit this direction; none if the handshake is missing.
-    pub(crate) scale: Option<u8>,
-    pub(crate) window: Option<u64>,
-    pub(super) window_field: u16,
-    pub(super) zero_since: Option<u64>,
-    pub(crate) zero: Spans,
-    pub(crate) least_window: Option<u64>,
-    pub(crate) most_window: Option<u64>,
-    pub(crate) first_data: Option<u64>,
-    pub(crate) last_data: u64,
-    pub(super) last_event: u64,
-    pub(super) last_ack: u64,
-    /// When the highest acknowledged number last grew.
-    pub(crate) advanced: u64,
-    /// When its next row is due.
-    pub(crate) due: Option<u64>,
-    pub(super) held_back: bool,
-    pub(crate) rtts: Buckets,
-    pub(crate) lowest: Option<u64>,
-    /// The latest RTT sample, and the smoothed ones (RFC 6298), in ns.
-    pub(crate) rtt: Option<u64>,
-    pub(crate) srtt: Option<u64>,
-    pub(crate) echoes: Echoes,
-    pub(crate) echo_rtts: Buckets,
-    pub(crate) lowest_echo: Option<u64>,
-    pub(crate) bursts: Bursts,
-    pub(crate) idle: Spans,
-    pub(crate) stalls: Spans,
-    pub(crate) rounds: Rounds,
-    pub(crate) most_in_flight: u64,
-    /// Sum of bytes in flight times ns, for the mean.
-    pub(super) flight_time: u128,
-    pub(super) flight_span: u64,
-}
-
-/// What happened, for whoever draws it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    New,
-    Again,
-    OutOfOrder,
-}
-
-impl Half {
-    /// A number of this direction, unwrapped.
-    pub(crate) fn unwrap(&mut self, seq: u32) -> u64 {
-        let near = *self.high.get_or_insert_with(|| {
-            self.base = (1 << 32) + u64::from(seq);
-            self.base
-        });
-        #[allow(clippy::cast_possible_truncation)] // the distance is what counts
-        let ahead = seq.wrapping_sub(near as u32).cast_signed();
-        near.saturating_add_signed(i64::from(ahead))
-    }
-
-    /// Packets that so many bytes fill.
-    pub(crate) fn packets(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.mss.unwrap_or(USUAL_PAYLOAD).max(1))
-    }
-
-    /// Payload that is known to have reached the receiver, each byte once.
-    pub(crate) fn received(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Bytes in flight at the capture; none as long as nothing is acknowledged.
-    pub(crate) fn in_flight(&self) -> Option<u64> {
-        self.una.map(|_| self.outstanding.in_flight())
-    }
-
-    #[allow(clippy::cast_precision_loss)]
-    pub(crate) fn mean_in_flight(&self) -> Option<f64> {
-        (self.flight_span > 0).then(|| self.flight_time as f64 / self.flight_span as f64)
-    }
-
-    /// Lets time pass in the present state.
-    pub(super) fn pass(&mut self, time: u64) {
-        let span = time.saturating_sub(self.last_event);
-        if self.last_event > 0 && !self.outstanding.is_empty() {
-            self.flight_time += u128::from(self.outstanding.in_flight()) * u128::from(span);
-            self.flight_span += span;
-            self.counts.limited_ns += if self.held_back { span } else { 0 };
-            if span >= SILENCE_NS.max(2 * self.srtt.unwrap_or(0)) {
-                self.stalls.add(span);
-            }
-        }
-        self.last_event = self.last_event.max(time);
-    }
-
+impl HalfConnection {
     /// Takes a segment of this direction; says what it was if it carried data.
-    pub(crate) fn on_segment(&mut self, segment: &Segment) -> Option<(Mark, u64, u64)> {
+    pub(crate) fn on_segment(&mut self, segment: &Segment) -> Option<(DataKind, u64, u64)> {
         let time = segment.time;
         self.pass(time);
         if let Some((stamp, _)) = segment.timestamps {
@@ -251,7 +62,7 @@ impl Half {
         self.high = Some(end);
     }
 
-    fn on_data(&mut self, begin: u64, end: u64, segment: &Segment) -> Option<Mark> {
+    fn on_data(&mut self, begin: u64, end: u64, segment: &Segment) -> Option<DataKind> {
         let high = self.high.unwrap_or(begin);
         let settled = self.outstanding.is_empty();
         if end - begin <= 1 && end == high && settled {
@@ -263,7 +74,7 @@ impl Half {
         self.note_idle(segment.time, settled);
         let mark = if begin >= high {
             self.extend(begin, end, segment, false);
-            Mark::New
+            DataKind::New
         } else {
             let mark = self.old_data(begin, end.min(high), segment);
             if end > high {
@@ -321,12 +132,12 @@ impl Half {
     }
 
     /// Data below the highest number: again, late, or twice in the capture.
-    fn old_data(&mut self, begin: u64, end: u64, segment: &Segment) -> Mark {
+    fn old_data(&mut self, begin: u64, end: u64, segment: &Segment) -> DataKind {
         let packets = self.packets(end - begin);
         let unseen = self.unseen.take(begin, end, segment.time, self.late_ns());
         if unseen > 0 {
             self.counts.missing -= unseen;
-            return Mark::New;
+            return DataKind::New;
         }
         if self.una.is_some_and(|una| end <= una) {
             self.counts.needless += packets;
@@ -356,7 +167,7 @@ impl Half {
             Some((sent, late)) if again == 0 => self.filled(&sent, late, packets, segment),
             _ if twin && again == 0 => {
                 self.counts.twins += packets;
-                Mark::Again
+                DataKind::Again
             }
             _ => {
                 self.counts.timeouts += u64::from(silent && first);
@@ -365,23 +176,23 @@ impl Half {
         }
     }
 
-    fn sent_again(&mut self, packets: u64, bytes: u64) -> Mark {
+    fn sent_again(&mut self, packets: u64, bytes: u64) -> DataKind {
         self.counts.again += packets;
         self.counts.again_bytes += bytes;
-        Mark::Again
+        DataKind::Again
     }
 
-    fn filled(&mut self, hole: &Sent, late: bool, packets: u64, segment: &Segment) -> Mark {
+    fn filled(&mut self, hole: &Sent, late: bool, packets: u64, segment: &Segment) -> DataKind {
         if late {
             self.counts.repaired += packets;
-            return Mark::Again;
+            return DataKind::Again;
         }
         self.counts.reordered += packets;
         let distance = self.high.unwrap_or(hole.end).saturating_sub(hole.begin);
         let wait = segment.time.saturating_sub(hole.time);
         self.counts.reordered_bytes = self.counts.reordered_bytes.max(distance);
         self.counts.reordered_ns = self.counts.reordered_ns.max(wait);
-        Mark::OutOfOrder
+        DataKind::OutOfOrder
     }
 
     /// Whether what fills a hole was sent after what follows the hole.
@@ -402,12 +213,12 @@ impl Half {
         LATE_NS.max(self.lowest.unwrap_or(0) / 2)
     }
 
-    fn after_data(&mut self, bytes: u64, segment: &Segment, mark: Mark) {
+    fn after_data(&mut self, bytes: u64, segment: &Segment, mark: DataKind) {
         let in_flight = self.outstanding.in_flight();
         let packets = self.packets(bytes);
         let spacing = self.srtt.map(|srtt| srtt / self.packets(in_flight).max(1));
         self.bursts.sent(segment.time, self.packets(u64::from(segment.payload)), spacing);
-        let again = if mark == Mark::Again { packets } else { 0 };
+        let again = if mark == DataKind::Again { packets } else { 0 };
         self.rounds.sent(segment.time, bytes, u32::try_from(again).unwrap_or(u32::MAX), in_flight);
         self.most_in_flight = self.most_in_flight.max(in_flight);
         self.last_data = segment.time;

@@ -40,7 +40,7 @@ impl Kind {
 
 /// A stretch of numbers at an instant; numbers count from the flow's first byte.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct GraphPoint {
     pub(crate) time: u64,
     pub(crate) flow: u32,
     pub(crate) kind: Kind,
@@ -49,14 +49,14 @@ pub(crate) struct Point {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Lines {
-    points: Vec<Point>,
+struct FlowPoints {
+    points: Vec<GraphPoint>,
     /// One of so many points of data, acknowledgements and windows is kept.
     every: [u32; 6],
     seen: [u32; 6],
 }
 
-impl Lines {
+impl FlowPoints {
     fn thin(&mut self) {
         let mut seen = [0u32; 6];
         for every in &mut self.every {
@@ -71,23 +71,23 @@ impl Lines {
 
 /// The points of every flow.
 #[derive(Clone, Debug)]
-pub(crate) struct Graph {
-    flows: Vec<Lines>,
+pub(crate) struct SequenceGraph {
+    flows: Vec<FlowPoints>,
     total: usize,
     most_of_flow: usize,
 }
 
-impl Default for Graph {
+impl Default for SequenceGraph {
     fn default() -> Self {
         Self { flows: Vec::new(), total: 0, most_of_flow: MOST_OF_FLOW }
     }
 }
 
-impl Graph {
-    pub(crate) fn add(&mut self, point: Point) {
+impl SequenceGraph {
+    pub(crate) fn add(&mut self, point: GraphPoint) {
         let index = point.flow as usize;
         if index >= self.flows.len() {
-            self.flows.resize_with(index + 1, Lines::default);
+            self.flows.resize_with(index + 1, FlowPoints::default);
         }
         let lines = &mut self.flows[index];
         let kind = point.kind as usize;
@@ -109,13 +109,16 @@ impl Graph {
         if self.total > MOST {
             self.most_of_flow = (self.most_of_flow / 2).max(FEW);
             let few = self.most_of_flow;
-            self.flows.iter_mut().filter(|lines| lines.points.len() > few).for_each(Lines::thin);
+            self.flows
+                .iter_mut()
+                .filter(|lines| lines.points.len() > few)
+                .for_each(FlowPoints::thin);
             self.total = self.flows.iter().map(|lines| lines.points.len()).sum();
         }
     }
 
     /// The points of a flow, and whether there were more.
-    pub(crate) fn of(&self, flow: u32) -> (&[Point], bool) {
+    pub(crate) fn of(&self, flow: u32) -> (&[GraphPoint], bool) {
         self.flows.get(flow as usize).map_or((&[], false), |lines| {
             (&lines.points, lines.every.iter().any(|&every| every > 1))
         })

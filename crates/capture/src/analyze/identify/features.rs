@@ -1,7 +1,7 @@
 //! What a flow's rounds show, in numbers.
 
-use super::super::rounds::Round;
 use super::epochs::{Epoch, epochs, growth_errors};
+use crate::analyze::connection::Round;
 
 /// BBR's window in `PROBE_RTT` is four packets; one may be sent as another leaves.
 const DIP_PACKETS: f64 = 5.0;

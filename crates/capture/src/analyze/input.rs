@@ -1,8 +1,10 @@
-//! From a file to its flows.
+//! From a file to its segments.
+
+use std::path::Path;
 
 use serde::Serialize;
 
-use super::flows::Flows;
+use super::error::AnalyzeError;
 use crate::decode::{Other, Segment, segment};
 use crate::read::{Frame, Reader};
 
@@ -97,27 +99,35 @@ fn take(frame: &Frame<'_>, report: &mut FileReport, latest: &mut u64) -> Option<
     None
 }
 
-/// The flows of one capture, on a clock that begins with it.
-pub(crate) struct Clocked {
-    pub(crate) flows: Flows,
-    pub(crate) origin: Option<u64>,
-    /// The latest instant, in ns from the origin.
-    pub(crate) end: u64,
-    /// Segments that were earlier than one before them.
-    pub(crate) backwards: u64,
+pub(crate) fn open(path: &Path) -> Result<Segments, AnalyzeError> {
+    let name = path.display().to_string();
+    match Reader::open(path) {
+        Ok(reader) => Ok(Segments::new(reader, name)),
+        Err(error) => Err(AnalyzeError::Open { path: name, error }),
+    }
 }
 
-impl Clocked {
-    pub(crate) fn new(packets: bool, origin: Option<u64>) -> Self {
-        Self { flows: Flows::new(packets), origin, end: 0, backwards: 0 }
+pub(crate) fn nothing(file: &FileReport) -> AnalyzeError {
+    let mut found = match file.frames {
+        0 => "a capture without a single frame".to_owned(),
+        frames => format!("{frames} frames, none of them TCP: {}", kinds(file)),
+    };
+    if let Some(problem) = &file.problem {
+        found += &format!("; it breaks off at {problem}");
     }
+    AnalyzeError::Nothing { path: file.path.clone(), found }
+}
 
-    #[inline]
-    pub(crate) fn on(&mut self, mut segment: Segment) {
-        let origin = *self.origin.get_or_insert(segment.time);
-        segment.time = segment.time.saturating_sub(origin);
-        self.backwards += u64::from(segment.time < self.end);
-        self.end = self.end.max(segment.time);
-        self.flows.on(&segment);
-    }
+/// The frames that are no TCP segments, in words.
+pub(crate) fn kinds(file: &FileReport) -> String {
+    let kinds = [
+        (file.not_ip, "not IP"),
+        (file.not_tcp, "other protocols"),
+        (file.fragments, "fragments without a header"),
+        (file.cut, "cut off within the headers"),
+        (file.malformed, "malformed"),
+        (file.unknown_link, "of an unknown kind of link"),
+    ];
+    let there = kinds.iter().filter(|(count, _)| *count > 0);
+    there.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }

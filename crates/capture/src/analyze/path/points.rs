@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::outcome::{AnalyzeError, open};
-use super::super::report::millis;
-use super::clocks::{Clocks, Marks, clocks, marks};
-use super::{EndsReport, StageReport, Travel, Travels};
+use super::clocks::{Clocks, FirstSeen, clocks, first_seen};
+use super::report::{EndsReport, StageReport};
+use super::transit::{Transit, Transits};
+use crate::analyze::error::AnalyzeError;
+use crate::analyze::input::open;
+use crate::analyze::units::millis;
 use crate::decode::Segment;
 
 /// Points of one path; each is compared with each.
@@ -14,7 +16,7 @@ const MOST_POINTS: usize = 8;
 
 /// The points of a path from one end to the other.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct PathPoints {
     /// In their order.
     pub(crate) files: Vec<PathBuf>,
     /// Each clock less the first, in ns.
@@ -27,20 +29,20 @@ pub(crate) struct Line {
 
 /// What happened between points: from one end to the other, and from each to the next.
 #[derive(Debug)]
-pub(crate) struct Ways {
-    whole: Travels,
-    stages: Vec<Travels>,
+pub(crate) struct PathTransits {
+    whole: Transits,
+    stages: Vec<Transits>,
 }
 
 type Key = (String, String);
 
 /// What was found between points, by source and destination.
-pub(crate) struct Between {
-    pub(crate) whole: BTreeMap<Key, (EndsReport, Travel)>,
+pub(crate) struct TransitReports {
+    pub(crate) whole: BTreeMap<Key, (EndsReport, Transit)>,
     pub(crate) stages: BTreeMap<Key, Vec<StageReport>>,
 }
 
-impl Line {
+impl PathPoints {
     /// The points that files show, two at least; none if they have no segments in common.
     ///
     /// # Errors
@@ -50,10 +52,10 @@ impl Line {
         if others.is_empty() {
             return Ok(None);
         }
-        let mut known = vec![marks(&mut open(first)?)];
+        let mut known = vec![first_seen(&mut open(first)?)];
         let mut alone = None;
         for path in others {
-            let theirs = marks(&mut open(path)?);
+            let theirs = first_seen(&mut open(path)?);
             if clocks(&known[0], &theirs).is_none() {
                 alone = Some(path);
             } else if known.len() < MOST_POINTS {
@@ -73,7 +75,7 @@ impl Line {
     }
 
     /// Files that all show the same flows.
-    fn along(paths: &[PathBuf], known: &[Marks]) -> Result<Self, AnalyzeError> {
+    fn along(paths: &[PathBuf], known: &[FirstSeen]) -> Result<Self, AnalyzeError> {
         let relation = |one: usize, other: usize| clocks(&known[one], &known[other]);
         let anchor = (1..paths.len()).find_map(|other| relation(0, other)?.of_first());
         // How many of the others are farther from the one whose packets are followed.
@@ -116,7 +118,7 @@ impl Line {
     }
 
     /// What to know before trusting the rest.
-    pub(crate) fn notes(&self, ways: &Ways) -> Vec<String> {
+    pub(crate) fn notes(&self, transits: &PathTransits) -> Vec<String> {
         let what = match self.files.len() {
             2 => "the files show both ends".to_owned(),
             points => {
@@ -129,8 +131,8 @@ impl Line {
         } else {
             format!("{what}; {}", self.settings())
         }];
-        if ways.whole.left_out > 0 {
-            let left_out = ways.whole.left_out;
+        if transits.whole.left_out > 0 {
+            let left_out = transits.whole.left_out;
             notes.push(format!("{left_out} packets were of flows too many to be matched"));
         }
         notes
@@ -148,7 +150,7 @@ impl Line {
             format!("{which} is taken to be {ms} ms {sign}")
         };
         let all: Vec<String> = self.offsets.iter().enumerate().skip(1).map(set).collect();
-        format!("{}, as if the least delays were equal both ways", all.join(", "))
+        format!("{}, as if the least delays were equal both transits", all.join(", "))
     }
 }
 
@@ -164,17 +166,17 @@ fn mixed(one: &Path, other: &Path) -> AnalyzeError {
     ))
 }
 
-impl Ways {
+impl PathTransits {
     /// Nothing has passed `points` yet.
     pub(crate) fn between(points: usize) -> Self {
         let stages = if points > 2 { points - 1 } else { 0 };
         Self {
-            whole: Travels::default(),
-            stages: (0..stages).map(|_| Travels::default()).collect(),
+            whole: Transits::default(),
+            stages: (0..stages).map(|_| Transits::default()).collect(),
         }
     }
 
-    /// A segment passes a point; `ascending` if its way is that of the points' order.
+    /// A segment passes a point; `ascending` if its report is that of the points' order.
     pub(crate) fn on(&mut self, segment: &Segment, point: usize, last: usize, ascending: bool) {
         if point == 0 || point == last {
             self.whole.on(segment, (point == 0) == ascending);
@@ -188,19 +190,21 @@ impl Ways {
     }
 
     /// What was found when the captures are over.
-    pub(crate) fn finish(self, line: &Line) -> Between {
+    pub(crate) fn finish(self, points: &PathPoints) -> TransitReports {
         let mut stages: BTreeMap<Key, Vec<StageReport>> = BTreeMap::new();
-        for (at, travels) in self.stages.into_iter().enumerate() {
-            let names = [name(&line.files[at]), name(&line.files[at + 1])];
-            for (key, (way, travel)) in travels.finish(line.agree) {
-                let ascending = line.ends.upstream(travel.ends.0, travel.ends.1) == 0;
+        for (at, transits) in self.stages.into_iter().enumerate() {
+            let names = [name(&points.files[at]), name(&points.files[at + 1])];
+            for (key, (report, transit)) in transits.finish(points.agree) {
+                let ascending = points.ends.upstream(transit.ends.0, transit.ends.1) == 0;
                 let [from, to] =
                     if ascending { names.clone() } else { [names[1].clone(), names[0].clone()] };
                 let found = stages.entry(key).or_default();
-                found
-                    .insert(if ascending { found.len() } else { 0 }, StageReport { from, to, way });
+                found.insert(
+                    if ascending { found.len() } else { 0 },
+                    StageReport { from, to, way: report },
+                );
             }
         }
-        Between { whole: self.whole.finish(line.agree), stages }
+        TransitReports { whole: self.whole.finish(points.agree), stages }
     }
 }

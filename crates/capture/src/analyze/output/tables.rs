@@ -13,10 +13,8 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use narrows_record::Table;
 
-use super::flows::{Done, Listed};
-use super::graph::Point;
-use super::report::{millis, seconds};
-use super::rows::Row;
+use crate::analyze::flows::{FinishedFlow, GraphPoint, Listed, Row};
+use crate::analyze::units::{millis, seconds};
 
 pub(crate) fn flow_samples(rows: &[Row], dropped: impl Fn(&Row) -> Option<u64>) -> Table {
     let rates = delivery(rows);
@@ -68,7 +66,7 @@ pub(crate) fn internals() -> Table {
     columns.table("internals")
 }
 
-pub(crate) fn completions(flows: &[Done]) -> Table {
+pub(crate) fn completions(flows: &[FinishedFlow]) -> Table {
     let lives: Vec<_> = flows.iter().filter_map(|d| d.life.map(|life| (d, life))).collect();
     let mut columns = Columns::default();
     columns.push("flow", UInt32Array::from_iter_values(lives.iter().map(|(d, _)| d.report.id)));
@@ -81,8 +79,8 @@ pub(crate) fn completions(flows: &[Done]) -> Table {
 }
 
 #[allow(clippy::cast_precision_loss)]
-pub(crate) fn distributions(flows: &[Done]) -> Table {
-    let buckets = |done: &Done| {
+pub(crate) fn distributions(flows: &[FinishedFlow]) -> Table {
+    let buckets = |done: &FinishedFlow| {
         let id = done.report.id;
         done.rtts.iter().map(|(ns, count)| (id, ns / 1e6, count as f64)).collect::<Vec<_>>()
     };
@@ -118,7 +116,7 @@ pub(crate) fn packets(rows: &[Listed], at_receiver: impl Fn(u32) -> bool) -> Tab
 ///
 /// `begin` and `end` count bytes from the flow's first; of `ack` and `window`
 /// they are equal.
-pub(crate) fn sequence(points: &[Point]) -> Table {
+pub(crate) fn sequence(points: &[GraphPoint]) -> Table {
     let mut columns = Columns::default();
     columns.floats("time_s", points.iter().map(|p| seconds(p.time)));
     columns.push("flow", UInt32Array::from_iter_values(points.iter().map(|p| p.flow)));

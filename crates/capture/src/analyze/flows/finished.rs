@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::capture::Clocked;
-use super::ends::{Between, Clocks};
-use super::flows::{Done, Listed, Unlisted};
-use super::graph::Point;
-use super::rows::{Row, thin_to};
+use super::clocked::Clocked;
+use super::samples::{Row, thin_to};
+use super::sequence_graph::GraphPoint;
+use super::table::{FinishedFlow, Listed, Unlisted};
+use crate::analyze::path::{Clocks, TransitReports};
 
 /// Flows that get rows in the tables: those with the most payload.
 const MOST_IN_TABLES: usize = 1000;
@@ -15,11 +15,11 @@ const MOST_DRAWN: usize = 16;
 
 /// Flows with all that belongs to them, by the ids in their reports.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) done: Vec<Done>,
+pub(crate) struct FinishedFlows {
+    pub(crate) done: Vec<FinishedFlow>,
     pub(crate) rows: Vec<Row>,
     pub(crate) interval: u64,
-    pub(crate) points: Vec<Point>,
+    pub(crate) points: Vec<GraphPoint>,
     pub(crate) thinned: bool,
     pub(crate) packets: Option<Vec<Listed>>,
     pub(crate) unlisted: Unlisted,
@@ -29,7 +29,7 @@ pub(crate) struct Found {
     drops: BTreeMap<u32, Vec<(u64, u64)>>,
 }
 
-impl Found {
+impl FinishedFlows {
     pub(crate) fn of(mut clocked: Clocked) -> Self {
         clocked.flows.finish();
         let flows = clocked.flows;
@@ -57,7 +57,7 @@ impl Found {
     /// Each flow as the capture saw it that its packets pass first.
     pub(crate) fn join(mut self, mut other: Self, clocks: &Clocks) -> Self {
         let wanted = |found: &Self, file: usize| {
-            let at = |done: &&Done| clocks.upstream(done.ends.0, done.ends.1) == file;
+            let at = |done: &&FinishedFlow| clocks.upstream(done.ends.0, done.ends.1) == file;
             found.done.iter().filter(at).map(|done| done.report.id).collect::<BTreeSet<_>>()
         };
         let first = self.done.last().map_or(0, |done| done.report.id + 1);
@@ -90,17 +90,17 @@ impl Found {
     }
 
     /// Gives each flow what its packets met between the captures.
-    pub(crate) fn take_travels(&mut self, mut between: Between) {
+    pub(crate) fn take_transits(&mut self, mut between: TransitReports) {
         for done in &mut self.done {
             let ends = (done.report.source.clone(), done.report.destination.clone());
             // Later connections between the same ends have their share in the first's.
-            let Some((report, travel)) = between.whole.remove(&ends) else { continue };
+            let Some((report, transit)) = between.whole.remove(&ends) else { continue };
             let mut total = 0;
             let sum = |&(time, packets): &(u64, u64)| {
                 total += packets;
                 (time, total)
             };
-            self.drops.insert(done.report.id, travel.times.iter().map(sum).collect());
+            self.drops.insert(done.report.id, transit.times.iter().map(sum).collect());
             done.report.ends = Some(report);
             done.report.stages = between.stages.remove(&ends).unwrap_or_default();
         }
@@ -155,8 +155,8 @@ impl Found {
 }
 
 /// The ids of the `most` flows with the most payload.
-fn largest(flows: &[Done], most: usize) -> BTreeSet<u32> {
-    let size = |done: &Done| (std::cmp::Reverse(done.report.payload_bytes), done.report.id);
+fn largest(flows: &[FinishedFlow], most: usize) -> BTreeSet<u32> {
+    let size = |done: &FinishedFlow| (std::cmp::Reverse(done.report.payload_bytes), done.report.id);
     let mut sizes: Vec<_> = flows.iter().map(size).collect();
     sizes.sort_unstable();
     sizes.iter().take(most).map(|&(_, id)| id).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::capture::Segments;
+use crate::analyze::input::Segments;
 use crate::decode::{Endpoint, Segment};
 
 /// Segments of each file that are looked at.
@@ -11,7 +11,7 @@ const LOOKED_AT: usize = 100_000;
 const FEWEST: usize = 2;
 
 /// What makes a segment the same one elsewhere: offload changes where it ends only.
-pub(crate) type Mark = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32)>);
+pub(crate) type SegmentKey = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32)>);
 
 /// How two captures relate.
 #[derive(Clone, Debug)]
@@ -45,33 +45,33 @@ impl Clocks {
 }
 
 /// The first time of each of a capture's segments.
-pub(crate) type Marks = BTreeMap<Mark, u64>;
+pub(crate) type FirstSeen = BTreeMap<SegmentKey, u64>;
 
 /// The relation of two captures; none if they have no segments in common.
-pub(crate) fn clocks(first: &Marks, second: &Marks) -> Option<Clocks> {
+pub(crate) fn clocks(first: &FirstSeen, second: &FirstSeen) -> Option<Clocks> {
     let mut spans: BTreeMap<u128, Span> = BTreeMap::new();
     let mut common = 0;
-    for (mark, &there) in second {
-        if let Some(&here) = first.get(mark) {
+    for (segment_key, &there) in second {
+        if let Some(&here) = first.get(segment_key) {
             common += 1;
             let ahead = there.cast_signed() - here.cast_signed();
-            spans.entry(mark.0.address).or_default().add(ahead);
+            spans.entry(segment_key.0.address).or_default().add(ahead);
         }
     }
     (common >= FEWEST).then(|| relate(&spans))
 }
 
 /// What the beginning of a capture shows.
-pub(crate) fn marks(segments: &mut Segments) -> Marks {
+pub(crate) fn first_seen(segments: &mut Segments) -> FirstSeen {
     let mut found = BTreeMap::new();
     for _ in 0..LOOKED_AT {
         let Some(segment) = segments.next_segment() else { break };
-        found.entry(mark(&segment)).or_insert(segment.time);
+        found.entry(segment_key(&segment)).or_insert(segment.time);
     }
     found
 }
 
-fn mark(segment: &Segment) -> Mark {
+fn segment_key(segment: &Segment) -> SegmentKey {
     let flags = segment.flags.0 & 7;
     let ends = (segment.source, segment.destination);
     (ends.0, ends.1, segment.seq, segment.ack, flags, segment.timestamps)

@@ -1,16 +1,8 @@
-//! Captures of the same flows at several points of their path.
-
-mod clocks;
-mod line;
-mod travel;
+//! What flows' packets met between captures, as it goes out in JSON.
 
 use serde::Serialize;
 
-pub(crate) use clocks::Clocks;
-pub(crate) use line::{Between, Line, Ways};
-pub(crate) use travel::{Travel, Travels};
-
-use super::report::Times;
+use crate::analyze::times::Times;
 
 /// What a flow's packets met between the two captures.
 #[derive(Clone, Debug, Default, Serialize)]

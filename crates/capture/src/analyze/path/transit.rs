@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::super::buckets::Buckets;
-use super::super::report::{Times, millis};
-use super::EndsReport;
+use super::report::EndsReport;
+use crate::analyze::buckets::Buckets;
+use crate::analyze::times::Times;
+use crate::analyze::units::millis;
 use crate::decode::{Endpoint, Segment};
 
 /// What hasn't arrived by then never will, in ns.
@@ -46,7 +47,7 @@ struct Early {
 
 /// One direction of a connection between the captures.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Travel {
+pub(crate) struct Transit {
     /// The addresses of source and destination.
     pub(crate) ends: (u128, u128),
     near: Option<u64>,
@@ -74,13 +75,13 @@ pub(crate) struct Travel {
 
 /// All flows between the captures.
 #[derive(Debug, Default)]
-pub(crate) struct Travels {
-    flows: BTreeMap<Key, Travel>,
+pub(crate) struct Transits {
+    flows: BTreeMap<Key, Transit>,
     /// Flows that weren't followed.
     pub(crate) left_out: u64,
 }
 
-impl Travels {
+impl Transits {
     /// A segment with data passed the first capture on its way, or the second.
     pub(crate) fn on(&mut self, segment: &Segment, first: bool) {
         if segment.payload == 0 {
@@ -91,23 +92,23 @@ impl Travels {
             self.left_out += 1;
             return;
         }
-        let travel = self.flows.entry(key).or_insert_with(|| Travel {
+        let transit = self.flows.entry(key).or_insert_with(|| Transit {
             ends: (segment.source.address, segment.destination.address),
-            ..Travel::default()
+            ..Transit::default()
         });
-        if first { travel.leave(segment) } else { travel.arrive(segment) }
+        if first { transit.leave(segment) } else { transit.arrive(segment) }
     }
 
     /// The flows when the captures are over.
-    pub(crate) fn finish(self, agree: bool) -> BTreeMap<(String, String), (EndsReport, Travel)> {
-        let named = |(key, travel): (Key, Travel)| {
-            ((key.0.to_string(), key.1.to_string()), travel.finish(agree))
+    pub(crate) fn finish(self, agree: bool) -> BTreeMap<(String, String), (EndsReport, Transit)> {
+        let named = |(key, transit): (Key, Transit)| {
+            ((key.0.to_string(), key.1.to_string()), transit.finish(agree))
         };
         self.flows.into_iter().map(named).collect()
     }
 }
 
-impl Travel {
+impl Transit {
     fn unwrap(&mut self, seq: u32) -> u64 {
         let near = *self.near.get_or_insert((1 << 32) + u64::from(seq));
         #[allow(clippy::cast_possible_truncation)] // the distance is what counts
@@ -302,15 +303,15 @@ mod tests {
 
     #[test]
     fn clocks_that_run_apart_a_little_lose_nothing() {
-        let mut travel = Travel::default();
+        let mut transit = Transit::default();
         for number in 0..10 {
             let (seq, time) = (number * 1000, u64::from(number) * 1_000_000);
-            travel.arrive(&packet(seq, time));
-            travel.leave(&packet(seq, time + 5_000));
+            transit.arrive(&packet(seq, time));
+            transit.leave(&packet(seq, time + 5_000));
         }
-        travel.arrive(&packet(20_000, 20_000_000));
-        travel.leave(&packet(20_000, 20_000_000 + APART + 1));
-        let (report, _) = travel.finish(true);
+        transit.arrive(&packet(20_000, 20_000_000));
+        transit.leave(&packet(20_000, 20_000_000 + APART + 1));
+        let (report, _) = transit.finish(true);
         assert_eq!((report.sent, report.lost, report.under_way), (11, 0, 1));
         assert_eq!((report.appeared_bytes, report.least_delay_ms), (1000, Some(0.0)));
     }

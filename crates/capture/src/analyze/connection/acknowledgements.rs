@@ -1,6 +1,6 @@
 //! The acknowledgements of one direction.
 
-use super::half::Half;
+use super::half_connection::HalfConnection;
 use super::outstanding::Sent;
 use crate::decode::{Flags, Segment};
 
@@ -21,7 +21,7 @@ struct News {
     bytes: u64,
 }
 
-impl Half {
+impl HalfConnection {
     /// Takes a segment of the other direction that acknowledges this one.
     ///
     /// Gives the highest number that is acknowledged now and the window, in bytes.

@@ -1,0 +1,133 @@
+//! From one or several captures to everything that is known about them.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use super::error::AnalyzeError;
+use super::flows::{Clocked, FinishedFlows};
+use super::input::{FileReport, Segments, nothing, open};
+use super::output::{Analysis, outcome};
+use super::path::{PathPoints, PathTransits};
+use crate::decode::Segment;
+
+/// Segments between two calls of whoever watches.
+const WATCH: u64 = 1 << 16;
+
+/// What to do beyond the usual.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// List every packet in a table.
+    pub packets: bool,
+}
+
+/// Analyses a capture, several that follow one another, or several of the same flows.
+///
+/// `watch` hears now and then how many segments were read, and may stop it all.
+///
+/// # Errors
+/// If a file can't be read at all or none has TCP in it.
+pub fn analyze(
+    paths: &[PathBuf],
+    options: Options,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Analysis, AnalyzeError> {
+    let mut watched = Watched { count: 0, watch };
+    if let Some(points) = PathPoints::of(paths)? {
+        return several(&points, options, &mut watched);
+    }
+    let mut clocked = Clocked::new(options.packets, None);
+    let mut files = Vec::new();
+    for segments in in_order(paths)? {
+        let mut segments = segments;
+        while let Some(segment) = segments.next_segment() {
+            watched.tick()?;
+            clocked.on(segment);
+        }
+        files.push(segments.report);
+    }
+    something(&files)?;
+    Ok(outcome(FinishedFlows::of(clocked), files, Vec::new()))
+}
+
+/// Whoever watches, and when to call.
+struct Watched<'a> {
+    count: u64,
+    watch: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+}
+
+impl Watched<'_> {
+    #[inline]
+    fn tick(&mut self) -> Result<(), AnalyzeError> {
+        self.count += 1;
+        if self.count.is_multiple_of(WATCH) && (self.watch)(self.count).is_break() {
+            return Err(AnalyzeError::Stopped);
+        }
+        Ok(())
+    }
+}
+
+/// The pieces of a capture by the times that they begin with.
+fn in_order(paths: &[PathBuf]) -> Result<Vec<Segments>, AnalyzeError> {
+    let mut pieces = Vec::new();
+    for path in paths {
+        let begins = open(path)?.next_segment().map_or(u64::MAX, |segment| segment.time);
+        pieces.push((begins, path));
+    }
+    pieces.sort();
+    pieces.into_iter().map(|(_, path)| open(path)).collect()
+}
+
+fn something(files: &[FileReport]) -> Result<(), AnalyzeError> {
+    match files.first() {
+        Some(first) if files.iter().all(|file| file.segments == 0) => Err(nothing(first)),
+        Some(_) => Ok(()),
+        None => Err(AnalyzeError::Together("no files: at least one is needed".to_owned())),
+    }
+}
+
+/// Captures of the same flows, merged by their times on the first one's clock. The flows are
+/// told as the outermost two saw them.
+fn several(
+    points: &PathPoints,
+    options: Options,
+    watched: &mut Watched<'_>,
+) -> Result<Analysis, AnalyzeError> {
+    let mut inputs = points.files.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let take = |inputs: &mut [Segments], file: usize| {
+        inputs[file].next_segment().map(|segment| points.on_first(file, segment))
+    };
+    let mut next: Vec<_> = (0..inputs.len()).map(|file| take(&mut inputs, file)).collect();
+    let last = inputs.len() - 1;
+    let origin = next.iter().flatten().map(|segment| segment.time).min();
+    let mut clocked = [(), ()].map(|()| Clocked::new(options.packets, origin));
+    let mut transits = PathTransits::between(inputs.len());
+    while let Some(file) = earliest(&next, points) {
+        watched.tick()?;
+        let following = take(&mut inputs, file);
+        let segment = std::mem::replace(&mut next[file], following).expect("the earliest one");
+        let since = Segment { time: segment.time.saturating_sub(origin.unwrap_or(0)), ..segment };
+        transits.on(&since, file, last, points.ascends(&segment));
+        if file == 0 || file == last {
+            clocked[usize::from(file == last)].on(segment);
+        }
+    }
+    let [one, other] = clocked.map(FinishedFlows::of);
+    let files: Vec<FileReport> = inputs.into_iter().map(|input| input.report).collect();
+    something(&files)?;
+    let notes = points.notes(&transits);
+    let mut found = one.join(other, &points.ends);
+    found.take_transits(transits.finish(points));
+    Ok(outcome(found, files, notes))
+}
+
+/// Which of several has the earliest segment; of those at one instant, the point that its
+/// segment passes first.
+fn earliest(next: &[Option<Segment>], points: &PathPoints) -> Option<usize> {
+    let last = next.len() - 1;
+    let place = |(file, segment): (usize, &Option<Segment>)| {
+        let segment = segment.as_ref()?;
+        let passed = if points.ascends(segment) { file } else { last - file };
+        Some((segment.time, passed, file))
+    };
+    next.iter().enumerate().filter_map(place).min().map(|(_, _, file)| file)
+}

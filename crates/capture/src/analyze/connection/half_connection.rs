@@ -1,0 +1,128 @@
+//! One direction of a connection: data one way, its acknowledgements the other.
+//!
+//! Sequence numbers are unwrapped to 64 bits; the first one seen lies near 2^32,
+//! so that older ones don't fall below zero.
+
+use super::counts::{Counts, Unseen};
+use super::outstanding::Outstanding;
+use super::ranges::Ranges;
+use super::rounds::Rounds;
+use super::timing::{Bursts, Echoes, SILENCE_NS, Spans};
+use crate::analyze::buckets::Buckets;
+
+/// Payload of a full packet where nothing tells: Ethernet, IPv4, timestamps.
+pub(super) const USUAL_PAYLOAD: u64 = 1448;
+
+/// One direction of a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HalfConnection {
+    /// Its number among the flows, once it carries data.
+    pub(crate) id: Option<u32>,
+    pub(crate) counts: Counts,
+    /// One past the highest number sent.
+    pub(crate) high: Option<u64>,
+    /// One past the highest acknowledged.
+    pub(crate) una: Option<u64>,
+    /// The first number, for those who count from zero.
+    pub(crate) base: u64,
+    pub(crate) outstanding: Outstanding,
+    pub(super) sacked: Ranges,
+    pub(super) unseen: Unseen,
+    /// Up to where what wasn't selectively acknowledged counts as lost.
+    pub(super) lost_edge: u64,
+    pub(super) delivered: u64,
+    /// SYN and FIN among the acknowledged numbers.
+    pub(super) controls: u64,
+    pub(crate) mss: Option<u64>,
+    /// Bytes of headers in a packet with data.
+    pub(crate) overhead: u64,
+    pub(super) mss_told: bool,
+    /// Shift of the windows that limit this direction; none if the handshake is missing.
+    pub(crate) scale: Option<u8>,
+    pub(crate) window: Option<u64>,
+    pub(super) window_field: u16,
+    pub(super) zero_since: Option<u64>,
+    pub(crate) zero: Spans,
+    pub(crate) least_window: Option<u64>,
+    pub(crate) most_window: Option<u64>,
+    pub(crate) first_data: Option<u64>,
+    pub(crate) last_data: u64,
+    pub(super) last_event: u64,
+    pub(super) last_ack: u64,
+    /// When the highest acknowledged number last grew.
+    pub(crate) advanced: u64,
+    /// When its next row is due.
+    pub(crate) due: Option<u64>,
+    pub(super) held_back: bool,
+    pub(crate) rtts: Buckets,
+    pub(crate) lowest: Option<u64>,
+    /// The latest RTT sample, and the smoothed ones (RFC 6298), in ns.
+    pub(crate) rtt: Option<u64>,
+    pub(crate) srtt: Option<u64>,
+    pub(crate) echoes: Echoes,
+    pub(crate) echo_rtts: Buckets,
+    pub(crate) lowest_echo: Option<u64>,
+    pub(crate) bursts: Bursts,
+    pub(crate) idle: Spans,
+    pub(crate) stalls: Spans,
+    pub(crate) rounds: Rounds,
+    pub(crate) most_in_flight: u64,
+    /// Sum of bytes in flight times ns, for the mean.
+    pub(super) flight_time: u128,
+    pub(super) flight_span: u64,
+}
+
+/// What kind of data a segment carried, for whoever draws it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DataKind {
+    New,
+    Again,
+    OutOfOrder,
+}
+
+impl HalfConnection {
+    /// A number of this direction, unwrapped.
+    pub(crate) fn unwrap(&mut self, seq: u32) -> u64 {
+        let near = *self.high.get_or_insert_with(|| {
+            self.base = (1 << 32) + u64::from(seq);
+            self.base
+        });
+        #[allow(clippy::cast_possible_truncation)] // the distance is what counts
+        let ahead = seq.wrapping_sub(near as u32).cast_signed();
+        near.saturating_add_signed(i64::from(ahead))
+    }
+
+    /// Packets that so many bytes fill.
+    pub(crate) fn packets(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.mss.unwrap_or(USUAL_PAYLOAD).max(1))
+    }
+
+    /// Payload that is known to have reached the receiver, each byte once.
+    pub(crate) fn received(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Bytes in flight at the capture; none as long as nothing is acknowledged.
+    pub(crate) fn in_flight(&self) -> Option<u64> {
+        self.una.map(|_| self.outstanding.in_flight())
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn mean_in_flight(&self) -> Option<f64> {
+        (self.flight_span > 0).then(|| self.flight_time as f64 / self.flight_span as f64)
+    }
+
+    /// Lets time pass in the present state.
+    pub(super) fn pass(&mut self, time: u64) {
+        let span = time.saturating_sub(self.last_event);
+        if self.last_event > 0 && !self.outstanding.is_empty() {
+            self.flight_time += u128::from(self.outstanding.in_flight()) * u128::from(span);
+            self.flight_span += span;
+            self.counts.limited_ns += if self.held_back { span } else { 0 };
+            if span >= SILENCE_NS.max(2 * self.srtt.unwrap_or(0)) {
+                self.stalls.add(span);
+            }
+        }
+        self.last_event = self.last_event.max(time);
+    }
+}

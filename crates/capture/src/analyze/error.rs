@@ -1,0 +1,41 @@
+//! Why captures can't be analysed.
+
+use crate::read::OpenError;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyzeError {
+    /// A file can't be read.
+    #[error("{path}: found {error}")]
+    Open {
+        /// Which.
+        path: String,
+        /// Why.
+        error: OpenError,
+    },
+    /// There is nothing to tell of.
+    #[error("{path}: found {found}")]
+    Nothing {
+        /// Which file.
+        path: String,
+        /// What there is instead.
+        found: String,
+    },
+    /// Files that don't belong together.
+    #[error("{0}")]
+    Together(String),
+    /// Whoever watches wants no more.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl AnalyzeError {
+    /// What would be right instead.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Together(_) => "captures of the same flows, eight at most, or the pieces of one",
+            _ => "a pcap or pcapng file with TCP in it",
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What an analysis gives: the tables of a run and a summary.
+
+mod summary;
+mod tables;
+
+use narrows_record::Table;
+
+use super::flows::FinishedFlows;
+use super::input::FileReport;
+use super::units::seconds;
+
+pub use summary::{Others, Summary};
+
+/// What comes out.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The whole in words and numbers.
+    pub summary: Summary,
+    /// The tables of a run, and `sequence`.
+    pub tables: Vec<Table>,
+}
+
+pub(crate) fn outcome(
+    mut found: FinishedFlows,
+    files: Vec<FileReport>,
+    extra: Vec<String>,
+) -> Analysis {
+    let mut others = Others {
+        connections_without_data: found.unlisted.silent,
+        evicted: found.unlisted.evicted,
+        flows: found.unlisted.flows,
+        payload_bytes: found.unlisted.payload,
+        packets: found.unlisted.packets,
+    };
+    let (flows, payload) = found.keep_largest();
+    others.flows += flows;
+    others.payload_bytes += payload;
+    let mut tables = vec![
+        tables::flow_samples(&found.rows, |row| found.dropped(row)),
+        tables::internals(),
+        tables::completions(&found.done),
+        tables::distributions(&found.done),
+        tables::sequence(&found.points),
+    ];
+    if let Some(listed) = &found.packets {
+        let at = |flow: u32| found.done[flow as usize].report.vantage == "receiver";
+        tables.push(tables::packets(listed, at));
+    }
+    let mut summary = Summary {
+        duration_s: seconds(found.end),
+        sample_interval_ns: found.interval,
+        flows: found.done.into_iter().map(|done| done.report).collect(),
+        others,
+        files,
+        notes: Vec::new(),
+    };
+    summary.notes = summary::notes(&summary, found.backwards, found.thinned);
+    summary.notes.extend(extra);
+    Analysis { summary, tables }
+}

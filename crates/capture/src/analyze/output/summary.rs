@@ -1,0 +1,79 @@
+//! The whole in words and numbers.
+
+use serde::Serialize;
+
+use crate::analyze::input::{FileReport, kinds};
+use crate::analyze::report::FlowReport;
+
+/// What isn't told flow by flow.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Others {
+    /// Connections that carried no data.
+    pub connections_without_data: u64,
+    /// Connections that were closed to make room and may appear again.
+    pub evicted: u64,
+    /// Flows that aren't in the tables.
+    pub flows: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
+    /// Packets that aren't listed though they should.
+    pub packets: u64,
+}
+
+/// The whole in words and numbers.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Each file.
+    pub files: Vec<FileReport>,
+    /// From the first segment to the last.
+    pub duration_s: f64,
+    /// TransitReports two rows of `flow_samples`, in ns.
+    pub sample_interval_ns: u64,
+    /// The flows, in the order of their ids in the tables.
+    pub flows: Vec<FlowReport>,
+    /// What isn't told flow by flow.
+    pub others: Others,
+    /// What to know before trusting the rest.
+    pub notes: Vec<String>,
+}
+
+pub(super) fn notes(summary: &Summary, backwards: u64, thinned: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    for file in &summary.files {
+        let path = &file.path;
+        if let Some(problem) = &file.problem {
+            notes.push(format!("{path} breaks off at {problem}; everything before it counts"));
+        }
+        if file.dropped_by_host > 0 {
+            let dropped = file.dropped_by_host;
+            notes.push(format!("{path}: the capturing host dropped {dropped} frames"));
+        }
+        let others = kinds(file);
+        if !others.is_empty() {
+            notes.push(format!("{path}: passed over {others}"));
+        }
+        if file.options_cut > 0 {
+            let cut = file.options_cut;
+            notes.push(format!("{path}: the options of {cut} segments were cut off"));
+        }
+        if file.untimed > 0 {
+            let untimed = file.untimed;
+            notes.push(format!("{path}: {untimed} frames without a time took that of the last"));
+        }
+    }
+    let others = &summary.others;
+    let counted = [
+        (backwards, "segments came earlier than the one before"),
+        (others.connections_without_data, "connections carried no data"),
+        (others.evicted, "connections were closed to make room and may count twice"),
+        (others.flows, "smaller flows aren't in the tables"),
+        (others.packets, "packets aren't listed: there are too many"),
+    ];
+    for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0) {
+        notes.push(format!("{count} {what}"));
+    }
+    if thinned {
+        notes.push("the time-sequence graphs show only some of the packets".to_owned());
+    }
+    notes
+}
