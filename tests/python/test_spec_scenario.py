@@ -18,7 +18,7 @@ from narrows.errors import SpecError
 from narrows.spec import registry
 from narrows.spec.overrides import dotted
 
-ENGINE = Path(__file__).parents[2] / "crates" / "sim" / "src"
+ENGINE = Path(__file__).parents[2] / "crates" / "spec" / "src"
 SOURCES = (ENGINE / "scenario.rs", ENGINE / "scenario" / "path.rs")
 WHOLE = [
     'path.impairments=[{kind="loss", probability=0.001}]',

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
-use narrows_sim::scenario::{Ecn, Flow, Scenario, Workload};
+use narrows_spec::scenario::{Ecn, Flow, Scenario, Workload};
 use serde::Deserialize;
 
 /// What to capture, and where to.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use narrows_base::Time;
 use narrows_record::{Level, NullTap, Recorder};
-use narrows_sim::scenario::{self, Scenario};
 use narrows_sim::{Controls, Outcome, run_with};
+use narrows_spec::scenario::{self, Scenario};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

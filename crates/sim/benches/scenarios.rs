@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use common::{SECOND, bdp, scenario};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use narrows_record::NullObserver;
-use narrows_sim::scenario::Scenario;
+use narrows_spec::scenario::Scenario;
 
 fn case(mbps: u64, rtt_ms: u64, percent: u64, seconds: u64, ccas: &[&str]) -> Scenario {
     let mut case = scenario(mbps, rtt_ms, bdp(mbps, rtt_ms, percent), ccas);

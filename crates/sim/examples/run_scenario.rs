@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use narrows_base::Time;
 use narrows_record::{Level, Recorder};
-use narrows_sim::scenario::Scenario;
+use narrows_spec::scenario::Scenario;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("a scenario file is needed")?;

@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use narrows_cc::{CcConfig, CongestionControl};
 
-use crate::scenario::Flow;
-
 /// Makes a control for one connection.
 pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
@@ -37,13 +35,9 @@ impl Controls {
         self
     }
 
-    /// Whether the flow's control can be built, or in words why not.
-    pub(crate) fn validate(&self, flow: &Flow) -> Result<(), String> {
-        if self.own.contains_key(&flow.cca) {
-            return Ok(());
-        }
-        let known = narrows_cc::validate(&flow.cca, &flow.options);
-        known.map(|_| ()).map_err(|reason| reason.to_string())
+    /// Whether there is an own control called `name`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.own.contains_key(name)
     }
 
     /// What makes the control called `name`.

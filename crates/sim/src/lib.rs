@@ -5,16 +5,12 @@
 
 mod account;
 pub mod agenda;
-mod check;
-mod check_path;
-mod check_workload;
 mod controls;
+mod draw;
 mod engine;
 mod host;
-pub mod law;
 mod network;
 mod sampler;
-pub mod scenario;
 mod taps;
 
 use std::ops::ControlFlow;
@@ -23,19 +19,19 @@ use std::sync::Arc;
 use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_record::{NullTap, Observer, Tap};
+use narrows_spec::ScenarioError;
+use narrows_spec::scenario::{Ecn, Flow, Level, Scenario, SocketBuffers, Workload};
 use narrows_tcp::{
     BufferLimits, EcnMode, MSS, MakeControl, Metrics, ReceiverConfig, Segment, SenderConfig,
-    SenderView, TcpProfile,
+    SenderView, TcpProfile, profile,
 };
 
-pub use check::ScenarioError;
 pub use controls::{Controls, Make};
+use draw::Draws;
 use engine::{Engine, StopWhen};
 use host::{Chain, ControlFactory, Plan, ReceivingHost, SendingHost};
-use law::Draws;
 use network::Network;
 use sampler::Sampler;
-use scenario::{Ecn, Flow, Level, Scenario, SocketBuffers, Workload};
 
 /// Initial window in packets (RFC 6928).
 const INITIAL_CWND: u32 = 10;
@@ -103,7 +99,8 @@ pub fn run_with<O: Observer, T: SimTap>(
     tap: &mut T,
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
 ) -> Result<Outcome, ScenarioError> {
-    let profile = check::check(scenario, controls)?;
+    narrows_spec::check(scenario, &|name| controls.has(name))?;
+    let profile = profile(&scenario.host.profile).expect("the scenario was checked");
     let hosts = hosts(scenario, controls, profile, tap.wants_senders());
     let network = Network::new(scenario, hosts);
     let stop_when = match scenario.run.stop_when.as_deref() {

@@ -9,7 +9,7 @@ fn goodputs(
     path: (u64, u64, u64),
     ccas: &[&str],
     span: (u64, u64),
-    change: impl FnOnce(&mut narrows_sim::scenario::Scenario),
+    change: impl FnOnce(&mut narrows_spec::scenario::Scenario),
 ) -> (Vec<f64>, Log) {
     let (mbps, rtt_ms, percent) = path;
     let (warmup, seconds) = span;
@@ -36,7 +36,7 @@ fn exit(log: &Log) -> (u32, f64) {
 #[test]
 fn pcc_keeps_its_rate_at_2_percent_of_random_loss() {
     let share = |cca: &str| {
-        let lossy = |case: &mut narrows_sim::scenario::Scenario| case.path.loss = 0.02;
+        let lossy = |case: &mut narrows_spec::scenario::Scenario| case.path.loss = 0.02;
         goodputs((100, 30, 100), &[cca], (20, 50), lossy).0[0] / 100.0
     };
     let (allegro, vivace, cubic) = (share("pcc_allegro"), share("pcc_vivace"), share("cubic"));
@@ -129,7 +129,7 @@ fn ledbat_pp_yields_earlier_and_shares_with_a_latecomer() {
     assert!(plain > 0.2 && gentle < 0.05, "{plain} {gentle}");
     let first_of_two = |cca: &str| {
         let late =
-            |case: &mut narrows_sim::scenario::Scenario| case.flows[1].start_ns = 30 * SECOND;
+            |case: &mut narrows_spec::scenario::Scenario| case.flows[1].start_ns = 30 * SECOND;
         let (rates, _) = goodputs((20, 40, 800), &[cca, cca], (200, 300), late);
         rates[0] / (rates[0] + rates[1])
     };

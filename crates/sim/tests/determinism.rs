@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use common::{SECOND, bdp, scenario};
 use narrows_base::Time;
 use narrows_record::{Level, Recorder};
-use narrows_sim::scenario::{self, Scenario};
+use narrows_spec::scenario::{self, Scenario};
 
 fn digest(scenario: &Scenario) -> String {
     let mut recorder = Recorder::new(Level::Packets, Time::from_nanos(scenario.run.warmup_ns));

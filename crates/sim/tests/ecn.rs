@@ -5,7 +5,7 @@ mod common;
 use common::{Log, SECOND, bdp, run, scenario};
 use narrows_base::Rate;
 use narrows_net::config::{Choice, QUEUES, Value, info};
-use narrows_sim::scenario::{Ecn, Limit, Scenario};
+use narrows_spec::scenario::{Ecn, Limit, Scenario};
 
 const MBPS: u64 = 100;
 const RTT_MS: u64 = 10;

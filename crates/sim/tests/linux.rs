@@ -7,7 +7,7 @@
 mod common;
 
 use common::{MILLI, SECOND, bdp, run, scenario};
-use narrows_sim::scenario::Scenario;
+use narrows_spec::scenario::Scenario;
 
 fn near(what: &str, found: f64, kernel: f64, tolerance: f64) {
     assert!(
@@ -92,7 +92,7 @@ fn acknowledgements_of_a_growing_window() {
     let mut case = single(100, 40, bdp(100, 40, 2_000), "cubic");
     case.run.duration_ns = SECOND;
     case.run.warmup_ns = SECOND / 2;
-    case.run.record = narrows_sim::scenario::Level::Packets;
+    case.run.record = narrows_spec::scenario::Level::Packets;
     let acks = common::acknowledgements(&case);
     let steps: Vec<u64> = acks.windows(2).map(|w| w[1] - w[0]).collect();
     let single = steps[..150].iter().filter(|&&step| step == 1).count();
@@ -108,7 +108,7 @@ fn gro_thins_acknowledgements() {
     case.host.fq = true;
     case.run.duration_ns = SECOND;
     case.run.warmup_ns = SECOND / 2;
-    case.run.record = narrows_sim::scenario::Level::Packets;
+    case.run.record = narrows_spec::scenario::Level::Packets;
     let without = common::acknowledgements(&case);
     case.host.gro_ns = 50_000;
     let with = common::acknowledgements(&case);

@@ -7,7 +7,7 @@ mod common;
 use common::{Log, MILLI, SECOND, bdp, run, scenario};
 use narrows_base::{Rate, Stream};
 use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES, Room, SERVICES, Unit, Value, info};
-use narrows_sim::scenario::{Direction, Impairment, Limit, Link, Place, Scenario};
+use narrows_spec::scenario::{Direction, Impairment, Limit, Link, Place, Scenario};
 
 const MBPS: u64 = 10;
 const RTT_MS: u64 = 20;

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use common::{MILLI, SECOND, bdp, scenario};
 use narrows_base::Time;
 use narrows_record::{Completion, Event, Kind, Observer};
-use narrows_sim::law::{CERTAIN, Law};
-use narrows_sim::scenario::{Scenario, Workload};
+use narrows_spec::law::{CERTAIN, Law};
+use narrows_spec::scenario::{Scenario, Workload};
 
 #[derive(Default)]
 struct Log {

@@ -7,7 +7,8 @@ mod aimd;
 use std::ops::ControlFlow::Continue;
 
 use narrows_record::{Level, NullTap, Recorder};
-use narrows_sim::{Controls, run_with, scenario::Scenario};
+use narrows_sim::{Controls, run_with};
+use narrows_spec::scenario::Scenario;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args().nth(1).ok_or("own-control SCENARIO.json")?;

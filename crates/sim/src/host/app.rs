@@ -4,7 +4,7 @@ use narrows_base::{Duration, Time};
 use narrows_tcp::Sender;
 
 use super::player::Player;
-use crate::law::Draw;
+use crate::draw::Draw;
 
 /// The application of a session.
 pub(super) enum App {

@@ -6,7 +6,7 @@ use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::{Chain, Completed, ControlFactory, add};
-use crate::law::Draw;
+use crate::draw::Draw;
 
 /// Which connection must be polled when.
 #[derive(Debug, Default)]

@@ -8,10 +8,10 @@ mod receiving;
 mod session;
 
 use narrows_base::{Duration, FlowId, Packet, Time};
+use narrows_spec::scenario::Workload;
 use narrows_tcp::{MakeControl, Segment, Sender, SenderStats, SenderView};
 
-use crate::law::Draws;
-use crate::scenario::Workload;
+use crate::draw::Draws;
 pub(crate) use chain::{Chain, Plan};
 pub(crate) use crowd::Crowd;
 pub(crate) use receiving::ReceivingHost;

@@ -3,14 +3,12 @@
 use narrows_base::{Duration, Packet, Rate, Stream, Time};
 use narrows_net::config::{self, Acks, LinkChoice};
 use narrows_net::{Jitter, Line, RandomLoss};
+use narrows_spec::scenario::{Direction, FIRST_LINK, Flow, Place, Scenario};
 use narrows_tcp::{Kind, Segment};
 
 use super::{Hop, Network, Node};
 use crate::host::{ReceivingHost, SendingHost};
-use crate::scenario::{Direction, Flow, Place, Scenario};
 
-/// The name of the path's first link.
-pub(crate) const FIRST_LINK: &str = "bottleneck";
 /// The hop of a flow that never comes by.
 pub(super) const NOWHERE: usize = usize::MAX;
 

@@ -8,7 +8,6 @@ use narrows_net::{Counters, Dropped, RandomLoss};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
-pub(crate) use build::FIRST_LINK;
 pub(crate) use node::{Node, QueueState, Role};
 
 /// Where an element's packets go next.

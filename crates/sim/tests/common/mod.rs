@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use narrows_base::Time;
 use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
-use narrows_sim::scenario::{Ecn, Flow, Host, Level, Limit, Path, Run, Scenario, SocketBuffers};
+use narrows_spec::scenario::{Ecn, Flow, Host, Level, Limit, Path, Run, Scenario, SocketBuffers};
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const MILLI: u64 = 1_000_000;

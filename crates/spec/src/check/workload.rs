@@ -4,9 +4,9 @@ use crate::law::Law;
 use crate::scenario::{Flow, Workload};
 
 /// The key below the flow, what was found there, and what would be right.
-pub(crate) type Fault = (&'static str, String, &'static str);
+pub(super) type Fault = (&'static str, String, &'static str);
 
-pub(crate) fn check_workload(flow: &Flow, workload: &Workload) -> Result<(), Fault> {
+pub(super) fn check_workload(flow: &Flow, workload: &Workload) -> Result<(), Fault> {
     if flow.size_bytes.is_some() || flow.repeat_gap_ns.is_some() || flow.while_flow.is_some() {
         let need = "a workload, or a size with a chain, but not both";
         return Err(("workload", "a size or a chain beside it".to_owned(), need));

@@ -2,14 +2,13 @@
 
 use narrows_net::config::{self, Choice, Fault, IMPAIRMENTS, QUEUES, SERVICES};
 
-use crate::check::{ScenarioError, above_zero, error};
-use crate::network::FIRST_LINK;
-use crate::scenario::{Flow, Limit, Path};
+use super::{ScenarioError, above_zero, error};
+use crate::scenario::{FIRST_LINK, Flow, Limit, Path};
 
 type Checked = Result<(), ScenarioError>;
 
 /// Checks all links and impairments.
-pub(crate) fn check_path(path: &Path) -> Checked {
+pub(super) fn check_path(path: &Path) -> Checked {
     check_link("path", path.rate_bps, path.buffer, &path.queue, &path.service)?;
     if !(0.0..=1.0).contains(&path.loss) {
         return Err(error("path.loss", path.loss, "a probability from 0 to 1 is needed"));
@@ -67,7 +66,7 @@ fn needed(need: &str) -> String {
 }
 
 /// Checks the way of a flow over the path.
-pub(crate) fn check_way(path: &Path, flow: &Flow, place: &str) -> Checked {
+pub(super) fn check_way(path: &Path, flow: &Flow, place: &str) -> Checked {
     if flow.reverse && path.reverse.is_none() {
         let need = "a reverse link on the path is needed";
         return Err(error(&format!("{place}.reverse"), true, need));

@@ -4,6 +4,9 @@ use narrows_base::Bytes;
 use narrows_net::config::Choice;
 use serde::{Deserialize, Serialize};
 
+/// What the first link of a path is called.
+pub const FIRST_LINK: &str = "bottleneck";
+
 /// A bottleneck and the propagation delay around it, perhaps with more in between.
 ///
 /// Forward, a packet meets the impairments before the links, the links in their order,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
-pub use path::{Direction, Impairment, Limit, Link, Path, Place};
+pub use path::{Direction, FIRST_LINK, Impairment, Limit, Link, Path, Place};
 
 /// Everything that decides the outcome of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

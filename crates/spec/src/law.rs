@@ -1,6 +1,5 @@
-//! Random quantities: sizes and times drawn from a distribution.
+//! Distributions of sizes and times.
 
-use narrows_base::Stream;
 use serde::{Deserialize, Serialize};
 
 /// A probability of 1 in the units of [`Law::Points`].
@@ -42,7 +41,12 @@ impl Law {
         }
     }
 
-    fn at(&self, probability: u64) -> u64 {
+    /// The value that isn't exceeded with this probability, in 2^-32.
+    ///
+    /// # Panics
+    /// If the law wasn't checked.
+    #[must_use]
+    pub fn at(&self, probability: u64) -> u64 {
         let points = match self {
             Self::Constant(value) => return *value,
             Self::Points(points) => points,
@@ -51,33 +55,6 @@ impl Law {
         let ((from, low), (to, high)) = (points[next - 1], points[next]);
         let rise = u128::from(high - low) * u128::from(probability - from) / u128::from(to - from);
         low + u64::try_from(rise).expect("less than the distance of two values")
-    }
-}
-
-/// A law with its own random stream.
-#[derive(Clone, Debug)]
-pub(crate) struct Draw {
-    law: Law,
-    random: Stream,
-}
-
-impl Draw {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.law.at(self.random.next_u64() >> 32)
-    }
-}
-
-/// Makes the draws of a flow, each quantity with its own stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Draws<'a> {
-    pub(crate) seed: u64,
-    pub(crate) flow: &'a str,
-}
-
-impl Draws<'_> {
-    pub(crate) fn of(&self, law: &Law, quantity: &str) -> Draw {
-        let name = format!("workload/{}/{quantity}", self.flow);
-        Draw { law: law.clone(), random: Stream::new(self.seed, &name) }
     }
 }
 
@@ -98,16 +75,6 @@ mod tests {
         assert_eq!(law.at(CERTAIN / 4 * 3), 700);
         assert_eq!(law.at(CERTAIN - 1), 1_199);
         assert_eq!(Law::Constant(7).at(5), 7);
-    }
-
-    #[test]
-    fn draws_have_the_mean_of_the_law() {
-        let draws = Draws { seed: 1, flow: "f" };
-        let mut draw = draws.of(&half_then_tail(), "size");
-        let total: u64 = (0..100_000).map(|_| draw.next()).sum();
-        assert!((42_000_000..43_000_000).contains(&total), "425 each: {total}");
-        let mut other = draws.of(&half_then_tail(), "gap");
-        assert_ne!(draw.next(), other.next(), "a stream of its own");
     }
 
     #[test]

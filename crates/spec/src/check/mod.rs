@@ -1,12 +1,14 @@
 //! Whether a scenario can be run.
 
-use narrows_tcp::{PROFILES, TcpProfile, profile};
+mod path;
+mod workload;
+
+use narrows_tcp::{PROFILES, profile};
 use thiserror::Error;
 
-use crate::check_path::{check_path, check_way};
-use crate::check_workload::check_workload;
-use crate::controls::Controls;
 use crate::scenario::{Flow, Scenario};
+use path::{check_path, check_way};
+use workload::check_workload;
 
 /// A scenario that can't be run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -20,31 +22,35 @@ pub struct ScenarioError {
     pub need: String,
 }
 
-pub(crate) fn error(place: &str, found: impl ToString, need: &str) -> ScenarioError {
+fn error(place: &str, found: impl ToString, need: &str) -> ScenarioError {
     ScenarioError { place: place.into(), found: found.to_string(), need: need.into() }
 }
 
-pub(crate) fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> {
+fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> {
     if value == 0 { Err(error(place, value, need)) } else { Ok(()) }
 }
 
-/// Checks a scenario and finds its profile.
-pub(crate) fn check(
-    scenario: &Scenario,
-    controls: &Controls,
-) -> Result<&'static TcpProfile, ScenarioError> {
+/// Checks a scenario. `own` says which controls the caller has beside those of the registry.
+///
+/// # Errors
+/// The first thing that is wrong: the place, what was found and what would be right.
+pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), ScenarioError> {
     check_path(&scenario.path)?;
     check_run(scenario)?;
     if scenario.flows.is_empty() {
         return Err(error("flows", "none", "at least one flow is needed"));
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
-        check_flow(scenario, controls, index, flow)?;
+        check_flow(scenario, own, index, flow)?;
     }
-    profile(&scenario.host.profile).ok_or_else(|| {
+    check_profile(&scenario.host.profile)
+}
+
+fn check_profile(name: &str) -> Result<(), ScenarioError> {
+    profile(name).map(|_| ()).ok_or_else(|| {
         let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
         let need = format!("one of {} is needed", names.join(", "));
-        error("host.profile", &scenario.host.profile, &need)
+        error("host.profile", name, &need)
     })
 }
 
@@ -66,13 +72,14 @@ fn check_run(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn check_flow(
     scenario: &Scenario,
-    controls: &Controls,
+    own: &dyn Fn(&str) -> bool,
     index: usize,
     flow: &Flow,
 ) -> Result<(), ScenarioError> {
     let place = |key: &str| format!("flows[{index}].{key}");
-    if let Err(reason) = controls.validate(flow) {
-        return Err(error(&place("cca"), &flow.cca, &reason));
+    if !own(&flow.cca) {
+        let known = narrows_cc::validate(&flow.cca, &flow.options);
+        known.map_err(|reason| error(&place("cca"), &flow.cca, &reason.to_string()))?;
     }
     if flow.size_bytes == Some(0) {
         return Err(error(&place("size_bytes"), 0, "a size above zero is needed"));
