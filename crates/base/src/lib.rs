@@ -9,6 +9,7 @@ mod packet;
 mod point;
 mod quantity;
 mod random;
+pub mod registry;
 mod time;
 
 pub use packet::{Ecn, FlowId, Packet};

@@ -1,7 +1,8 @@
 //! What the engine knows by name, for Python.
 
+use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Room, Unit};
 use narrows_cc::{CONTROLS, EcnNeed, OptionInfo};
-use narrows_net::config::{self, Fallback, Info, Parameter, Room, Unit};
+use narrows_net::config;
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -37,11 +38,13 @@ fn option<'py>(py: Python<'py>, info: &OptionInfo) -> PyResult<Bound<'py, PyDict
     Ok(entry)
 }
 
-/// The queue disciplines: dicts of `name`, `summary`, `source`, `room` and `parameters`.
+/// The queue disciplines: dicts of `name`, `title`, `family`, `summary`, `source`, `room` and
+/// `parameters`.
 ///
 /// `room` is how its limit is counted and the default: "packets", "bytes" or "either",
 /// and a number or None. A parameter is a dict of `name`, `key`, `unit`, `words`,
-/// `required`, `default`, `least`, `most` and `what`; the default "rate" is the link's.
+/// `required`, `default`, `least`, `most`, `step` and `what`; the default "rate" is the link's,
+/// and numbers that needn't be whole have no step.
 #[pyfunction]
 pub fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::QUEUES)
@@ -59,15 +62,17 @@ pub fn impairments(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::IMPAIRMENTS)
 }
 
-fn elements<'py>(py: Python<'py>, registry: &[Info]) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let element = |info: &Info| {
+fn elements<'py>(py: Python<'py>, registry: &[&Info]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let element = |info: &&Info| {
         let entry = named(py, info.name, info.summary, info.source)?;
-        let (counted, default) = match info.room {
-            Room::None => (None, None),
-            Room::Either => (Some("either"), None),
-            Room::Packets(packets) => (Some("packets"), Some(packets)),
-            Room::Bytes(bytes) => (Some("bytes"), bytes),
+        let (counted, default) = match info.room() {
+            None => (None, None),
+            Some(Room::Either) => (Some("either"), None),
+            Some(Room::Packets(packets)) => (Some("packets"), Some(packets)),
+            Some(Room::Bytes(bytes)) => (Some("bytes"), bytes),
         };
+        entry.set_item("title", info.title)?;
+        entry.set_item("family", info.family)?;
         entry.set_item("room", (counted, default))?;
         let all: PyResult<Vec<_>> = info.parameters.iter().map(|p| parameter(py, p)).collect();
         entry.set_item("parameters", all?)?;
@@ -92,8 +97,18 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
         Fallback::Flag(flag) => entry.set_item("default", flag)?,
         Fallback::Word(word) => entry.set_item("default", word)?,
     }
-    entry.set_item("least", info.least)?;
-    entry.set_item("most", info.most)?;
+    match info.bounds {
+        Bounds::Whole { least, most, step } => {
+            entry.set_item("least", least)?;
+            entry.set_item("most", most)?;
+            entry.set_item("step", step)?;
+        }
+        Bounds::Number { least, most } => {
+            entry.set_item("least", least)?;
+            entry.set_item("most", most)?;
+            entry.set_item("step", py.None())?;
+        }
+    }
     entry.set_item("what", info.what)?;
     Ok(entry)
 }
@@ -104,7 +119,7 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
         Unit::Bytes => ("bytes", &[]),
         Unit::Duration => ("duration", &[]),
         Unit::Rate => ("rate", &[]),
-        Unit::Probability => ("probability", &[]),
+        Unit::Share => ("share", &[]),
         Unit::Whole => ("whole", &[]),
         Unit::Number => ("number", &[]),
         Unit::Flag => ("flag", &[]),
@@ -113,6 +128,9 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
         Unit::Delays => ("delays", &[]),
         Unit::Spans => ("spans", &[]),
         Unit::Opportunities => ("opportunities", &[]),
+        Unit::Frequency => ("frequency", &[]),
+        Unit::Durations => ("durations", &[]),
+        Unit::Sizes => ("sizes", &[]),
     }
 }
 

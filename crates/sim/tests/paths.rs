@@ -5,8 +5,9 @@
 mod common;
 
 use common::{Log, MILLI, SECOND, bdp, run, scenario};
+use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
 use narrows_base::{Rate, Stream};
-use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES, Room, SERVICES, Unit, Value, info};
+use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
 use narrows_spec::scenario::{Direction, Impairment, Limit, Link, Place, Scenario};
 
 const MBPS: u64 = 10;
@@ -249,9 +250,9 @@ fn random_case(seed: u64) -> Scenario {
 }
 
 fn random_queue(random: &mut Stream, rate: Rate) -> (Choice, Limit) {
-    let entry = &QUEUES[random.below(QUEUES.len() as u64) as usize];
-    let room = match entry.room {
-        Room::Bytes(_) => Limit::Bytes(30_000),
+    let entry = QUEUES[random.below(QUEUES.len() as u64) as usize];
+    let room = match entry.room() {
+        Some(Room::Bytes(_)) => Limit::Bytes(30_000),
         _ => Limit::Packets(5 + random.below(30)),
     };
     (Choice::with_defaults(entry, rate), room)
@@ -301,15 +302,13 @@ fn complete_impairment(kind: &str, direction: Direction) -> Impairment {
 /// Every parameter at its ends: refused by its place, or a run that ends.
 #[test]
 fn no_parameter_breaks_the_engine() {
-    const MOST: u64 = 1_000_000_000_000_000;
     for (registry, place) in [(QUEUES, 0), (SERVICES, 1), (IMPAIRMENTS, 2)] {
         for (entry, parameter) in
             registry.iter().flat_map(|e| e.parameters.iter().map(move |p| (e, p)))
         {
-            for number in [parameter.least, parameter.most.min(MOST)] {
-                let Some(value) = extreme(parameter.unit, number) else { continue };
+            for value in extremes(parameter) {
+                let name = format!("{} of {} at {value:?}", parameter.name, entry.name);
                 let case = with_element(entry.name, place, &parameter.key(), value);
-                let name = format!("{} of {} at {number}", parameter.name, entry.name);
                 match narrows_sim::run(&case, &mut Log::default(), &mut |_, _| {
                     std::ops::ControlFlow::Continue(())
                 }) {
@@ -321,16 +320,22 @@ fn no_parameter_breaks_the_engine() {
     }
 }
 
-fn extreme(unit: Unit, number: u64) -> Option<Value> {
-    match unit {
+fn extremes(parameter: &Parameter) -> Vec<Value> {
+    const MOST: u64 = 1_000_000_000_000_000;
+    let both = match parameter.bounds {
+        Bounds::Whole { least, most, .. } => [least, most.min(MOST)],
+        Bounds::Number { least, most } => {
+            return [least, most.min(1e15)].map(Value::Number).to_vec();
+        }
+    };
+    let value = |number: u64| match parameter.unit {
         Unit::Flag => Some(Value::Flag(number > 0)),
-        Unit::Probability => Some(Value::Number(if number > 0 { 1.0 } else { 0.0 })),
-        Unit::Number => Some(Value::Number(if number > 0 { 1e15 } else { 0.0 })),
         Unit::Rates | Unit::Delays | Unit::Spans => Some(Value::Pairs(vec![(0, number)])),
         Unit::Opportunities => Some(Value::List(vec![number.clamp(1, 999_999_999_999)])),
         Unit::Word(_) => None,
         _ => Some(Value::Whole(number)),
-    }
+    };
+    both.into_iter().filter_map(value).collect()
 }
 
 fn with_element(kind: &str, place: usize, key: &str, value: Value) -> Scenario {
@@ -341,8 +346,8 @@ fn with_element(kind: &str, place: usize, key: &str, value: Value) -> Scenario {
         0 => {
             let entry = info(QUEUES, kind).expect("a known queue");
             case.path.queue = Choice::with_defaults(entry, rate).set(key, value);
-            case.path.buffer = match entry.room {
-                Room::Bytes(_) => Limit::Bytes(100_000),
+            case.path.buffer = match entry.room() {
+                Some(Room::Bytes(_)) => Limit::Bytes(100_000),
                 _ => Limit::Packets(20),
             };
         }

@@ -229,9 +229,9 @@ def _number(value: object) -> float:
     return number + 0.0
 
 
-def _probability(value: object, _: Entry) -> float:
+def _real(value: object, parameter: Entry) -> float:
     number = _number(value)
-    if number > 1:
+    if not parameter["least"] <= number <= parameter["most"]:
         raise ValueError
     return number
 
@@ -294,9 +294,9 @@ _READERS: Mapping[str, Callable[[object, Entry], object]] = {
     "bytes": _amount("b"),
     "duration": _quantity(parse_duration),
     "rate": _quantity(parse_rate),
-    "probability": _probability,
+    "share": _real,
     "whole": lambda value, parameter: _within(_whole(value), parameter),
-    "number": lambda value, _: _number(value),
+    "number": _real,
     "flag": _flag,
     "word": _word,
     "rates": _timed(parse_rate),
@@ -309,7 +309,7 @@ _WORDS = {
     "bytes": 'a number of bytes, such as "30kb",',
     "duration": 'a duration with its unit, such as "5ms",',
     "rate": 'a rate above zero with its unit, such as "80mbit",',
-    "probability": "a number from 0 to 1",
+    "share": "a number from 0 to 1",
     "number": "a number that isn't negative",
     "flag": "true or false",
     "opportunities": "the path of a trace in mahimahi's format",

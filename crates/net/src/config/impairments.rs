@@ -2,10 +2,8 @@
 
 use narrows_base::{Bytes, Duration, Packet, Stream, Time};
 
-use super::Choice;
-use super::check::Fault;
-use super::info::{Fallback, Info, Parameter, Room, Unit};
 use super::services::{bucket_fits, peakrate};
+use super::{Choice, Fallback, Fault, Info, Parameter, Role, Unit};
 use crate::{
     Duplication, Element, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams, Outage,
     OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Thinning, ThinningParams,
@@ -13,51 +11,55 @@ use crate::{
 
 use Fallback::{Number, Off, Required, Whole, Word};
 
-const fn duration(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Duration, fallback, what)
-}
-
-const fn chance(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Probability, fallback, what)
-}
-
 /// Every impairment, by name.
-pub static IMPAIRMENTS: &[Info] = &[
-    Info {
+pub static IMPAIRMENTS: &[&Info] = &[
+    &Info {
         name: "loss",
+        title: "Random loss",
+        family: "loss",
         summary: "loses every packet with the same probability",
         source: "Linux netem loss random (net/sched/sch_netem.c)",
-        room: Room::None,
-        parameters: &[chance("probability", Required, "of losing a packet")],
+        role: Role::Impairment,
+        parameters: &[Parameter::share("probability", Required, "of losing a packet")],
     },
-    Info {
+    &Info {
         name: "gilbert_elliott",
+        title: "Gilbert-Elliott loss",
+        family: "loss",
         summary: "loses packets in bursts, by a chain of a good and a bad state",
         source: "Gilbert 1960, Elliott 1963; Linux netem loss gemodel (loss_gilb_ell)",
-        room: Room::None,
+        role: Role::Impairment,
         parameters: &[
-            chance("p", Required, "for each packet, of turning from good to bad"),
-            chance("r", Off, "for each packet, of turning back; 1 - p if none"),
-            chance("loss_bad", Number(1.0), "of a loss in the bad state: tc's 1-h"),
-            chance("loss_good", Number(0.0), "of a loss in the good state: tc's 1-k"),
+            Parameter::share("p", Required, "for each packet, of turning from good to bad"),
+            Parameter::share("r", Off, "for each packet, of turning back; 1 - p if none"),
+            Parameter::share("loss_bad", Number(1.0), "of a loss in the bad state: tc's 1-h"),
+            Parameter::share("loss_good", Number(0.0), "of a loss in the good state: tc's 1-k"),
         ],
     },
-    Info {
+    &Info {
         name: "jitter",
+        title: "Jitter",
+        family: "delay",
         summary: "noise in the delay that keeps the order",
         source: "crates/net/src/impairment/jitter.rs",
-        room: Room::None,
-        parameters: &[duration("max", Required, "uniform from zero to this")],
+        role: Role::Impairment,
+        parameters: &[Parameter::duration("max", Required, "uniform from zero to this")],
     },
-    Info {
+    &Info {
         name: "netem",
+        title: "netem delay",
+        family: "delay",
         summary: "a delay with noise that reorders, and packets sent ahead",
         source: "Linux netem delay and reorder (net/sched/sch_netem.c)",
-        room: Room::None,
+        role: Role::Impairment,
         parameters: &[
-            duration("delay", Whole(0), "one way, besides the path's"),
-            duration("jitter", Whole(0), "the delay is uniform from less this to plus this"),
-            chance(
+            Parameter::duration("delay", Whole(0), "one way, besides the path's"),
+            Parameter::duration(
+                "jitter",
+                Whole(0),
+                "the delay is uniform from less this to plus this",
+            ),
+            Parameter::share(
                 "reorder",
                 Number(0.0),
                 "of a packet being sent at once, ahead of those delayed",
@@ -71,24 +73,32 @@ pub static IMPAIRMENTS: &[Info] = &[
             .at_most(u32::MAX as u64),
         ],
     },
-    Info {
+    &Info {
         name: "duplicate",
+        title: "Duplication",
+        family: "copies",
         summary: "sends a copy right behind a packet",
         source: "Linux netem duplicate (net/sched/sch_netem.c)",
-        room: Room::None,
-        parameters: &[chance("probability", Required, "of a copy")],
+        role: Role::Impairment,
+        parameters: &[Parameter::share("probability", Required, "of a copy")],
     },
-    Info {
+    &Info {
         name: "route",
+        title: "Route changes",
+        family: "delay",
         summary: "a delay, besides the path's, that changes at given times",
         source: "crates/net/src/impairment/route.rs",
-        room: Room::None,
+        role: Role::Impairment,
         parameters: &[
-            duration("delay", Whole(0), "at first, one way"),
+            Parameter::duration("delay", Whole(0), "at first, one way"),
             Parameter::new("delays", Unit::Delays, Off, "times with the delay from then on"),
-            duration("every", Off, "instead, a new delay at every multiple of this")
+            Parameter::duration("every", Off, "instead, a new delay at every multiple of this")
                 .at_least(1_000_000),
-            duration("spread", Whole(0), "with `every`: uniform from `delay` to that plus this"),
+            Parameter::duration(
+                "spread",
+                Whole(0),
+                "with `every`: uniform from `delay` to that plus this",
+            ),
             Parameter::new(
                 "overtaking",
                 Unit::Word(&["allowed", "never"]),
@@ -97,15 +107,18 @@ pub static IMPAIRMENTS: &[Info] = &[
             ),
         ],
     },
-    Info {
+    &Info {
         name: "outage",
+        title: "Outages",
+        family: "loss",
         summary: "times in which nothing gets through",
         source: "crates/net/src/impairment/outage.rs",
-        room: Room::None,
+        role: Role::Impairment,
         parameters: &[
             Parameter::new("outages", Unit::Spans, Off, "times with how long each lasts"),
-            duration("every", Off, "instead, one at every multiple of this").at_least(1_000_000),
-            duration("lasts", Whole(0), "with `every`: how long"),
+            Parameter::duration("every", Off, "instead, one at every multiple of this")
+                .at_least(1_000_000),
+            Parameter::duration("lasts", Whole(0), "with `every`: how long"),
             Parameter::new(
                 "mode",
                 Unit::Word(&["drop", "hold"]),
@@ -114,11 +127,13 @@ pub static IMPAIRMENTS: &[Info] = &[
             ),
         ],
     },
-    Info {
+    &Info {
         name: "policer",
+        title: "Policer",
+        family: "bucket",
         summary: "drops what exceeds a rate and a burst; nothing waits",
         source: "Linux act_police (net/sched/act_police.c), conform-exceed drop",
-        room: Room::None,
+        role: Role::Impairment,
         parameters: &[
             Parameter::new("rate", Unit::Rate, Required, "the rate in the long run").positive(),
             Parameter::new("burst", Unit::Bytes, Required, "bytes that may pass at once"),
@@ -128,16 +143,18 @@ pub static IMPAIRMENTS: &[Info] = &[
                 .at_most(10_000),
         ],
     },
-    Info {
+    &Info {
         name: "ack_thinning",
+        title: "ACK thinning",
+        family: "acks",
         summary: "holds acknowledgements and merges those of a flow into one",
         source: "RFC 3449 section 5.2 (decimation, ACK filtering)",
-        room: Room::None,
+        role: Role::Impairment,
         parameters: &[
             Parameter::new("max", Unit::Packets, Required, "that become one; up to 200 were seen")
                 .positive()
                 .at_most(100_000),
-            duration("hold", Required, "how long one is held for others to come"),
+            Parameter::duration("hold", Required, "how long one is held for others to come"),
         ],
     },
 ];
@@ -188,7 +205,10 @@ pub struct Acks<B> {
 /// # Errors
 /// The fault.
 pub fn impairment_fits(choice: &Choice) -> Result<(), Fault> {
-    let periodic = |list: &str| match (choice.some_duration("every"), choice.times(list)) {
+    let periodic = |list: &str| match (
+        choice.parameters.some_duration("every"),
+        choice.parameters.times(list),
+    ) {
         (Some(_), times) if !times.is_empty() => {
             Err(Fault::new("every_ns", format!("both {list} and every"), "one of the two"))
         }
@@ -201,11 +221,11 @@ pub fn impairment_fits(choice: &Choice) -> Result<(), Fault> {
         "route" => periodic("delays"),
         "outage" => {
             periodic("outages")?;
-            let every = choice.some_duration("every");
-            if every.is_some_and(|every| choice.duration("lasts") >= every) {
+            let every = choice.parameters.some_duration("every");
+            if every.is_some_and(|every| choice.parameters.duration("lasts") >= every) {
                 return Err(Fault::new("lasts_ns", "no less than every", "less than every"));
             }
-            let outages = choice.times("outages");
+            let outages = choice.parameters.times("outages");
             let overlap =
                 outages.windows(2).any(|w| w[0].0.as_nanos() + w[0].1 > w[1].0.as_nanos());
             if overlap {
@@ -231,17 +251,17 @@ pub fn impairment<B: Clone + Send + 'static>(
     acks: Acks<B>,
 ) -> Box<dyn Passage<B> + Send> {
     match choice.kind.as_str() {
-        "loss" => Box::new(RandomLoss::new(choice.number("probability"), random)),
+        "loss" => Box::new(RandomLoss::new(choice.parameters.number("probability"), random)),
         "gilbert_elliott" => Box::new(GilbertElliott::new(&gilbert_elliott(choice), random)),
-        "jitter" => Box::new(Jitter::new(choice.duration("max"), random)),
+        "jitter" => Box::new(Jitter::new(choice.parameters.duration("max"), random)),
         "netem" => Box::new(Netem::new(&netem(choice), random)),
-        "duplicate" => Box::new(Duplication::new(choice.number("probability"), random)),
+        "duplicate" => Box::new(Duplication::new(choice.parameters.number("probability"), random)),
         "route" => Box::new(route(choice, &mut random, end)),
         "outage" => Box::new(outage(choice, end)),
         "policer" => Box::new(Policer::new(&policer(choice))),
         "ack_thinning" => {
-            let max = choice.small("max", Unit::Packets);
-            let params = ThinningParams { max, hold: choice.duration("hold") };
+            let max = choice.parameters.packets("max");
+            let params = ThinningParams { max, hold: choice.parameters.duration("hold") };
             Box::new(Thinning::new(&params, Box::new(acks.merge)).only(acks.is_ack))
         }
         other => panic!("an impairment {other}: it wasn't checked"),
@@ -250,19 +270,19 @@ pub fn impairment<B: Clone + Send + 'static>(
 
 fn gilbert_elliott(choice: &Choice) -> GilbertElliottParams {
     GilbertElliottParams {
-        p: choice.number("p"),
-        r: choice.some_number("r"),
-        loss_bad: choice.number("loss_bad"),
-        loss_good: choice.number("loss_good"),
+        p: choice.parameters.number("p"),
+        r: choice.parameters.some_number("r"),
+        loss_bad: choice.parameters.number("loss_bad"),
+        loss_good: choice.parameters.number("loss_good"),
     }
 }
 
 fn netem(choice: &Choice) -> NetemParams {
     NetemParams {
-        delay: choice.duration("delay"),
-        jitter: choice.duration("jitter"),
-        reorder: choice.number("reorder"),
-        gap: choice.small("gap", Unit::Whole),
+        delay: choice.parameters.duration("delay"),
+        jitter: choice.parameters.duration("jitter"),
+        reorder: choice.parameters.number("reorder"),
+        gap: choice.parameters.whole("gap"),
     }
 }
 
@@ -273,15 +293,15 @@ fn multiples(every: Duration, end: Time) -> impl Iterator<Item = Time> {
 }
 
 fn route<B>(choice: &Choice, random: &mut Stream, end: Time) -> Route<B> {
-    let delay = choice.duration("delay");
-    let overtaking = match choice.word("overtaking") {
+    let delay = choice.parameters.duration("delay");
+    let overtaking = match choice.parameters.word("overtaking") {
         "never" => Overtaking::Never,
         _ => Overtaking::Allowed,
     };
-    let spread = choice.duration("spread").as_nanos();
+    let spread = choice.parameters.duration("spread").as_nanos();
     let mut draw = || delay + Duration::from_nanos(random.below(spread + 1));
-    let Some(every) = choice.some_duration("every") else {
-        let given = choice.times("delays").into_iter();
+    let Some(every) = choice.parameters.some_duration("every") else {
+        let given = choice.parameters.times("delays").into_iter();
         let changes = given.map(|(at, delay)| (at, Duration::from_nanos(delay))).collect();
         return Route::new(delay, changes, overtaking);
     };
@@ -291,24 +311,25 @@ fn route<B>(choice: &Choice, random: &mut Stream, end: Time) -> Route<B> {
 }
 
 fn outage<B>(choice: &Choice, end: Time) -> Outage<B> {
-    let lasts = choice.duration("lasts");
-    let outages: Vec<_> = match choice.some_duration("every") {
+    let lasts = choice.parameters.duration("lasts");
+    let outages: Vec<_> = match choice.parameters.some_duration("every") {
         Some(every) => multiples(every, end).map(|at| (at, lasts)).collect(),
         None => {
-            let given = choice.times("outages").into_iter();
+            let given = choice.parameters.times("outages").into_iter();
             given.map(|(at, span)| (at, Duration::from_nanos(span))).collect()
         }
     };
-    let mode = if choice.word("mode") == "hold" { OutageMode::Hold } else { OutageMode::Drop };
+    let mode =
+        if choice.parameters.word("mode") == "hold" { OutageMode::Hold } else { OutageMode::Drop };
     Outage::new(&outages, mode)
 }
 
 fn policer(choice: &Choice) -> PolicerParams {
     PolicerParams {
-        rate: choice.rate("rate"),
-        burst: Bytes::new(choice.bytes("burst").get()),
+        rate: choice.parameters.rate("rate"),
+        burst: Bytes::new(choice.parameters.bytes("burst").get()),
         peakrate: peakrate(choice),
-        overhead: choice.small("overhead", Unit::Bytes),
+        overhead: u32::try_from(choice.parameters.bytes("overhead").get()).expect("bounded"),
     }
 }
 

@@ -4,16 +4,16 @@
 //! there is, with names, units, defaults and sources. What a specification may say,
 //! the reference documentation and the check of a scenario all follow them.
 
-mod check;
-mod choice;
 mod impairments;
-mod info;
 mod queues;
 mod services;
 
-pub use check::{Fault, check};
-pub use choice::{Choice, Value};
 pub use impairments::{Acks, IMPAIRMENTS, Passage, impairment, impairment_fits};
-pub use info::{Fallback, Info, Parameter, Room, Unit, info};
+pub use narrows_base::registry::{
+    Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Value, check, info,
+};
 pub use queues::{QUEUES, fits, queue};
 pub use services::{AnyLink, LinkChoice, SERVICES, link, service_fits};
+
+/// 0.1 ms in ns: shorter periods would keep the engine busy with nothing else.
+const SHORTEST_PERIOD: u64 = 100_000;

@@ -2,164 +2,247 @@
 
 use narrows_base::{Bytes, Stream};
 
-use super::check::Fault;
-use super::info::{Fallback, Info, Parameter, Room, SHORTEST_PERIOD, Unit, ms};
-use super::{Choice, Value};
+use super::{Choice, Fallback, Fault, Info, Parameter, Role, Room, SHORTEST_PERIOD, Unit};
 use crate::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
     FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, Red, RedParams,
 };
 
-use Fallback::{Flag, LinkRate, Number, Off, Whole};
-
-const fn duration(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Duration, fallback, what)
-}
-
-const fn bytes(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Bytes, fallback, what)
-}
-
-const fn whole(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Whole, fallback, what).at_most(u32::MAX as u64)
-}
-
-const fn flag(name: &'static str, fallback: bool, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Flag, Flag(fallback), what)
-}
-
-const fn rate(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Rate, fallback, what).positive()
-}
+use Fallback::{LinkRate, Number, Off, Whole};
 
 /// The largest Ethernet frame without its check sequence, which Linux counts by.
 const FRAME: u64 = 1_514;
 const CE_THRESHOLD: Parameter =
-    duration("ce_threshold", Off, "marks every ECN-capable packet that waited longer");
-const TARGET: Parameter = duration("target", ms(5), "the delay that is acceptable");
-const INTERVAL: Parameter =
-    duration("interval", ms(100), "how long the delay may be above the target").positive();
+    Parameter::duration("ce_threshold", Off, "marks every ECN-capable packet that waited longer");
+const TARGET: Parameter =
+    Parameter::duration("target", Fallback::ms(5), "the delay that is acceptable");
+const INTERVAL: Parameter = Parameter::duration(
+    "interval",
+    Fallback::ms(100),
+    "how long the delay may be above the target",
+)
+.positive();
 const MARKS: &str = "marks packets instead of dropping them, where their transport can read it";
 
 /// Every queue discipline, by name.
-pub static QUEUES: &[Info] = &[
-    Info {
+pub static QUEUES: &[&Info] = &[
+    &Info {
         name: "droptail",
+        title: "Drop-tail",
+        family: "fifo",
         summary: "first in, first out; what doesn't fit is dropped",
         source: "Linux bfifo and pfifo (net/sched/sch_fifo.c)",
-        room: Room::Either,
+        role: Role::Queue(Room::Either),
         parameters: &[],
     },
-    Info {
+    &Info {
         name: "codel",
+        title: "CoDel",
+        family: "codel",
         summary: "drops when the delay has been above a target for an interval",
         source: "RFC 8289; Linux net/sched/sch_codel.c",
-        room: Room::Packets(1_000),
-        parameters: &[TARGET, INTERVAL, flag("ecn", false, MARKS), CE_THRESHOLD],
+        role: Role::Queue(Room::Packets(1_000)),
+        parameters: &[TARGET, INTERVAL, Parameter::flag("ecn", false, MARKS), CE_THRESHOLD],
     },
-    Info {
+    &Info {
         name: "fq_codel",
+        title: "FQ-CoDel",
+        family: "codel",
         summary: "a queue for each flow, in turns; CoDel in each",
         source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
-        room: Room::Packets(10_240),
+        role: Role::Queue(Room::Packets(10_240)),
         parameters: &[
-            whole("flows", Whole(1_024), "queues that flows are hashed into")
+            Parameter::whole("flows", Whole(1_024), "queues that flows are hashed into")
                 .positive()
                 .at_most(65_536),
-            whole("quantum", Whole(FRAME), "bytes of Ethernet frames that a flow may send a turn")
-                .positive(),
+            Parameter::whole(
+                "quantum",
+                Whole(FRAME),
+                "bytes of Ethernet frames that a flow may send a turn",
+            )
+            .positive(),
             TARGET,
             INTERVAL,
-            flag("ecn", true, MARKS),
+            Parameter::flag("ecn", true, MARKS),
             CE_THRESHOLD,
-            whole("drop_batch", Whole(64), "packets that an overflow drops at most at a time")
-                .positive(),
+            Parameter::whole(
+                "drop_batch",
+                Whole(64),
+                "packets that an overflow drops at most at a time",
+            )
+            .positive(),
         ],
     },
-    Info {
+    &Info {
         name: "pie",
+        title: "PIE",
+        family: "pie",
         summary: "drops at random, by a controller that holds the delay at a target",
         source: "RFC 8033; Linux net/sched/sch_pie.c",
-        room: Room::Packets(1_000),
+        role: Role::Queue(Room::Packets(1_000)),
         parameters: &[
-            duration("target", ms(15), "the delay to hold"),
-            duration("tupdate", ms(15), "time between updates of the probability")
-                .at_least(SHORTEST_PERIOD),
-            whole("alpha", Whole(2), "weight of the distance from the target, in 1/16 per second")
+            Parameter::duration("target", Fallback::ms(15), "the delay to hold"),
+            Parameter::duration(
+                "tupdate",
+                Fallback::ms(15),
+                "time between updates of the probability",
+            )
+            .at_least(SHORTEST_PERIOD),
+            Parameter::whole(
+                "alpha",
+                Whole(2),
+                "weight of the distance from the target, in 1/16 per second",
+            )
+            .at_most(32),
+            Parameter::whole("beta", Whole(20), "weight of the delay's change, in 1/16 per second")
                 .at_most(32),
-            whole("beta", Whole(20), "weight of the delay's change, in 1/16 per second")
-                .at_most(32),
-            flag("ecn", false, "marks instead, as long as the probability is at most 10 %"),
-            flag("bytemode", false, "a packet's probability is in proportion to its size"),
+            Parameter::flag(
+                "ecn",
+                false,
+                "marks instead, as long as the probability is at most 10 %",
+            ),
+            Parameter::flag(
+                "bytemode",
+                false,
+                "a packet's probability is in proportion to its size",
+            ),
         ],
     },
-    Info {
+    &Info {
         name: "docsis_pie",
+        title: "DOCSIS-PIE",
+        family: "pie",
         summary: "PIE for cable modems, which know the rate of their link",
         source: "RFC 8034 appendix A",
-        room: Room::Bytes(Some(256 << 10)),
+        role: Role::Queue(Room::Bytes(Some(256 << 10))),
         parameters: &[
-            rate("max_sustained_rate", LinkRate, "the rate that is guaranteed in the long run"),
-            rate("peak_rate", LinkRate, "the rate within the burst"),
-            bytes("max_burst", Whole(0), "bytes that may pass at the peak rate after idle time"),
-            duration("target", ms(10), "the delay to hold (LATENCY_TARGET)"),
-            duration("interval", ms(16), "time between updates of the probability")
-                .at_least(SHORTEST_PERIOD),
-            duration("burst_time", ms(142), "how long the first burst passes (MAX_BURST)"),
-            duration("burst_reset", ms(1_000), "quiet time after which it is granted again"),
+            Parameter::rate(
+                "max_sustained_rate",
+                LinkRate,
+                "the rate that is guaranteed in the long run",
+            ),
+            Parameter::rate("peak_rate", LinkRate, "the rate within the burst"),
+            Parameter::bytes(
+                "max_burst",
+                Whole(0),
+                "bytes that may pass at the peak rate after idle time",
+            ),
+            Parameter::duration("target", Fallback::ms(10), "the delay to hold (LATENCY_TARGET)"),
+            Parameter::duration(
+                "interval",
+                Fallback::ms(16),
+                "time between updates of the probability",
+            )
+            .at_least(SHORTEST_PERIOD),
+            Parameter::duration(
+                "burst_time",
+                Fallback::ms(142),
+                "how long the first burst passes (MAX_BURST)",
+            ),
+            Parameter::duration(
+                "burst_reset",
+                Fallback::ms(1_000),
+                "quiet time after which it is granted again",
+            ),
         ],
     },
-    Info {
+    &Info {
         name: "red",
+        title: "RED",
+        family: "red",
         summary: "drops at random, more often the longer the queue was on average",
         source: "Floyd and Jacobson 1993; Linux net/sched/sch_red.c",
-        room: Room::Bytes(None),
+        role: Role::Queue(Room::Bytes(None)),
         parameters: &[
-            bytes("min", Off, "the average from which on packets are dropped; a third of max"),
-            bytes("max", Off, "the average from which on all are dropped; a quarter of the limit"),
-            bytes("avpkt", Whole(1_000), "the size of an average packet").positive(),
-            whole("burst", Off, "average packets that may come at once; (2 min + max) / 3 avpkt"),
+            Parameter::bytes(
+                "min",
+                Off,
+                "the average from which on packets are dropped; a third of max",
+            ),
+            Parameter::bytes(
+                "max",
+                Off,
+                "the average from which on all are dropped; a quarter of the limit",
+            ),
+            Parameter::bytes("avpkt", Whole(1_000), "the size of an average packet").positive(),
+            Parameter::whole(
+                "burst",
+                Off,
+                "average packets that may come at once; (2 min + max) / 3 avpkt",
+            ),
             Parameter::new(
                 "probability",
-                Unit::Probability,
+                Unit::Share,
                 Number(0.02),
                 "of a drop as the average nears max",
             ),
-            rate("bandwidth", Whole(10_000_000), "the link's rate, for the decay over idle times"),
-            flag("ecn", false, MARKS),
-            flag("harddrop", false, "with ecn, packets beyond max are dropped all the same"),
-            flag("nodrop", false, "with ecn, packets that can't be marked are spared"),
-            flag("adaptive", false, "the probability adapts (Adaptive RED, Floyd and others 2001)"),
+            Parameter::rate(
+                "bandwidth",
+                Whole(10_000_000),
+                "the link's rate, for the decay over idle times",
+            ),
+            Parameter::flag("ecn", false, MARKS),
+            Parameter::flag(
+                "harddrop",
+                false,
+                "with ecn, packets beyond max are dropped all the same",
+            ),
+            Parameter::flag("nodrop", false, "with ecn, packets that can't be marked are spared"),
+            Parameter::flag(
+                "adaptive",
+                false,
+                "the probability adapts (Adaptive RED, Floyd and others 2001)",
+            ),
         ],
     },
-    Info {
+    &Info {
         name: "fq",
+        title: "FQ",
+        family: "fair",
         summary: "a queue for each flow, in turns",
         source: "Linux net/sched/sch_fq.c",
-        room: Room::Packets(10_000),
+        role: Role::Queue(Room::Packets(10_000)),
         parameters: &[
             Parameter::new("flow_limit", Unit::Packets, Whole(100), "that may wait of one flow"),
-            whole(
+            Parameter::whole(
                 "quantum",
                 Whole(2 * FRAME),
                 "bytes of Ethernet frames that a flow may send a turn",
             )
             .positive(),
-            whole("initial_quantum", Whole(10 * FRAME), "the same for a flow's first turn"),
-            rate("maxrate", Off, "the highest rate of one flow, of Ethernet frames"),
+            Parameter::whole(
+                "initial_quantum",
+                Whole(10 * FRAME),
+                "the same for a flow's first turn",
+            ),
+            Parameter::rate("maxrate", Off, "the highest rate of one flow, of Ethernet frames"),
             CE_THRESHOLD,
-            duration("refill_delay", ms(40), "a flow that was idle for longer gets a quantum"),
+            Parameter::duration(
+                "refill_delay",
+                Fallback::ms(40),
+                "a flow that was idle for longer gets a quantum",
+            ),
         ],
     },
-    Info {
+    &Info {
         name: "dualpi2",
+        title: "DualPI2",
+        family: "pie",
         summary: "a queue for L4S (ECT(1)) and one for the rest, coupled",
         source: "RFC 9332; Linux net/sched/sch_dualpi2.c",
-        room: Room::Packets(10_000),
+        role: Role::Queue(Room::Packets(10_000)),
         parameters: &[
-            duration("target", ms(15), "the delay to hold in the classic queue"),
-            duration("tupdate", ms(16), "time between updates of the probability")
-                .at_least(SHORTEST_PERIOD),
+            Parameter::duration(
+                "target",
+                Fallback::ms(15),
+                "the delay to hold in the classic queue",
+            ),
+            Parameter::duration(
+                "tupdate",
+                Fallback::ms(16),
+                "time between updates of the probability",
+            )
+            .at_least(SHORTEST_PERIOD),
             Parameter::new(
                 "alpha",
                 Unit::Number,
@@ -167,20 +250,36 @@ pub static QUEUES: &[Info] = &[
                 "weight of the distance from the target, per second",
             ),
             Parameter::new("beta", Unit::Number, Number(3.2), "weight of its change, per second"),
-            whole("coupling_factor", Whole(2), "times the base probability that marks L4S packets")
-                .positive()
-                .at_most(255),
-            duration("step_thresh", ms(1), "L4S packets that waited longer are marked"),
+            Parameter::whole(
+                "coupling_factor",
+                Whole(2),
+                "times the base probability that marks L4S packets",
+            )
+            .positive()
+            .at_most(255),
+            Parameter::duration(
+                "step_thresh",
+                Fallback::ms(1),
+                "L4S packets that waited longer are marked",
+            ),
             Parameter::new(
                 "min_qlen_step",
                 Unit::Packets,
                 Whole(0),
                 "L4S packets that must wait before one for the step to apply to it; RFC 9332 has 1",
             ),
-            whole("classic_protection", Whole(10), "the classic queue's least share, in %")
-                .at_most(100),
-            flag("drop_on_overload", true, "an overload drops L4S packets, too"),
-            flag("drop_enqueue", false, "decisions are made at the enqueue, not the dequeue"),
+            Parameter::whole(
+                "classic_protection",
+                Whole(10),
+                "the classic queue's least share, in %",
+            )
+            .at_most(100),
+            Parameter::flag("drop_on_overload", true, "an overload drops L4S packets, too"),
+            Parameter::flag(
+                "drop_enqueue",
+                false,
+                "decisions are made at the enqueue, not the dequeue",
+            ),
         ],
     },
 ];
@@ -194,9 +293,9 @@ pub fn fits(info: &Info, choice: &Choice, limit: Limit) -> Result<(), Fault> {
     let fault = |found: u64, unit, need: &str| {
         Err(Fault::new("limit", format!("{found} {unit}"), format!("{need} for {}", info.name)))
     };
-    match (info.room, limit) {
-        (Room::Packets(_), Limit::Bytes(bytes)) => fault(bytes.get(), "bytes", "packets"),
-        (Room::Bytes(_), Limit::Packets(packets)) => fault(packets, "packets", "bytes"),
+    match (info.room(), limit) {
+        (Some(Room::Packets(_)), Limit::Bytes(bytes)) => fault(bytes.get(), "bytes", "packets"),
+        (Some(Room::Bytes(_)), Limit::Packets(packets)) => fault(packets, "packets", "bytes"),
         _ if info.name == "red" => red_fits(&red(choice, limit)),
         _ => Ok(()),
     }
@@ -251,10 +350,10 @@ fn room_in_bytes(limit: Limit) -> Bytes {
 fn codel(choice: &Choice, limit: Limit) -> CoDelParams {
     CoDelParams {
         limit: packets(limit),
-        target: choice.duration("target"),
-        interval: choice.duration("interval"),
-        ecn: choice.flag("ecn"),
-        ce_threshold: choice.some_duration("ce_threshold"),
+        target: choice.parameters.duration("target"),
+        interval: choice.parameters.duration("interval"),
+        ecn: choice.parameters.flag("ecn"),
+        ce_threshold: choice.parameters.some_duration("ce_threshold"),
         ..CoDelParams::default()
     }
 }
@@ -262,25 +361,25 @@ fn codel(choice: &Choice, limit: Limit) -> CoDelParams {
 fn fq_codel(choice: &Choice, limit: Limit) -> FqCoDelParams {
     FqCoDelParams {
         limit: packets(limit),
-        flows: choice.small("flows", Unit::Whole),
-        quantum: choice.small("quantum", Unit::Whole),
-        target: choice.duration("target"),
-        interval: choice.duration("interval"),
-        ecn: choice.flag("ecn"),
-        ce_threshold: choice.some_duration("ce_threshold"),
-        drop_batch: choice.small("drop_batch", Unit::Whole),
+        flows: choice.parameters.whole("flows"),
+        quantum: choice.parameters.whole("quantum"),
+        target: choice.parameters.duration("target"),
+        interval: choice.parameters.duration("interval"),
+        ecn: choice.parameters.flag("ecn"),
+        ce_threshold: choice.parameters.some_duration("ce_threshold"),
+        drop_batch: choice.parameters.whole("drop_batch"),
     }
 }
 
 fn pie(choice: &Choice, limit: Limit) -> PieParams {
     PieParams {
         limit: packets(limit),
-        target: choice.duration("target"),
-        tupdate: choice.duration("tupdate"),
-        alpha: choice.small("alpha", Unit::Whole),
-        beta: choice.small("beta", Unit::Whole),
-        ecn: choice.flag("ecn"),
-        bytemode: choice.flag("bytemode"),
+        target: choice.parameters.duration("target"),
+        tupdate: choice.parameters.duration("tupdate"),
+        alpha: choice.parameters.whole("alpha"),
+        beta: choice.parameters.whole("beta"),
+        ecn: choice.parameters.flag("ecn"),
+        bytemode: choice.parameters.flag("bytemode"),
         ..PieParams::default()
     }
 }
@@ -288,30 +387,29 @@ fn pie(choice: &Choice, limit: Limit) -> PieParams {
 fn docsis_pie(choice: &Choice, limit: Limit) -> DocsisPieParams {
     DocsisPieParams {
         buffer: room_in_bytes(limit),
-        max_sustained_rate: choice.rate("max_sustained_rate"),
-        peak_rate: choice.rate("peak_rate"),
-        max_burst_bytes: choice.bytes("max_burst"),
-        target: choice.duration("target"),
-        interval: choice.duration("interval"),
-        max_burst: choice.duration("burst_time"),
-        burst_reset: choice.duration("burst_reset"),
+        max_sustained_rate: choice.parameters.rate("max_sustained_rate"),
+        peak_rate: choice.parameters.rate("peak_rate"),
+        max_burst_bytes: choice.parameters.bytes("max_burst"),
+        target: choice.parameters.duration("target"),
+        interval: choice.parameters.duration("interval"),
+        max_burst: choice.parameters.duration("burst_time"),
+        burst_reset: choice.parameters.duration("burst_reset"),
     }
 }
 
 fn red(choice: &Choice, limit: Limit) -> RedParams {
-    let burst = choice.parameters.get("burst");
     RedParams {
         limit: room_in_bytes(limit),
-        min: choice.some_bytes("min"),
-        max: choice.some_bytes("max"),
-        avpkt: choice.bytes("avpkt"),
-        burst: burst.filter(|v| **v != Value::Off).map(|_| choice.small("burst", Unit::Whole)),
-        probability: choice.number("probability"),
-        bandwidth: choice.rate("bandwidth"),
-        ecn: choice.flag("ecn"),
-        harddrop: choice.flag("harddrop"),
-        nodrop: choice.flag("nodrop"),
-        adaptive: choice.flag("adaptive"),
+        min: choice.parameters.some_bytes("min"),
+        max: choice.parameters.some_bytes("max"),
+        avpkt: choice.parameters.bytes("avpkt"),
+        burst: choice.parameters.some_whole("burst"),
+        probability: choice.parameters.number("probability"),
+        bandwidth: choice.parameters.rate("bandwidth"),
+        ecn: choice.parameters.flag("ecn"),
+        harddrop: choice.parameters.flag("harddrop"),
+        nodrop: choice.parameters.flag("nodrop"),
+        adaptive: choice.parameters.flag("adaptive"),
         ..RedParams::default()
     }
 }
@@ -319,28 +417,28 @@ fn red(choice: &Choice, limit: Limit) -> RedParams {
 fn fq(choice: &Choice, limit: Limit) -> FqParams {
     FqParams {
         limit: packets(limit),
-        flow_limit: choice.whole("flow_limit", Unit::Packets),
-        quantum: choice.small("quantum", Unit::Whole),
-        initial_quantum: choice.small("initial_quantum", Unit::Whole),
-        maxrate: choice.some_rate("maxrate"),
-        ce_threshold: choice.some_duration("ce_threshold"),
-        refill_delay: choice.duration("refill_delay"),
+        flow_limit: choice.parameters.packets("flow_limit"),
+        quantum: choice.parameters.whole("quantum"),
+        initial_quantum: choice.parameters.whole("initial_quantum"),
+        maxrate: choice.parameters.some_rate("maxrate"),
+        ce_threshold: choice.parameters.some_duration("ce_threshold"),
+        refill_delay: choice.parameters.duration("refill_delay"),
     }
 }
 
 fn dualpi2(choice: &Choice, limit: Limit) -> DualPi2Params {
     DualPi2Params {
         limit: packets(limit),
-        target: choice.duration("target"),
-        tupdate: choice.duration("tupdate"),
-        alpha: choice.number("alpha"),
-        beta: choice.number("beta"),
-        coupling_factor: choice.small("coupling_factor", Unit::Whole),
-        step_thresh: choice.duration("step_thresh"),
-        min_qlen_step: choice.whole("min_qlen_step", Unit::Packets),
-        classic_protection: choice.small("classic_protection", Unit::Whole),
-        drop_on_overload: choice.flag("drop_on_overload"),
-        drop_enqueue: choice.flag("drop_enqueue"),
+        target: choice.parameters.duration("target"),
+        tupdate: choice.parameters.duration("tupdate"),
+        alpha: choice.parameters.number("alpha"),
+        beta: choice.parameters.number("beta"),
+        coupling_factor: choice.parameters.whole("coupling_factor"),
+        step_thresh: choice.parameters.duration("step_thresh"),
+        min_qlen_step: choice.parameters.packets("min_qlen_step"),
+        classic_protection: choice.parameters.whole("classic_protection"),
+        drop_on_overload: choice.parameters.flag("drop_on_overload"),
+        drop_enqueue: choice.parameters.flag("drop_enqueue"),
     }
 }
 
@@ -350,14 +448,14 @@ mod tests {
 
     use super::*;
     use crate::QueueDiscipline as _;
-    use crate::config::{check, info};
+    use crate::config::{Value, check, info};
 
     fn defaults(name: &str) -> (Choice, Limit) {
         let info = info(QUEUES, name).unwrap();
-        let limit = match info.room {
-            Room::Packets(packets) => Limit::Packets(packets),
-            Room::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes.unwrap_or(400_000))),
-            Room::Either | Room::None => Limit::Packets(100),
+        let limit = match info.room() {
+            Some(Room::Packets(packets)) => Limit::Packets(packets),
+            Some(Room::Bytes(bytes)) => Limit::Bytes(Bytes::new(bytes.unwrap_or(400_000))),
+            Some(Room::Either) | None => Limit::Packets(100),
         };
         (Choice::with_defaults(info, Rate::from_bps(10_000_000)), limit)
     }
@@ -405,7 +503,7 @@ mod tests {
         assert_eq!(of(&Choice::new("cake")).key, "kind");
         assert_eq!(of(&Choice::new("codel")).key, "target_ns");
         let bytes = Limit::Bytes(Bytes::new(1_500));
-        assert_eq!(fits(&QUEUES[1], &codel, bytes).unwrap_err().key, "limit");
+        assert_eq!(fits(QUEUES[1], &codel, bytes).unwrap_err().key, "limit");
         let (red, bytes) = defaults("red");
         let info = info(QUEUES, "red").unwrap();
         assert_eq!(fits(info, &red, packets).unwrap_err().key, "limit");

@@ -2,9 +2,7 @@
 
 use narrows_base::{Bytes, Duration, Rate, Stream, Time};
 
-use super::check::Fault;
-use super::info::{Fallback, Info, Parameter, Room, SHORTEST_PERIOD, Unit, ms};
-use super::{Choice, queue};
+use super::{Choice, Fallback, Fault, Info, Parameter, Role, SHORTEST_PERIOD, Unit, queue};
 use crate::{
     BatchLink, BatchParams, Limit, Link, Medium, Queue, QueueDiscipline as _, RateProcess,
     SlotParams, SlottedLink, SteppedRate, Tbf, TbfParams, Trace,
@@ -12,24 +10,24 @@ use crate::{
 
 use Fallback::{LinkRate, Off, Required, Whole};
 
-const fn us(count: u64) -> Fallback {
-    Whole(count * 1_000)
-}
-
 /// Every way to serve a queue, by name.
-pub static SERVICES: &[Info] = &[
-    Info {
+pub static SERVICES: &[&Info] = &[
+    &Info {
         name: "constant",
+        title: "Constant rate",
+        family: "rate",
         summary: "one packet after the other at the link's rate",
         source: "the model of a serialiser; its fractions of a ns add up exactly",
-        room: Room::None,
+        role: Role::Service,
         parameters: &[],
     },
-    Info {
+    &Info {
         name: "steps",
+        title: "Rate in steps",
+        family: "rate",
         summary: "a rate that changes at given times, also within a packet",
         source: "crates/net/src/rate/steps.rs",
-        room: Room::None,
+        role: Role::Service,
         parameters: &[Parameter::new(
             "rates",
             Unit::Rates,
@@ -37,11 +35,13 @@ pub static SERVICES: &[Info] = &[
             "times with the rate from then on; before, it is the link's; 0bit is an outage",
         )],
     },
-    Info {
+    &Info {
         name: "trace",
+        title: "Recorded trace",
+        family: "rate",
         summary: "the delivery opportunities of a recorded link, over and over",
         source: "mahimahi's format and rule (src/frontend/link_queue.cc)",
-        room: Room::None,
+        role: Role::Service,
         parameters: &[Parameter::new(
             "file",
             Unit::Opportunities,
@@ -49,11 +49,13 @@ pub static SERVICES: &[Info] = &[
             "a line for each packet that may pass, with its ms; beside the specification",
         )],
     },
-    Info {
+    &Info {
         name: "tbf",
+        title: "Token bucket",
+        family: "bucket",
         summary: "a token bucket in front of a faster device: bursts after idle times",
         source: "Linux net/sched/sch_tbf.c; rates and bytes are those of Ethernet frames",
-        room: Room::None,
+        role: Role::Service,
         parameters: &[
             Parameter::new("rate", Unit::Rate, LinkRate, "the rate in the long run").positive(),
             Parameter::new("burst", Unit::Bytes, Required, "bytes that may leave at once"),
@@ -63,13 +65,15 @@ pub static SERVICES: &[Info] = &[
                 .positive(),
         ],
     },
-    Info {
+    &Info {
         name: "cellular",
+        title: "Cellular slots",
+        family: "radio",
         summary: "slots, with a grant of bytes in each that may depend on what waits",
         source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
-        room: Room::None,
+        role: Role::Service,
         parameters: &[
-            Parameter::new("slot", Unit::Duration, ms(1), "from one grant to the next")
+            Parameter::new("slot", Unit::Duration, Fallback::ms(1), "from one grant to the next")
                 .at_least(SHORTEST_PERIOD),
             Parameter::new(
                 "min_rate",
@@ -87,24 +91,36 @@ pub static SERVICES: &[Info] = &[
             .positive(),
         ],
     },
-    Info {
+    &Info {
         name: "wifi",
+        title: "Wi-Fi batches",
+        family: "radio",
         summary: "batches: access to the medium, then what waits up to a limit, all at once",
         source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
-        room: Room::None,
+        role: Role::Service,
         parameters: &[
             Parameter::new("phy_rate", Unit::Rate, LinkRate, "the rate within a batch").positive(),
             Parameter::new(
                 "access",
                 Unit::Duration,
-                us(150),
+                Fallback::us(150),
                 "what a batch costs besides its packets: waiting, preamble, acknowledgement",
             ),
-            Parameter::new("contention", Unit::Duration, us(135), "at most, at random: backoff"),
+            Parameter::new(
+                "contention",
+                Unit::Duration,
+                Fallback::us(135),
+                "at most, at random: backoff",
+            ),
             Parameter::new("max_packets", Unit::Packets, Whole(64), "in a batch")
                 .positive()
                 .at_most(100_000),
-            Parameter::new("max_time", Unit::Duration, ms(4), "no packet is added beyond"),
+            Parameter::new(
+                "max_time",
+                Unit::Duration,
+                Fallback::ms(4),
+                "no packet is added beyond",
+            ),
             Parameter::new("overhead", Unit::Bytes, Whole(40), "of each packet, besides IP's")
                 .at_most(10_000),
         ],
@@ -139,7 +155,7 @@ pub enum AnyLink<B> {
 /// The fault.
 pub fn service_fits(choice: &Choice) -> Result<(), Fault> {
     match choice.kind.as_str() {
-        "steps" => match choice.times("rates").last() {
+        "steps" => match choice.parameters.times("rates").last() {
             Some((_, 0)) => Err(Fault::new("rates", "an outage without end", "a last rate")),
             _ => Ok(()),
         },
@@ -157,10 +173,14 @@ const LONGEST_BURST: u128 = 10_000;
 /// Whether a bucket lets a full packet of `least` bytes pass, and a peak rate has its depth.
 pub(super) fn bucket_fits(choice: &Choice, least: u64) -> Result<(), Fault> {
     let need = || format!("room for a full packet of {least} bytes");
-    let peak = choice.some_rate("peakrate");
+    let peak = choice.parameters.some_rate("peakrate");
     for (rate, bytes, key) in [
-        (Some(choice.rate("rate")), Some(choice.bytes("burst")), "burst_bytes"),
-        (peak, choice.some_bytes("mtu"), "mtu_bytes"),
+        (
+            Some(choice.parameters.rate("rate")),
+            Some(choice.parameters.bytes("burst")),
+            "burst_bytes",
+        ),
+        (peak, choice.parameters.some_bytes("mtu"), "mtu_bytes"),
     ] {
         let Some((rate, bytes)) = rate.zip(bytes) else { continue };
         if u128::from(bytes.get()) * 8 > u128::from(rate.as_bps()) * LONGEST_BURST {
@@ -168,7 +188,10 @@ pub(super) fn bucket_fits(choice: &Choice, least: u64) -> Result<(), Fault> {
             return Err(Fault::new(key, bytes.get().to_string(), need));
         }
     }
-    match (choice.bytes("burst").get(), choice.some_bytes("mtu").map(Bytes::get)) {
+    match (
+        choice.parameters.bytes("burst").get(),
+        choice.parameters.some_bytes("mtu").map(Bytes::get),
+    ) {
         (burst, _) if burst < least => Err(Fault::new("burst_bytes", burst.to_string(), need())),
         (_, Some(mtu)) if mtu < least => Err(Fault::new("mtu_bytes", mtu.to_string(), need())),
         (_, mtu) if mtu.is_some() != peak.is_some() => {
@@ -179,7 +202,7 @@ pub(super) fn bucket_fits(choice: &Choice, least: u64) -> Result<(), Fault> {
 }
 
 pub(super) fn peakrate(choice: &Choice) -> Option<(Rate, Bytes)> {
-    choice.some_rate("peakrate").zip(choice.some_bytes("mtu"))
+    choice.parameters.some_rate("peakrate").zip(choice.parameters.some_bytes("mtu"))
 }
 
 /// Builds a link of choices that were checked and fit. `name` is what its random streams
@@ -196,7 +219,7 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
         "constant" => simple(waiting, RateProcess::constant(parts.rate)),
         "steps" => simple(waiting, steps(parts).into()),
         "trace" => {
-            let opportunities = parts.service.opportunities().to_vec();
+            let opportunities = parts.service.parameters.opportunities().to_vec();
             simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
         }
         "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
@@ -210,7 +233,7 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
 }
 
 fn steps(parts: LinkChoice<'_>) -> SteppedRate {
-    let rates = parts.service.times("rates").into_iter();
+    let rates = parts.service.parameters.times("rates").into_iter();
     let mut rates: Vec<_> = rates.map(|(at, bps)| (at, Rate::from_bps(bps))).collect();
     let from_start = rates.first().filter(|first| first.0 == Time::ZERO).map(|first| first.1);
     if from_start.is_some() {
@@ -221,7 +244,7 @@ fn steps(parts: LinkChoice<'_>) -> SteppedRate {
 
 fn tbf<B: Send + 'static>(parts: LinkChoice<'_>, random: Stream) -> Link<B> {
     let service = parts.service;
-    let (rate, burst) = (service.rate("rate"), service.bytes("burst"));
+    let (rate, burst) = (service.parameters.rate("rate"), service.parameters.bytes("burst"));
     let limit = match parts.limit {
         Limit::Bytes(bytes) => bytes,
         Limit::Packets(_) => Bytes::ZERO,
@@ -234,34 +257,34 @@ fn tbf<B: Send + 'static>(parts: LinkChoice<'_>, random: Stream) -> Link<B> {
         Tbf::with_queue(&params, queue(parts.queue, parts.limit, random))
     };
     debug_assert!(bucket.is_empty());
-    Link::new(bucket, RateProcess::constant(service.rate("device")), Duration::ZERO)
+    Link::new(bucket, RateProcess::constant(service.parameters.rate("device")), Duration::ZERO)
 }
 
 fn slots(parts: LinkChoice<'_>) -> SlotParams {
     SlotParams {
         rate: parts.rate,
-        slot: parts.service.duration("slot"),
-        min_rate: parts.service.some_rate("min_rate").map(|rate| rate.min(parts.rate)),
-        full_backlog: parts.service.bytes("full_backlog"),
+        slot: parts.service.parameters.duration("slot"),
+        min_rate: parts.service.parameters.some_rate("min_rate").map(|rate| rate.min(parts.rate)),
+        full_backlog: parts.service.parameters.bytes("full_backlog"),
     }
 }
 
 fn batches(choice: &Choice) -> BatchParams {
     BatchParams {
-        rate: choice.rate("phy_rate"),
-        access: choice.duration("access"),
-        contention: choice.duration("contention"),
+        rate: choice.parameters.rate("phy_rate"),
+        access: choice.parameters.duration("access"),
+        contention: choice.parameters.duration("contention"),
         slot: Duration::ZERO,
-        max_packets: choice.small("max_packets", Unit::Packets),
-        max_time: choice.duration("max_time"),
-        overhead: choice.small("overhead", Unit::Bytes),
+        max_packets: choice.parameters.packets("max_packets"),
+        max_time: choice.parameters.duration("max_time"),
+        overhead: u32::try_from(choice.parameters.bytes("overhead").get()).expect("bounded"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{QUEUES, Value, check, info};
+    use crate::config::{QUEUES, Room, Value, check, info};
 
     const RATE: Rate = Rate::from_bps(50_000_000);
 
@@ -294,8 +317,8 @@ mod tests {
             assert_eq!(service_fits(&choice), Ok(()));
             for info in QUEUES {
                 let discipline = Choice::with_defaults(info, RATE);
-                let limit = match info.room {
-                    Room::Bytes(_) => Limit::Bytes(Bytes::new(400_000)),
+                let limit = match info.room() {
+                    Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(400_000)),
                     _ => Limit::Packets(100),
                 };
                 let parts = LinkChoice { rate: RATE, service: &choice, queue: &discipline, limit };

@@ -1,0 +1,152 @@
+//! Whether a choice is one that its registry allows.
+
+use super::{Bounds, Choice, Fallback, Info, Parameter, Unit, Value, Values, info};
+
+/// What is wrong with a choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The key, or `kind`.
+    pub key: String,
+    /// What stands there.
+    pub found: String,
+    /// What would be right.
+    pub need: String,
+}
+
+impl Fault {
+    /// A fault at `key`.
+    #[must_use]
+    pub fn new(key: &str, found: impl Into<String>, need: impl Into<String>) -> Self {
+        Self { key: key.into(), found: found.into(), need: need.into() }
+    }
+}
+
+/// Checks that `registry` has the kind, and that the choice has all its parameters,
+/// each in its range, and no other.
+///
+/// # Errors
+/// The first fault.
+pub fn check(registry: &[&'static Info], choice: &Choice) -> Result<&'static Info, Fault> {
+    let Some(info) = info(registry, &choice.kind) else {
+        let names: Vec<_> = registry.iter().map(|info| info.name).collect();
+        return Err(Fault::new("kind", &choice.kind, format!("one of {}", names.join(", "))));
+    };
+    for parameter in info.parameters {
+        let key = parameter.key();
+        if !choice.parameters.contains_key(&key) {
+            return Err(Fault::new(&key, "nothing", expectation(parameter)));
+        }
+    }
+    check_values(info, &choice.parameters)?;
+    Ok(info)
+}
+
+/// Checks that each value is in the range of its parameter, and that there is no other; what is
+/// missing is no fault.
+///
+/// # Errors
+/// The first fault.
+pub fn check_values(info: &Info, values: &Values) -> Result<(), Fault> {
+    for parameter in info.parameters {
+        check_value(parameter, values)?;
+    }
+    let known = |key: &str| info.parameters.iter().any(|p| p.key() == key);
+    match values.keys().find(|key| !known(key)) {
+        Some(key) => Err(Fault::new(key, "an unknown key", "a parameter of its kind")),
+        None => Ok(()),
+    }
+}
+
+fn check_value(parameter: &Parameter, values: &Values) -> Result<(), Fault> {
+    let key = parameter.key();
+    let Some(value) = values.get(&key) else { return Ok(()) };
+    let may_be_off = parameter.fallback == Fallback::Off;
+    if fits(parameter, value) || (may_be_off && *value == Value::Off) {
+        return Ok(());
+    }
+    Err(Fault::new(&key, describe(value), expectation(parameter)))
+}
+
+fn fits(parameter: &Parameter, value: &Value) -> bool {
+    let within = |number: u64| parameter.bounds.hold(number);
+    match (parameter.unit, value) {
+        (Unit::Flag, Value::Flag(_)) => true,
+        (Unit::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
+        (Unit::Share | Unit::Number, Value::Number(number)) => {
+            parameter.bounds.hold_number(*number)
+        }
+        (Unit::Rates | Unit::Delays | Unit::Spans, Value::Pairs(pairs)) => {
+            pairs.windows(2).all(|w| w[0].0 < w[1].0) && pairs.iter().all(|p| within(p.1))
+        }
+        (Unit::Rates | Unit::Delays | Unit::Spans, Value::List(list)) => list.is_empty(),
+        (Unit::Opportunities, Value::List(list)) => {
+            list.windows(2).all(|w| w[0] <= w[1]) && list.last().is_some_and(|&last| last > 0)
+        }
+        (
+            Unit::Packets
+            | Unit::Bytes
+            | Unit::Duration
+            | Unit::Rate
+            | Unit::Share
+            | Unit::Whole
+            | Unit::Number,
+            Value::Whole(number),
+        ) => within(*number),
+        _ => false,
+    }
+}
+
+impl Bounds {
+    /// Whether a whole number lies within.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "bounds of numbers are small")]
+    pub const fn hold(self, number: u64) -> bool {
+        match self {
+            Self::Whole { least, most, step } => {
+                least <= number && number <= most && number.is_multiple_of(step)
+            }
+            Self::Number { least, most } => least <= number as f64 && number as f64 <= most,
+        }
+    }
+
+    /// Whether a number lies within; those that aren't finite never do.
+    #[must_use]
+    pub const fn hold_number(self, number: f64) -> bool {
+        match self {
+            Self::Whole { .. } => false,
+            Self::Number { least, most } => least <= number && number <= most,
+        }
+    }
+}
+
+fn expectation(parameter: &Parameter) -> String {
+    match (parameter.unit, parameter.bounds) {
+        (Unit::Flag, _) => "true or false".into(),
+        (Unit::Word(words), _) => format!("one of {}", words.join(", ")),
+        (Unit::Rates | Unit::Delays | Unit::Spans, _) => "pairs whose times ascend".into(),
+        (Unit::Opportunities, _) => "ms that don't descend, the last above zero".into(),
+        (_, Bounds::Number { least: 0.0, most: f64::MAX }) => "a number that isn't negative".into(),
+        (_, Bounds::Number { least, most }) => format!("a number from {least} to {most}"),
+        (_, Bounds::Whole { least, most, step }) => whole(least, most, step),
+    }
+}
+
+fn whole(least: u64, most: u64, step: u64) -> String {
+    let multiple = if step == 1 { String::new() } else { format!(", a multiple of {step}") };
+    match (least, most) {
+        (0, u64::MAX) => format!("a whole number{multiple}"),
+        (least, u64::MAX) => format!("a whole number of at least {least}{multiple}"),
+        (least, most) => format!("a whole number from {least} to {most}{multiple}"),
+    }
+}
+
+fn describe(value: &Value) -> String {
+    match value {
+        Value::Off => "nothing".into(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Whole(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Word(word) => format!("{word:?}"),
+        Value::List(_) | Value::Pairs(_) => "a list".into(),
+    }
+}

@@ -1,0 +1,299 @@
+//! The parameters of an entry: what their values mean and may be.
+
+use super::Value;
+
+/// A parameter of an entry.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name, `tc`'s or the kernel's where it has one.
+    pub name: &'static str,
+    /// What its value means.
+    pub unit: Unit,
+    /// The value where none is given.
+    pub fallback: Fallback,
+    /// What its value may be.
+    pub bounds: Bounds,
+    /// How it was written before it had a unit, if it was.
+    pub former: Option<Former>,
+    /// What it is, in a line.
+    pub what: &'static str,
+}
+
+/// What a value means, and how a scenario writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number of packets.
+    Packets,
+    /// A number of bytes.
+    Bytes,
+    /// A whole number of ns.
+    Duration,
+    /// A whole number of bit/s.
+    Rate,
+    /// A part of a whole, or a probability: a number from 0 to 1.
+    Share,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// True or false.
+    Flag,
+    /// One of some words.
+    Word(&'static [&'static str]),
+    /// Times in ns, ascending, each with a rate in bit/s.
+    Rates,
+    /// Times in ns, ascending, each with a delay in ns.
+    Delays,
+    /// Times in ns, ascending, each with how long something lasts in ns.
+    Spans,
+    /// The ms of delivery opportunities, in order.
+    Opportunities,
+    /// How often something happens: a person writes "5/s", a scenario has the ns in between.
+    Frequency,
+    /// A duration, or a distribution of durations.
+    Durations,
+    /// A size in bytes, or a distribution of sizes.
+    Sizes,
+}
+
+/// The value of a parameter where none is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fallback {
+    /// It must be given.
+    Required,
+    /// None: what it would do isn't done, or is worked out from other parameters.
+    Off,
+    /// The rate of the link.
+    LinkRate,
+    /// A whole number, in the parameter's unit.
+    Whole(u64),
+    /// A number.
+    Number(f64),
+    /// A flag.
+    Flag(bool),
+    /// A word.
+    Word(&'static str),
+}
+
+/// What a value may be, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bounds {
+    /// A whole number, in the parameter's unit.
+    Whole {
+        /// The least.
+        least: u64,
+        /// The greatest.
+        most: u64,
+        /// What it must be a multiple of.
+        step: u64,
+    },
+    /// Any number.
+    Number {
+        /// The least.
+        least: f64,
+        /// The greatest.
+        most: f64,
+    },
+}
+
+/// How a parameter was written before it took units and words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Former {
+    /// The name that it had.
+    pub name: &'static str,
+    /// What its numbers meant.
+    pub numbers: OldNumbers,
+}
+
+/// What the numbers of a former spelling meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldNumbers {
+    /// Each stood for a word.
+    Words(&'static [(u8, &'static str)]),
+    /// They counted this unit, such as "ms".
+    Unit(&'static str),
+}
+
+impl Unit {
+    /// What a scenario's key has behind the parameter's name.
+    pub(super) const fn suffix(self) -> &'static str {
+        match self {
+            Self::Packets => "_packets",
+            Self::Bytes | Self::Sizes => "_bytes",
+            Self::Duration | Self::Frequency | Self::Durations => "_ns",
+            Self::Rate => "_bps",
+            _ => "",
+        }
+    }
+
+    const fn bounds(self) -> Bounds {
+        match self {
+            Self::Share => Bounds::Number { least: 0.0, most: 1.0 },
+            Self::Number => Bounds::Number { least: 0.0, most: f64::MAX },
+            _ => Bounds::Whole { least: 0, most: u64::MAX, step: 1 },
+        }
+    }
+}
+
+impl Parameter {
+    /// A parameter with the bounds that its unit has of itself.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        unit: Unit,
+        fallback: Fallback,
+        what: &'static str,
+    ) -> Self {
+        Self { name, unit, fallback, bounds: unit.bounds(), former: None, what }
+    }
+
+    /// A duration; `fallback` is in ns.
+    #[must_use]
+    pub const fn duration(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
+        Self::new(name, Unit::Duration, fallback, what)
+    }
+
+    /// A number of bytes.
+    #[must_use]
+    pub const fn bytes(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
+        Self::new(name, Unit::Bytes, fallback, what)
+    }
+
+    /// A number of packets.
+    #[must_use]
+    pub const fn packets(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
+        Self::new(name, Unit::Packets, fallback, what)
+    }
+
+    /// A rate above zero; `fallback` is in bit/s.
+    #[must_use]
+    pub const fn rate(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
+        Self::new(name, Unit::Rate, fallback, what).positive()
+    }
+
+    /// A part of a whole, or a probability.
+    #[must_use]
+    pub const fn share(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
+        Self::new(name, Unit::Share, fallback, what)
+    }
+
+    /// A whole number that fits 32 bits.
+    #[must_use]
+    pub const fn whole(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
+        Self::new(name, Unit::Whole, fallback, what).at_most(u32::MAX as u64)
+    }
+
+    /// A number that isn't negative.
+    #[must_use]
+    pub const fn number(name: &'static str, fallback: f64, what: &'static str) -> Self {
+        Self::new(name, Unit::Number, Fallback::Number(fallback), what)
+    }
+
+    /// True or false.
+    #[must_use]
+    pub const fn flag(name: &'static str, fallback: bool, what: &'static str) -> Self {
+        Self::new(name, Unit::Flag, Fallback::Flag(fallback), what)
+    }
+
+    /// One of `words`.
+    #[must_use]
+    pub const fn word(
+        name: &'static str,
+        words: &'static [&'static str],
+        fallback: &'static str,
+        what: &'static str,
+    ) -> Self {
+        Self::new(name, Unit::Word(words), Fallback::Word(fallback), what)
+    }
+
+    /// The same, above zero.
+    #[must_use]
+    pub const fn positive(self) -> Self {
+        self.at_least(1)
+    }
+
+    /// The same, from `least` on.
+    #[must_use]
+    pub const fn at_least(mut self, least: u64) -> Self {
+        if let Bounds::Whole { most, step, .. } = self.bounds {
+            self.bounds = Bounds::Whole { least, most, step };
+        }
+        self
+    }
+
+    /// The same, up to `most`.
+    #[must_use]
+    pub const fn at_most(mut self, most: u64) -> Self {
+        if let Bounds::Whole { least, step, .. } = self.bounds {
+            self.bounds = Bounds::Whole { least, most, step };
+        }
+        self
+    }
+
+    /// The same, in whole multiples of `step`.
+    #[must_use]
+    pub const fn in_steps_of(mut self, step: u64) -> Self {
+        if let Bounds::Whole { least, most, .. } = self.bounds {
+            self.bounds = Bounds::Whole { least, most, step };
+        }
+        self
+    }
+
+    /// The same, as a number from `least` to `most`.
+    #[must_use]
+    pub const fn between(mut self, least: f64, most: f64) -> Self {
+        self.bounds = Bounds::Number { least, most };
+        self
+    }
+
+    /// The same, once written as a bare number under this name.
+    #[must_use]
+    pub const fn formerly(mut self, name: &'static str, numbers: OldNumbers) -> Self {
+        self.former = Some(Former { name, numbers });
+        self
+    }
+
+    /// Its key in a scenario: the name and the unit.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self.unit {
+            // A person names the file, a scenario holds what is in it.
+            Unit::Opportunities => "opportunities_ms".into(),
+            unit => format!("{}{}", self.name, unit.suffix()),
+        }
+    }
+
+    /// The value where none is given, on a link of `link_bps`; none if it must be given.
+    #[must_use]
+    pub fn default(&self, link_bps: u64) -> Option<Value> {
+        match self.fallback {
+            Fallback::Required => None,
+            Fallback::Off => Some(Value::Off),
+            Fallback::LinkRate => Some(Value::Whole(link_bps)),
+            Fallback::Whole(number) => Some(Value::Whole(number)),
+            Fallback::Number(number) => Some(Value::Number(number)),
+            Fallback::Flag(flag) => Some(Value::Flag(flag)),
+            Fallback::Word(word) => Some(Value::Word(word.into())),
+        }
+    }
+}
+
+impl Fallback {
+    /// A duration of `count` us.
+    #[must_use]
+    pub const fn us(count: u64) -> Self {
+        Self::Whole(count * 1_000)
+    }
+
+    /// A duration of `count` ms.
+    #[must_use]
+    pub const fn ms(count: u64) -> Self {
+        Self::us(count * 1_000)
+    }
+
+    /// A duration of `count` s.
+    #[must_use]
+    pub const fn secs(count: u64) -> Self {
+        Self::ms(count * 1_000)
+    }
+}
