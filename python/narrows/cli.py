@@ -308,14 +308,20 @@ def compare(
     max_trials: Annotated[
         int | None, typer.Option(metavar="N", help="And at most; 12 unless N trials are more.")
     ] = None,
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="As --max-trials 200.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
     table: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every cell there, as Markdown.")
     ] = None,
 ) -> None:
-    """Run scenarios on several back ends and judge whether they agree."""
-    from narrows.compare import study
+    """Run scenarios on several back ends and judge whether they agree.
+
+    The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
+    """
+    from narrows.compare import UNTIL_DECIDED, Verdict, study
     from narrows.console import StepBar
 
     with StepBar() as bar:
@@ -324,7 +330,7 @@ def compare(
             sets or (),
             backends=backends.split(","),
             trials=trials,
-            max_trials=max_trials,
+            max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
             out=out,
             watcher=bar,
         )
@@ -334,7 +340,7 @@ def compare(
         _print_json(made.document())
     else:
         print(*made.lines(), sep="\n")
-    raise typer.Exit(DONE if made.agrees else FAILED)
+    raise typer.Exit(DONE if made.counts.verdict is Verdict.AGREE else FAILED)
 
 
 @app.command()

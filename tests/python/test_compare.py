@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 from specimens import GOOD, scenario_of, spec_of
@@ -14,6 +15,7 @@ from narrows.compare.quantities import QUANTITIES, Cell, measure
 from narrows.compare.vary import chanceless, varied
 from narrows.figures.frames import conditions
 from narrows.metrics import intervals as statistics
+from narrows.metrics.equivalence import Verdict
 from narrows.plan import plan
 
 RTT = Cell("rtt", "cubic")
@@ -64,24 +66,82 @@ def test_interval_of_a_difference_by_welch() -> None:
 def test_how_far_means_may_lie_apart(
     name: str, reference: float, inside: float, outside: float
 ) -> None:
-    assert Row(Cell(name), "sim", (inside,) * 3, (reference,) * 3).agrees
-    assert not Row(Cell(name), "sim", (outside,) * 3, (reference,) * 3).agrees
+    assert verdict(Cell(name), (inside,) * 3, (reference,) * 3) is Verdict.AGREE
+    assert verdict(Cell(name), (outside,) * 3, (reference,) * 3) is Verdict.DIFFER
 
 
-def test_a_reference_that_spreads_widely_allows_more() -> None:
+def verdict(cell: Cell, values: Sequence[float], reference: Sequence[float]) -> Verdict:
+    return Row(cell, "sim", tuple(values), tuple(reference)).verdict
+
+
+def test_noise_never_helps_to_agree() -> None:
     wide = (40.0, 50.0, 60.0)
-    assert statistics.half_width(wide) == pytest.approx(24.8, abs=0.1)
-    assert Row(RTT, "sim", (74.0,) * 3, wide).agrees
-    assert not Row(RTT, "sim", (75.0,) * 3, wide).agrees
-    assert not Row(RTT, "sim", (50.0,) * 3, wide).narrow
-    # The spread of the other back end excuses nothing.
-    assert not Row(RTT, "sim", (40.0, 60.0, 80.0), (50.0,) * 3).agrees
+    assert Row(RTT, "sim", (50.0,) * 3, wide).limit == pytest.approx(5.0)
+    assert verdict(RTT, (50.0,) * 3, wide) is Verdict.UNDECIDED
+    assert verdict(RTT, wide, (50.0,) * 3) is Verdict.UNDECIDED
+    assert verdict(RTT, (50.0,) * 3, (50.0,) * 3) is Verdict.AGREE
+    assert verdict(RTT, (95.0,) * 3, wide) is Verdict.DIFFER
+    # An interval that crosses the limit decides nothing, wherever its middle lies.
+    assert verdict(RTT, (54.0, 54.5, 55.0), (50.0,) * 3) is Verdict.UNDECIDED
+    assert verdict(RTT, (55.0, 55.5, 56.0), (50.0,) * 3) is Verdict.UNDECIDED
+
+
+def test_two_trials_decide_nothing() -> None:
+    """Two trials of 241 and 162 Mbit/s once agreed, with a limit of 134 points."""
+    goodput = Cell("goodput", "cubic")
+    assert verdict(goodput, (241.0, 241.0), (162.0, 162.0)) is Verdict.UNDECIDED
+    assert verdict(goodput, (241.0,) * 3, (162.0,) * 3) is Verdict.DIFFER
+    assert verdict(goodput, (162.0, 162.0), (162.0, 162.0)) is Verdict.UNDECIDED
+    assert Row(goodput, "sim", (162.0, 162.0), (162.0, 162.0)).more_trials == 1
+
+
+def test_how_many_more_trials_would_decide() -> None:
+    noisy = (46.0, 50.0, 54.0, 48.0, 52.0)
+    row = Row(RTT, "sim", noisy, tuple(value + 2.0 for value in noisy))
+    more = row.more_trials
+    assert row.verdict is Verdict.UNDECIDED
+    assert more is not None
+    assert more > 0
+    # As many more of the same spread do decide, and one trial less doesn't.
+    spread = statistics.deviation(noisy) * math.sqrt(2)
+
+    def half_width(trials: int) -> float:
+        return statistics.student(2.0 * (trials - 1)) * spread / math.sqrt(trials)
+
+    room = row.limit - 2.0
+    assert half_width(5 + more) <= room < half_width(5 + more - 1)
+    # A difference that lies on the limit itself is never decided.
+    on_the_limit = Row(RTT, "sim", tuple(1.1 * value for value in noisy), noisy)
+    assert on_the_limit.verdict is Verdict.UNDECIDED
+    assert on_the_limit.more_trials is None
+
+
+def test_trials_that_vary_the_path_are_compared_in_pairs() -> None:
+    reference = (40.0, 50.0, 60.0)
+    values = (41.0, 51.5, 61.0)
+    assert Row(RTT, "sim", values, reference).verdict is Verdict.UNDECIDED
+    assert Row(RTT, "sim", values, reference, paired=True).verdict is Verdict.AGREE
+    # Where a trial lacks a value, nobody knows which ones belong together.
+    assert Row(RTT, "sim", values, reference[:2], paired=True).verdict is Verdict.UNDECIDED
+
+
+def test_an_observation_is_held_against_the_spread_of_the_trials() -> None:
+    trials = (49.0, 50.0, 51.0, 50.0)
+
+    def judged(observed: float) -> Verdict:
+        return Row(RTT, "sim", trials, (observed,) * 4, observed=True).verdict
+
+    assert judged(50.0) is Verdict.AGREE
+    assert judged(54.0) is Verdict.UNDECIDED
+    assert judged(70.0) is Verdict.DIFFER
+    assert comparison(**{"sim": 1.0, "capture:f": 1.0}).reference == "capture:f"
 
 
 def test_what_only_one_back_end_measured_differs() -> None:
-    assert not Row(RTT, "sim", (), (1.0, 1.0)).agrees
-    assert not Row(RTT, "sim", (1.0, 1.0), ()).agrees
-    assert Row(RTT, "sim", (), (1.0, 1.0)).difference is None
+    assert verdict(RTT, (), (1.0,) * 3) is Verdict.DIFFER
+    assert verdict(RTT, (1.0,) * 3, ()) is Verdict.DIFFER
+    assert verdict(RTT, (), (1.0,) * 2) is Verdict.UNDECIDED
+    assert verdict(RTT, (), ()) is Verdict.UNDECIDED
 
 
 def comparison(**measured: float) -> Comparison:
@@ -91,7 +151,7 @@ def comparison(**measured: float) -> Comparison:
         scenario=scenario_of(),
         groups=("cubic",),
         engines=dict.fromkeys(measured, "1"),
-        measured={name: [{RTT: value}, {RTT: value}] for name, value in measured.items()},
+        measured={name: [{RTT: value}] * 3 for name, value in measured.items()},
     )
 
 
@@ -100,8 +160,10 @@ def test_the_reference_is_a_real_kernel() -> None:
     assert comparison(kernel=1.0, uml=1.0, sim=1.0).reference == "uml"
     assert comparison(sim=1.0, kernel=1.0).reference == "kernel"
     three = comparison(sim=1.0, uml=1.0, kernel=2.0)
-    assert [(row.backend, row.agrees) for row in three.rows] == [("sim", True), ("kernel", False)]
-    assert not three.agrees
+    verdicts = [(row.backend, str(row.verdict)) for row in three.rows]
+    assert verdicts == [("sim", "agree"), ("kernel", "differ")]
+    assert three.counts.verdict is Verdict.DIFFER
+    assert str(three.counts) == "1 agree, 1 differ, 0 undecided"
 
 
 def test_buffers_and_delays_vary_a_little_about_those_given() -> None:

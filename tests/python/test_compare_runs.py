@@ -59,7 +59,7 @@ def test_back_ends_that_agree(kernel: type[StandIn], tmp_path: Path, capsys: Cap
     assert run_cli("compare", spec, "--trials", "3", "--out", str(out)) == 0
     said = capsys.readouterr().out
     assert "3 trials, buffer varied by 3 %, delay by 1 %" in said
-    assert "agree: 6 of 6 agree with uml" in said
+    assert "agree: 6 agree, 0 differ, 0 undecided with uml" in said
     for name in ("compare.html", "compare.json", "figure.png", "figure.svg"):
         assert (out / name).stat().st_size > 0
     assert kernel.runs == 4  # two seeds that gave the same, and two more buffers
@@ -67,10 +67,10 @@ def test_back_ends_that_agree(kernel: type[StandIn], tmp_path: Path, capsys: Cap
 
 def test_back_ends_that_differ(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
     kernel.factor = 1.5
-    arguments = ("--trials", "2", "--max-trials", "2", "--json", "--out", str(tmp_path / "out"))
+    arguments = ("--trials", "3", "--max-trials", "3", "--json", "--out", str(tmp_path / "out"))
     assert run_cli("compare", write(tmp_path), *arguments) == 1
     found = json.loads(capsys.readouterr().out)
-    assert found["agree"] is False
+    assert (found["verdict"], found["agree"], found["differ"]) == ("differ", 5, 1)
     assert found["reference"] == "uml"
     verdicts = {cell["quantity"]: cell["verdict"] for cell in found["cells"]}
     assert verdicts.pop("rtt") == "differ"
@@ -87,11 +87,25 @@ def test_trials_are_added_until_the_means_are_known(kernel: type[StandIn], tmp_p
     spec = write(tmp_path, LOSSY)
     few = compare(spec, trials=2, max_trials=2, out=tmp_path / "few")
     assert not few.varied
-    assert not few.narrow
+    assert few.counts.undecided == len(few.rows)
     more = compare(spec, trials=2, max_trials=5, out=tmp_path / "few")
     assert more.trials == 5
     assert kernel.runs == 5  # the first two are known already
     assert more.measured["uml"][:2] == few.measured["uml"]
+
+
+def test_until_decided(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
+    spec, out = write(tmp_path, LOSSY), tmp_path / "out"
+    options = ("--trials", "3", "--json", "--out", str(out))
+    assert run_cli("compare", spec, "--max-trials", "3", *options) == 1
+    first = json.loads(capsys.readouterr().out)
+    assert first["verdict"] == "undecided"
+    assert first["more_trials"] > 0
+    run_cli("compare", spec, "--until-decided", *options)
+    found = json.loads(capsys.readouterr().out)
+    assert 3 < found["trials"] <= 200
+    assert found["more_trials"] in (0, None) or found["trials"] == 200
+    assert kernel.runs == found["trials"]
 
 
 def test_a_specification_may_want_more_trials(kernel: type[StandIn], tmp_path: Path) -> None:
@@ -108,14 +122,14 @@ def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
     write(study, GOOD.replace('"good"', '"other"').replace("cubic", "reno"), name="b.toml")
     (study / studies.README).write_text("# Agreement of two\n\nText.\n", encoding="utf-8")
     (study / studies.CAUSES).write_text("Nothing differs.\n", encoding="utf-8")
-    options = ("--trials", "2", "--max-trials", "2", "--out", str(tmp_path / "out"))
+    options = ("--trials", "3", "--max-trials", "3", "--out", str(tmp_path / "out"))
     assert run_cli("compare", str(study), "--table", str(table), *options) == 0
-    assert "12 of 12 cells agree: 100.0 %" in capsys.readouterr().out
+    assert "12 cells: 12 agree, 0 differ, 0 undecided" in capsys.readouterr().out
     text = table.read_text(encoding="utf-8")
     assert text.startswith("# Agreement of two\n\nMade by")
     for part in (
-        "**12 of 12 cells agree: 100.0 %.**",
-        "6 of 6 cells",
+        "**Of 12 cells 12 agree, 0 differ, 0 undecided.**",
+        "Of the 6 cells",
         "### other",
         "Nothing differs.",
     ):

@@ -9,16 +9,20 @@ measured and how far apart two means may lie is in `narrows.compare.quantities`.
 
 from __future__ import annotations
 
-from narrows.compare.judge import Comparison, Row
+from narrows.compare.judge import Comparison, Counts, Row
 from narrows.compare.quantities import Cell
-from narrows.compare.run import compare
+from narrows.compare.run import UNTIL_DECIDED, compare
 from narrows.compare.studies import Study, study
+from narrows.metrics.equivalence import Verdict
 
 __all__ = [
+    "UNTIL_DECIDED",
     "Cell",
     "Comparison",
+    "Counts",
     "Row",
     "Study",
+    "Verdict",
     "compare",
     "study",
 ]

@@ -2,76 +2,98 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from narrows.compare.quantities import QUANTITIES, Cell, Measured
+from narrows.metrics import equivalence
 from narrows.metrics import intervals as statistics
+from narrows.metrics.equivalence import LEAST_TRIALS, Difference, Verdict
 
-AGREE, DIFFER = "agree", "differ"
-REAL = ("uml", "kernel")
-"""Back ends that run a real kernel, the better reference first."""
+REAL = ("capture", "uml", "kernel")
+"""Back ends that show what really happened, the better reference first."""
+OBSERVED = "capture"
+"""A back end that has one observation, however often it is asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """One cell on the reference and on another back end.
 
-    `values` and `reference` hold one value for each trial, either may be empty
-    where nothing could be measured (no flow of the class was done, say).
+    `values` and `reference` hold one value for each trial; either may be shorter or
+    empty where nothing could be measured (no flow of the class was done, say).
+    `paired` says that the trials belong together one by one, because both back ends
+    ran the same buffer and delay; `observed` that the reference is one observation.
     """
 
     cell: Cell
     backend: str
     values: tuple[float, ...]
     reference: tuple[float, ...]
+    paired: bool = False
+    observed: bool = False
 
-    @property
-    def difference(self) -> float | None:
-        """This mean less the reference's."""
+    @cached_property
+    def apart(self) -> Difference | None:
+        """This mean less the reference's with its interval; None where a side has no value."""
         if not self.values or not self.reference:
             return None
-        return statistics.mean(self.values) - statistics.mean(self.reference)
-
-    @property
-    def half_width(self) -> float:
-        """Half of the 95 % interval of the difference; infinite with single trials."""
-        return statistics.difference_half_width(self.values, self.reference)
+        if self.observed:
+            return equivalence.of_observation(self.values, self.reference[0])
+        if self.paired and len(self.values) == len(self.reference):
+            return equivalence.of_pairs(self.values, self.reference)
+        return equivalence.of_means(self.values, self.reference)
 
     @property
     def limit(self) -> float:
-        """How large the difference may be.
+        """How large the difference may be: what the quantity allows, and never the noise."""
+        return self.cell.of.allowed(statistics.mean(self.reference)) if self.reference else 0.0
 
-        It is what the quantity allows, or half of the 95 % interval of the
-        reference's own mean where that is more.
+    @property
+    def verdict(self) -> Verdict:
+        """Agree if the whole interval is within the limit, differ if all of it is outside.
+
+        What one side measured in enough trials, and the other in none, differs.
         """
-        if not self.reference:
-            return 0.0
-        own = statistics.half_width(self.reference)
-        allowed = self.cell.of.allowed(statistics.mean(self.reference))
-        return max(allowed, own if math.isfinite(own) else 0.0)
+        if self.apart is not None:
+            return self.apart.verdict(self.limit)
+        one_sided = max(len(self.values), len(self.reference)) >= LEAST_TRIALS
+        return Verdict.DIFFER if one_sided else Verdict.UNDECIDED
 
     @property
-    def agrees(self) -> bool:
-        """Whether the difference is within the limit; what neither could measure agrees."""
-        if self.difference is None:
-            return not self.values and not self.reference
-        return abs(self.difference) <= self.limit
+    def more_trials(self) -> int | None:
+        """How many more trials would decide; zero if it is decided, None if too many would."""
+        if self.apart is not None:
+            return self.apart.more_trials(self.limit)
+        return max(0, LEAST_TRIALS - max(len(self.values), len(self.reference)))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many cells have which verdict."""
+
+    agree: int
+    differ: int
+    undecided: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Counts:
+        """Those of the rows."""
+        verdicts = [row.verdict for row in rows]
+        return cls(*(verdicts.count(verdict) for verdict in Verdict))
 
     @property
-    def verdict(self) -> str:
-        """In a word."""
-        return AGREE if self.agrees else DIFFER
+    def verdict(self) -> Verdict:
+        """Of all together: one that differs decides, and one that is undecided leaves it open."""
+        if self.differ:
+            return Verdict.DIFFER
+        return Verdict.UNDECIDED if self.undecided or not self.agree else Verdict.AGREE
 
-    @property
-    def narrow(self) -> bool:
-        """Whether more trials would hardly tell more."""
-        if self.difference is None:
-            return len(self.values) == len(self.reference)
-        allowed = self.cell.of.allowed(statistics.mean(self.reference))
-        return self.half_width <= allowed
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.agree} agree, {self.differ} differ, {self.undecided} undecided"
 
 
 @dataclass
@@ -107,6 +129,13 @@ class Comparison:
         return self.backends[0]
 
     @property
+    def chance(self) -> Sequence[Measured]:
+        """The trials that show whether seeds make a difference; an observation has one outcome."""
+        repeatable = [name for name in self.backends if not _is_observed(name)]
+        known = self.reference in repeatable or not repeatable
+        return self.measured[self.reference if known else repeatable[0]]
+
+    @property
     def trials(self) -> int:
         """How many runs each back end had."""
         return len(self.measured[self.reference])
@@ -122,7 +151,14 @@ class Comparison:
     def rows(self) -> list[Row]:
         """Every cell of every back end but the reference."""
         return [
-            Row(cell, backend, self._values(backend, cell), self._values(self.reference, cell))
+            Row(
+                cell,
+                backend,
+                self._values(backend, cell),
+                self._values(self.reference, cell),
+                paired=self.varied,
+                observed=_is_observed(self.reference),
+            )
             for cell in self.cells
             for backend in self.backends
             if backend != self.reference
@@ -132,11 +168,22 @@ class Comparison:
         return tuple(run[cell] for run in self.measured[backend] if cell in run)
 
     @property
-    def agrees(self) -> bool:
-        """Whether every cell does."""
-        return all(row.agrees for row in self.rows)
+    def counts(self) -> Counts:
+        """How many cells have which verdict."""
+        return Counts.of(self.rows)
 
     @property
-    def narrow(self) -> bool:
-        """Whether more trials would hardly tell more."""
-        return all(row.narrow for row in self.rows)
+    def more_trials(self) -> int | None:
+        """How many more trials would decide every cell that a practicable number decides.
+
+        Zero if all are decided; None if the undecided ones would all take too many.
+        """
+        open_rows = [row for row in self.rows if row.verdict is Verdict.UNDECIDED]
+        wanted = [more for row in open_rows if (more := row.more_trials) is not None]
+        if wanted:
+            return max(wanted)
+        return None if open_rows else 0
+
+
+def _is_observed(backend: str) -> bool:
+    return backend.partition(":")[0] == OBSERVED

@@ -27,6 +27,8 @@ from narrows.store.write import RESULTS
 
 TRIALS, MAX_TRIALS = 4, 12
 """How many runs each back end has at least and at most, if nobody says otherwise."""
+UNTIL_DECIDED = 200
+"""The ceiling of `--until-decided`."""
 DRAWN = ("flow_samples", "queue_samples")
 """Tables that are kept of each back end's first trial: what the figure is drawn from."""
 _REVISION = "1"
@@ -59,8 +61,8 @@ def compare(
 
     Each runs `trials` times (or as often as the specification says, if that is more),
     with seeds that follow one another (or, where the seed makes no difference, with
-    slightly other buffers and delays), and then more often until the 95 % interval of
-    every difference is no wider than what the quantity allows, or `max_trials` is reached.
+    slightly other buffers and delays), and then more often until every quantity is decided,
+    `max_trials` is reached, or no practicable number of trials would decide the rest.
     Values, figure and page go into the directory `out`; what runs on a kernel isn't
     run again if it is there. Raises InputError for bad input or a back end that can't
     run here.
@@ -84,12 +86,13 @@ def compare(
         measured=runner.measured,
     )
     runner.more(2, most)
-    if chanceless(comparison.measured[comparison.reference]):
+    if chanceless(comparison.chance):
         comparison.varied = True
         runner.vary()
     runner.more(trials - comparison.trials, most)
-    while not comparison.narrow and comparison.trials < most:
-        runner.more(min(2, most - comparison.trials), most)
+    while comparison.trials < most and (more := comparison.more_trials):
+        # What the spread of a few trials foresees is rough, so the number at most doubles.
+        runner.more(min(more, comparison.trials, most - comparison.trials), most)
     return write(comparison, directory)
 
 

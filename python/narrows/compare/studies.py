@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from narrows.compare.judge import Comparison, Row
+from narrows.compare.judge import Comparison, Counts, Row
 from narrows.compare.quantities import QUANTITIES
 from narrows.compare.run import TRIALS, Watcher, compare
-from narrows.compare.text import difference, how_varied, interval, limit, lines, spread
+from narrows.compare.text import difference, how_varied, interval, limit, lines, spread, verdict
 from narrows.compare.write import document
 from narrows.errors import InputError, StoreError
+from narrows.metrics.equivalence import Verdict
 from narrows.spec import Override
 from narrows.store.write import RESULTS
 
@@ -22,12 +23,14 @@ README = "README.md"
 """A file beside the scenarios, whose title the table takes."""
 _RULE = (
     "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It agrees "
-    "if the means lie no further apart than the limit: half of the 95 % interval of the "
-    "reference's own mean or, where that is more, what the quantity allows:\n"
+    "if the whole 95 % interval of the difference lies within what the quantity allows, differs "
+    "if all of the interval lies outside, and is undecided otherwise. The noise of the trials "
+    "never widens what is allowed:\n"
 )
 _LEGEND = (
     "Means and standard deviations over the trials. The interval is the 95 % interval of the "
-    "difference, by Welch.\n"
+    "difference: of pairs where the trials vary the path, else by Welch. Behind an undecided "
+    "cell stands how many more trials would decide it.\n"
 )
 
 
@@ -44,14 +47,9 @@ class Study:
         return [row for comparison in self.comparisons for row in comparison.rows]
 
     @property
-    def agrees(self) -> bool:
-        """Whether every cell does."""
-        return all(row.agrees for row in self.rows)
-
-    @property
-    def agreement(self) -> float:
-        """The part of all cells that agree, from 0 to 1."""
-        return sum(row.agrees for row in self.rows) / max(len(self.rows), 1)
+    def counts(self) -> Counts:
+        """How many cells have which verdict."""
+        return Counts.of(self.rows)
 
     def lines(self) -> Iterator[str]:
         """What to print: every table, the files, and how much agrees in all."""
@@ -60,14 +58,15 @@ class Study:
             yield from comparison.files.values()
             yield ""
         if len(self.comparisons) > 1:
-            yield _agreeing(self.rows)
+            yield f"{len(self.rows)} cells: {self.counts}"
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints: one comparison, or all of a directory as `comparisons`."""
         documents = [document(comparison) for comparison in self.comparisons]
         if not self.source.is_dir():
             return documents[0]
-        whole = {"agree": self.agrees, "agreement": self.agreement}
+        counts = self.counts
+        whole = {"verdict": str(counts.verdict), **asdict(counts)}
         return {**whole, "comparisons": documents}
 
     def write_table(self, path: Path) -> None:
@@ -158,16 +157,12 @@ def _first_line(file: Path) -> str:
     return file.read_text(encoding="utf-8").partition("\n")[0] if file.is_file() else ""
 
 
-def _agreeing(rows: Sequence[Row]) -> str:
-    count = sum(row.agrees for row in rows)
-    return f"{count} of {len(rows)} cells agree: {100 * count / max(len(rows), 1):.1f} %"
-
-
 def _totals(rows: Sequence[Row]) -> str:
     flows = [row for row in rows if row.cell.flows]
     return (
-        f"**{_agreeing(rows)}.** Of the flows alone, without the bottleneck's quantities, "
-        f"which mostly follow from theirs: {_agreeing(flows)}.\n"
+        f"**Of {len(rows)} cells {Counts.of(rows)}.** Of the {len(flows)} cells of flows alone, "
+        f"without the bottleneck's quantities, which mostly follow from theirs: "
+        f"{Counts.of(flows)}.\n"
     )
 
 
@@ -179,30 +174,35 @@ def _engines(first: Comparison) -> str:
 
 
 def _by_quantity(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| Quantity | Allowed | Cells | Agree |\n| --- | --- | ---: | ---: |"
+    yield "| Quantity | Allowed | Cells | Agree | Differ | Undecided |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |"
     for quantity in QUANTITIES.values():
         mine = [row for row in rows if row.cell.quantity == quantity.name]
         if mine:
-            agreeing = sum(row.agrees for row in mine)
-            yield f"| {quantity.title} | {quantity.rule} | {len(mine)} | {agreeing} |"
+            counts = " | ".join(str(count) for count in astuple(Counts.of(mine)))
+            yield f"| {quantity.title} | {quantity.rule} | {len(mine)} | {counts} |"
     yield ""
 
 
 def _overview(comparisons: Iterable[Comparison]) -> Iterator[str]:
-    yield "| Scenario | Path and flows | Trials | Agree | Differ |"
-    yield "| --- | --- | --- | ---: | --- |"
+    yield "| Scenario | Path and flows | Trials | Agree | Differ | Undecided |"
+    yield "| --- | --- | --- | ---: | --- | --- |"
     for comparison in comparisons:
         rows = comparison.rows
-        differing = [_name(row) for row in rows if not row.agrees]
-        agreeing = f"{len(rows) - len(differing)} of {len(rows)}"
+        agreeing = f"{comparison.counts.agree} of {len(rows)}"
         cells = [comparison.name, _path(comparison), how_varied(comparison), agreeing]
-        yield f"| {' | '.join([*cells, ', '.join(differing)])} |"
+        cells += [_names(rows, Verdict.DIFFER), _names(rows, Verdict.UNDECIDED)]
+        yield f"| {' | '.join(cells)} |"
     yield ""
 
 
 def _path(comparison: Comparison) -> str:
     loss = comparison.scenario["path"]["loss"]
     return comparison.conditions + (f", random loss {100 * loss:g} %" if loss else "")
+
+
+def _names(rows: Iterable[Row], verdict: Verdict) -> str:
+    return ", ".join(_name(row) for row in rows if row.verdict is verdict)
 
 
 def _name(row: Row) -> str:
@@ -220,6 +220,6 @@ def _details(comparison: Comparison) -> Iterator[str]:
         cells = [f"{quantity.title}, {quantity.unit}", row.cell.flows, row.backend]
         cells += [spread(quantity, row.values), spread(quantity, row.reference)]
         cells += [difference(row), interval(row), limit(row)]
-        cells += [row.verdict if row.agrees else f"**{row.verdict}**"]
+        cells += [f"**{verdict(row)}**" if row.verdict is Verdict.DIFFER else verdict(row)]
         yield f"| {' | '.join(cells)} |"
     yield ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from narrows.compare.judge import Comparison, Row
+from narrows.compare.judge import Comparison, Counts, Row
 from narrows.compare.quantities import Quantity
 from narrows.metrics import intervals as statistics
+from narrows.metrics.equivalence import MOST_TRIALS, Verdict
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
@@ -20,20 +21,29 @@ def spread(quantity: Quantity, values: Sequence[float]) -> str:
 
 def interval(row: Row) -> str:
     """The 95 % interval of the difference."""
-    if row.difference is None or not math.isfinite(row.half_width):
+    apart = row.apart
+    if apart is None or not math.isfinite(apart.half_width):
         return "-"
-    ends = (row.difference - row.half_width, row.difference + row.half_width)
+    ends = (apart.mean - apart.half_width, apart.mean + apart.half_width)
     return " to ".join(row.cell.of.show(end, "+") for end in ends)
 
 
 def difference(row: Row) -> str:
     """The difference of the means with its sign."""
-    return "-" if row.difference is None else row.cell.of.show(row.difference, "+")
+    return "-" if row.apart is None else row.cell.of.show(row.apart.mean, "+")
 
 
 def limit(row: Row) -> str:
     """How large the difference may be."""
     return row.cell.of.show(row.limit)
+
+
+def verdict(row: Row) -> str:
+    """The verdict and, where there is none yet, how many more trials would give one."""
+    if row.verdict is not Verdict.UNDECIDED:
+        return str(row.verdict)
+    more = row.more_trials
+    return f"undecided ({f'over {MOST_TRIALS}' if more is None else more} more)"
 
 
 def how_varied(comparison: Comparison) -> str:
@@ -56,10 +66,25 @@ def lines(comparison: Comparison) -> Iterator[str]:
     )
     yield from _aligned([head, *(_cells(row) for row in comparison.rows)])
     yield ""
-    rows = comparison.rows
-    agreeing = sum(row.agrees for row in rows)
-    verdict = "agree" if comparison.agrees else "differ"
-    yield f"{verdict}: {agreeing} of {len(rows)} agree with {reference}"
+    yield summary(comparison.counts, reference)
+    if remedy := _remedy(comparison):
+        yield remedy
+
+
+def summary(counts: Counts, reference: str) -> str:
+    """The verdict on all cells in a line."""
+    return f"{counts.verdict}: {counts} with {reference}"
+
+
+def _remedy(comparison: Comparison) -> str | None:
+    """What to do where something is undecided."""
+    if not comparison.counts.undecided:
+        return None
+    more = comparison.more_trials
+    if more is None:
+        return f"More than {MOST_TRIALS} trials would be needed to decide the rest."
+    total = comparison.trials + more
+    return f"About {total} trials would decide (--until-decided, or --max-trials {total})."
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -73,7 +98,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         difference(row),
         interval(row),
         limit(row),
-        row.verdict,
+        verdict(row),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -100,26 +100,29 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "reference": comparison.reference,
         "trials": comparison.trials,
         "varied": "path" if comparison.varied else "seed",
-        "agree": comparison.agrees,
+        "verdict": str(comparison.counts.verdict),
+        **asdict(comparison.counts),
+        "more_trials": comparison.more_trials,
         "cells": [_cell(row) for row in comparison.rows],
         "files": dict(comparison.files),
     }
 
 
 def _cell(row: Row) -> Mapping[str, Any]:
-    bounds = None
-    if row.difference is not None and math.isfinite(row.half_width):
-        bounds = [row.difference - row.half_width, row.difference + row.half_width]
+    apart, bounds = row.apart, None
+    if apart is not None and math.isfinite(apart.half_width):
+        bounds = [apart.mean - apart.half_width, apart.mean + apart.half_width]
     return {
         "quantity": row.cell.quantity,
         "flows": row.cell.flows or None,
         "backend": row.backend,
         **_sample("", row.values),
         **_sample("reference_", row.reference),
-        "difference": row.difference,
+        "difference": None if apart is None else apart.mean,
         "interval": bounds,
         "limit": row.limit,
-        "verdict": row.verdict,
+        "verdict": str(row.verdict),
+        "more_trials": row.more_trials,
     }
 
 

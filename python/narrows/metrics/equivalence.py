@@ -1,0 +1,116 @@
+"""Whether two means are equal for practical purposes: agree, differ, or undecided.
+
+Two one-sided tests in the form of an interval (Schuirmann, 1987, "A comparison of the
+two one-sided tests procedure and the power approach"): the means agree only if the
+whole 95 % interval of their difference lies within the limit, and differ only if all
+of it lies outside. Noise therefore never makes agreement more likely; it makes the
+verdict undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from narrows.metrics import intervals
+
+LEAST_TRIALS = 3
+"""Fewer values on either side decide nothing: two may coincide by chance."""
+MOST_TRIALS = 1000
+"""Numbers of trials beyond this aren't worked out."""
+
+
+class Verdict(StrEnum):
+    """What is known of a difference."""
+
+    AGREE = "agree"
+    DIFFER = "differ"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of two means and half of its 95 % interval; both may be unknown.
+
+    `trials` is the number of values on the side that has fewer. `spread` is the standard
+    deviation of the difference of one trial, and `freedom` how many degrees of freedom
+    each trial adds: with them the interval that more trials would give is foreseen.
+    """
+
+    mean: float
+    half_width: float
+    trials: int
+    spread: float
+    freedom: int
+
+    def verdict(self, limit: float) -> Verdict:
+        """The verdict for a largest allowed difference of `limit`."""
+        if self.trials < LEAST_TRIALS:
+            return Verdict.UNDECIDED
+        size = abs(self.mean)
+        if size + self.half_width <= limit:
+            return Verdict.AGREE
+        return Verdict.DIFFER if size - self.half_width > limit else Verdict.UNDECIDED
+
+    def more_trials(self, limit: float) -> int | None:
+        """How many more trials would decide, if mean and spread stay as they are.
+
+        Zero if it is decided; None if more than `MOST_TRIALS` in all would be needed.
+        """
+        if self.verdict(limit) is not Verdict.UNDECIDED:
+            return 0
+        room = abs(limit - abs(self.mean))
+        first = max(LEAST_TRIALS, self.trials + 1)
+        if self._foreseen(MOST_TRIALS) > room:
+            return None
+        low, high = first, MOST_TRIALS
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._foreseen(middle) <= room else (middle + 1, high)
+        return low - self.trials
+
+    def _foreseen(self, trials: int) -> float:
+        freedom = float(max(self.freedom * (trials - 1), 1))
+        return intervals.student(freedom) * self.spread / math.sqrt(trials)
+
+
+def of_means(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """The difference of the means of two independent samples, after Welch; neither is empty."""
+    return Difference(
+        mean=intervals.mean(first) - intervals.mean(second),
+        half_width=intervals.difference_half_width(first, second),
+        trials=min(len(first), len(second)),
+        spread=math.hypot(intervals.deviation(first), intervals.deviation(second)),
+        freedom=2,
+    )
+
+
+def of_observation(first: Sequence[float], observed: float) -> Difference:
+    """How far one observation lies from the mean of a sample, with its prediction interval.
+
+    The observation is taken to spread as the sample does: what happened once, on a network
+    that can't be run again, has no spread of its own to be measured.
+    """
+    spread = intervals.deviation(first)
+    widening = math.sqrt(len(first) + 1)
+    return Difference(
+        mean=intervals.mean(first) - observed,
+        half_width=intervals.half_width(first) * widening if len(first) > 1 else math.inf,
+        trials=len(first),
+        spread=spread * widening,
+        freedom=1,
+    )
+
+
+def of_pairs(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """The mean difference of trials that belong together one by one; neither is empty."""
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    return Difference(
+        mean=intervals.mean(differences),
+        half_width=intervals.half_width(differences),
+        trials=len(differences),
+        spread=intervals.deviation(differences),
+        freedom=1,
+    )
