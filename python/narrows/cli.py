@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -41,6 +41,15 @@ _BACKENDS = (
     "What runs it: sim, uml, real Linux in virtual time (uml:NAME, a kernel of its own), or "
     "kernel, this machine's Linux in real time (kernel:own, without iperf3)."
 )
+
+AllowCode = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-code",
+        metavar="FILE",
+        help="Python code that may run if a specification names it: a file or a directory.",
+    ),
+]
 
 app = typer.Typer(
     name="narrows",
@@ -109,6 +118,7 @@ def run(
     ] = None,
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Captures with IPv6 headers.")] = False,
     qlog: Annotated[bool, typer.Option("--qlog", help="Leave qlogs of the senders.")] = False,
+    allow_code: AllowCode = None,
 ) -> None:
     """Run a specification and keep its results."""
     from narrows.console import ProgressBar, note_cached, print_summary
@@ -116,7 +126,8 @@ def run(
     from narrows.store import CaptureOptions
 
     captures = CaptureOptions(pcap=pcap, qlog=qlog, snaplen=snaplen, ipv6=ipv6)
-    job = prepare(spec, _overrides(sets or [], trials, seed), backend)
+    with _permission(allow_code, sets):
+        job = prepare(spec, _overrides(sets or [], trials, seed), backend)
     with ProgressBar() as bar:
         outcome = execute(
             job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures
@@ -132,6 +143,17 @@ def run(
         print_summary(outcome.result)
         _print(f"not met: {one}" for one in broken)
     raise typer.Exit(FAILED if broken else DONE)
+
+
+def _permission(places: list[str] | None, sets: list[str] | None) -> AbstractContextManager[None]:
+    """Allows the code that was named on the command line; a control by `--set`, too."""
+    from narrows.spec.own import is_own, well_formed
+    from narrows.spec.permission import allowing
+
+    values = [text.partition("=")[2].strip() for text in sets or ()]
+    return allowing(
+        places or (), [value for value in values if is_own(value) and well_formed(value)]
+    )
 
 
 def _overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
@@ -276,13 +298,15 @@ def sweep(
         str | None,
         typer.Option(metavar="ADDRESS", help='Of a Dask scheduler, or "local" for processes here.'),
     ] = None,
+    allow_code: AllowCode = None,
 ) -> None:
     """Run every combination of a study; goes on where it stopped."""
     from narrows.sweeps import estimate, execute, prepare
     from narrows.sweeps.bar import SweepBar
     from narrows.sweeps.text import estimate_lines, outcome_lines
 
-    job = prepare(study, sets or (), filters=filters or (), backend=backend, out=out)
+    with _permission(allow_code, sets):
+        job = prepare(study, sets or (), filters=filters or (), backend=backend, out=out)
     if dry_run:
         expected = estimate(job, jobs)
         _print(expected.document() if as_json else estimate_lines(expected))
@@ -316,6 +340,7 @@ def compare(
     table: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every cell there, as Markdown.")
     ] = None,
+    allow_code: AllowCode = None,
 ) -> None:
     """Run scenarios on several back ends and judge whether they agree.
 
@@ -324,7 +349,7 @@ def compare(
     from narrows.compare import UNTIL_DECIDED, Verdict, study
     from narrows.console import StepBar
 
-    with StepBar() as bar:
+    with _permission(allow_code, sets), StepBar() as bar:
         made = study(
             scenario,
             sets or (),

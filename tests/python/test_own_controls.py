@@ -16,7 +16,8 @@ from narrows.backends.sim import Simulator
 from narrows.cli import main
 from narrows.errors import SpecError
 from narrows.plan import plan
-from narrows.spec import load
+from narrows.spec import load as load_unasked
+from narrows.spec.permission import EVERYTHING, allowing
 
 EXAMPLE = Path(__file__).parents[2] / "experiments" / "own-control-python"
 SPEC = """
@@ -40,6 +41,12 @@ class Mine:
     def control(self):
         return self.window
 """
+
+
+def load(*arguments):
+    """Reads a specification whose code may run."""
+    with allowing([EVERYTHING]):
+        return load_unasked(*arguments)
 
 
 class Recorder:
@@ -83,7 +90,8 @@ def written(directory, source=GOOD, name="mine.py"):
 def test_the_example_shares_fairly_with_reno(tmp_path):
     lines = (EXAMPLE / "aimd.py").read_text().splitlines()
     assert len([line for line in lines if line.strip()]) <= 22
-    result = runner.run(EXAMPLE / "experiment.toml", out=tmp_path / "run")
+    with allowing([EXAMPLE]):
+        result = runner.run(EXAMPLE / "experiment.toml", out=tmp_path / "run")
     shares = [flow["share"] for flow in result.summary["runs"][0]["flows"]]
     assert shares[0] == pytest.approx(0.5, abs=0.06)
     assert result.summary["runs"][0]["bottleneck"]["utilization"] > 0.98
@@ -239,6 +247,9 @@ def test_runs_share_nothing(tmp_path):
         ("class Mine: pass", "found a class without on_ack; a class with the methods on_ack"),
         ("import nowhere", "found ModuleNotFoundError: .* in line 1 of mine.py: import nowhere"),
         ("class Mine(:", r"found SyntaxError: .*mine.py, line 1"),
+        ("raise SystemExit(0)", "found SystemExit: 0 in line 1 of mine.py: raise SystemExit"),
+        ("class E(BaseException): pass\nraise E", "found E in line 2 of mine.py: raise E"),
+        ("def __getattr__(name): exit(3)", "found SystemExit: 3 in line 1 of mine.py"),
     ],
 )
 def test_a_module_that_is_wrong_names_the_place(tmp_path, source, message):
@@ -263,7 +274,8 @@ def test_names_and_options_that_are_wrong(tmp_path):
 def test_the_command_says_it_in_a_line(tmp_path, capsys):
     bad = GOOD.replace("return self.window", "return 'ten'")
     spec = written(tmp_path, bad)
-    assert main(["run", str(spec), "--out", str(tmp_path / "out")]) == 2
+    allowed = ["--allow-code", str(tmp_path)]
+    assert main(["run", str(spec), "--out", str(tmp_path / "out"), *allowed]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith("narrows: error: Mine.control: found 'ten', a str; a window from 1 to")
@@ -274,3 +286,85 @@ def test_kernels_refuse_it(tmp_path):
     made = plan(load(written(tmp_path)).spec, "1").trials[0].scenario
     with pytest.raises(SpecError, match=r'"mine:Mine", which is written in Python; --backend sim'):
         refuse_own_controls(made)
+
+
+def marked(directory):
+    """A control whose module leaves a file when it is executed, and its specification."""
+    mark = directory / "ran"
+    source = f"from pathlib import Path\nPath({str(mark)!r}).touch()\n{textwrap.dedent(GOOD)}"
+    return written(directory, source), mark
+
+
+@pytest.mark.parametrize("command", [["run"], ["sweep", "--dry-run"], ["sweep"], ["compare"]])
+def test_nobodys_code_runs_because_a_specification_names_it(tmp_path, capsys, command):
+    spec, mark = marked(tmp_path)
+    assert main([*command, str(spec), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert f"--allow-code {tmp_path / 'mine.py'}, if you trust it, would be right" in said
+    assert "flows[0].cca" in said
+    assert not mark.exists()
+
+
+def test_packages_of_a_module_arent_imported_before_they_are_allowed(tmp_path, monkeypatch):
+    mark, package = tmp_path / "ran", tmp_path / "narrows_test_package"
+    package.mkdir()
+    (package / "__init__.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    (package / "inner.py").write_text(textwrap.dedent(GOOD))
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = tmp_path / "elsewhere" / "own.toml"
+    spec.parent.mkdir()
+    spec.write_text(SPEC.replace("mine:Mine", "narrows_test_package.inner:Mine"))
+    with pytest.raises(SpecError, match="Python code that nobody has allowed to run"):
+        load_unasked(spec)
+    assert not mark.exists()
+    assert list(load(spec).spec.controls) == ["narrows_test_package.inner:Mine"]
+
+
+def test_code_runs_once_it_is_named(tmp_path, monkeypatch):
+    spec, mark = marked(tmp_path)
+
+    def runs(*arguments):
+        mark.unlink(missing_ok=True)
+        status = main(["sweep", "--dry-run", str(spec), *arguments])
+        assert mark.exists() == (status == 0)
+        return status == 0
+
+    other = tmp_path / "other.py"
+    other.touch()
+    assert not runs("--allow-code", str(other))
+    assert not runs("--set", "flows.0.cca=other:Mine")
+    assert runs("--allow-code", str(tmp_path / "mine.py"))
+    assert runs("--allow-code", str(tmp_path))
+    assert runs("--set", "flows.0.cca=mine:Mine")
+    listed = tmp_path / "config" / "narrows" / "allow-code"
+    listed.parent.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    listed.write_text(f"# mine\n\n{tmp_path}\n")
+    assert runs()
+    listed.write_text("relative\n")
+    assert not runs()
+
+
+def test_a_program_names_its_controls_itself(tmp_path, monkeypatch):
+    import narrows as nw
+
+    spec, mark = marked(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match="nobody has allowed"):
+        nw.run(spec)
+    assert not mark.exists()
+    nw.run(spec, allow_code=["mine.py"])
+    nw.run({"path": {"rate": "8mbit", "rtt": "20ms"}, "flows": [{"cca": "mine:Mine"}],
+            "run": {"duration": "1s"}})  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["__init__", "on_connect", "on_ack", "control"])
+def test_a_control_that_exits_ends_the_run_not_the_program(method):
+    def leave(*_):
+        raise SystemExit(0)
+
+    with pytest.raises(_native.ControlError) as caught:
+        native(wrong(**{"control": lambda _self: 10, method: leave}))
+    place, found, _ = caught.value.args
+    assert place == f"Wrong.{method}"
+    assert found.startswith("SystemExit: 0 in line")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.api.results import RunResult, SweepResult, of_run
 from narrows.api.tables import Scenario
 from narrows.spec import Override, Written
+from narrows.spec.permission import EVERYTHING, allowing
 from narrows.spec.toml import to_toml
 
 if TYPE_CHECKING:
@@ -28,17 +30,20 @@ def run(
     out: str | Path | None = None,
     force: bool = False,
     watcher: Watcher | None = None,
+    allow_code: Iterable[str | Path] = (),
 ) -> RunResult:
     """Runs every trial of a scenario and gives its results.
 
     `overrides` are texts such as "path.buffer=4bdp". The results go to the
     directory `out`, or below `narrows-results`; the same experiment isn't run
-    again unless `force` is given. `watcher` hears of the progress. Raises
+    again unless `force` is given. `watcher` hears of the progress. A file may name
+    controls in Python whose code is in `allow_code`, files or directories. Raises
     InputError for bad input, with its place and what would be right.
     """
     from narrows.runner import execute, prepare
 
-    job = prepare(_source(scenario), overrides, backend)
+    with _permission(scenario, allow_code):
+        job = prepare(_source(scenario), overrides, backend)
     return of_run(execute(job, out=out, force=force, watcher=watcher).result)
 
 
@@ -52,6 +57,7 @@ def sweep(
     jobs: int | None = None,
     cluster: str | None = None,
     watcher: SweepWatcher | None = None,
+    allow_code: Iterable[str | Path] = (),
 ) -> SweepResult:
     """Runs every combination of a study that isn't stored yet, and gives all results.
 
@@ -59,13 +65,21 @@ def sweep(
     `out`, a directory or a URL; `filters` such as "path.buffer=1bdp,2bdp" choose
     combinations; `jobs` run at once (as many as there are cores), or on the Dask
     cluster at the address `cluster`. Runs that fail are in `failures` of the
-    result and don't stop the others. Raises InputError for bad input.
+    result and don't stop the others. `allow_code` is as for `run`. Raises InputError
+    for bad input.
     """
     from narrows.sweeps import execute, prepare
 
-    job = prepare(_source(study), overrides, filters=filters, backend=backend, out=out)
+    with _permission(study, allow_code):
+        job = prepare(_source(study), overrides, filters=filters, backend=backend, out=out)
     done = execute(job, jobs=jobs, cluster=cluster, watcher=watcher)
     return SweepResult(job.directory, done)
+
+
+def _permission(source: Source, places: Iterable[str | Path]) -> AbstractContextManager[None]:
+    """A program that writes a scenario names its controls itself; a file doesn't."""
+    written = isinstance(source, Scenario | Mapping)
+    return allowing([EVERYTHING] if written else places)
 
 
 def _source(scenario: Source) -> str | Path | Written:

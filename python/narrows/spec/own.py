@@ -3,11 +3,13 @@
 The module is looked for next to the specification, then where Python looks. Its
 source becomes a part of the scenario: what ran is written down, a changed line is
 another experiment, and a run on another machine needs no file. Every run executes
-the source anew, so that runs share nothing.
+the source anew, so that runs share nothing. Nothing of it is executed, at reading
+neither, before the person has allowed it: see `narrows.spec.permission`.
 """
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.util
 import inspect
 import linecache
@@ -15,7 +17,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -23,6 +25,7 @@ from types import ModuleType
 from typing import Any
 
 from narrows.errors import Problem, SpecError
+from narrows.spec import permission
 from narrows.spec.suggest import one_of
 from narrows.spec.units import quote
 
@@ -54,12 +57,15 @@ def well_formed(cca: str) -> bool:
     return re.fullmatch(f"{name}:{name}", cca) is not None
 
 
-def find(cca: str, near: Path) -> Source:
-    """The source of the module, in `near` or where Python looks; raises SpecError."""
+def find(cca: str, near: Path) -> Path:
+    """The file of the module, in `near` or where Python looks; raises SpecError."""
     module = cca.partition(":")[0]
     file = near.joinpath(*module.split(".")).with_suffix(".py")
-    if not file.is_file():
-        file = _installed(cca, module, near)
+    return file if file.is_file() else _installed(cca, module, near)
+
+
+def read(cca: str, file: Path) -> Source:
+    """The text of a module; raises SpecError."""
     try:
         if file.stat().st_size > MAX_SOURCE_BYTES:
             raise SpecError.at(cca, f"{file.name}, larger than 1 MB", "a module of your own")
@@ -70,10 +76,10 @@ def find(cca: str, near: Path) -> Source:
 
 def _installed(cca: str, module: str, near: Path) -> Path:
     try:
-        spec = importlib.util.find_spec(module)
+        spec = _look_up(module)
     except Exception as error:
-        found = f"{quote(module)}, whose package can't be imported ({error})"
-        raise SpecError.at(cca, found, "a module that can be") from None
+        found = f"{quote(module)}, which Python can't look up ({error})"
+        raise SpecError.at(cca, found, "a module that it can") from None
     if spec is None:
         remedy = f"{module.replace('.', '/')}.py in {near.resolve()}, or an installed module,"
         raise SpecError.at(cca, f"no module {quote(module)}", remedy)
@@ -82,10 +88,28 @@ def _installed(cca: str, module: str, near: Path) -> Path:
     return Path(spec.origin)
 
 
+def _look_up(module: str) -> importlib.machinery.ModuleSpec | None:
+    """Where Python has a module; unlike `find_spec` this doesn't import its packages."""
+    first, *rest = module.split(".")
+    spec, name = importlib.util.find_spec(first), first
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        name = f"{name}.{part}"
+        spec = importlib.machinery.PathFinder.find_spec(name, spec.submodule_search_locations)
+    return spec
+
+
 def load(cca: str, source: Source) -> Callable[..., object]:
     """The class, from a fresh execution of its module; raises SpecError."""
     module_name, _, class_name = cca.partition(":")
-    found: Any = _execute(cca, module_name, source)
+    with _blamed(cca, source):
+        module = _execute(module_name, source)
+        return _class_in(module, cca, class_name, source)
+
+
+def _class_in(module: ModuleType, cca: str, class_name: str, source: Source) -> type:
+    found: Any = module
     known = [name for name, value in vars(found).items() if inspect.isclass(value)]
     for name in class_name.split("."):
         if not hasattr(found, name):
@@ -100,7 +124,7 @@ def load(cca: str, source: Source) -> Callable[..., object]:
     return found
 
 
-def _execute(cca: str, name: str, source: Source) -> ModuleType:
+def _execute(name: str, source: Source) -> ModuleType:
     """The module, unknown to the rest of the process."""
     module = ModuleType(f"narrows_control_{next(_loads)}.{name}")
     module.__file__ = source.file
@@ -110,15 +134,28 @@ def _execute(cca: str, name: str, source: Source) -> ModuleType:
     sys.modules[module.__name__] = module  # dataclasses look there
     try:
         exec(compile(source.text, source.file, "exec"), vars(module))  # noqa: S102
-    except Exception as error:
-        found = f"{type(error).__name__}: {error}{_line(error, source.file)}"
-        raise SpecError.at(cca, found, "a module that can be imported") from None
     finally:
-        del sys.modules[module.__name__]
+        sys.modules.pop(module.__name__, None)
     return module
 
 
-def _line(error: Exception, file: str) -> str:
+@contextmanager
+def _blamed(cca: str, source: Source) -> Iterator[None]:
+    """Makes an error of the control of whatever its module raises, except of Ctrl-C.
+
+    A module that exits ends the reading of its specification, not the program.
+    """
+    try:
+        yield
+    except (SpecError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        said = f": {error}" if str(error) else ""
+        found = f"{type(error).__name__}{said}{_line(error, source.file)}"
+        raise SpecError.at(cca, found, "a module that can be imported") from None
+
+
+def _line(error: BaseException, file: str) -> str:
     """Where in the file the error comes from, and the line; an error of syntax says it itself."""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f" in line {own[-1].lineno} of {file}: {own[-1].line}" if own else ""
@@ -132,7 +169,9 @@ def sources(ccas: Iterator[tuple[str, str]], near: Path) -> tuple[dict[str, Sour
         if not is_own(cca) or cca in found:
             continue
         try:
-            source = find(cca, near)
+            file = find(cca, near)
+            permission.check(cca, file)
+            source = read(cca, file)
             load(cca, source)
             found[cca] = source
         except SpecError as error:
@@ -140,14 +179,17 @@ def sources(ccas: Iterator[tuple[str, str]], near: Path) -> tuple[dict[str, Sour
     return found, problems
 
 
-def misfits(
-    cca: str, source: Source, options: Mapping[str, float], place: str
-) -> Iterator[Problem]:
+def misfits(cca: str, source: Source, options: Mapping[str, float], place: str) -> list[Problem]:
     """Options that the class doesn't take."""
-    with suppress(ValueError):  # some classes have no signature
-        signature = inspect.signature(load(cca, source))
+    made = load(cca, source)
+    with _blamed(cca, source):
+        try:
+            signature = inspect.signature(made)
+        except ValueError:  # some classes have no signature
+            return []
         try:
             signature.bind(**options)
         except TypeError as error:
             names = ", ".join(signature.parameters) or "no options"
-            yield Problem(f"{place}.options", f"what {cca} doesn't take ({error})", names)
+            return [Problem(f"{place}.options", f"what {cca} doesn't take ({error})", names)]
+    return []

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -47,9 +47,9 @@ pub(super) fn wrong(place: &str, found: &str, remedy: &str) -> PyErr {
 }
 
 /// An exception out of a control's method, with the line of the control that it came
-/// from. What isn't an error (Ctrl-C) stays what it is.
+/// from: a control that exits ends its run, not the program. Ctrl-C stays what it is.
 pub(super) fn raised(py: Python<'_>, place: &str, error: PyErr, file: Option<&str>) -> PyErr {
-    if !error.is_instance_of::<PyException>(py) {
+    if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return error;
     }
     let line = own_line(py, &error, file).unwrap_or_default();

@@ -1,0 +1,96 @@
+"""Which code may run because a specification names it: only what the person allowed.
+
+A specification can name a Python module, and a specification may come from somebody
+else. So a module runs only if the person named it: its file, or a directory above it,
+by `--allow-code` or in the file `allow-code` of their configuration; or the control
+itself, by `--set flows.0.cca=mymodule:MyControl`. Until then it isn't even imported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.errors import InputError, SpecError
+from narrows.spec.units import quote
+
+OPTION = "--allow-code"
+EVERYTHING = Path("/")
+"""The directory above all others."""
+
+
+@dataclass(frozen=True)
+class Permission:
+    """Files, directories with all that is below them, and controls as specifications name them."""
+
+    places: tuple[Path, ...] = ()
+    controls: frozenset[str] = frozenset()
+
+    def covers(self, cca: str, file: Path) -> bool:
+        """Whether the control `cca`, whose module is `file`, may run."""
+        real = file.resolve()
+        return cca in self.controls or any(
+            place == real or place in real.parents for place in self.places
+        )
+
+
+_NOTHING = Permission()
+_granted: ContextVar[Permission] = ContextVar("granted", default=_NOTHING)
+
+
+@contextmanager
+def allowing(places: Iterable[str | Path] = (), controls: Iterable[str] = ()) -> Iterator[None]:
+    """Allows code to run while the block reads specifications.
+
+    `places` are files and directories, `controls` names such as "mymodule:MyControl".
+    Raises InputError for a place that isn't there.
+    """
+    named = tuple(_existing(Path(place)) for place in places)
+    token = _granted.set(Permission(named, frozenset(controls)))
+    try:
+        yield
+    finally:
+        _granted.reset(token)
+
+
+def check(cca: str, file: Path) -> None:
+    """Raises SpecError if nobody has allowed the control `cca` of the module `file` to run."""
+    always = Permission(tuple(_configured()))
+    if not any(permission.covers(cca, file) for permission in (_granted.get(), always)):
+        found = f"{quote(cca)}, Python code that nobody has allowed to run"
+        raise SpecError.at(cca, found, f"{OPTION} {file}, if you trust it,")
+
+
+def configuration() -> Path:
+    """The file that lists what is always allowed: a path in a line, `~` is the home directory."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    root = Path(base) if base.startswith("/") else Path.home() / ".config"
+    return root / "narrows" / "allow-code"
+
+
+def _configured() -> list[Path]:
+    try:
+        lines = configuration().read_text(encoding="utf-8").splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        found = f"a file that can't be read ({error})"
+        raise InputError.at(str(configuration()), found, "a path in each line") from None
+    return [_listed(line.strip()) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _listed(line: str) -> Path:
+    path = Path(line).expanduser()
+    if not path.is_absolute():
+        raise InputError.at(str(configuration()), quote(line), "an absolute path")
+    return path.resolve()
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise InputError.at(OPTION, f"{path}, which isn't there", "a Python file or a directory")
+    return path.resolve()
