@@ -23,6 +23,7 @@ from narrows.figures import frames
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
 from narrows.spec import Override, load, parse_override
 from narrows.spec.registry import also_known
+from narrows.store.parquet import write_parquet
 from narrows.store.write import RESULTS
 
 TRIALS, MAX_TRIALS = 4, 12
@@ -207,7 +208,7 @@ class _Runner:
         place = self._tables(engine)
         _directory(place)
         for name in DRAWN:
-            tables[name].write_parquet(place / f"{name}.parquet", compression="zstd")
+            write_parquet(tables[name], place / f"{name}.parquet")
 
 
 def _directory(path: Path) -> None:

@@ -21,6 +21,7 @@ from narrows.figures import interactive, static
 from narrows.figures.palette import colour
 from narrows.metrics import intervals as statistics
 from narrows.report.page import plotly_js
+from narrows.store.parquet import read_parquet
 from narrows.version import __version__
 
 PAGE, NUMBERS, PICTURE = "compare.html", "compare.json", "figure"
@@ -73,7 +74,7 @@ class _Tables(dict[str, pl.DataFrame]):
         self._directory = directory
 
     def __missing__(self, name: str) -> pl.DataFrame:
-        self[name] = pl.read_parquet(self._directory / f"{name}.parquet")
+        self[name] = read_parquet(self._directory / f"{name}.parquet")
         return self[name]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from narrows.report.page import Check, environment
 from narrows.store.atomic import write_text
+from narrows.store.parquet import write_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,9 +115,10 @@ def write_tables(folder: Path, stem: str, frames: Mapping[str, pl.DataFrame]) ->
     folder.mkdir(parents=True, exist_ok=True)
     names = []
     for name, frame in frames.items():
-        frame.write_parquet(folder / f"{stem}-{name}.parquet", compression="zstd")
+        write_parquet(frame, folder / f"{stem}-{name}.parquet")
         names.append(f"{folder.name}/{stem}-{name}.parquet")
         if frame.height <= MOST_CSV_ROWS:
-            frame.write_csv(folder / f"{stem}-{name}.csv", float_precision=9)
+            with (folder / f"{stem}-{name}.csv").open("wb") as file:
+                frame.write_csv(file, float_precision=9)
             names.append(f"{folder.name}/{stem}-{name}.csv")
     return names

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.store.atomic import partial_directory, publish
+from narrows.store.parquet import read_parquet, write_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +23,7 @@ def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
     try:
         if json.loads((folder / KEY).read_text(encoding="utf-8"))["key"] != key:
             return None
-        return {file.stem: pl.read_parquet(file) for file in sorted(folder.glob("*.parquet"))}
+        return {file.stem: read_parquet(file) for file in sorted(folder.glob("*.parquet"))}
     except (OSError, ValueError, KeyError, pl.exceptions.PolarsError):
         return None
 
@@ -32,6 +33,6 @@ def write_frames(folder: Path, key: str, frames: Mapping[str, pl.DataFrame]) -> 
     folder.parent.mkdir(parents=True, exist_ok=True)
     with partial_directory(folder) as work:
         for name, frame in frames.items():
-            frame.write_parquet(work / f"{name}.parquet", compression="zstd")
+            write_parquet(frame, work / f"{name}.parquet")
         (work / KEY).write_text(json.dumps({"key": key}) + "\n", encoding="utf-8")
         publish(work, folder)

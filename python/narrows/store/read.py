@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import StoreError
+from narrows.store.parquet import read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class StoredTables(Mapping[str, "pl.DataFrame"]):
     def __getitem__(self, name: str) -> pl.DataFrame:
         """Raises KeyError for a table that the run didn't record."""
         if name not in self._read:
-            import polars as pl
-
-            self._read[name] = pl.read_parquet(self._files[name])
+            self._read[name] = read_parquet(self._files[name])
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -34,6 +34,7 @@ from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
 from narrows.store.atomic import flush
 from narrows.store.locks import claim
+from narrows.store.parquet import read_parquet, read_schema, write_parquet
 from narrows.store.read import SCENARIO
 
 if TYPE_CHECKING:
@@ -112,19 +113,12 @@ class RunStore:
 
     def schema(self, key: str, name: str) -> Mapping[str, pl.DataType]:
         """The columns of a table that the run has."""
-        import polars as pl
-
-        return pl.read_parquet_schema(self.run_path(key) / f"{name}.parquet")
+        return read_schema(self.run_path(key) / f"{name}.parquet")
 
     def table(self, key: str, name: str) -> pl.DataFrame | None:
         """A table of a run; None if the run hasn't got it."""
-        import polars as pl
-
         file = self.run_path(key) / f"{name}.parquet"
-        # A partition's name in the path is no column of the file.
-        return (
-            pl.read_parquet(file, glob=False, hive_partitioning=False) if file.is_file() else None
-        )
+        return read_parquet(file) if file.is_file() else None
 
     def digest(self, key: str, name: str) -> str | None:
         """The digest of a file of a run as it is now; None if the file is missing."""
@@ -154,10 +148,7 @@ class RunStore:
 
     def part(self, name: str, table: str, columns: list[str] | None = None) -> pl.DataFrame:
         """A table of a part; raises FileNotFoundError if another process removed it."""
-        import polars as pl
-
-        file = self.path / "index" / name / f"{table}.parquet"
-        return pl.read_parquet(file, glob=False, columns=columns)
+        return read_parquet(self.path / "index" / name / f"{table}.parquet", columns)
 
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
         """Adds a part; it is there whole or not at all."""
@@ -165,7 +156,7 @@ class RunStore:
         work = self.path / "tmp" / name
         work.mkdir()
         for table, frame in tables.items():
-            frame.write_parquet(work / f"{table}.parquet", compression="zstd")
+            write_parquet(frame, work / f"{table}.parquet")
         (self.path / "index").mkdir(exist_ok=True)
         work.rename(self.path / "index" / name)
 
@@ -185,7 +176,7 @@ class RunStore:
         try:
             _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
             for name, table in {**result.tables, **tables}.items():
-                table.write_parquet(work / f"{name}.parquet", compression="zstd")
+                write_parquet(table, work / f"{name}.parquet")
             digests = {file.name: digest_of(file.read_bytes()) for file in work.iterdir()}
             record = record_of(trial, result, digests)
             _write(work / RUN, json.dumps(record, indent=1) + "\n")
@@ -224,7 +215,7 @@ class RunStore:
         if file.is_file() and read_json(file) == record:
             return
         work = self.path / "tmp" / f"{file.stem}.{secrets.token_hex(4)}.parquet"
-        runs.write_parquet(work, compression="zstd")
+        write_parquet(runs, work)
         flush(work)
         work.replace(file.with_suffix(".parquet"))
         self._replace(file, record)
@@ -236,9 +227,7 @@ class RunStore:
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
-        import polars as pl
-
-        return pl.read_parquet(self.path / "studies" / f"{stem}.parquet", glob=False)
+        return read_parquet(self.path / "studies" / f"{stem}.parquet")
 
     def _replace(self, file: Path, document: Mapping[str, Any]) -> None:
         work = self.path / "tmp" / f"{file.stem}.{secrets.token_hex(4)}.json"

@@ -16,6 +16,7 @@ from typing import Any
 from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
 from narrows.store.atomic import partial_directory, publish
+from narrows.store.parquet import write_parquet
 from narrows.store.read import (
     CAPTURES,
     FORMAT,
@@ -69,7 +70,7 @@ class Draft:
         directory = self._trial(trial)
         _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
         for name, table in result.tables.items():
-            table.write_parquet(directory / f"{name}.parquet", compression="zstd")
+            write_parquet(table, directory / f"{name}.parquet")
         for name, content in result.files.items():
             (directory / name).write_bytes(content)
         info = asdict(result.info)

@@ -31,7 +31,7 @@ _COUNTERS = ("arrived", "dropped", "marked", "forwarded")
 def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
     """The tables of a run from the files in `directory`; raises OSError if there are none."""
     flows = read_flows(directory)
-    queue = pl.read_csv(directory / "router_queue.csv")
+    queue = pl.read_csv(directory / "router_queue.csv", glob=False)
     shown = wanted_rows(flows, scenario)
     since: int = scenario["run"]["warmup_ns"]
     tables = {
@@ -39,20 +39,20 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
         "internals": internals(shown, scenario, seconds()),
         "queue_samples": _queue_samples(shown, queue),
         "completions": completion_rows(
-            pl.read_csv(directory / "completions.csv", infer_schema_length=None)
+            pl.read_csv(directory / "completions.csv", infer_schema_length=None, glob=False)
         ),
         "distributions": pl.concat(
             [round_trips(flows, since), queue_depths(queue, pl.col("backlog_bytes"), since)]
         ),
     }
     if scenario["run"]["record"] == "packets":
-        tables["packets"] = packets(pl.read_csv(directory / "packets.csv"))
+        tables["packets"] = packets(pl.read_csv(directory / "packets.csv", glob=False))
     return tables
 
 
 def _with_path(rows: pl.DataFrame, samples: pl.DataFrame, directory: Path) -> pl.DataFrame:
     """The samples, with what the router counted of each flow at the same instants."""
-    counted = pl.read_csv(directory / "router_flows.csv").sort("time_ns")
+    counted = pl.read_csv(directory / "router_flows.csv", glob=False).sort("time_ns")
     keys = rows.select("time_ns", "flow").with_row_index("row").sort("time_ns")
     known = keys.join_asof(counted, on="time_ns", by="flow", check_sortedness=False).sort("row")
     return samples.with_columns(

@@ -30,8 +30,8 @@ _FLOAT, _SMALL, _LARGE, _TEXT = pl.Float64, pl.UInt32, pl.UInt64, pl.String
 def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
     """The tables of a run from the files in `directory`; raises OSError if there are none."""
     flows = read_flows(directory)
-    queue = pl.read_csv(directory / "queue.csv", infer_schema_length=None)
-    completions = pl.read_csv(directory / "completions.csv", infer_schema_length=None)
+    queue = pl.read_csv(directory / "queue.csv", infer_schema_length=None, glob=False)
+    completions = pl.read_csv(directory / "completions.csv", infer_schema_length=None, glob=False)
     shown, queue_shown = wanted_rows(flows, scenario), wanted_rows(queue, scenario)
     tables = {
         "flow_samples": flow_samples(shown, scenario),
@@ -41,7 +41,7 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
         "distributions": _distributions(flows, queue, scenario),
     }
     if scenario["run"]["record"] == "packets":
-        tables["packets"] = packets(pl.read_csv(directory / "packets.csv"))
+        tables["packets"] = packets(pl.read_csv(directory / "packets.csv", glob=False))
     return tables
 
 
@@ -49,6 +49,7 @@ def read_flows(directory: Path) -> pl.DataFrame:
     """The traffic tool's samples of the flows; raises OSError if there are none."""
     return pl.read_csv(
         directory / "flows.csv",
+        glob=False,
         schema_overrides=dict.fromkeys(_OPTIONAL, pl.Int64),
         null_values={"pacing_rate": _UNPACED},
     )

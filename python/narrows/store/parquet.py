@@ -1,0 +1,38 @@
+"""Parquet files, read and written by their exact names.
+
+polars takes a path for a pattern (`*`, `?`, `[`), for a home directory (`~`) and, where a
+folder is called `name=value`, for a column. An open file is none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUFFIX = ".parquet"
+
+
+def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """The table in a file, or some columns of it."""
+    import polars as pl
+
+    with path.open("rb") as file:
+        return pl.read_parquet(file, columns=columns)
+
+
+def read_schema(path: Path) -> Mapping[str, pl.DataType]:
+    """The columns of the table in a file."""
+    import polars as pl
+
+    with path.open("rb") as file:
+        return pl.read_parquet_schema(file)
+
+
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    """Writes a table to a file."""
+    with path.open("wb") as file:
+        frame.write_parquet(file, compression="zstd")
