@@ -295,7 +295,7 @@ def marked(directory):
     return written(directory, source), mark
 
 
-@pytest.mark.parametrize("command", [["run"], ["sweep", "--dry-run"], ["sweep"], ["compare"]])
+@pytest.mark.parametrize("command", [["run"], ["sweep", "--dry-run"], ["sweep"]])
 def test_nobodys_code_runs_because_a_specification_names_it(tmp_path, capsys, command):
     spec, mark = marked(tmp_path)
     assert main([*command, str(spec), "--out", str(tmp_path / "out")]) == 2
@@ -354,7 +354,7 @@ def test_a_program_names_its_controls_itself(tmp_path, monkeypatch):
         nw.run(spec)
     assert not mark.exists()
     nw.run(spec, allow_code=["mine.py"])
-    nw.run({"path": {"rate": "8mbit", "rtt": "20ms"}, "flows": [{"cca": "mine:Mine"}],
+    nw.run({"path": {"rate": "8mbit", "rtt": "20ms", "buffer": "1bdp"}, "flows": [{"cca": "mine:Mine"}],
             "run": {"duration": "1s"}})  # fmt: skip
 
 

@@ -36,7 +36,9 @@ def test_a_result_is_read_from_its_directory_alone(
     for table in ("flow_samples", "queue_samples", "distributions"):
         assert len(rows_of(Path(name), table)) == other.tables[table].height
     assert not other.tables["queue_samples"].equals(expected.tables["queue_samples"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted({"o1x", name, spec.name})
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        {"o1x", name, Path(spec).name}
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,7 +48,7 @@ def test_a_store_of_runs_may_be_called_anything(
     monkeypatch.chdir(tmp_path)
     study = write(tmp_path, GOOD)
     for place in ("o1x", name):
-        job = prepare(study, ["path.buffer=[1bdp,2bdp]"], out=place)
+        job = prepare(study, ['path.buffer=["1bdp","2bdp"]'], out=place)
         assert execute(job).new == 2
     store = open_store(name)
     for table in ("summary", "flows", "flow_samples"):
