@@ -19,7 +19,7 @@ from specimens import GOOD, scenario_of, write
 
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
-from narrows.backends.tools import router_tool
+from narrows.backends.linux.tools import router_tool
 from narrows.errors import SpecError
 from narrows.metrics import summarise
 

@@ -14,7 +14,7 @@ from strict_pcapng import read_frames
 
 from narrows.backends import CaptureRequest
 from narrows.backends.kernel import Kernel
-from narrows.backends.kernel.config import FIRST_PORT
+from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.store import CaptureOptions, RunResult
 
 pytestmark = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from specimens import GOOD, scenario_of
 
-from narrows.backends import tools
 from narrows.backends.kernel import backend, machine
-from narrows.backends.kernel.config import LATENESS_LIMITS_NS, fine_interval, router_config
+from narrows.backends.kernel.config import LATENESS_LIMITS_NS, router_config
 from narrows.backends.kernel.machine import KernelRunError, carry, check, run_directory
 from narrows.backends.kernel.senders import Senders, find_senders
+from narrows.backends.linux import tools
+from narrows.backends.linux.traffic import fine_interval
 from narrows.errors import InputError, SpecError, StoreError
 
 IPERF3 = Senders("iperf3", Path("/iperf3"), "iperf3 3.12")

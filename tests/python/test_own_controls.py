@@ -354,8 +354,8 @@ def test_a_program_names_its_controls_itself(tmp_path, monkeypatch):
         nw.run(spec)
     assert not mark.exists()
     nw.run(spec, allow_code=["mine.py"])
-    nw.run({"path": {"rate": "8mbit", "rtt": "20ms", "buffer": "1bdp"}, "flows": [{"cca": "mine:Mine"}],
-            "run": {"duration": "1s"}})  # fmt: skip
+    path, mine = {"rate": "8mbit", "rtt": "20ms", "buffer": "1bdp"}, {"cca": "mine:Mine"}
+    nw.run({"path": path, "flows": [mine], "run": {"duration": "1s"}})
 
 
 @pytest.mark.parametrize("method", ["__init__", "on_connect", "on_ack", "control"])

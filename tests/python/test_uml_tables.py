@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
+from narrows.backends.linux.internals import cca_states
+from narrows.backends.linux.tables import packets, received_bytes
 from narrows.backends.uml import build, get_kernel, kernels
 from narrows.backends.uml.backend import _interval
-from narrows.backends.uml.internals import cca_states
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
 from narrows.backends.uml.qdiscs import check_queue
-from narrows.backends.uml.tables import packets, received_bytes
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, planned, specification
-from narrows.backends.uml.tables import digest
 from narrows.errors import InputError
 from narrows.metrics import summarise
 from narrows.report import FINDINGS, Verdicts, write_report
 from narrows.spec.fields import MAX_NAME
-from narrows.store import Result, RunInfo, RunResult, default_directory, new_result
+from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import polars as pl
 
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import planned, specification
-from narrows.backends.uml.tables import digest
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, table
 from narrows.exchange.measured import Measured, MeasuredFlow, distributions, joined
@@ -21,7 +20,7 @@ from narrows.spec import Loaded, parse
 from narrows.spec.fields import MAX_NAME
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
-from narrows.store import Result, RunInfo, RunResult, default_directory, new_result
+from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__
 
 FORMATS = ("iperf3", "flent", "csv", "mahimahi")

@@ -23,7 +23,14 @@ from narrows.store.frames import read_frames, write_frames
 from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
 from narrows.store.protocol import Store
 from narrows.store.read import Result, StoredTrial, find_result, open_result
-from narrows.store.records import NO_CAPTURES, CaptureOptions, RunInfo, RunResult
+from narrows.store.records import (
+    NO_CAPTURES,
+    CaptureOptions,
+    RunInfo,
+    RunResult,
+    Tables,
+    digest,
+)
 from narrows.store.runs import RunStore, slug, unwritable
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
@@ -41,10 +48,12 @@ __all__ = [
     "Store",
     "StoredTrial",
     "StudyState",
+    "Tables",
     "collect",
     "create_store",
     "damage",
     "default_directory",
+    "digest",
     "find_result",
     "is_store",
     "is_url",

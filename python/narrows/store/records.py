@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-    Tables = Mapping[str, pl.DataFrame]
-    """The tables of a run by name: `flow_samples`, `queue_samples` and so on."""
+Tables = Mapping[str, "pl.DataFrame"]
+"""The tables of a run by name: `flow_samples`, `queue_samples` and so on."""
 
 
 @dataclass(frozen=True)
@@ -70,3 +71,12 @@ class RunResult:
     info: RunInfo
     captures: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def digest(tables: Tables) -> str:
+    """A hexadecimal hash of all tables, for back ends that have none of their own."""
+    whole = hashlib.sha256()
+    for name in sorted(tables):
+        whole.update(name.encode())
+        whole.update(tables[name].write_csv().encode())
+    return whole.hexdigest()[:32]

@@ -21,23 +21,22 @@ from narrows.backends.kernel.machine import (
 )
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
+from narrows.backends.linux.refusals import refuse_ecn, refuse_links, refuse_workloads
+from narrows.backends.linux.tools import router_tool, traffic_tool
+from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.protocol import (
     Capabilities,
     CaptureRequest,
     Progress,
     refuse_own_controls,
 )
-from narrows.backends.refusals import refuse_ecn, refuse_links, refuse_workloads
-from narrows.backends.tools import router_tool, traffic_tool
-from narrows.backends.uml.tables import digest
 from narrows.errors import InputError, SpecError
 from narrows.spec.registry import queues
 from narrows.spec.suggest import one_of
-from narrows.store import RunInfo, RunResult
+from narrows.store import RunInfo, RunResult, digest
 
 _REVISION = 2
 """Counts changes of the tables: older results aren't those of this version."""
-_FULL_PACKET = 1500
 
 
 class Kernel:
@@ -109,7 +108,7 @@ class Kernel:
             engine=self.engine,
             digest=digest(tables),
             end_s=end_s,
-            packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // _FULL_PACKET,
+            packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // FULL_PACKET,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
             invalid=told.pop("invalid"),

@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.kernel.senders import Senders
+from narrows.backends.linux.traffic import (
+    BUFFERS,
+    FIRST_PORT,
+    fine_interval,
+    flow_config,
+    metrics_sysctl,
+    run_config,
+)
 from narrows.backends.protocol import CaptureRequest
-from narrows.backends.traffic import flow_config, metrics_sysctl
 
-FIRST_PORT = 5000
-"""Flow i goes to this port plus i."""
 _PATH = ("rate_bps", "buffer", "queue", "service", "loss", "impairments")
 _DEVICE = "path0"
 """Of either host, by the router's choice."""
@@ -20,14 +25,6 @@ MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with room to spare."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
 """Runs below gave the same results again, runs beyond didn't."""
-_FINE_NS = 10_000_000
-"""The queue and the RTT are sampled that often for their distributions."""
-_BUFFERS = {
-    "stock": ("4096 131072 6291456", "4096 16384 4194304"),
-    "raised": ("4096 131072 67108864", "4096 16384 67108864"),
-    "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
-}
-"""tcp_rmem and tcp_wmem."""
 _RECORDED = (
     *("tcp_no_metrics_save", "tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_moderate_rcvbuf"),
     *("tcp_window_scaling", "tcp_sack", "tcp_dsack", "tcp_timestamps", "tcp_ecn"),
@@ -74,26 +71,12 @@ def router_config(
     }
 
 
-def fine_interval(wanted_ns: int) -> int:
-    """The largest interval up to 10 ms that divides the one that is wanted, in ns."""
-    parts = max(1, wanted_ns // _FINE_NS)
-    while wanted_ns % parts:
-        parts -= 1
-    return wanted_ns // parts
-
-
 def _traffic_config(
     scenario: Mapping[str, Any], senders: Senders, fine_ns: int, directory: Path
 ) -> dict[str, Any]:
     """The traffic tool's configuration; the router adds what it alone knows."""
-    run = scenario["run"]
     return {
-        "duration_ns": run["duration_ns"],
-        "warmup_ns": run["warmup_ns"],
-        "sample_ns": fine_ns,
-        "stop_when": run["stop_when"],
-        "first_port": FIRST_PORT,
-        "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
+        **run_config(scenario["run"], fine_ns),
         "sysctls": {
             **_sysctls(scenario["host"]),
             "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
@@ -118,7 +101,7 @@ def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[
 
 
 def _sysctls(host: Mapping[str, Any]) -> dict[str, str]:
-    rmem, wmem = _BUFFERS[host["socket_buffers"]]
+    rmem, wmem = BUFFERS[host["socket_buffers"]]
     return {
         **metrics_sysctl(host),
         "net/ipv4/tcp_rmem": rmem,

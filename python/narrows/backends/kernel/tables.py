@@ -12,13 +12,14 @@ from typing import Any
 
 import polars as pl
 
-from narrows.backends.uml.internals import internals
-from narrows.backends.uml.tables import (
+from narrows.backends.linux.internals import internals
+from narrows.backends.linux.tables import (
     Tables,
     completion_rows,
     flow_samples,
     packets,
     queue_depths,
+    read_csv,
     read_flows,
     round_trips,
     seconds,
@@ -31,34 +32,34 @@ _COUNTERS = ("arrived", "dropped", "marked", "forwarded")
 def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
     """The tables of a run from the files in `directory`; raises OSError if there are none."""
     flows = read_flows(directory)
-    queue = pl.read_csv(directory / "router_queue.csv", glob=False)
+    queue = read_csv(directory / "router_queue.csv")
     shown = wanted_rows(flows, scenario)
     since: int = scenario["run"]["warmup_ns"]
     tables = {
-        "flow_samples": _with_path(shown, flow_samples(shown, scenario), directory),
+        "flow_samples": flow_samples(
+            _with_path(shown, directory),
+            scenario,
+            wire_bytes=pl.col("wire_bytes").fill_null(0),
+            dropped=pl.col("dropped").fill_null(0),
+        ),
         "internals": internals(shown, scenario, seconds()),
         "queue_samples": _queue_samples(shown, queue),
-        "completions": completion_rows(
-            pl.read_csv(directory / "completions.csv", infer_schema_length=None, glob=False)
-        ),
+        "completions": completion_rows(read_csv(directory / "completions.csv")),
         "distributions": pl.concat(
             [round_trips(flows, since), queue_depths(queue, pl.col("backlog_bytes"), since)]
         ),
     }
     if scenario["run"]["record"] == "packets":
-        tables["packets"] = packets(pl.read_csv(directory / "packets.csv", glob=False))
+        tables["packets"] = packets(read_csv(directory / "packets.csv"))
     return tables
 
 
-def _with_path(rows: pl.DataFrame, samples: pl.DataFrame, directory: Path) -> pl.DataFrame:
-    """The samples, with what the router counted of each flow at the same instants."""
-    counted = pl.read_csv(directory / "router_flows.csv", glob=False).sort("time_ns")
+def _with_path(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
+    """The rows, with what the router counted of each flow at the same instants."""
+    counted = read_csv(directory / "router_flows.csv").sort("time_ns")
     keys = rows.select("time_ns", "flow").with_row_index("row").sort("time_ns")
     known = keys.join_asof(counted, on="time_ns", by="flow", check_sortedness=False).sort("row")
-    return samples.with_columns(
-        known["wire_bytes"].fill_null(0).cast(pl.UInt64),
-        known["dropped"].fill_null(0).cast(pl.UInt64),
-    )
+    return rows.with_columns(known["wire_bytes"], known["dropped"])
 
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:

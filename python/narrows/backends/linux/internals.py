@@ -1,4 +1,4 @@
-"""What the guest's controls tell about themselves: `TCP_CC_INFO` and the window."""
+"""What the kernel's controls tell about themselves: `TCP_CC_INFO` and the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What back ends with a real kernel can't do, told as errors of the specification."""
+"""What back ends with a Linux kernel can't do, told as errors of the specification."""
 
 from __future__ import annotations
 

@@ -1,21 +1,18 @@
-"""What the traffic tool wrote, as the tables that every back end writes.
+"""What the traffic tool writes, as parts of the tables that every back end writes.
 
-What the guest's TCP keeps to itself is null: the latest RTT sample, the packets
-marked lost, and each flow's own drops.
+What Linux's TCP keeps to itself is null: the latest RTT sample and the packets marked lost.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from narrows.backends.uml.internals import cca_states, internals
-from narrows.backends.uml.network import FIRST_PORT
-from narrows.backends.uml.qdiscs import ETHERNET, FULL_PACKET
+from narrows.backends.linux.internals import cca_states
+from narrows.backends.linux.traffic import FIRST_PORT
 
 Tables = dict[str, pl.DataFrame]
 
@@ -24,25 +21,12 @@ _INFINITE = 0x7FFF_FFFF
 _UNPACED = str(2**64 - 1)
 """The pacing rate before the first."""
 _FIN, _SYN = 1, 2
-_FLOAT, _SMALL, _LARGE, _TEXT = pl.Float64, pl.UInt32, pl.UInt64, pl.String
+FLOAT, SMALL, LARGE, _TEXT = pl.Float64, pl.UInt32, pl.UInt64, pl.String
 
 
-def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
-    """The tables of a run from the files in `directory`; raises OSError if there are none."""
-    flows = read_flows(directory)
-    queue = pl.read_csv(directory / "queue.csv", infer_schema_length=None, glob=False)
-    completions = pl.read_csv(directory / "completions.csv", infer_schema_length=None, glob=False)
-    shown, queue_shown = wanted_rows(flows, scenario), wanted_rows(queue, scenario)
-    tables = {
-        "flow_samples": flow_samples(shown, scenario),
-        "internals": internals(shown, scenario, seconds()),
-        "queue_samples": _queue_samples(queue_shown),
-        "completions": completion_rows(completions),
-        "distributions": _distributions(flows, queue, scenario),
-    }
-    if scenario["run"]["record"] == "packets":
-        tables["packets"] = packets(pl.read_csv(directory / "packets.csv", glob=False))
-    return tables
+def read_csv(path: Path) -> pl.DataFrame:
+    """The table in a file of exactly this name; raises OSError if there is none."""
+    return pl.read_csv(path, infer_schema_length=None, glob=False)
 
 
 def read_flows(directory: Path) -> pl.DataFrame:
@@ -53,15 +37,6 @@ def read_flows(directory: Path) -> pl.DataFrame:
         schema_overrides=dict.fromkeys(_OPTIONAL, pl.Int64),
         null_values={"pacing_rate": _UNPACED},
     )
-
-
-def digest(tables: Tables) -> str:
-    """A hexadecimal hash of all results."""
-    whole = hashlib.sha256()
-    for name in sorted(tables):
-        whole.update(name.encode())
-        whole.update(tables[name].write_csv().encode())
-    return whole.hexdigest()[:32]
 
 
 _OPTIONAL = (
@@ -84,32 +59,34 @@ def wanted_rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFram
 
 def seconds(column: str = "time_ns") -> pl.Expr:
     """Nanoseconds as the nearest float of seconds; polars itself multiplies by 1e-9."""
-    return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=_FLOAT)
+    return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=FLOAT)
 
 
-def flow_samples(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
-    """The table `flow_samples` from rows of `read_flows`."""
+def flow_samples(
+    flows: pl.DataFrame, scenario: Mapping[str, Any], *, wire_bytes: pl.Expr, dropped: pl.Expr
+) -> pl.DataFrame:
+    """The table `flow_samples` from rows of `read_flows`, and what the path knows of each row."""
     open_ = pl.col("cwnd").is_not_null()
     in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
     rated = flows.with_columns(_paced(scenario).alias("paced"))
     return rated.select(
         seconds().alias("time_s"),
-        pl.col("flow").cast(_SMALL),
-        pl.col("cwnd").fill_null(0).cast(_SMALL),
-        pl.col("ssthresh").replace(_INFINITE, None).cast(_SMALL),
-        in_flight.fill_null(0).cast(_SMALL).alias("in_flight"),
-        pl.lit(None, _FLOAT).alias("rtt_ms"),
+        pl.col("flow").cast(SMALL),
+        pl.col("cwnd").fill_null(0).cast(SMALL),
+        pl.col("ssthresh").replace(_INFINITE, None).cast(SMALL),
+        in_flight.fill_null(0).cast(SMALL).alias("in_flight"),
+        pl.lit(None, FLOAT).alias("rtt_ms"),
         (pl.col("srtt_us").replace(0, None) / 1e3).alias("srtt_ms"),
         (pl.col("min_rtt_us").replace(0xFFFF_FFFF, None) / 1e3).alias("min_rtt_ms"),
         pl.when("paced").then(pl.col("pacing_rate") * 8 / 1e6).alias("pacing_mbps"),
         (pl.col("delivery_rate").replace(0, None) * 8 / 1e6).alias("delivery_mbps"),
-        pl.col("sent").cast(_LARGE),
-        pl.col("delivered").cast(_LARGE),
-        pl.lit(None, _LARGE).alias("lost"),
-        pl.col("retransmitted").cast(_LARGE),
-        received_bytes().cast(_LARGE).alias("received_bytes"),
-        _wire_bytes(scenario).cast(_LARGE).alias("wire_bytes"),
-        pl.lit(None, _LARGE).alias("dropped"),
+        pl.col("sent").cast(LARGE),
+        pl.col("delivered").cast(LARGE),
+        pl.lit(None, LARGE).alias("lost"),
+        pl.col("retransmitted").cast(LARGE),
+        received_bytes().cast(LARGE).alias("received_bytes"),
+        wire_bytes.cast(LARGE).alias("wire_bytes"),
+        dropped.cast(LARGE).alias("dropped"),
         pl.when(open_)
         .then(pl.col("ca_state").replace_strict(dict(enumerate(_STATES)), return_dtype=_TEXT))
         .otherwise(pl.lit("closed"))
@@ -136,57 +113,21 @@ def received_bytes() -> pl.Expr:
     return whole.cum_max().over("flow")
 
 
-def _wire_bytes(scenario: Mapping[str, Any]) -> pl.Expr:
-    """All data packets count as full ones; where the path loses some, nobody counted them."""
-    if scenario["path"]["loss"]:
-        return pl.lit(None, _LARGE)
-    return pl.col("arrived_segments") * FULL_PACKET
-
-
-def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
-    count = pl.col("packets") + pl.col("drops") + pl.col("queued_packets")
-    return queue.select(
-        seconds().alias("time_s"),
-        pl.lit(0, _SMALL).alias("link"),
-        _ip_bytes("queued_bytes", "queued_packets").alias("backlog_bytes"),
-        pl.col("queued_packets").cast(_LARGE).alias("backlog_packets"),
-        count.cast(_LARGE).alias("arrived_packets"),
-        pl.col("drops").cast(_LARGE).alias("dropped_packets"),
-        pl.col("marks").cast(_LARGE).alias("marked_packets"),
-        pl.col("packets").cast(_LARGE).alias("forwarded_packets"),
-        _ip_bytes("bytes", "packets").alias("forwarded_bytes"),
-    )
-
-
-def _ip_bytes(size: str, packets: str) -> pl.Expr:
-    """What tc counts without the Ethernet headers."""
-    return (pl.col(size) - ETHERNET * pl.col(packets)).cast(_LARGE)
-
-
 def completion_rows(completions: pl.DataFrame) -> pl.DataFrame:
     """The table `completions` from the traffic tool's."""
     return completions.select(
-        pl.col("flow").cast(_SMALL),
-        pl.col("instance").cast(_SMALL),
+        pl.col("flow").cast(SMALL),
+        pl.col("instance").cast(SMALL),
         seconds("start_ns").alias("start_s"),
         seconds("end_ns").alias("end_s"),
-        pl.col("size_bytes").cast(_LARGE),
-        pl.col("retransmitted").cast(_LARGE),
+        pl.col("size_bytes").cast(LARGE),
+        pl.col("retransmitted").cast(LARGE),
     )
-
-
-def _distributions(
-    flows: pl.DataFrame, queue: pl.DataFrame, scenario: Mapping[str, Any]
-) -> pl.DataFrame:
-    """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
-    since: int = scenario["run"]["warmup_ns"]
-    backlog = _ip_bytes("queued_bytes", "queued_packets")
-    return pl.concat([round_trips(flows, since), queue_depths(queue, backlog, since)])
 
 
 def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
     """How long the smoothed RTT of each flow was what, weighted by packets delivered."""
-    delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(_FLOAT)
+    delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(FLOAT)
     since = pl.col("time_ns") >= since_ns
     rtts = flows.with_columns(weight=delivered).filter(since & (pl.col("srtt_us") > 0))
     rtts = rtts.select(id="flow", value=pl.col("srtt_us") / 1e3, weight="weight")
@@ -197,7 +138,7 @@ def queue_depths(queue: pl.DataFrame, backlog: pl.Expr, since_ns: int) -> pl.Dat
     """How long the queue was how deep, in seconds; `backlog` is its bytes in a row."""
     span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")) / 1e9
     depths = queue.with_columns(weight=span).filter(pl.col("time_ns") >= since_ns)
-    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog.cast(_FLOAT), weight="weight")
+    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog.cast(FLOAT), weight="weight")
     return _buckets("queue_bytes", depths)
 
 
@@ -205,7 +146,7 @@ def _buckets(kind: str, samples: pl.DataFrame) -> pl.DataFrame:
     summed = samples.group_by("id", "value").agg(pl.col("weight").sum())
     kept = summed.filter(pl.col("weight") > 0).sort("id", "value")
     return kept.select(
-        pl.lit(kind).alias("kind"), pl.col("id").cast(_SMALL), pl.col("value"), pl.col("weight")
+        pl.lit(kind).alias("kind"), pl.col("id").cast(SMALL), pl.col("value"), pl.col("weight")
     )
 
 
@@ -235,9 +176,9 @@ def packets(captured: pl.DataFrame) -> pl.DataFrame:
     return frame.select(
         seconds().alias("time_s"),
         pl.when(out).then(pl.lit("sent")).otherwise(pl.lit("ack_received")).alias("event"),
-        (pl.col("server") - FIRST_PORT).cast(_SMALL).alias("flow"),
-        pl.col("instance").cast(_SMALL),
-        (-(-offset // mss)).cast(_LARGE).alias("seq"),
-        (pl.col("payload") + 52 + options).cast(_SMALL).alias("size"),
+        (pl.col("server") - FIRST_PORT).cast(SMALL).alias("flow"),
+        pl.col("instance").cast(SMALL),
+        (-(-offset // mss)).cast(LARGE).alias("seq"),
+        (pl.col("payload") + 52 + options).cast(SMALL).alias("size"),
         (out & again).fill_null(value=False).alias("retransmission"),
     )

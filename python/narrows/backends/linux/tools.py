@@ -57,7 +57,7 @@ def _remedy(name: str) -> str:
 
 def _sources() -> Path | None:
     """The workspace that this package belongs to, if it is one."""
-    workspace = Path(__file__).resolve().parents[3]
+    workspace = Path(__file__).resolve().parents[4]
     return workspace if (workspace / "crates" / "traffic" / "Cargo.toml").is_file() else None
 
 

@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+FIRST_PORT = 5000
+"""Flow i goes to this port plus i."""
+FULL_PACKET = 1500
+"""IP bytes of a full packet."""
+FINE_NS = 10_000_000
+"""The queue and the RTT are sampled that often for their distributions, with few flows."""
+BUFFERS = {
+    "stock": ("4096 131072 6291456", "4096 16384 4194304"),
+    "raised": ("4096 131072 67108864", "4096 16384 67108864"),
+    "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
+}
+"""tcp_rmem and tcp_wmem by what `host.socket_buffers` says."""
 _OF_A_FLOW = (
     "name",
     "cca",
@@ -26,3 +38,29 @@ def flow_config(flow: Mapping[str, Any]) -> dict[str, Any]:
 def metrics_sysctl(host: Mapping[str, Any]) -> dict[str, str]:
     """Unless it is wanted, one flow's ssthresh and RTT mustn't leak into the next."""
     return {"net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1"}
+
+
+def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:
+    """The shortest interval from `least_ns` on that divides `wanted_ns`, all in ns.
+
+    It is `wanted_ns` itself where that is shorter.
+    """
+    parts = max(1, wanted_ns // least_ns)
+    while wanted_ns % parts:
+        parts -= 1
+    return wanted_ns // parts
+
+
+def run_config(run: Mapping[str, Any], sample_ns: int) -> dict[str, Any]:
+    """What the tool takes of `run`, with its samples `sample_ns` apart.
+
+    It notes packets to the end where packets are recorded, else not at all.
+    """
+    return {
+        "duration_ns": run["duration_ns"],
+        "warmup_ns": run["warmup_ns"],
+        "sample_ns": sample_ns,
+        "stop_when": run["stop_when"],
+        "first_port": FIRST_PORT,
+        "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
+    }

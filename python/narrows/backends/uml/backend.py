@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
-from narrows.backends.refusals import (
+from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_elements,
     refuse_links,
     refuse_workloads,
 )
-from narrows.backends.tools import traffic_tool
+from narrows.backends.linux.tools import traffic_tool
+from narrows.backends.linux.traffic import FINE_NS, FULL_PACKET, fine_interval
+from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
 from narrows.backends.uml.kernels import get_kernel
 from narrows.backends.uml.machine import (
     SCRIPT,
@@ -37,16 +38,14 @@ from narrows.backends.uml.network import (
     network_script,
     tool_config,
 )
-from narrows.backends.uml.qdiscs import FULL_PACKET, KINDS, check_queue
-from narrows.backends.uml.tables import Tables, digest, read_tables
+from narrows.backends.uml.qdiscs import KINDS, check_queue
+from narrows.backends.uml.tables import read_tables
 from narrows.errors import InputError, SpecError
 from narrows.spec.suggest import one_of
-from narrows.store import RunInfo, RunResult
+from narrows.store import RunInfo, RunResult, Tables, digest
 
 _REVISION = 2
 """Counts changes of the path and of the tables: older results aren't those of this version."""
-_FINE_NS = 10_000_000
-"""The queue and the RTT are sampled that often for their distributions, with few flows."""
 _FEW_FLOWS = 8
 
 
@@ -202,12 +201,8 @@ def _write(path: Path, text: str) -> None:
 def _interval(scenario: Mapping[str, Any]) -> int:
     """The tool's sampling interval: fine, but it costs system calls for every flow."""
     flows = len(scenario["flows"])
-    fine = _FINE_NS * -(-flows // _FEW_FLOWS)
-    wanted: int = scenario["run"]["sample_interval_ns"]
-    parts = max(1, wanted // fine)
-    while wanted % parts:
-        parts -= 1
-    return wanted // parts
+    least_ns = FINE_NS * -(-flows // _FEW_FLOWS)
+    return fine_interval(scenario["run"]["sample_interval_ns"], least_ns)
 
 
 def _complain(directory: Path) -> None:

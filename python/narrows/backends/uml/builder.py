@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
-from narrows.backends.tools import traffic_tool
+from narrows.backends.linux.tools import traffic_tool
 from narrows.backends.uml.kernels import BINARY, LIBRARY, METADATA, Kernel, kernels_directory
 from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console, guest_directory
 from narrows.errors import InputError, NarrowsError

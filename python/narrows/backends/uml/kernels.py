@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from narrows.backends.tools import cache_directory
+from narrows.backends.linux.tools import cache_directory
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 

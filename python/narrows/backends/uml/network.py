@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from narrows.backends.traffic import flow_config, metrics_sysctl
+from narrows.backends.linux.traffic import (
+    BUFFERS,
+    FIRST_PORT,
+    flow_config,
+    metrics_sysctl,
+    run_config,
+)
 from narrows.backends.uml.machine import GUEST_DIRECTORY
 from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, framed
 from narrows.errors import SpecError
@@ -19,8 +25,6 @@ Scenario = Mapping[str, Any]
 
 NETWORK, CONFIG, LOG, STATUS = "network", "config.json", "log", "status"
 """Files in the guest's directory: `network_script`, `tool_config`, what both said, how it ended."""
-FIRST_PORT = 5000
-"""Flow i goes to this port plus i."""
 MAX_FLOWS = 10_000
 _MAX_BANDS = 16
 """As many classes as a `prio` queue discipline has."""
@@ -28,12 +32,6 @@ _NETEM_PACKETS = 10_000_000
 """More than any scenario holds on the cable."""
 _SMALL = 256
 """Random loss spares shorter IP packets: those without data."""
-_BUFFERS = {
-    "stock": ("4096 131072 6291456", "4096 16384 4194304"),
-    "raised": ("4096 131072 67108864", "4096 16384 67108864"),
-    "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
-}
-"""tcp_rmem and tcp_wmem."""
 
 _HOSTS = """\
 mount -t proc proc /proc
@@ -90,7 +88,7 @@ def network_script(scenario: Scenario) -> str:
 
     Raises SpecError if the guest can't have such a path.
     """
-    rmem, wmem = _BUFFERS[scenario["host"]["socket_buffers"]]
+    rmem, wmem = BUFFERS[scenario["host"]["socket_buffers"]]
     fair = f"qdisc add dev s0 root fq flow_limit {_NETEM_PACKETS} limit {_NETEM_PACKETS}"
     commands = [
         *_batch("snd", [fair] if scenario["host"]["fq"] else []),
@@ -113,23 +111,17 @@ def init_script(tool: str) -> str:
 
 def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
     """The traffic tool's configuration, sampling every `interval_ns`."""
-    run = scenario["run"]
     return {
-        "duration_ns": run["duration_ns"],
-        "warmup_ns": run["warmup_ns"],
-        "sample_ns": interval_ns,
-        "stop_when": run["stop_when"],
+        **run_config(scenario["run"], interval_ns),
         "namespaces": {
             "sender": "/run/netns/snd",
             "router": "/run/netns/rtr",
             "receiver": "/run/netns/rcv",
         },
         "receiver": "10.0.3.2",
-        "first_port": FIRST_PORT,
         "bottleneck_device": "r1",
         "bottleneck_class": bottleneck_class(scenario["path"]),
         "sender_device": "s0",
-        "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
         "sysctls": metrics_sysctl(scenario["host"]),
         "flows": [flow_config(flow) for flow in scenario["flows"]],
         "out": GUEST_DIRECTORY,

@@ -16,14 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.errors import SpecError
 from narrows.spec.suggest import one_of
 
 Path = Mapping[str, Any]
 Queue = Mapping[str, Any]
 
-FULL_PACKET = 1500
-"""IP bytes of a full packet."""
 ETHERNET = 14
 """Bytes that tc counts beyond the IP packet."""
 _CLASS = 0x10001

@@ -1,0 +1,86 @@
+"""What the traffic tool wrote in a guest, as the tables that every back end writes.
+
+What the guest keeps to itself is null: each flow's own drops, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.backends.linux.internals import internals
+from narrows.backends.linux.tables import (
+    LARGE,
+    SMALL,
+    Tables,
+    completion_rows,
+    flow_samples,
+    packets,
+    queue_depths,
+    read_csv,
+    read_flows,
+    round_trips,
+    seconds,
+    wanted_rows,
+)
+from narrows.backends.linux.traffic import FULL_PACKET
+from narrows.backends.uml.qdiscs import ETHERNET
+
+
+def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
+    """The tables of a run from the files in `directory`; raises OSError if there are none."""
+    flows = read_flows(directory)
+    queue = read_csv(directory / "queue.csv")
+    shown, queue_shown = wanted_rows(flows, scenario), wanted_rows(queue, scenario)
+    unknown = pl.lit(None, LARGE)
+    tables = {
+        "flow_samples": flow_samples(
+            shown, scenario, wire_bytes=_wire_bytes(scenario), dropped=unknown
+        ),
+        "internals": internals(shown, scenario, seconds()),
+        "queue_samples": _queue_samples(queue_shown),
+        "completions": completion_rows(read_csv(directory / "completions.csv")),
+        "distributions": _distributions(flows, queue, scenario),
+    }
+    if scenario["run"]["record"] == "packets":
+        tables["packets"] = packets(read_csv(directory / "packets.csv"))
+    return tables
+
+
+def _wire_bytes(scenario: Mapping[str, Any]) -> pl.Expr:
+    """All data packets count as full ones; where the path loses some, nobody counted them."""
+    if scenario["path"]["loss"]:
+        return pl.lit(None, LARGE)
+    return pl.col("arrived_segments") * FULL_PACKET
+
+
+def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
+    count = pl.col("packets") + pl.col("drops") + pl.col("queued_packets")
+    return queue.select(
+        seconds().alias("time_s"),
+        pl.lit(0, SMALL).alias("link"),
+        _ip_bytes("queued_bytes", "queued_packets").alias("backlog_bytes"),
+        pl.col("queued_packets").cast(LARGE).alias("backlog_packets"),
+        count.cast(LARGE).alias("arrived_packets"),
+        pl.col("drops").cast(LARGE).alias("dropped_packets"),
+        pl.col("marks").cast(LARGE).alias("marked_packets"),
+        pl.col("packets").cast(LARGE).alias("forwarded_packets"),
+        _ip_bytes("bytes", "packets").alias("forwarded_bytes"),
+    )
+
+
+def _ip_bytes(size: str, packets: str) -> pl.Expr:
+    """What tc counts without the Ethernet headers."""
+    return (pl.col(size) - ETHERNET * pl.col(packets)).cast(LARGE)
+
+
+def _distributions(
+    flows: pl.DataFrame, queue: pl.DataFrame, scenario: Mapping[str, Any]
+) -> pl.DataFrame:
+    """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
+    since: int = scenario["run"]["warmup_ns"]
+    backlog = _ip_bytes("queued_bytes", "queued_packets")
+    return pl.concat([round_trips(flows, since), queue_depths(queue, backlog, since)])
