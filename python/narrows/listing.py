@@ -82,11 +82,11 @@ def _figures() -> Iterator[Row]:
 
     yield from reproduce.listing()
     yield "of a sweep", "drawn by `narrows figure DIR NAME`"
-    for name, summary in figures.OF_SWEEPS.items():
-        yield f"  {name}", summary
+    for entry in figures.of("sweep"):
+        yield f"  {entry.name}", entry.summary
     yield "of a run", "drawn by the same, with --where and --trial in a sweep"
-    for name, drawn in figures.CATALOGUE.items():
-        yield f"  {name}", drawn.summary
+    for entry in figures.of("run"):
+        yield f"  {entry.name}", entry.summary
 
 
 _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {

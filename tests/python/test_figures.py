@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 import synthetic_run
 
 from narrows import figures
-from narrows.figures import flows, frames, palette
-from narrows.figures.model import Figure, Level, Panel, Series
-from narrows.figures.timeline import timeline, window_of
+from narrows.figures import frames, palette
+from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.figures.runs.cwnd import cwnd
+from narrows.figures.runs.internals import internals
+from narrows.figures.runs.timeline import timeline, window_of
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +28,7 @@ def tables():
 
 
 def values(panel, label):
-    return next(series for series in panel.series if series.label == label)
+    return next(series for series in panel.lines if series.label == label)
 
 
 def test_timeline_has_the_four_panels_with_units(scenario, tables):
@@ -35,8 +39,8 @@ def test_timeline_has_the_four_panels_with_units(scenario, tables):
         "% of packets",
         "ms",
     ]
-    assert figure.x_label == "Time (s)"
-    assert figure.x_range == (0.0, 60.0)
+    assert {panel.x_label for panel in figure.panels} == {"Time (s)"}
+    assert figure.stack.x_range == (0.0, 60.0)
     assert figure.subtitle == "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"
 
 
@@ -59,31 +63,31 @@ def test_timeline_windows_suit_the_run(end_s, interval_s, window_s):
 
 def test_timeline_queue_is_in_bdp_under_the_buffer(scenario, tables):
     panel = timeline(scenario, tables).panels[1]
-    assert panel.levels == (Level(1.75, "buffer 1.75 BDP"),)
+    assert panel.guides == (Guide(1.75, "buffer 1.75 BDP"),)
     backlog = tables["queue_samples"]["backlog_bytes"].to_numpy()
-    assert panel.series[0].y == pytest.approx(backlog / 250_000)
+    assert panel.lines[0].y == pytest.approx(backlog / 250_000)
 
 
 def test_timeline_counts_a_buffer_of_packets_as_full_sized(scenario, tables):
     path = {**scenario["path"], "buffer": {"packets": 500}}
     panel = timeline({**scenario, "path": path}, tables).panels[1]
-    assert panel.levels[0].value == 3.0
+    assert panel.guides[0].value == 3.0
 
 
 def test_timeline_loss_is_in_percent_of_what_arrived(scenario, tables):
-    loss = timeline(scenario, tables).panels[2].series[0].y
+    loss = timeline(scenario, tables).panels[2].lines[0].y
     assert loss[:16].max() == 0
     assert loss[17:20] == pytest.approx(np.full(3, 100 * 120 / (120 + 10_000 / 3)), rel=0.03)
 
 
 def test_timeline_shows_rtt_and_what_bbr_takes_for_rtprop(scenario, tables):
     panel = timeline(scenario, tables).panels[3]
-    assert [series.label for series in panel.series] == ["BBR", "CUBIC", "BBR's RTprop"]
+    assert [series.label for series in panel.lines] == ["BBR", "CUBIC", "BBR's RTprop"]
     assert set(values(panel, "BBR's RTprop").y) == {25.0, 60.0}
 
 
 def test_timeline_shades_every_stay_in_probe_rtt(scenario, tables):
-    spans = timeline(scenario, tables).spans
+    spans = timeline(scenario, tables).stack.spans
     assert [span.start for span in spans] == pytest.approx([8, 18, 28, 38, 48, 58])
     assert all(span.end - span.start == pytest.approx(0.3) for span in spans)
 
@@ -91,7 +95,7 @@ def test_timeline_shades_every_stay_in_probe_rtt(scenario, tables):
 def test_classes_follow_the_groups_and_keep_the_colour_of_the_control(scenario, tables):
     groups = ["early", "late", "cubic", "cubic"]
     panel = timeline(scenario, tables, groups).panels[0]
-    assert [(s.label, s.colour, s.dash) for s in panel.series] == [
+    assert [(s.label, s.colour, s.dash) for s in panel.lines] == [
         ("early (BBR)", "bbr", "solid"),
         ("late (BBR)", "bbr", "dash"),
         ("CUBIC", "cubic", "solid"),
@@ -107,12 +111,12 @@ def test_a_run_without_a_sample_of_the_clock_still_has_a_figure(scenario, tables
     blind = tables["flow_samples"].with_columns(pl.lit(None, dtype=pl.Float64).alias("rtt_ms"))
     seen = {**tables, "flow_samples": blind, "internals": frames.NO_INTERNALS}
     panel = timeline(scenario, seen).panels[3]
-    assert panel.series == ()
+    assert panel.marks == ()
     assert panel.limits() == (0.0, pytest.approx(26.5))
 
 
 def test_cwnd_shows_states_and_losses(scenario, tables):
-    figure = flows.cwnd(scenario, tables)
+    figure = cwnd(scenario, tables)
     bbr, _, cubic, _ = figure.panels
     assert [span.label for span in bbr.spans[:4]] == ["STARTUP", "DRAIN", "PROBE_BW", "PROBE_RTT"]
     assert {span.label for span in cubic.spans} == {"recovery"}
@@ -123,7 +127,7 @@ def test_cwnd_shows_states_and_losses(scenario, tables):
 
 def test_cwnd_of_many_flows_shows_some_of_each_class_and_says_so():
     ccas = ("bbr",) * 6 + ("cubic",) * 3 + ("reno",)
-    figure = flows.cwnd(synthetic_run.scenario(5.0, ccas), synthetic_run.tables(5.0, ccas), most=5)
+    figure = cwnd(synthetic_run.scenario(5.0, ccas), synthetic_run.tables(5.0, ccas), most=5)
     assert [panel.title for panel in figure.panels] == [
         "bbr-0 (BBR)",
         "bbr-1 (BBR)",
@@ -135,32 +139,32 @@ def test_cwnd_of_many_flows_shows_some_of_each_class_and_says_so():
 
 
 def test_internals_have_a_panel_for_every_name(scenario, tables):
-    figure = flows.internals(scenario, tables)
+    figure = internals(scenario, tables)
     assert [(panel.title, panel.y_label) for panel in figure.panels] == [
         ("bw_mbps", "Mbit/s"),
         ("min_rtt_ms", "ms"),
         ("pacing_gain", "gain"),
         ("w_last_max", "value"),
     ]
-    assert [len(panel.series) for panel in figure.panels] == [2, 2, 2, 2]
+    assert [len(panel.lines) for panel in figure.panels] == [2, 2, 2, 2]
 
 
 def test_a_back_end_that_sees_no_internals_has_no_panels(scenario, tables):
     seen = {name: table for name, table in tables.items() if name != "internals"}
-    assert flows.internals(scenario, seen).panels == ()
-    assert flows.internals(scenario, {**seen, "internals": frames.NO_INTERNALS}).panels == ()
+    assert internals(scenario, seen).panels == ()
+    assert internals(scenario, {**seen, "internals": frames.NO_INTERNALS}).panels == ()
 
 
 def test_loss_is_a_gap_where_nothing_arrives(scenario, tables):
     counters = ("arrived_packets", "dropped_packets")
     idle = tables["queue_samples"].with_columns(pl.lit(0).alias(name) for name in counters)
     panel = timeline(scenario, {**tables, "queue_samples": idle}).panels[2]
-    assert np.isnan(panel.series[0].y).all()
+    assert np.isnan(panel.lines[0].y).all()
     assert panel.limits() == (0.0, 1.0)
 
 
 def test_every_figure_of_the_catalogue_can_be_described(scenario, tables):
-    for name in figures.CATALOGUE:
+    for name in (entry.name for entry in figures.of("run")):
         figure = figures.describe(name, scenario, tables)
         assert figure.name == name
         assert figure.alt
@@ -179,30 +183,33 @@ def test_union_joins_what_overlaps():
 
 
 def test_limits_follow_the_data_and_the_reference_lines():
-    line = Series("x", np.array([0.0, 1.0]), np.array([10.0, np.nan]), "queue")
-    assert Panel("", "", (line,), low=0.0, levels=(Level(20, ""),)).limits() == pytest.approx(
-        (0, 21.2)
-    )
-    assert Panel("", "", (line,)).limits()[0] < 10 < Panel("", "", (line,)).limits()[1]
+    line = Line("x", np.array([0.0, 1.0]), np.array([10.0, np.nan]), "queue")
+    low, high = Panel("", "", (line,), guides=(Guide(20, ""),)).limits()
+    assert (low, high) == pytest.approx((0, 21.2))
+    low, high = Panel("", "", (line,), y_range=(None, None)).limits()
+    assert low < 10 < high
     assert Panel("", "", ()).limits()[1] > 0
 
 
 def test_limits_of_a_stretch_leave_out_the_rest():
-    line = Series("x", np.arange(5.0), np.array([90.0, 1, 2, 3, 70]), "queue")
-    assert Panel("", "", (line,), low=0.0).limits((1, 3)) == pytest.approx((0, 3.18))
-    assert Panel("", "", (line,), low=0.0, least_high=5.0).limits((1, 3)) == (0, 5)
+    line = Line("x", np.arange(5.0), np.array([90.0, 1, 2, 3, 70]), "queue")
+    assert Panel("", "", (line,)).limits((1, 3)) == pytest.approx((0, 3.18))
+    assert Panel("", "", (line,), least_high=5.0).limits((1, 3)) == (0, 5)
 
 
-def test_series_refuse_vectors_that_do_not_match():
+def test_lines_refuse_vectors_that_do_not_match():
     with pytest.raises(ValueError, match=r"\(2,\)"):
-        Series("x", np.zeros(2), np.zeros(3), "queue")
+        Line("x", np.zeros(2), np.zeros(3), "queue")
 
 
-def test_legend_names_every_group_once():
-    line = Series("a", np.zeros(2), np.zeros(2), "bbr", group="BBR")
-    panel = Panel("", "", (line, line))
-    figure = Figure("f", "", "", "", (0, 1), (panel, panel))
-    assert figure.legend() == [line]
+def test_legend_names_every_entry_once():
+    line = Line("a", np.zeros(2), np.zeros(2), "bbr", group="BBR")
+    other = replace(line, label="b")
+    alone, silent = replace(line, group=None), replace(line, group="")
+    panel = Panel("", "", (silent, line, other, alone))
+    legend = Figure("f", "", (panel, panel), "").legend()
+    assert list(legend) == ["BBR", "a"]
+    assert legend["BBR"] is line
 
 
 def luminance(colour):

@@ -18,10 +18,11 @@ import synthetic_run
 
 from narrows import figures
 from narrows.figures import interactive, static
-from narrows.figures.model import Figure, Panel, Series
+from narrows.figures.interactive.plot import numbers
+from narrows.figures.model import Figure, Line, Panel, Stack
 
 
-@pytest.fixture(scope="module", params=list(figures.CATALOGUE))
+@pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
 def figure(request):
     return figures.describe(request.param, synthetic_run.scenario(), synthetic_run.tables())
 
@@ -44,17 +45,19 @@ def test_svg_keeps_its_words_as_text_and_no_date(figure, tmp_path):
     (svg,) = static.save(figure, tmp_path / "a", ["svg"])
     root = ElementTree.parse(svg).getroot()
     words = {"".join(e.itertext()).strip() for e in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert {figure.title, figure.subtitle, figure.x_label} <= words
+    assert {figure.title, figure.subtitle, figure.panels[-1].x_label} <= words
     assert {panel.title for panel in figure.panels} <= words
     assert "dc:date" not in svg.read_text()
 
 
 def test_names_with_mathematics_in_them_are_words(tmp_path):
-    line = Series("$x^$ & <b>", np.arange(2.0), np.arange(2.0), "bbr", group="$_{")
-    odd = Figure("f", "$a$ <title> & $", "", "Time (s)", (0, 1), (Panel("$", "%", (line,)),))
+    line = Line("$x^$ & <b>", np.arange(2.0), np.arange(2.0), "bbr", group="$_{")
+    panel = Panel("Time (s)", "%", (line,), "$")
+    odd = Figure("$a$ <title> & $", "", (panel,), "", stack=Stack((0, 1)))
     static.save(odd, tmp_path / "a")
     assert ElementTree.parse(tmp_path / "a.svg") is not None
-    assert "</script" not in interactive.plot(replace(odd, title="</script>")).json()
+    for layout in (odd, replace(odd, stack=None)):
+        static.save(layout, tmp_path / "b")
 
 
 def test_an_unknown_format_is_refused(figure, tmp_path):
@@ -73,15 +76,20 @@ assert "matplotlib" not in sys.modules
 from narrows.figures import interactive, static
 figure = figures.describe("timeline", synthetic_run.scenario(), synthetic_run.tables(2.0))
 static.save(figure, Path({str(tmp_path)!r}) / "a")
-interactive.plot(figure)
+interactive.plots(figure)
 print(sorted({{"matplotlib.pyplot", "plotly", "pandas", "scipy"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
+def plot_of(figure):
+    (plot,) = interactive.plots(figure)
+    return plot
+
+
 def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(figure):
-    plot = json.loads(interactive.plot(figure).json(), parse_constant=pytest.fail)
+    plot = json.loads(plot_of(figure).json(), parse_constant=pytest.fail)
     assert {trace["xaxis"] for trace in plot["data"]} == {"x"}
     axes = {trace["yaxis"].replace("y", "yaxis") for trace in plot["data"]}
     assert axes <= set(plot["layout"])
@@ -96,7 +104,7 @@ def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(figure):
 
 
 def test_panels_do_not_overlap(figure):
-    layout = interactive.plot(figure).layout
+    layout = plot_of(figure).layout
     domains = sorted(layout[axis]["domain"] for axis in layout if axis.startswith("yaxis"))
     assert domains[0][0] >= 0
     assert domains[-1][1] <= 1
@@ -112,7 +120,7 @@ def keys(thing):
 
 
 def test_every_colour_of_a_plot_has_a_light_and_a_dark_value(figure):
-    plot = json.loads(interactive.plot(figure).json())
+    plot = json.loads(plot_of(figure).json())
     wanted = keys(plot["data"]) | keys(plot["layout"])
     assert wanted - set(plot["colours"]) <= {"ink", "faint", "grid", "card"}
     assert all(len(pair) == 2 for pair in plot["colours"].values())
@@ -120,7 +128,7 @@ def test_every_colour_of_a_plot_has_a_light_and_a_dark_value(figure):
 
 def wave(count):
     x = np.linspace(0.0, 100.0, count)
-    return Series("wave", x, np.sin(x) + 0.001 * np.cos(900 * x), "bbr")
+    return Line("wave", x, np.sin(x) + 0.001 * np.cos(900 * x), "bbr")
 
 
 def test_short_series_are_not_thinned():
@@ -154,7 +162,7 @@ def test_thinning_keeps_gaps():
 
 
 def test_numbers_are_short_and_unknown_ones_null():
-    assert interactive.numbers(np.array([1 / 3, np.nan, 1e7 + 1])) == [0.33333, None, 1e7]
+    assert numbers(np.array([1 / 3, np.nan, 1e7 + 1])) == [0.33333, None, 1e7]
 
 
 def test_packets_that_follow_one_another_closely_are_one_line():
@@ -171,6 +179,6 @@ def test_packets_that_follow_one_another_closely_are_one_line():
     scenario = {"name": "x", "flows": [{"name": "a", "cca": "unsure"}]}
     samples = pl.DataFrame({"time_s": [10.0]})
     drawn = figures.describe("sequence", scenario, {"sequence": rows, "flow_samples": samples})
-    (series,) = drawn.panels[0].series
+    (series,) = drawn.panels[0].lines
     assert list(np.flatnonzero(np.isnan(series.y))) == [4, 7, 12]
     assert list(series.y[:4] * 1e6) == pytest.approx([0, 1000, 1000, 2000])

@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 from specimens import run_cli
 
+from narrows import figures
 from narrows.errors import InputError
-from narrows.figures import OF_SWEEPS, zoom
+from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
-from narrows.figures.chart import Cloud, Heat, Line
-from narrows.figures.marks import ellipse, limits
-from narrows.figures.paper import save_sheet
-from narrows.figures.sweeps import CATALOGUE, View
-from narrows.report.sheet import page
+from narrows.figures.model import Cloud, Heat, Line
+from narrows.figures.shapes import ellipse
+from narrows.figures.sweeps.view import View
+from narrows.report.single import page
 
 RATES, RTTS, BUFFERS = ("10mbit", "40mbit"), ("10ms", "50ms", "100ms"), ("0.5bdp", "1bdp", "8bdp")
 AXES = ("path.rate", "path.rtt", "path.buffer")
@@ -62,8 +62,8 @@ def only(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def test_shares_stand_over_the_buffer_with_the_fair_line() -> None:
-    (chart,) = CATALOGUE["share"].function(only(summary()), view()).charts
-    bbr, cubic = chart.marks
+    (panel,) = figures.describe_sweep("share", only(summary()), view()).panels
+    bbr, cubic = panel.marks
     assert isinstance(bbr, Line)
     assert isinstance(cubic, Line)
     assert bbr.x.tolist() == [0.5, 1.0, 8.0]
@@ -71,37 +71,37 @@ def test_shares_stand_over_the_buffer_with_the_fair_line() -> None:
     assert (bbr.y + cubic.y).tolist() == pytest.approx([1.0] * 3)
     assert bbr.low is not None
     assert (bbr.y - bbr.low).tolist() == pytest.approx([4.30265 * 0.01 / 3**0.5] * 3, rel=1e-4)
-    assert [guide.value for guide in chart.guides] == [0.25, 0.75]
-    assert chart.x_scale == "log"
-    assert chart.ticks == ((0.5, "0.5"), (1.0, "1"), (8.0, "8"))
+    assert [guide.value for guide in panel.guides] == [0.25, 0.75]
+    assert panel.x_scale == "log"
+    assert panel.ticks == ((0.5, "0.5"), (1.0, "1"), (8.0, "8"))
 
 
 def test_a_chart_for_every_combination_of_the_other_axes() -> None:
-    charts = CATALOGUE["share"].function(summary(), view()).charts
-    assert len(charts) == 6
-    assert charts[0].title == "rate 10mbit, rtt 10ms"
-    assert len(CATALOGUE["share"].function(summary(), view(x="path.rate")).charts) == 9
+    panels = figures.describe_sweep("share", summary(), view()).panels
+    assert len(panels) == 6
+    assert panels[0].title == "rate 10mbit, rtt 10ms"
+    assert len(figures.describe_sweep("share", summary(), view(x="path.rate")).panels) == 9
 
 
 def test_a_heat_map_diverges_from_the_fair_share() -> None:
-    charts = CATALOGUE["heatmap"].function(summary(), view()).charts
-    assert [chart.title for chart in charts] == [f"buffer {size}" for size in BUFFERS]
-    (heat,) = charts[0].marks
+    panels = figures.describe_sweep("heatmap", summary(), view()).panels
+    assert [panel.title for panel in panels] == [f"buffer {size}" for size in BUFFERS]
+    (heat,) = panels[0].marks
     assert isinstance(heat, Heat)
     assert heat.values.shape == (2, 3)
     assert heat.values == pytest.approx(np.full((2, 3), 0.9))
     assert heat.centre == 0.25
-    assert limits(heat) == pytest.approx((-0.5, 1.0))
-    assert [words for _, words in charts[0].y_ticks] == ["10", "40"]
+    assert heat.limits() == pytest.approx((-0.5, 1.0))
+    assert [words for _, words in panels[0].y_ticks] == ["10", "40"]
 
 
 def test_the_delay_axis_is_reversed() -> None:
-    (chart,) = CATALOGUE["scatter"].function(only(summary()), View("made-up", ())).charts
-    bbr, cubic = chart.marks
+    (panel,) = figures.describe_sweep("scatter", only(summary()), View("made-up", ())).panels
+    bbr, cubic = panel.marks
     assert isinstance(bbr, Cloud)
     assert bbr.colour == "bbr"
     assert len(bbr.x) == len(cubic.x) == 9  # type: ignore[union-attr]
-    start, end = chart.x_range
+    start, end = panel.x_range
     assert start is not None
     assert end == 0.0
     assert start > 18
@@ -109,17 +109,17 @@ def test_the_delay_axis_is_reversed() -> None:
 
 def test_lines_of_a_metric_of_every_class_or_by_an_axis() -> None:
     frame = summary().filter(pl.col("path.rtt") == "10ms")
-    charts = CATALOGUE["lines"].function(frame, view(metric="goodput_mbps")).charts
-    assert [len(chart.marks) for chart in charts] == [2, 2]
-    by = CATALOGUE["lines"].function(frame, view(metric="bbr.share", by="path.rate")).charts
+    panels = figures.describe_sweep("lines", frame, view(metric="goodput_mbps")).panels
+    assert [len(panel.marks) for panel in panels] == [2, 2]
+    by = figures.describe_sweep("lines", frame, view(metric="bbr.share", by="path.rate")).panels
     assert [mark.label for mark in by[0].marks] == ["rate 10mbit BBR", "rate 40mbit BBR"]
 
 
 def test_a_line_has_its_colour_in_every_chart_and_crowded_ticks_no_words() -> None:
     frame = summary().filter(pl.col("path.rtt") != "10ms")
     frame = frame.filter((pl.col("path.rate") != "10mbit") | (pl.col("path.rtt") != "50ms"))
-    sheet = CATALOGUE["lines"].function(frame, view(metric="bbr.share", by="path.rate"))
-    colours = {(m.label, m.colour) for c in sheet.charts for m in c.marks if isinstance(m, Line)}
+    figure = figures.describe_sweep("lines", frame, view(metric="bbr.share", by="path.rate"))
+    colours = {(m.label, m.colour) for c in figure.panels for m in c.marks if isinstance(m, Line)}
     assert len(colours) == 2
     sizes = [f"{size}bdp" for size in (0.25, 1, 1.25, 1.5, 1.75, 2, 8)]
     assert [words for _, words in axis("path.buffer", sizes).ticks] == [
@@ -132,14 +132,14 @@ def test_a_line_has_its_colour_in_every_chart_and_crowded_ticks_no_words() -> No
 
 
 def test_a_distribution_steps_at_every_value() -> None:
-    (chart,) = CATALOGUE["cdf"].function(flows(), View("made-up", ("path.rate",))).charts
-    line = chart.marks[0]
+    (panel,) = figures.describe_sweep("cdf", flows(), View("made-up", ("path.rate",))).panels
+    line = panel.marks[0]
     assert isinstance(line, Line)
     assert line.x.tolist() == pytest.approx([0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
     assert line.y.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1])
 
 
-@pytest.mark.parametrize("name", list(CATALOGUE))
+@pytest.mark.parametrize("name", [entry.name for entry in figures.of("sweep")])
 def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> None:
     frame = flows() if CATALOGUE[name].table == "flows" else summary()
     shown = pl.col("path.rate") == "10mbit"
@@ -147,15 +147,15 @@ def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> 
         shown &= pl.col("path.rtt") == "10ms"
     axes = tuple(axis for axis in AXES if axis in frame.columns)
     frame = frame.filter(shown)
-    sheet = CATALOGUE[name].function(frame, View("made-up", axes))
-    first = save_sheet(sheet, tmp_path / "one", ["png"])
-    second = save_sheet(sheet, tmp_path / "two", ["png"])
+    figure = figures.describe_sweep(name, frame, View("made-up", axes))
+    first = static.save(figure, tmp_path / "one", ["png"])
+    second = static.save(figure, tmp_path / "two", ["png"])
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
     pixels = matplotlib.image.imread(first[0])
     assert pixels[..., :3].std() > 0.03, "an empty picture"
-    for chart in json.loads(zoom.as_json(sheet)):
-        assert chart["data"]
-    text = page(sheet)
+    for plot in interactive.plots(figure):
+        assert json.loads(plot.json())["data"]
+    text = page(figure)
     assert "://" not in re.sub(r"<script>.*?</script>", "", text, count=1, flags=re.DOTALL)
 
 
@@ -175,12 +175,8 @@ def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> 
 def test_what_is_not_there(name: str, changes: dict[str, str], place: str) -> None:
     frame = flows() if CATALOGUE[name].table == "flows" else summary()
     with pytest.raises(InputError) as caught:
-        CATALOGUE[name].function(frame, view(**changes))
+        figures.describe_sweep(name, frame, view(**changes))
     assert caught.value.place == place
-
-
-def test_every_figure_is_listed() -> None:
-    assert list(OF_SWEEPS) == list(CATALOGUE)
 
 
 def test_axes_from_written_values() -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 import synthetic_result
 from synthetic_result import CHECKS
 
 from narrows.errors import StoreError
-from narrows.report import Check, Verdicts, page, write_report
+from narrows.figures.model import Figure, Line, Panel, Stack
+from narrows.report import Check, Verdicts, page, single, write_report
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +207,53 @@ def test_writing_again_leaves_nothing_else_behind(directory):
 )
 def test_numbers_in_tables(value, shown):
     assert page.number(value) == shown
+
+
+STAGE = """
+const fs = require("fs");
+const html = fs.readFileSync(process.argv[1], "utf8");
+const kept = /<script type="application\\/json" id="([^"]+)-data">(.*?)<\\/script>/gs;
+const scripts = [...html.matchAll(kept)];
+const texts = Object.fromEntries(scripts.map((m) => [`${m[1]}-data`, m[2]]));
+const divs = scripts.map((m) => ({ id: m[1], dataset: { run: "1" }, on() {} }));
+const matchMedia = () => ({ matches: false, addEventListener() {} });
+globalThis.window = { matchMedia, innerWidth: 1200 };
+globalThis.document = {
+  documentElement: null,
+  getElementById: (id) => ({ textContent: texts[id] }),
+  querySelectorAll: (wanted) => (wanted === ".plot" ? divs : []),
+};
+globalThis.getComputedStyle = () => ({ getPropertyValue: (name) => `style of ${name}` });
+globalThis.IntersectionObserver = class {
+  constructor(seen) { this.seen = seen; }
+  observe(target) { this.seen([{ isIntersecting: true, target }]); }
+};
+const drawn = [];
+globalThis.Plotly = { react: (div, data, layout) => {
+  drawn.push({ id: div.id, data, layout });
+  return Promise.resolve();
+} };
+eval([...html.matchAll(/<script>(.*?)<\\/script>/gs)].at(-1)[1]);
+console.log(JSON.stringify(drawn));
+"""
+"""A browser as far as the page's own script needs one: it prints what plotly.js would get."""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the page's script")
+@pytest.mark.parametrize("stack", [Stack((0.0, 1.0)), None], ids=["stack", "grid"])
+def test_the_script_of_a_page_draws_every_plot_in_colours(tmp_path, stack):
+    line = Line("@ink", np.arange(2.0), np.arange(2.0), "bbr", fill=True)
+    figure = Figure("x", "", (Panel("", "", (line,)),) * 2, "", name="made-up", stack=stack)
+    written = single.save_page(figure, tmp_path / "figure")
+    done = subprocess.run(
+        ["node", "-e", STAGE, written], capture_output=True, text=True, check=True, timeout=60
+    )
+    drawn = json.loads(done.stdout)
+    assert len(drawn) == (1 if stack else 2)
+    for plot in drawn:
+        assert plot["data"]
+        for trace in plot["data"]:
+            assert trace["name"] == "@ink"
+            assert trace["line"]["color"] == "#d55e00"
+            assert trace["fillcolor"] == "#d55e0021"
+        assert plot["layout"]["font"]["color"] == "style of --ink"

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure as Canvas
 
-from narrows.figures.paper import draw_sheet
 from narrows.figures.static import draw, style
 
 if TYPE_CHECKING:
-    from narrows.figures.chart import Sheet
     from narrows.figures.model import Figure
 
 DPI = 110
@@ -27,15 +25,10 @@ class Drawing(Canvas):
         return stream.getvalue()
 
 
-def drawing(described: Figure | Sheet) -> Drawing:
-    """A described figure or sheet as a figure of matplotlib."""
-    from narrows.figures.chart import Sheet
-
+def drawing(described: Figure) -> Drawing:
+    """A described figure as a figure of matplotlib."""
     with style():
-        if isinstance(described, Sheet):
-            made = draw_sheet(described, Drawing)
-        else:
-            made = draw(described, Drawing)
+        made = draw(described, Drawing)
     if not isinstance(made, Drawing):
         raise TypeError(f"a {type(made).__name__} instead of a Drawing")
     return made

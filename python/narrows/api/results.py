@@ -63,16 +63,18 @@ class RunResult(Result, _Tables):
         return self.path
 
     def plot(self, name: str = "timeline", trial: int = 1) -> Drawing:
-        """A figure of one trial: "timeline", "cwnd" or "internals".
+        """A figure of one trial: one of a run that `narrows list figures` names.
 
         Raises InputError for another name or trial.
         """
         from narrows import figures
         from narrows.api.drawing import drawing
 
-        if name not in figures.CATALOGUE:
-            found, known = f'"{name}", which is no figure of a run', list(figures.CATALOGUE)
-            raise InputError.at("plot", found, one_of(name, known))
+        known = [entry.name for entry in figures.of("run")]
+        if name not in known:
+            raise InputError.at(
+                "plot", f'"{name}", which is no figure of a run', one_of(name, known)
+            )
         if not 1 <= trial <= len(self.trials):
             raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
         run = self.trials[trial - 1]

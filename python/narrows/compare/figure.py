@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import FlowClass, Tables
-from narrows.figures.model import Dash, Figure, Floats, Kind, Panel, Series
-from narrows.figures.timeline import window_of
+from narrows.figures.frames import TIME, FlowClass, Tables
+from narrows.figures.model import Dash, Figure, Floats, Kind, Line, Panel, Stack
+from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
 
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
@@ -37,34 +37,32 @@ def overlay(
     panels = [_goodput(shown, members, window_s) for members in classes]
     panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
     return Figure(
+        f"{scenario['name']}: {' and '.join(order)}",
+        frames.conditions(scenario),
+        tuple(panels),
+        "Goodput of each class of flows, queue, loss and smoothed RTT over time, "
+        "one line for each back end.",
+        height=frames.ROW_IN,
         name="compare",
-        title=f"{scenario['name']}: {' and '.join(order)}",
-        subtitle=frames.conditions(scenario),
-        x_label="Time (s)",
-        x_range=(0.0, end_s),
-        panels=tuple(panels),
-        alt=(
-            "Goodput of each class of flows, queue, loss and smoothed RTT over time, "
-            "one line for each back end."
-        ),
+        stack=Stack((0.0, end_s)),
     )
 
 
-def _line(backend: str, place: int, colour: str, x: Floats, y: Floats, step: bool) -> Series:
+def _line(backend: str, place: int, colour: str, x: Floats, y: Floats, step: bool) -> Line:
     kind: Kind = "step" if step else "line"
     if place == 0:
-        return Series(backend, x, y, "neutral", kind, width=3.2, opacity=0.55, group=backend)
+        return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55)
     dash = DASHES[(place - 1) % len(DASHES)]
-    return Series(backend, x, y, colour, kind, dash, width=1.2, group=backend)
+    return Line(backend, x, y, colour, kind=kind, dash=dash, width=1.2)
 
 
 def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -> Panel:
-    series = []
+    lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         x, y = _received(tables["flow_samples"], members, window_s)
-        series.append(_line(backend, place, members.cca, x, y, step=True))
+        lines.append(_line(backend, place, members.cca, x, y, step=True))
     title = f"Goodput of {members.label}, {1000 * window_s:g} ms windows"
-    return Panel(title, "Mbit/s", tuple(series), low=0.0)
+    return Panel(TIME, "Mbit/s", tuple(lines), title)
 
 
 def _received(
@@ -88,28 +86,28 @@ def _last(samples: pl.DataFrame) -> float:
 
 def _queue(scenario: Mapping[str, Any], shown: Mapping[str, Tables]) -> Panel:
     bdp = frames.bdp_bytes(scenario)
-    series = []
+    lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         rows = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
         x, y = frames.column(rows, "time_s"), frames.column(rows, "backlog_bytes") / bdp
-        series.append(_line(backend, place, "queue", x, y, step=False))
-    return Panel("Queue at the bottleneck", "BDP", tuple(series), low=0.0)
+        lines.append(_line(backend, place, "queue", x, y, step=False))
+    return Panel(TIME, "BDP", tuple(lines), "Queue at the bottleneck")
 
 
 def _loss(shown: Mapping[str, Tables], window_s: float) -> Panel:
-    series = []
+    lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         rows = windows.queue_loss(tables["queue_samples"], window_s)
         x = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
         y = 100 * frames.column(rows, "loss_rate")
-        series.append(_line(backend, place, "loss", x, np.append(y, y[-1]), step=True))
+        lines.append(_line(backend, place, "loss", x, np.append(y, y[-1]), step=True))
     title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
-    return Panel(title, "% of packets", tuple(series), low=0.0, least_high=1.0)
+    return Panel(TIME, "% of packets", tuple(lines), title, least_high=1.0)
 
 
 def _rtt(shown: Mapping[str, Tables], everything: FlowClass) -> Panel:
-    series = []
+    lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         x, y = frames.class_mean(tables["flow_samples"], everything, "srtt_ms")
-        series.append(_line(backend, place, "queue", x, y, step=False))
-    return Panel("Smoothed RTT, mean of all flows", "ms", tuple(series), low=0.0)
+        lines.append(_line(backend, place, "queue", x, y, step=False))
+    return Panel(TIME, "ms", tuple(lines), "Smoothed RTT, mean of all flows")

@@ -6,11 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import polars as pl
 
 from narrows.compare import text
@@ -18,9 +16,8 @@ from narrows.compare.figure import overlay
 from narrows.compare.judge import Comparison, Row
 from narrows.errors import StoreError
 from narrows.figures import interactive, static
-from narrows.figures.palette import colour
 from narrows.metrics import intervals as statistics
-from narrows.report.page import plotly_js
+from narrows.report.page import environment, plotly_js
 from narrows.store.parquet import read_parquet
 from narrows.version import __version__
 
@@ -48,12 +45,12 @@ def _write(comparison: Comparison, directory: Path) -> Comparison:
     figure = overlay(comparison.scenario, comparison.groups, tables, comparison.reference)
     pictures = static.save(figure, directory / PICTURE)
     page, numbers = directory / PAGE, directory / NUMBERS
-    html = _environment().get_template("compare.html.jinja")
+    html = environment("narrows.compare").get_template("compare.html.jinja")
     page.write_text(
         html.render(
             comparison=comparison,
             figure=figure,
-            plot=interactive.plot(figure),
+            plots=interactive.plots(figure),
             plotly=plotly_js(),
             text=text,
             version=__version__,
@@ -76,20 +73,6 @@ class _Tables(dict[str, pl.DataFrame]):
     def __missing__(self, name: str) -> pl.DataFrame:
         self[name] = read_parquet(self._directory / f"{name}.parquet")
         return self[name]
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    loaders = [jinja2.PackageLoader("narrows.compare"), jinja2.PackageLoader("narrows.report")]
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["colour"] = colour
-    return environment
 
 
 def document(comparison: Comparison) -> dict[str, Any]:

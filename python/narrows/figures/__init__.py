@@ -10,61 +10,86 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from narrows.figures.frames import Groups, Scenario, Tables
     from narrows.figures.model import Figure
+    from narrows.figures.sweeps.view import View
+
+Subject: TypeAlias = Literal["run", "sweep"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A figure that can be drawn of any run that kept samples."""
+    """A figure of the catalogue.
+
+    The function that describes it has its name, and so has its module in
+    `narrows.figures.runs` or `narrows.figures.sweeps`. That of a run takes the
+    scenario, the tables and the groups; that of a sweep one `table` and a `View`.
+    """
 
     name: str
+    of: Subject
     summary: str
-    home: str
+    table: str = "summary"
 
-    def function(self) -> Callable[[Scenario, Tables, Groups], Figure]:
+    def function(self) -> Callable[..., Figure]:
         """The function that describes it; this loads polars."""
-        found: Callable[[Scenario, Tables, Groups], Figure] = getattr(
-            import_module(self.home), self.name
-        )
+        module = import_module(f"narrows.figures.{self.of}s.{self.name}")
+        found: Callable[..., Figure] = getattr(module, self.name)
         return found
 
 
 CATALOGUE = {
     entry.name: entry
     for entry in (
+        Entry("share", "sweep", "shares over an axis, with the fair share"),
+        Entry("lines", "sweep", "a metric over an axis"),
+        Entry("heatmap", "sweep", "a metric over two axes, as colours"),
+        Entry("scatter", "sweep", "throughput against delay, with ellipses"),
+        Entry("box", "sweep", "quartiles of a metric over an axis"),
+        Entry("cdf", "sweep", "distribution of a metric over flows", table="flows"),
         Entry(
             "timeline",
+            "run",
             "throughput and RTT of each class of flows, queue and loss of the bottleneck",
-            "narrows.figures.timeline",
         ),
-        Entry("cwnd", "window, packets in flight and state of each flow", "narrows.figures.flows"),
+        Entry("cwnd", "run", "window, packets in flight and state of each flow"),
         Entry(
             "sequence",
+            "run",
             "time-sequence graph of captured flows: data, retransmissions, ACKs, SACKs, window",
-            "narrows.figures.sequence",
         ),
-        Entry("internals", "the named internals of each control", "narrows.figures.flows"),
+        Entry("internals", "run", "the named internals of each control"),
     )
 }
+"""Every figure that can be drawn of a run that kept samples, or of a sweep."""
 
-OF_SWEEPS = {
-    "share": "shares over an axis, with the fair share",
-    "lines": "a metric over an axis",
-    "heatmap": "a metric over two axes, as colours",
-    "scatter": "throughput against delay, with ellipses",
-    "box": "quartiles of a metric over an axis",
-    "cdf": "distribution of a metric over flows",
-}
-"""The figures of a sweep, which `narrows.figures.sweeps` describes."""
+
+def of(subject: Subject) -> list[Entry]:
+    """The figures of a run or of a sweep, in the order of the catalogue."""
+    return [entry for entry in CATALOGUE.values() if entry.of == subject]
 
 
 def describe(name: str, scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
-    """The figure of that name, described; `groups` names the class of every flow by id.
+    """The figure of a run, described; `groups` names the class of every flow by id.
 
-    Raises KeyError for a name that isn't in `CATALOGUE`.
+    Raises KeyError for a name that isn't one of `of("run")`.
     """
-    return CATALOGUE[name].function()(scenario, tables, groups)
+    return _function(name, "run")(scenario, tables, groups)
+
+
+def describe_sweep(name: str, frame: pl.DataFrame, view: View) -> Figure:
+    """The figure of a sweep, described from its entry's table.
+
+    Raises KeyError for a name that isn't one of `of("sweep")`, and InputError for
+    a view that the table can't give.
+    """
+    return _function(name, "sweep")(frame, view)
+
+
+def _function(name: str, subject: Subject) -> Callable[..., Figure]:
+    return {entry.name: entry for entry in of(subject)}[name].function()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from narrows.figures.chart import Scale
+from narrows.figures.model import Scale
 from narrows.spec.units import Size, UnitError, parse_duration, parse_rate, parse_size
 
 _WORDS = {

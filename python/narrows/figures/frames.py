@@ -10,12 +10,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from narrows.figures.model import Dash, Floats, Series, Span
+from narrows.figures.model import Dash, Floats, Line, Span
 from narrows.figures.palette import name
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Scenario: TypeAlias = Mapping[str, Any]
 Groups: TypeAlias = Sequence[str] | None
+
+TIME = "Time (s)"
+"""The x axis of every figure of a run."""
+ROW_IN = 1.55
+"""The usual height of a panel over time, in inches."""
+MOST_FLOWS = 8
+"""More flows than this make panels that nobody can read."""
 
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 
@@ -179,6 +186,24 @@ def internal(tables: Tables, title: str) -> pl.DataFrame:
     return internals_of(tables).filter(pl.col("name") == title)
 
 
-def has_values(series: Sequence[Series]) -> bool:
-    """Whether anything at all would be drawn."""
-    return any(bool(np.isfinite(s.y).any()) for s in series)
+def shown(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """The lines of which anything at all would be drawn."""
+    return tuple(line for line in lines if np.isfinite(line.y).any())
+
+
+def choose(classes: list[FlowClass], most: int) -> list[int]:
+    """At most `most` flows, taking turns between the classes, ascending."""
+    longest = max((len(members.flows) for members in classes), default=0)
+    turns = [
+        members.flows[place]
+        for place in range(longest)
+        for members in classes
+        if place < len(members.flows)
+    ]
+    return sorted(turns[:most])
+
+
+def flow_name(scenario: Scenario, flow: int) -> str:
+    """A flow with its control, such as "bbr-1 (BBR)"."""
+    spec = scenario["flows"][flow]
+    return f"{spec['name']} ({name(str(spec['cca']))})"

@@ -1,13 +1,13 @@
 """What a figure is, before anything draws it.
 
 A figure is described once with these classes and drawn twice: by
-`narrows.figures.static` for paper and by `narrows.figures.interactive` for the
+`narrows.figures.static` for paper and by `narrows.figures.interactive` for a
 page that a person can zoom.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,31 +16,39 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Kind: TypeAlias = Literal["line", "step", "points"]
 Dash: TypeAlias = Literal["solid", "dash", "dot"]
+Scale: TypeAlias = Literal["linear", "log"]
 
 HEADROOM = 1.06
-"""How far an automatic axis reaches above the largest value."""
+"""How far an automatic axis of a stack reaches above the largest value."""
+ROW_IN = 2.6
+"""The usual height of a row of panels, in inches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """One run of values over the common x axis.
+class Line:
+    """Values over x. Missing ones are NaN and leave a gap.
 
-    Missing values are NaN and leave a gap. A `step` holds each value until the
-    next x. With `fill`, the area down to zero is tinted. `colour` is a key of
-    `narrows.figures.palette`, never a colour itself. Series with the same
-    `group` share one entry of the legend; an empty group has none.
+    `colour` is a key of `narrows.figures.palette`, never a colour itself. A
+    `step` holds each value until the next x; `points` aren't joined. `low` and
+    `high` are a spread: error bars, or a band if `band`. With `fill`, the area
+    down to zero is tinted. Lines with the same entry share it in the legend.
     """
 
     label: str
     x: Floats
     y: Floats
     colour: str
-    kind: Kind = "line"
+    low: Floats | None = None
+    high: Floats | None = None
+    band: bool = False
+    marker: str = ""
     dash: Dash = "solid"
-    width: float = 1.6
+    kind: Kind = "line"
+    width: float = 1.5
     opacity: float = 1.0
     fill: bool = False
-    group: str = ""
+    group: str | None = None
+    """The entry in the legend if it isn't the label; an empty one is none."""
     exact: bool = False
     """Every point counts, with all its digits: nothing is thinned out on a page."""
 
@@ -48,6 +56,75 @@ class Series:
         """Refuse vectors that don't match."""
         if self.x.shape != self.y.shape or self.x.ndim != 1:
             raise ValueError(f"{self.label}: x has shape {self.x.shape} and y {self.y.shape}")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Quartiles, median and the reach of 1.5 interquartile ranges of `values`, at `x`."""
+
+    label: str
+    x: float
+    values: Floats
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a `width` from zero to `y` at `x`, with an interval if there is one."""
+
+    label: str
+    x: float
+    y: float
+    colour: str
+    interval: tuple[float, float] | None = None
+    width: float = 0.34
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A value for every pair: `values[row, column]`, with NaN where there is none.
+
+    Cells stand at whole numbers. With a `centre` the scale diverges from it, as
+    far to one side as to the other. The label stands at the scale of colours.
+    """
+
+    label: str
+    values: Floats
+    centre: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def limits(self) -> tuple[float, float]:
+        """The ends of the scale of colours."""
+        known = self.values[np.isfinite(self.values)]
+        least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        least = least if self.low is None else self.low
+        most = most if self.high is None else self.high
+        if self.centre is not None:
+            reach = max(most - self.centre, self.centre - least) or 1.0
+            return self.centre - reach, self.centre + reach
+        return (least, most) if most > least else (least, least + 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """Points, and the ellipse of one standard deviation around their mean, with a note there."""
+
+    label: str
+    x: Floats
+    y: Floats
+    colour: str
+    note: str = ""
+
+
+Mark: TypeAlias = Line | Box | Bar | Heat | Cloud
+
+
+def entry_of(mark: Mark) -> str:
+    """The words of a mark in the legend; empty for one that doesn't stand there."""
+    if isinstance(mark, Heat):
+        return ""
+    return mark.label if not isinstance(mark, Line) or mark.group is None else mark.group
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,80 +138,107 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A horizontal reference line with words above or below it, such as the buffer's size."""
+class Guide:
+    """A straight dashed line across a panel at a value of y, or of x if `upright`.
+
+    Its words stand above the line, or `below`.
+    """
 
     value: float
     label: str
+    upright: bool = False
     below: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes.
+    """One pair of axes. Ends of an axis that are None follow the data.
 
-    `spans` are drawn as a strip above; spans over the whole height
-    belong to the figure. A `low` of None follows the data; the upper limit does
-    so above `least_high`.
+    `ticks` names places on the x axis and `y_ticks` on the y axis; without them
+    they are numbers. A range whose first end is the larger one is reversed.
     """
 
-    title: str
+    x_label: str
     y_label: str
-    series: tuple[Series, ...]
-    low: float | None = None
+    marks: tuple[Mark, ...]
+    title: str = ""
+    x_range: tuple[float | None, float | None] = (None, None)
+    y_range: tuple[float | None, float | None] = (0.0, None)
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+    guides: tuple[Guide, ...] = field(default=())
+    ticks: tuple[tuple[float, str], ...] = field(default=())
+    y_ticks: tuple[tuple[float, str], ...] = field(default=())
+    spans: tuple[Span, ...] = field(default=())
+    """In a stack: shaded as a strip above the panel."""
     least_high: float = -np.inf
-    levels: tuple[Level, ...] = ()
-    spans: tuple[Span, ...] = ()
+    """In a stack: the y axis reaches up to this at least."""
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The marks that are lines."""
+        return tuple(mark for mark in self.marks if isinstance(mark, Line))
 
     def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
-        """The ends of a y axis on which all that lies in a stretch of the x axis is seen."""
+        """The ends of a y axis on which all lines and guides in a stretch of x are seen."""
         start, end = x_range
-        shown = [s.y[(s.x >= start) & (s.x <= end)] for s in self.series]
-        pool = np.concatenate([*shown, [v.value for v in self.levels]])
+        shown = [line.y[(line.x >= start) & (line.x <= end)] for line in self.lines]
+        pool = np.concatenate([*shown, [guide.value for guide in self.guides]])
         pool = pool[np.isfinite(pool)]
         least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 0.0)
-        if least == most and self.low is None:
+        given_low, given_high = self.y_range
+        if least == most and given_low is None:
             least, most = least - 0.5, most + 0.5
-        low = self.low if self.low is not None else least - (HEADROOM - 1) * (most - least)
+        low = given_low if given_low is not None else least - (HEADROOM - 1) * (most - least)
         high = max(low + HEADROOM * (most - low), self.least_high)
+        high = given_high if given_high is not None else high
         return (low, high) if high > low else (low, low + 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """Panels above each other that share one x axis.
+class Stack:
+    """What panels above each other have in common: the x axis, and spans through all of them."""
 
-    `spans` are shaded through every panel. `alt` says in words what the figure
-    shows, for people who can't see it.
+    x_range: tuple[float, float]
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Panels in rows of `columns`, or above each other on one x axis if there is a `stack`.
+
+    `alt` says in words what the figure shows, for people who can't see it.
     """
 
-    name: str
     title: str
     subtitle: str
-    x_label: str
-    x_range: tuple[float, float]
     panels: tuple[Panel, ...]
-    spans: tuple[Span, ...] = ()
-    alt: str = ""
-    tall: float = 1.0
-    """Height of a panel, of the usual."""
+    alt: str
+    columns: int = 1
+    height: float = ROW_IN
+    """Of a row in inches, with its words; of the axes alone in a stack."""
+    name: str = ""
+    stack: Stack | None = None
 
     def between(self, start: float, end: float) -> Figure:
-        """The same figure with the x axis from `start` to `end`."""
-        return replace(self, x_range=(start, end))
+        """The same stack with the x axis from `start` to `end`; other figures stay as they are."""
+        if self.stack is None:
+            return self
+        return replace(self, stack=replace(self.stack, x_range=(start, end)))
 
-    def legend(self) -> list[Series]:
-        """The first series of every group, in the order of appearance."""
-        first: dict[str, Series] = {}
+    def legend(self) -> dict[str, Mark]:
+        """The first mark of every entry, in the order of appearance."""
+        first: dict[str, Mark] = {}
         for panel in self.panels:
-            for series in panel.series:
-                if series.group:
-                    first.setdefault(series.group, series)
-        return list(first.values())
+            for mark in panel.marks:
+                if entry_of(mark):
+                    first.setdefault(entry_of(mark), mark)
+        return first
 
     def span_legend(self) -> list[Span]:
         """The first span of every label, in the order of appearance."""
+        through = self.stack.spans if self.stack is not None else ()
         first: dict[str, Span] = {}
-        for span in (*self.spans, *(s for panel in self.panels for s in panel.spans)):
+        for span in (*through, *(s for panel in self.panels for s in panel.spans)):
             first.setdefault(span.label, span)
         return list(first.values())

@@ -18,7 +18,6 @@ import jinja2
 from narrows import figures
 from narrows.figures import frames, interactive
 from narrows.figures.frames import Scenario, Tables
-from narrows.figures.model import Figure
 from narrows.figures.palette import colour, name
 
 MOST_RUNS = 4
@@ -96,7 +95,9 @@ def render(study: Study) -> str:
             subtitle=frames.conditions(study.runs[0].scenario),
             cards=_cards(study.runs),
             drawn=drawn,
-            thinned=any(drawing["plot"].thinned for run in drawn for drawing in run["drawings"]),
+            thinned=any(
+                plot.thinned for run in drawn for d in run["drawings"] for plot in d["plots"]
+            ),
             plotly=plotly_js() if drawn else "",
             most_flows=MOST_FLOWS,
         )
@@ -118,10 +119,11 @@ def plotly_js() -> str:
 
 
 @cache
-def environment() -> jinja2.Environment:
-    """Where templates come from, with the filters that they use."""
+def environment(*packages: str) -> jinja2.Environment:
+    """Where templates come from, here and in other `packages`, with what they use."""
+    homes = ("narrows.report", *packages)
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("narrows.report"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(home) for home in homes]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -150,25 +152,19 @@ def percent(value: float | None) -> str:
 
 def _drawings(run: Run, study: Study) -> dict[str, Any]:
     described = [
-        figures.describe(entry, run.scenario, run.tables, study.groups)
-        for entry in figures.CATALOGUE
+        figures.describe(entry.name, run.scenario, run.tables, study.groups)
+        for entry in figures.of("run")
     ]
-    shown = [_shown(figure, study.show) for figure in described if figure.panels]
+    shown = [f.between(*study.show) if study.show else f for f in described if f.panels]
+    plots = [interactive.plots(figure) for figure in shown]
     return {
         "label": run.label,
         "drawings": [
-            {
-                "figure": figure,
-                "plot": interactive.plot(figure),
-                "folded": len(figure.panels) > MOST_PANELS,
-            }
-            for figure in shown
+            {"figure": figure, "plots": own, "folded": len(figure.panels) > MOST_PANELS}
+            for figure, own in zip(shown, plots, strict=True)
         ],
+        "thinned": any(plot.thinned for own in plots for plot in own),
     }
-
-
-def _shown(figure: Figure, show: tuple[float, float] | None) -> Figure:
-    return figure.between(*show) if show else figure
 
 
 def _cards(runs: Sequence[Run]) -> list[tuple[str, str]]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.figures.chart import Sheet
     from narrows.figures.model import Figure
     from narrows.report import Check
     from narrows.store import StoredTrial
@@ -89,11 +88,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on paper: the part of the document it stands beside, a caption, the sheet."""
+    """A figure on paper: the part of the document it stands beside, a caption, the figure."""
 
     name: str
     caption: str
-    sheet: Sheet | Figure
+    figure: Figure
 
 
 class Method(Protocol):

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line
+from narrows.figures.model import Guide, Line, Panel
 from narrows.metrics.intervals import half_width
 from narrows.report import Check
 from narrows.reproduce import views
@@ -88,7 +88,7 @@ def values(data: Data, value: str, **where: str | float) -> list[float]:
     return [float(v) for v in rows[value].drop_nulls().to_list()]
 
 
-def chart(
+def panel(
     data: Data,
     value: str,
     y_label: str,
@@ -98,7 +98,7 @@ def chart(
     title: str = "",
     guides: tuple[Guide, ...] = (),
     top: float | None = None,
-) -> Chart:
+) -> Panel:
     """A value over the buffer, a line for each variant with the range of its trials."""
     lines = []
     for name, variant in variants.items():
@@ -111,7 +111,7 @@ def chart(
         x, y, low, high = (frames.column(ordered, c) for c in ("buffer_bdp", "mean", "low", "high"))
         lines.append(Line(variant.label, x, y, variant.colour, low, high, marker="o"))
     marks = tuple(lines)
-    return Chart("Buffer (BDP)", y_label, marks, title=title, y_range=(0, top), guides=guides)
+    return Panel("Buffer (BDP)", y_label, marks, title=title, y_range=(0, top), guides=guides)
 
 
 def less(

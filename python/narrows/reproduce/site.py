@@ -44,6 +44,7 @@ class Plates:
 
 def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path) -> Plates:
     """Draws the pictures and writes the tables of one figure."""
+    from narrows.figures import static
     from narrows.report.site import write_tables
 
     site = out / "site"
@@ -52,8 +53,8 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
     plates, files = [], []
     for picture in pictures:
         name = f"{stem}-{picture.name}" if picture.name else stem
-        files += _save(picture, site / name)
-        plates.append((name, picture.caption, picture.sheet.alt))
+        files += static.save(picture.figure, site / name)
+        plates.append((name, picture.caption, picture.figure.alt))
     tables = write_tables(site / "data", stem, data.frames)
     scope = item.scope
     return Plates(
@@ -65,15 +66,6 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
         tuple(tables),
         tuple(str(file) for file in files),
     )
-
-
-def _save(picture: Picture, stem: Path) -> list[Path]:
-    from narrows.figures.chart import Sheet
-    from narrows.figures.paper import save_sheet
-    from narrows.figures.static import save
-
-    drawn = picture.sheet
-    return save_sheet(drawn, stem) if isinstance(drawn, Sheet) else save(drawn, stem)
 
 
 def write_site(

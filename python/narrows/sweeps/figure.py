@@ -16,7 +16,6 @@ from narrows.store import Place, is_store, location, open_result, open_store
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.figures.chart import Sheet
     from narrows.figures.model import Figure
 
 
@@ -30,42 +29,38 @@ def described(
     by: str | None = None,
     where: Sequence[str] = (),
     trial: int = 1,
-) -> Figure | Sheet:
+) -> Figure:
     """The figure `name` of the results at `place`, described.
 
     Figures of a sweep take axes (`x`, `y`, `by`), a `metric` and conditions such
     as "path.buffer=1bdp,2bdp" (`where`); those of a run show one `trial` of the
     only combination that meets them. Raises InputError.
     """
-    from narrows.figures import CATALOGUE as RUNS
-    from narrows.figures import sweeps
+    from narrows import figures
+    from narrows.figures.sweeps.view import View
 
-    if name in sweeps.CATALOGUE:
-        entry = sweeps.CATALOGUE[name]
-        frame, axes, title = _table(place, entry.table, where)
-        view = sweeps.View(title, axes, metric, _place(x), _place(y), _place(by))
-        return entry.function(frame, view)
-    if name not in RUNS:
-        known = [*sweeps.CATALOGUE, *RUNS]
+    entry = figures.CATALOGUE.get(name)
+    if entry is None:
+        known = list(figures.CATALOGUE)
         raise InputError.at("NAME", f"{quote(name)}, which is no figure", one_of(name, known))
-    return _of_run(place, name, where, trial)
+    if entry.of == "run":
+        return _of_run(place, name, where, trial)
+    frame, axes, title = _table(place, entry.table, where)
+    view = View(title, axes, metric, _place(x), _place(y), _place(by))
+    return figures.describe_sweep(name, frame, view)
 
 
-def save(figure: Figure | Sheet, stem: Path, formats: Sequence[str]) -> list[Path]:
+def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
     """Writes a described figure as `stem.png`, `stem.svg` and `stem.html`."""
-    from narrows.figures import paper, static
-    from narrows.figures.chart import Sheet
-    from narrows.report.sheet import save_page
+    from narrows.figures import static
+    from narrows.report.single import save_page
 
     known = ("png", "svg", "html")
     for kind in formats:
         if kind not in known:
             raise InputError.at("--format", quote(kind), one_of(kind, known))
     drawn = [kind for kind in formats if kind != "html"]
-    if isinstance(figure, Sheet):
-        paths = paper.save_sheet(figure, stem, drawn)
-    else:
-        paths = static.save(figure, stem, drawn)
+    paths = static.save(figure, stem, drawn)
     return [*paths, save_page(figure, stem)] if "html" in formats else paths
 
 

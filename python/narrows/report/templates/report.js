@@ -13,8 +13,9 @@
   const load = (id) => {
     const text = document.getElementById(`${id}-data`).textContent;
     const { colours } = JSON.parse(text);
-    return JSON.parse(text, (_, value) =>
-      typeof value === "string" && value.startsWith("@") ? resolve(value, colours) : value);
+    // Only what is a colour: a flow may be named "@ink".
+    return JSON.parse(text, (name, value) =>
+      /color$/.test(name) && typeof value === "string" && value.startsWith("@") ? resolve(value, colours) : value);
   };
 
   const drawn = new Set();

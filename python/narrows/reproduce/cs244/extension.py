@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import views
 from narrows.reproduce.cs244 import testbed
@@ -52,16 +52,16 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput over 100 s, both buffers in Mininet."""
-    sheet = Sheet(
+    figure = Figure(
         "1 CUBIC against 1 BBR in large buffers",
         f"10 Mbit/s, 40 ms, started together, Mininet; windows of 1 s; {data.scope.profile}",
-        tuple(_chart(data, label) for label in BUFFERS),
+        tuple(_panel(data, label) for label in BUFFERS),
         "Throughput over 100 s: at 6 BDP BBR is starved and comes back, at 18 BDP CUBIC dominates.",
     )
-    return [Picture("", "Throughput of both flows, first trial", sheet)]
+    return [Picture("", "Throughput of both flows, first trial", figure)]
 
 
-def _chart(data: Data, label: str) -> Chart:
+def _panel(data: Data, label: str) -> Panel:
     rows = data["throughput"].filter(
         (pl.col("buffer") == label)
         & (pl.col("environment") == "Mininet")
@@ -74,7 +74,7 @@ def _chart(data: Data, label: str) -> Chart:
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(name(kind), x, y, kind, width=1.2))
     room, words = BUFFERS[label]
-    return Chart("Time (s)", "Throughput (Mbit/s)", tuple(lines),
+    return Panel("Time (s)", "Throughput (Mbit/s)", tuple(lines),
                  title=f"{words} ({room.removesuffix('pkt')} packets)", x_range=(0, END_S),
                  y_range=(0, 10), guides=(Guide(5, ""),))  # fmt: skip
 

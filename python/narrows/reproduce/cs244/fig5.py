@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -60,23 +60,23 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """RTT over the first 8 s, a chart for each environment."""
-    sheet = Sheet(
+    """RTT over the first 8 s, a panel for each environment."""
+    figure = Figure(
         "BBR keeps the queue empty that CUBIC fills",
         f"1 CUBIC and 1 BBR, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
-        tuple(_chart(data, environment) for environment in testbed.ENVIRONMENTS),
+        tuple(_panel(data, environment) for environment in testbed.ENVIRONMENTS),
         "RTT over 8 s in two environments: BBR's near 40 ms with small probes, CUBIC's in "
         "saw-teeth up to 250 ms.",
     )
-    return [Picture("", "RTT of each flow over the first 8 seconds", sheet)]
+    return [Picture("", "RTT of each flow over the first 8 seconds", figure)]
 
 
-def _chart(data: Data, environment: str) -> Chart:
+def _panel(data: Data, environment: str) -> Panel:
     lines = []
     for kind in KINDS:
         times, rtt = _series(data, environment, kind)
         lines.append(Line(name(kind), times, rtt, kind, width=1.2))
-    return Chart("Time (s)", "RTT (ms)", tuple(lines), title=environment, x_range=(0, SHOWN_S),
+    return Panel("Time (s)", "RTT (ms)", tuple(lines), title=environment, x_range=(0, SHOWN_S),
                  y_range=(0, 270), guides=(Guide(FULL_MS, ""), Guide(RTPROP_MS, "")))  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.cs244 import testbed
@@ -79,19 +79,19 @@ def settled(rates: pl.DataFrame) -> float:
 def draw(data: Data) -> list[Picture]:
     """The first 50 s of a trial in each environment, and of one with inexact starts."""
     other = next(label for label in OFFSETS if label != EXACT)
-    charts = [_chart(data, environment, EXACT) for environment in testbed.ENVIRONMENTS]
-    charts.append(_chart(data, "VMs", other))
-    sheet = Sheet(
+    panels = [_panel(data, environment, EXACT) for environment in testbed.ENVIRONMENTS]
+    panels.append(_panel(data, "VMs", other))
+    figure = Figure(
         "BBR flows converge to a fair share",
         f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets; windows of 1 s; {data.scope.profile}",
-        tuple(charts),
+        tuple(panels),
         "Throughput of five BBR flows over 50 s: uneven at first, then equal but for common dips.",
         height=2.3,
     )
-    return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", sheet)]
+    return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", figure)]
 
 
-def _chart(data: Data, environment: str, starts: str) -> Chart:
+def _panel(data: Data, environment: str, starts: str) -> Panel:
     rows = data["throughput"].filter(
         (pl.col("environment") == environment)
         & (pl.col("starts") == starts)
@@ -103,7 +103,7 @@ def _chart(data: Data, environment: str, starts: str) -> Chart:
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(label, x, y, f"flow:{place}", width=1.2))
     words = "starts 2 s apart" if starts == EXACT else "starts up to 0.5 s earlier or later"
-    return Chart("Time (s)", "Mbit/s", tuple(lines), title=f"{environment}, {words}",
+    return Panel("Time (s)", "Mbit/s", tuple(lines), title=f"{environment}, {words}",
                  x_range=(0, SHOWN_S), guides=(Guide(RATE / FLOWS, ""),))  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce.cs244 import fig6
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -37,16 +37,16 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """The first 50 s of a trial on the virtual machines, without and with offload."""
-    sheet = Sheet(
+    figure = Figure(
         "Segmentation offload and convergence",
         f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets; windows of 1 s; {data.scope.profile}",
-        tuple(_chart(data, label) for label in SETTINGS),
+        tuple(_panel(data, label) for label in SETTINGS),
         "Throughput of five BBR flows over 50 s, without and with super-packets in the queue.",
     )
-    return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", sheet)]
+    return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", figure)]
 
 
-def _chart(data: Data, label: str) -> Chart:
+def _panel(data: Data, label: str) -> Panel:
     rows = data["throughput"].filter(
         (pl.col("gso") == label) & (pl.col("environment") == "VMs") & (pl.col("trial") == 1)
     )
@@ -56,7 +56,7 @@ def _chart(data: Data, label: str) -> Chart:
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(flow, x, y, f"flow:{place}", width=1.2))
     fair = Guide(fig6.RATE / fig6.FLOWS, "")
-    return Chart("Time (s)", "Mbit/s", tuple(lines), title=f"offload {label}",
+    return Panel("Time (s)", "Mbit/s", tuple(lines), title=f"offload {label}",
                  x_range=(0, fig6.SHOWN_S), guides=(fair,))  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.conditions import dumbbell
@@ -65,25 +65,25 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """RTT of each alone, and BBR's throughput beside CUBIC, from both."""
-    charts = [*(_rtts(data, label) for label in ALONE), _shares(data)]
-    sheet = Sheet(
+    panels = [*(_rtts(data, label) for label in ALONE), _shares(data)]
+    figure = Figure(
         "One description, two environments",
         f"10 Mbit/s, 40 ms; {', '.join(PLACES.values())}; {data.scope.profile}",
-        tuple(charts),
+        tuple(panels),
         "RTT of CUBIC and of BBR alone, and the throughput of both together, in two environments.",
         height=2.3,
     )
-    return [Picture("", "RTT of each flow alone, and BBR's throughput beside CUBIC", sheet)]
+    return [Picture("", "RTT of each flow alone, and BBR's throughput beside CUBIC", figure)]
 
 
-def _rtts(data: Data, label: str) -> Chart:
+def _rtts(data: Data, label: str) -> Panel:
     kind = label.partition(" ")[0].lower()
     lines = []
     for place, words in PLACES.items():
         x, y = _rtt(data, place, label)
         if len(x):
             lines.append(_line(words, x, y, kind, place))
-    return Chart("Time (s)", "Smoothed RTT (ms)", tuple(lines), title=label, x_range=(0, 8))
+    return Panel("Time (s)", "Smoothed RTT (ms)", tuple(lines), title=label, x_range=(0, 8))
 
 
 def _line(words: str, x: Floats, y: Floats, kind: str, place: str) -> Line:
@@ -98,14 +98,14 @@ def _rtt(data: Data, place: str, label: str) -> tuple[Floats, Floats]:
     return frames.column(rows, "time_s"), frames.column(rows, "srtt_ms")
 
 
-def _shares(data: Data) -> Chart:
+def _shares(data: Data) -> Panel:
     lines = []
     for place, words in PLACES.items():
         rows = _throughput(data, place).filter(pl.col("class") == "bbr")
         if rows.height:
             x, y = frames.column(rows, "start_s"), frames.column(rows, "throughput_mbps")
             lines.append(_line(words, x, y, "bbr", place))
-    return Chart("Time (s)", "BBR's throughput (Mbit/s)", tuple(lines), title=SHARED,
+    return Panel("Time (s)", "BBR's throughput (Mbit/s)", tuple(lines), title=SHARED,
                  x_range=(0, 100), y_range=(0, 10))  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
@@ -70,18 +70,18 @@ def draw(data: Data) -> list[Picture]:
         rows = by_hold(data, label)
         x, y, low, high = (frames.column(rows, c) for c in ("hold_ms", "mean", "low", "high"))
         lines.append(Line(label, x, y, colour, low, high, marker="o"))
-    chart = Chart("ACKs held for (ms)", "Utilisation (percent)", tuple(lines),
+    panel = Panel("ACKs held for (ms)", "Utilisation (percent)", tuple(lines),
                   x_range=(-1, HOLDS_MS[-1] + 1), y_range=(0, 102))  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "What held ACKs cost BBR",
         f"1 BBR, 100 Mbit/s, 20 ms, up to {MOST} ACKs in one; {data.scope.profile}, with "
         f"extra_acked {MODELLED}",
-        (chart,),
+        (panel,),
         "Utilisation against the holding time: a window of 1 BDP collapses, 2 BDP keeps the rate "
         "up to a round trip, the model of aggregation beyond.",
         height=3.4,
     )
-    return [Picture("", "Utilisation by the time for which ACKs are held", sheet)]
+    return [Picture("", "Utilisation by the time for which ACKs are held", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from narrows.figures.chart import Bar, Chart, Guide, Sheet
+from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -59,20 +59,20 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Delay and loss of each kind alone, and the shares of both together."""
-    charts = (
+    panels = (
         _bars(data, "delay_ms", "Mean queueing delay (ms)", "Two of a kind"),
         _bars(data, "loss", "Loss (percent)", "Two of a kind"),
         _shares(data),
     )
-    sheet = Sheet(
+    figure = Figure(
         "BBR and CUBIC through queue managements",
         f"20 Mbit/s, 40 ms, 375 KB, 1 minute, mean of {TRIALS} trials; {data.scope.profile}",
-        charts,
+        panels,
         "Bars by discipline: queueing delay and loss of two BBR or two CUBIC, and the goodput of "
         "one of each together.",
         height=2.3,
     )
-    return [Picture("", "Delay and loss of each kind alone; goodput of both together", sheet)]
+    return [Picture("", "Delay and loss of each kind alone; goodput of both together", figure)]
 
 
 def _queues(data: Data) -> list[str]:
@@ -85,21 +85,21 @@ def _ticks(data: Data) -> tuple[tuple[float, str], ...]:
     return tuple((float(place), QUEUES[queue]) for place, queue in enumerate(_queues(data)))
 
 
-def _bars(data: Data, column: str, label: str, title: str) -> Chart:
+def _bars(data: Data, column: str, label: str, title: str) -> Panel:
     bars = []
     for place, queue in enumerate(_queues(data)):
         for side, mix in ((-0.18, "bbr"), (0.18, "cubic")):
             values = _bottleneck(data, queue, mix)[column].to_list()
             bars.append(_bar(name(mix), place + side, values, mix))
-    return Chart("", label, tuple(bars), title=title, ticks=_ticks(data))
+    return Panel("", label, tuple(bars), title=title, ticks=_ticks(data))
 
 
-def _shares(data: Data) -> Chart:
+def _shares(data: Data) -> Panel:
     bars = []
     for place, queue in enumerate(_queues(data)):
         for side, cca in ((-0.18, "bbr"), (0.18, "cubic")):
             bars.append(_bar(name(cca), place + side, _goodputs(data, queue, cca), cca))
-    return Chart("", "Goodput (Mbit/s)", tuple(bars), title="One of each", ticks=_ticks(data),
+    return Panel("", "Goodput (Mbit/s)", tuple(bars), title="One of each", ticks=_ticks(data),
                  y_range=(0, RATE), guides=(Guide(RATE / 2, ""),))  # fmt: skip
 
 

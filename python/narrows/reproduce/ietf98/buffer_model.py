@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from narrows.figures.chart import Guide, Sheet
+from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import improved_path, improvements
@@ -41,26 +41,26 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Loss and queue alone; shares beside the others."""
     fair = (Guide(50, "fair"),)
-    charts = (
-        proposals.chart(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
-        proposals.chart(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
+    panels = (
+        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
+        proposals.panel(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
         *(
-            proposals.chart(
+            proposals.panel(
                 data, "share", "BBR's share (percent)", VARIANTS, mix,
                 title=mix, guides=fair, top=102,
             )
             for mix in (CUBIC, RENO)
         ),
     )  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "A model of the buffer",
         f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
-        charts,
+        panels,
         "Less loss and a shorter queue alone; beside loss-based flows BBR's share turns around.",
         columns=2,
         height=3.2,
     )
-    return [Picture("", "Loss, queue and shares with a model of the buffer and without", sheet)]
+    return [Picture("", "Loss, queue and shares with a model of the buffer and without", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -51,7 +51,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Goodput against the buffer, as the slide; and the run of the data point over time."""
-    sheet = Sheet(
+    figure = Figure(
         "1 CUBIC against 1 BBR by the size of the buffer",
         f"10 Mbit/s, 40 ms, 4 minutes; mean and range of the orders; {data.scope.profile}",
         (_sweep(data), _point(data)),
@@ -59,28 +59,28 @@ def draw(data: Data) -> list[Picture]:
         "BDP on. Below, both over time at 8 BDP.",
         height=3.0,
     )
-    return [Picture("", "Goodput by the size of the buffer, and over time at 8 BDP", sheet)]
+    return [Picture("", "Goodput by the size of the buffer, and over time at 8 BDP", figure)]
 
 
-def _sweep(data: Data) -> Chart:
+def _sweep(data: Data) -> Panel:
     lines = []
     for kind in KINDS:
         rows = by_buffer(data, kind)
         x, y, low, high = (frames.column(rows, c) for c in ("buffer_bdp", "mean", "low", "high"))
         lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
     ticks = tuple((room, f"{room:g}") for room in (0.5, 1, 2, 4, 8, 16, 32, 50))
-    return Chart("Buffer (BDP)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
+    return Panel("Buffer (BDP)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                  y_range=(0, 10), ticks=ticks)  # fmt: skip
 
 
-def _point(data: Data) -> Chart:
+def _point(data: Data) -> Panel:
     rows = data["throughput"].filter((pl.col("buffer_bdp") == POINT) & (pl.col("order") == 0))
     lines = []
     for kind in KINDS:
         mine = rows.filter(pl.col("class") == kind)
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(name(kind), x, y, kind, width=1.1))
-    return Chart("Time (s)", "Throughput (Mbit/s)", tuple(lines), title="8 BDP, windows of 1 s",
+    return Panel("Time (s)", "Throughput (Mbit/s)", tuple(lines), title="8 BDP, windows of 1 s",
                  x_range=(0, 240), y_range=(0, 10))  # fmt: skip
 
 

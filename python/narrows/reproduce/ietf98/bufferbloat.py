@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -79,16 +79,16 @@ def draw(data: Data) -> list[Picture]:
         lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
     ticks = tuple((float(room), str(room)) for room in BUFFERS_KB)
     words = f"{LEAST_WINDOW} packets of each BBR flow"
-    chart = Chart("Buffer (KB)", "Median RTT (s)", tuple(lines), x_scale="log", y_scale="log",
+    panel = Panel("Buffer (KB)", "Median RTT (s)", tuple(lines), x_scale="log", y_scale="log",
                   y_range=(0.2, 100), ticks=ticks, guides=(Guide(floor_s(), words),))  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "Queueing delay in bloated buffers",
         f"8 BBR or 8 CUBIC, 128 kbit/s, 40 ms, minutes 15 to 30; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "CUBIC's RTT grows in proportion to the buffer; BBR's stays at 4 s from 75 KB on.",
         height=3.6,
     )
-    return [Picture("", "Median RTT by the size of the buffer, mean and range of trials", sheet)]
+    return [Picture("", "Median RTT by the size of the buffer, mean and range of trials", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

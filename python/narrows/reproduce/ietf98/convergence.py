@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.metrics.fairness import jain
 from narrows.report import Check
 from narrows.reproduce import views
@@ -92,24 +92,24 @@ def _notices(rows: pl.DataFrame, probe_s: float | None) -> pl.DataFrame:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput of every flow, two and five."""
-    sheet = Sheet(
+    figure = Figure(
         "BBR flows find a fair share by noticing each other's probes",
         f"100 Mbit/s, 10 ms, 8 BDP; windows of 200 ms; {data.scope.profile}, first trial",
-        tuple(_chart(data, count) for count in COUNTS),
+        tuple(_panel(data, count) for count in COUNTS),
         "Throughput of two and of five BBR flows over a minute: after common dips every 10 s the "
         "shares are equal.",
     )
-    return [Picture("", "Throughput of each flow; dashed: its fair share", sheet)]
+    return [Picture("", "Throughput of each flow; dashed: its fair share", figure)]
 
 
-def _chart(data: Data, count: int) -> Chart:
+def _panel(data: Data, count: int) -> Panel:
     rows = data["throughput"].filter((pl.col("flows") == count) & (pl.col("trial") == 1))
     lines = []
     for place, label in enumerate(rows["class"].unique(maintain_order=True).to_list()):
         mine = rows.filter(pl.col("class") == label)
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
-        lines.append(Line(label, x, y, f"flow:{place}", step=True, width=1.2))
-    return Chart("Time (s)", "Throughput (Mbit/s)", tuple(lines), title=f"{count} flows",
+        lines.append(Line(label, x, y, f"flow:{place}", kind="step", width=1.2))
+    return Panel("Time (s)", "Throughput (Mbit/s)", tuple(lines), title=f"{count} flows",
                  x_range=(0, END_S), guides=(Guide(RATE / count, ""),))  # fmt: skip
 
 

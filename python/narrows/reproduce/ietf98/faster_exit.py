@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from narrows.figures.chart import Sheet
+from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import improved_path, improvements
@@ -42,20 +42,20 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Loss and queue of long flows, and of the start."""
-    charts = tuple(
-        proposals.chart(data, value, label, VARIANTS, mix, title=mix)
+    panels = tuple(
+        proposals.panel(data, value, label, VARIANTS, mix, title=mix)
         for mix in (LONG, SHORT)
         for value, label in (("loss", "Loss (percent)"), ("queue", "Mean queue (BDP)"))
     )
-    sheet = Sheet(
+    figure = Figure(
         "Three ways to less queue and loss",
         f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
-        charts,
+        panels,
         "Loss and mean queue by the buffer for BBR and three changes of it.",
         columns=2,
         height=3.2,
     )
-    return [Picture("", "Loss and queue of long flows, and of a flow's first seconds", sheet)]
+    return [Picture("", "Loss and queue of long flows, and of a flow's first seconds", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

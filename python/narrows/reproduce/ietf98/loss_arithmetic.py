@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
@@ -80,16 +80,16 @@ def draw(data: Data) -> list[Picture]:
         slide,
         Line("CUBIC", 100 * x, y, "cubic", low, high, marker="o"),
     )
-    chart = Chart("Random loss (percent)", "Goodput (Mbit/s)", marks, x_scale="log",
+    panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", marks, x_scale="log",
                   y_scale="log", y_range=(0.3, 3e4), guides=(Guide(1e4, "10 Gbit/s"),))  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "What random loss allows CUBIC",
         f"1 CUBIC, RTT 100 ms, links that it can't fill; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "CUBIC's goodput against the loss rate, both logarithmic, along its response function.",
         height=3.6,
     )
-    return [Picture("", "Goodput against loss, mean and range of the trials", sheet)]
+    return [Picture("", "Goodput against loss, mean and range of the trials", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

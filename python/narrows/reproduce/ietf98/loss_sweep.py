@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
@@ -68,17 +68,17 @@ def draw(data: Data) -> list[Picture]:
         at, y, low, high = (frames.column(rows, c) for c in ("loss", "median", "low", "high"))
         lines.append(Line(name(kind), 100 * at, y, kind, low, high, marker="o"))
     ticks = tuple((v, f"{v:g}") for v in (0.001, 0.01, 0.1, 1, 2, 5, 15, 50))
-    chart = Chart("Random loss (percent)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
+    panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                   y_range=(0, 100), ticks=ticks)  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "Throughput in spite of random loss",
         f"1 BBR or 1 CUBIC, 100 Mbit/s, 100 ms, 1 minute; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "BBR stays near what gets through up to 15 % loss, then collapses; CUBIC collapses from "
         "0.01 % on.",
         height=3.6,
     )
-    return [Picture("", "Goodput against random loss, median and range of the trials", sheet)]
+    return [Picture("", "Goodput against random loss, median and range of the trials", figure)]
 
 
 def by_loss(data: Data, kind: str) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -68,30 +68,30 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """What arrived over time in every trial, as the slide; completion times against noise."""
-    charts = (*(_arrivals(data, size) for size in SIZES_MB), *(_times(data, s) for s in SIZES_MB))
-    sheet = Sheet(
+    panels = (*(_arrivals(data, size) for size in SIZES_MB), *(_times(data, s) for s in SIZES_MB))
+    figure = Figure(
         "Downloads over a cellular link",
         f"LTE, 50 Mbit/s, 50 ms, slots of 10 ms, up to 20 ms of noise; {data.scope.profile}",
-        charts,
+        panels,
         "Downloads of 1 MB and 20 MB: with noise CUBIC leaves slow start early and takes longer.",
         columns=2,
         height=2.5,
     )
-    return [Picture("", f"Every trial with {NOISY} ms of noise; completion times by noise", sheet)]
+    return [Picture("", f"Every trial with {NOISY} ms of noise; completion times by noise", figure)]
 
 
-def _arrivals(data: Data, size: int) -> Chart:
+def _arrivals(data: Data, size: int) -> Panel:
     rows = data["received"].filter((pl.col("size_mb") == size) & (pl.col("noise_ms") == NOISY))
     lines = []
     for kind in KINDS:
         for _, mine in rows.filter(pl.col("kind") == kind).group_by("trial", maintain_order=True):
             x, y = frames.column(mine, "time_s"), frames.column(mine, "mb")
             lines.append(Line(name(kind), x, y, kind, width=1.0, opacity=0.7))
-    return Chart("Time (s)", "Received (MB)", tuple(lines), title=f"{size} MB, {NOISY} ms of noise",
+    return Panel("Time (s)", "Received (MB)", tuple(lines), title=f"{size} MB, {NOISY} ms of noise",
                  x_range=(0, None))  # fmt: skip
 
 
-def _times(data: Data, size: int) -> Chart:
+def _times(data: Data, size: int) -> Panel:
     fct = pl.col("fct_s")
     lines = []
     for kind in KINDS:
@@ -100,7 +100,7 @@ def _times(data: Data, size: int) -> Chart:
         means = means.sort("noise_ms")
         x, y, low, high = (frames.column(means, c) for c in ("noise_ms", "mean", "low", "high"))
         lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
-    return Chart("Noise in the delay, at most (ms)", "Completion (s)", tuple(lines),
+    return Panel("Noise in the delay, at most (ms)", "Completion (s)", tuple(lines),
                  title=f"{size} MB")  # fmt: skip
 
 

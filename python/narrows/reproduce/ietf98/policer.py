@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -71,24 +71,24 @@ def draw(data: Data) -> list[Picture]:
         rows = first.filter((pl.col("estimate") == label) & (pl.col("sent") > 0))
         x = frames.column(rows, "time_s")
         y = 100 * frames.column(rows, "dropped") / frames.column(rows, "sent")
-        lines.append(Line(f"BBR {label} long-term estimate", x, y, colour, step=True, width=1.1))
+        lines.append(Line(f"BBR {label} long-term estimate", x, y, colour, kind="step", width=1.1))
     rows = first.filter(pl.col("estimate") == "with")
     x = frames.column(rows, "time_s")
     y = frames.column(rows.with_columns(pl.when(pl.col("used") > 0).then("rate")), "rate")
     estimate = Line("the estimate in use", x, y, "queue", width=2.0)
-    charts = (
-        Chart("Time (s)", "Loss (percent)", tuple(lines), x_range=(0, 30), y_range=(0, 100)),
-        Chart("Time (s)", "Mbit/s", (estimate,), x_range=(0, 30), y_range=(0, 12),
+    panels = (
+        Panel("Time (s)", "Loss (percent)", tuple(lines), x_range=(0, 30), y_range=(0, 100)),
+        Panel("Time (s)", "Mbit/s", (estimate,), x_range=(0, 30), y_range=(0, 12),
               guides=(Guide(POLICED, "policed rate"),)),
     )  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "BBR finds the rate of a policer",
         f"1 BBR, 100 Mbit/s, 40 ms; policer of 10 Mbit/s, {BURST}; {data.scope.profile}",
-        charts,
+        panels,
         "Loss is very high at first and low while the long-term estimate is in use.",
         height=2.4,
     )
-    return [Picture("", "Loss in windows of 200 ms, and the long-term estimate", sheet)]
+    return [Picture("", "Loss in windows of 200 ms, and the long-term estimate", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import proposals, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -70,22 +70,22 @@ def _of(data: Data, frame: str, variant: str, mix: str) -> pl.DataFrame:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput of all flows and RTprop of the first over some PROBE_RTTs."""
-    charts = (
+    panels = (
         _lines(data, "rate", "start_s", "percent", "All flows (percent of rate)", ALONE),
         _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", ALONE),
         _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", MIXED),
     )
-    sheet = Sheet(
+    figure = Figure(
         "A gentler PROBE_RTT",
         f"{improvements.PATH}, {BUFFERS[0]:g} BDP; {data.scope.profile}",
-        charts,
+        panels,
         "The dip of throughput in PROBE_RTT is smaller; beside CUBIC RTprop is lost.",
         height=2.4,
     )
-    return [Picture("", "Throughput and RTprop over two PROBE_RTTs", sheet)]
+    return [Picture("", "Throughput and RTprop over two PROBE_RTTs", figure)]
 
 
-def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) -> Chart:
+def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) -> Panel:
     lines = []
     for name, variant in VARIANTS.items():
         rows = _of(data, frame, name, mix).filter(
@@ -93,9 +93,9 @@ def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) 
         )
         rows = rows.filter(pl.col("flow") == 0) if "flow" in rows.columns else rows
         x, y = frames.column(rows.sort(time), time), frames.column(rows.sort(time), value)
-        lines.append(Line(variant.label, x, y, variant.colour, step=True, width=1.2))
+        lines.append(Line(variant.label, x, y, variant.colour, kind="step", width=1.2))
     guides = (Guide(improvements.RTT_MS, "the path's delay"),) if frame == "rtprop" else ()
-    return Chart("Time (s)", label, tuple(lines), title=mix, guides=guides)
+    return Panel("Time (s)", label, tuple(lines), title=mix, guides=guides)
 
 
 def judge(data: Data) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -56,20 +56,20 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput of every flow, BBR beside Reno on the left, CUBIC beside Reno on the right."""
-    charts = tuple(_chart(data, slide, kind) for slide in SLIDES for kind in KINDS)
-    sheet = Sheet(
+    panels = tuple(_panel(data, slide, kind) for slide in SLIDES for kind in KINDS)
+    figure = Figure(
         "What BBR and CUBIC leave to Reno in a deep buffer",
         f"10 Mbit/s, 40 ms, 1 MB buffer; windows of 1 s, all start together; {data.scope.profile}",
-        charts,
+        panels,
         "Six panels, throughput of each flow over time: one BBR or CUBIC with one and four Reno, "
         "two with sixteen.",
         columns=2,
         height=2.3,
     )
-    return [Picture("", "Throughput of each flow; dashed: the fair share", sheet)]
+    return [Picture("", "Throughput of each flow; dashed: the fair share", figure)]
 
 
-def _chart(data: Data, slide: str, kind: str) -> Chart:
+def _panel(data: Data, slide: str, kind: str) -> Panel:
     few, many, length = SLIDES[slide]
     rows = data["throughput"].filter(
         (pl.col("slide") == slide) & (pl.col("kind") == kind) & (pl.col("order") == 0)
@@ -82,7 +82,7 @@ def _chart(data: Data, slide: str, kind: str) -> Chart:
         thin = cca == "reno" and many > 1
         lines.append(Line(name(cca), x, y, cca, width=0.7 if thin else 1.5,
                           opacity=0.6 if thin else 1.0))  # fmt: skip
-    return Chart(
+    return Panel(
         "Time (s)",
         "Mbit/s",
         tuple(lines),

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -62,15 +62,15 @@ def draw(data: Data) -> list[Picture]:
         rows = data["flow"].filter(pl.col("kind") == kind).sort("window_kb")
         at, y = frames.column(rows, "window_kb"), frames.column(rows, "goodput_mbps")
         lines.append(Line(name(kind), at, y, kind, marker="o", dash="dot"))
-    chart = Chart("Receive window (KB)", "Goodput (Mbit/s)", tuple(lines), x_range=(0, 310))
-    sheet = Sheet(
+    panel = Panel("Receive window (KB)", "Goodput (Mbit/s)", tuple(lines), x_range=(0, 310))
+    figure = Figure(
         "A clamped receive window throttles every control alike",
         f"1 flow, 50 Mbit/s, 40 ms, 2 BDP; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "Goodput of BBR, CUBIC and Reno against the receive window: all on the line window / RTT.",
         height=3.4,
     )
-    return [Picture("", "Goodput by the size of the receive window", sheet)]
+    return [Picture("", "Goodput by the size of the receive window", figure)]
 
 
 def _expected(window_kb: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -51,38 +51,35 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """What is in flight and the RTT over the first second, then over 8 s."""
-    charts = (
-        _chart(data, "in_flight", 1.5, "First second", "", (0, 1.0)),
-        _chart(data, "in_flight", 1.5, "First 8 seconds", "", (0, END_S)),
-        _chart(data, "rtt_ms", 1.0, "", "RTT (ms)", (0, 1.0)),
-        _chart(data, "rtt_ms", 1.0, "", "RTT (ms)", (0, END_S)),
+    panels = (
+        _panel(data, "in_flight", 1.5, "First second", "", (0, 1.0)),
+        _panel(data, "in_flight", 1.5, "First 8 seconds", "", (0, END_S)),
+        _panel(data, "rtt_ms", 1.0, "", "RTT (ms)", (0, 1.0)),
+        _panel(data, "rtt_ms", 1.0, "", "RTT (ms)", (0, END_S)),
     )
-    sheet = Sheet(
+    figure = Figure(
         "BBR and CUBIC start up",
         f"1 flow each, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
-        charts,
+        panels,
         "Data in flight and RTT of BBR and CUBIC: BBR rises to about 150 KB and falls back to one "
         "BDP; CUBIC keeps a queue that grows to 250 ms.",
         columns=2,
         height=2.4,
     )
-    return [
-        Picture(
-            "", "In flight and RTT, the first second and the first 8; dashed: BDP and RTprop", sheet
-        )
-    ]
+    caption = "In flight and RTT, the first second and the first 8; dashed: BDP and RTprop"
+    return [Picture("", caption, figure)]
 
 
-def _chart(
+def _panel(
     data: Data, column: str, scale: float, title: str, label: str, span: tuple[float, float]
-) -> Chart:
+) -> Panel:
     lines = []
     for kind in KINDS:
         rows = _of(data, kind)
         x, y = frames.column(rows, "time_s"), scale * frames.column(rows, column)
         lines.append(Line(name(kind), x, y, kind, width=1.2))
     guide = Guide(40, "") if label else Guide(50, "")
-    return Chart("Time (s)", label or "In flight (KB)", tuple(lines), title=title, x_range=span,
+    return Panel("Time (s)", label or "In flight (KB)", tuple(lines), title=title, x_range=span,
                  guides=(guide,))  # fmt: skip
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Box, Chart, Sheet
-from narrows.figures.model import Floats
+from narrows.figures.model import Box, Figure, Floats, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -51,25 +50,25 @@ def windows_of(data: Data, beside: str, room: float) -> Floats:
 
 def draw(data: Data) -> list[Picture]:
     """A box for each control, a panel for each buffer."""
-    charts = tuple(_chart(data, room) for room in BUFFERS)
-    sheet = Sheet(
+    panels = tuple(_panel(data, room) for room in BUFFERS)
+    figure = Figure(
         "Windows of 1 MB CUBIC flows",
         f"Beside a large flow of BBR or of CUBIC, 20 Mbit/s, 45 ms; {data.scope.profile}",
-        charts,
+        panels,
         "Box plots of the windows: low beside BBR at 1 BDP, close to each other at 2 BDP.",
         columns=2,
         height=3.4,
     )
-    return [Picture("", "Windows at every 20 ms; boxes: quartiles and median", sheet)]
+    return [Picture("", "Windows at every 20 ms; boxes: quartiles and median", figure)]
 
 
-def _chart(data: Data, room: float) -> Chart:
+def _panel(data: Data, room: float) -> Panel:
     boxes = tuple(
         Box("", float(place), windows_of(data, beside, room), beside)
         for place, beside in enumerate(("bbr", "cubic"))
     )
     ticks = tuple((float(i), f"beside {name(kind)}") for i, kind in enumerate(("bbr", "cubic")))
-    return Chart("", "Window (packets)", boxes, title=f"{room:g} BDP", ticks=ticks,
+    return Panel("", "Window (packets)", boxes, title=f"{room:g} BDP", ticks=ticks,
                  x_range=(-0.6, 1.6))  # fmt: skip
 
 

@@ -33,8 +33,8 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """The first 15 s."""
-    sheet = pacing.sheet(data, "Pacing rate of BBR beside 1 MB CUBIC flows", RATE, 15.0)
-    return [Picture("", "Pacing rate of the large flow; the 1 MB flows start at 0.5 s", sheet)]
+    figure = pacing.figure(data, "Pacing rate of BBR beside 1 MB CUBIC flows", RATE, 15.0)
+    return [Picture("", "Pacing rate of the large flow; the 1 MB flows start at 0.5 s", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -29,12 +29,12 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Completion times over the buffer, with their spread."""
-    sheet = times.sheet(
+    figure = times.figure(
         data,
         "100 KB CUBIC flows beside a large flow",
         f"Large flow of 30 MB, 5 Mbit/s, 45 ms; {data.scope.profile}",
     )
-    return [Picture("", "Mean completion time; bars: standard deviation of the flows", sheet)]
+    return [Picture("", "Mean completion time; bars: standard deviation of the flows", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
 from narrows.report import Check
@@ -47,25 +47,25 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """The empirical distribution functions, a panel for each buffer."""
     described = unstated.only(data)
-    charts = tuple(_chart(described, room) for room in BUFFERS)
-    sheet = Sheet(
+    panels = tuple(_panel(described, room) for room in BUFFERS)
+    figure = Figure(
         "Completion times of 100 KB CUBIC flows",
         f"Beside a large flow of BBR or of CUBIC, 5 Mbit/s, 45 ms; {data.scope.profile}",
-        charts,
+        panels,
         "Empirical distribution functions of the completion times at 1 and 2 BDP.",
         columns=2,
         height=3.2,
     )
-    return [Picture("", "Part of the flows that are done after a time", sheet)]
+    return [Picture("", "Part of the flows that are done after a time", figure)]
 
 
-def _chart(data: Data, room: float) -> Chart:
+def _panel(data: Data, room: float) -> Panel:
     lines = []
     for beside in ("bbr", "cubic"):
         x = np.sort(times.of(data, beside, room))
         y = np.arange(1, len(x) + 1) / len(x)
-        lines.append(Line(f"beside {name(beside)}", x, y, beside, step=True))
-    return Chart(
+        lines.append(Line(f"beside {name(beside)}", x, y, beside, kind="step"))
+    return Panel(
         "Completion time (s)",
         "Part of the flows",
         tuple(lines),

@@ -32,8 +32,8 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """The first 40 s."""
-    sheet = pacing.sheet(data, "Pacing rate of BBR beside 100 KB CUBIC flows", RATE, 40.0)
-    return [Picture("", "Pacing rate of the large flow; the 100 KB flows start at 0.5 s", sheet)]
+    figure = pacing.figure(data, "Pacing rate of BBR beside 100 KB CUBIC flows", RATE, 40.0)
+    return [Picture("", "Pacing rate of the large flow; the 100 KB flows start at 0.5 s", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

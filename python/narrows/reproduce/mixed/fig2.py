@@ -36,8 +36,8 @@ def draw(data: Data) -> list[Picture]:
     """Completion times for every rate."""
     title = "Completion time of 1 MB flows beside a large one"
     caption = "Mean completion time of the 1 MB flows of a run"
-    sheet = grid.sheet(unstated.only(data), "medium_s", title, "Completion (s)")
-    return [Picture("", caption, sheet)]
+    figure = grid.figure(unstated.only(data), "medium_s", title, "Completion (s)")
+    return [Picture("", caption, figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -31,7 +31,7 @@ def draw(data: Data) -> list[Picture]:
     """Throughput for every rate."""
     title = "Throughput of the large flow"
     caption = "Payload of the large flow over the time from its start to its end"
-    return [Picture("", caption, grid.sheet(data, "goodput_mbps", title, "Mbit/s"))]
+    return [Picture("", caption, grid.figure(data, "goodput_mbps", title, "Mbit/s"))]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -33,8 +33,8 @@ def draw(data: Data) -> list[Picture]:
     """Utilisation for every rate, in percent."""
     rows = unstated.only(data)["outcome"].with_columns(percent=100 * pl.col("utilization"))
     shown = Data({"outcome": rows}, data.scope)
-    sheet = grid.sheet(shown, "percent", "Utilisation of the bottleneck", "Percent", top=102)
-    return [Picture("", "Bytes that left the bottleneck while the large flow lasted", sheet)]
+    figure = grid.figure(shown, "percent", "Utilisation of the bottleneck", "Percent", top=102)
+    return [Picture("", "Bytes that left the bottleneck while the large flow lasted", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

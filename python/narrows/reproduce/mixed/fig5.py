@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -43,25 +43,25 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """The first 20 s of both."""
     top = 1.05 * float(str(data["cwnd"].filter(pl.col("trial") == 1)["cwnd"].max()))
-    charts = tuple(_chart(data, small, top) for small in ("bbr", "cubic"))
-    sheet = Sheet(
+    panels = tuple(_panel(data, small, top) for small in ("bbr", "cubic"))
+    figure = Figure(
         "Windows of a large CUBIC flow and of successive 1 MB flows",
         f"40 Mbit/s, 45 ms, 0.5 BDP, first repetition; {data.scope.profile}",
-        charts,
+        panels,
         "Two panels: the large flow's window stays low beside BBR flows, not beside CUBIC flows.",
     )
-    return [Picture("", "Congestion windows; the 1 MB flows come one after the other", sheet)]
+    return [Picture("", "Congestion windows; the 1 MB flows come one after the other", figure)]
 
 
-def _chart(data: Data, small: str, top: float) -> Chart:
+def _panel(data: Data, small: str, top: float) -> Panel:
     rows = data["cwnd"].filter((pl.col("small") == small) & (pl.col("trial") == 1))
     lines = []
     for label, who, colour in ((f"1 MB {name(small)}", "small", small),
                                ("large CUBIC", "large", "neutral")):  # fmt: skip
         mine = rows.filter(pl.col("name") == who).sort("time_s")
         x, y = frames.column(mine, "time_s"), frames.column(mine, "cwnd")
-        lines.append(Line(label, x, y, colour, step=True, width=1.2))
-    return Chart(
+        lines.append(Line(label, x, y, colour, kind="step", width=1.2))
+    return Panel(
         "Time (s)",
         "Window (packets)",
         tuple(lines),

@@ -30,10 +30,10 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput over the rate."""
-    sheet = sizes.sheet(
+    figure = sizes.figure(
         data, "goodput_mbps", "Throughput of a large CUBIC flow beside medium flows", "Mbit/s"
     )
-    return [Picture("", "Payload of the large flow over its life", sheet)]
+    return [Picture("", "Payload of the large flow over its life", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

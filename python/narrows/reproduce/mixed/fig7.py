@@ -33,8 +33,8 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Utilisation over the rate, in percent."""
     title = "Utilisation beside medium flows of three sizes"
-    sheet = sizes.sheet(unstated.only(data), "utilization", title, "Percent", 100.0)
-    return [Picture("", "Bytes that left the bottleneck while the large flow lasted", sheet)]
+    figure = sizes.figure(unstated.only(data), "utilization", title, "Percent", 100.0)
+    return [Picture("", "Bytes that left the bottleneck while the large flow lasted", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

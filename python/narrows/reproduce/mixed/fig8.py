@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.intervals import difference_half_width
 from narrows.report import Check
@@ -48,28 +48,28 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Throughput and utilisation over the gap."""
     data = unstated.only(data)
-    charts = (
-        _chart(data, "goodput_mbps", "Throughput of the large flow (Mbit/s)", 1.0),
-        _chart(data, "utilization", "Utilisation (percent)", 100.0),
+    panels = (
+        _panel(data, "goodput_mbps", "Throughput of the large flow (Mbit/s)", 1.0),
+        _panel(data, "utilization", "Utilisation (percent)", 100.0),
     )
-    sheet = Sheet(
+    figure = Figure(
         "Growing gaps between 1 MB flows",
         f"Large CUBIC flow of 90 MB, 40 Mbit/s, 45 ms, 0.5 BDP; {data.scope.profile}",
-        charts,
+        panels,
         "Throughput of the large flow and utilisation over the gap, beside BBR and CUBIC flows.",
         columns=2,
         height=3.2,
     )
-    return [Picture("", "Mean of the repetitions", sheet)]
+    return [Picture("", "Mean of the repetitions", figure)]
 
 
-def _chart(data: Data, value: str, y_label: str, scale: float) -> Chart:
+def _panel(data: Data, value: str, y_label: str, scale: float) -> Panel:
     lines = []
     for small in ("bbr", "cubic"):
         rows = testbed.means(data["outcome"].filter(pl.col("small") == small), value, "gap_s")
         x, y = frames.column(rows, "gap_s"), scale * frames.column(rows, "mean")
         lines.append(Line(f"CUBIC-{small}", x, y, small, marker="o"))
-    return Chart("Gap between flows (s)", y_label, tuple(lines), x_range=(-0.03, 0.93))
+    return Panel("Gap between flows (s)", y_label, tuple(lines), x_range=(-0.03, 0.93))
 
 
 def judge(data: Data) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from narrows.figures.chart import Bar, Chart, Sheet
+from narrows.figures.model import Bar, Figure, Panel
 from narrows.metrics.intervals import student
 from narrows.reproduce.exhibit import Data
 from narrows.reproduce.mixed import testbed
@@ -13,21 +13,21 @@ NAMES = tuple(testbed.pair_name(*pair) for pair in testbed.PAIRS)
 WIDTH = 0.15
 
 
-def sheet(data: Data, value: str, title: str, y_label: str, *, top: float | None = None) -> Sheet:
+def figure(data: Data, value: str, title: str, y_label: str, *, top: float | None = None) -> Figure:
     """A column of the frame `outcome` for all pairs, rates and buffers."""
     rates = data["outcome"]["rate_mbps"].unique().sort().to_list()
-    charts = tuple(_chart(data, value, rate, y_label, top) for rate in rates)
-    return Sheet(
+    panels = tuple(_panel(data, value, rate, y_label, top) for rate in rates)
+    return Figure(
         title,
         f"LARGE-medium; 45 ms; mean and 95 % interval of the repetitions; {data.scope.profile}",
-        charts,
+        panels,
         f"{title}: for each rate, bars of five buffers for each of four pairs of controls.",
         columns=2,
         height=2.2,
     )
 
 
-def _chart(data: Data, value: str, rate: int, y_label: str, top: float | None) -> Chart:
+def _panel(data: Data, value: str, rate: int, y_label: str, top: float | None) -> Panel:
     rows = data["outcome"].filter(pl.col("rate_mbps") == rate)
     found = testbed.means(rows, value, "pair", "buffer_bdp")
     bars = [
@@ -37,7 +37,7 @@ def _chart(data: Data, value: str, rate: int, y_label: str, top: float | None) -
     ]
     bars.sort(key=lambda bar: bar.colour)
     ticks = tuple((float(place), name) for place, name in enumerate(NAMES))
-    return Chart("", y_label, tuple(bars), title=f"{rate} Mbit/s", ticks=ticks, y_range=(0, top))
+    return Panel("", y_label, tuple(bars), title=f"{rate} Mbit/s", ticks=ticks, y_range=(0, top))
 
 
 def _bar(row: dict[str, float], pair: int, step: int) -> Bar:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
@@ -45,22 +45,22 @@ def _values(data: Data, value: str, rounds: int, room: float) -> list[float]:
 
 def draw(data: Data) -> list[Picture]:
     """Completion times of the small flows, throughput of the large one."""
-    charts = tuple(
-        _chart(data, value, label)
+    panels = tuple(
+        _panel(data, value, label)
         for value, label in (("medium_s", "1 MB flows (s)"), ("goodput_mbps", "Large (Mbit/s)"))
     )
-    sheet = Sheet(
+    figure = Figure(
         "A shorter bandwidth filter",
         f"Large BBR flow, 1 MB CUBIC flows, {RATE} Mbit/s, 45 ms, means; {data.scope.profile}",
-        charts,
+        panels,
         "Completion times of CUBIC flows and throughput of the BBR flow by the buffer.",
         columns=2,
         height=3.2,
     )
-    return [Picture("", "Completion times of CUBIC's flows, and what BBR keeps", sheet)]
+    return [Picture("", "Completion times of CUBIC's flows, and what BBR keeps", figure)]
 
 
-def _chart(data: Data, value: str, label: str) -> Chart:
+def _panel(data: Data, value: str, label: str) -> Panel:
     lines = []
     for rounds in ROUNDS:
         rows = testbed.means(
@@ -68,7 +68,7 @@ def _chart(data: Data, value: str, label: str) -> Chart:
         )
         x, y = frames.column(rows, "buffer_bdp"), frames.column(rows, "mean")
         lines.append(Line(f"{rounds} rounds", x, y, COLOURS[rounds], marker="o"))
-    return Chart("Buffer (BDP)", label, tuple(lines))
+    return Panel("Buffer (BDP)", label, tuple(lines))
 
 
 def judge(data: Data) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
@@ -45,32 +45,32 @@ def _rows(data: Data, hystart: int, room: float) -> pl.DataFrame:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput of the large flow and utilisation over the rate."""
-    charts = tuple(
-        _chart(data, value, label, room)
+    panels = tuple(
+        _panel(data, value, label, room)
         for value, label in (
             ("goodput_mbps", "Large flow (Mbit/s)"),
             ("utilization", "Utilisation (percent)"),
         )
         for room in BUFFERS
     )
-    sheet = Sheet(
+    figure = Figure(
         "A STARTUP that HyStart ends",
         f"Large CUBIC flow beside 1 MB BBR flows, 45 ms, means; {data.scope.profile}",
-        charts,
+        panels,
         "Throughput of the large CUBIC flow and utilisation, with BBR bursts of both kinds.",
         columns=2,
         height=3.0,
     )
-    return [Picture("", "What BBR's bursts leave of a CUBIC flow and of the link", sheet)]
+    return [Picture("", "What BBR's bursts leave of a CUBIC flow and of the link", figure)]
 
 
-def _chart(data: Data, value: str, label: str, room: float) -> Chart:
+def _panel(data: Data, value: str, label: str, room: float) -> Panel:
     lines = []
     for hystart, words in LABELS.items():
         rows = testbed.means(_rows(data, hystart, room), value, "rate_mbps")
         x, y = frames.column(rows, "rate_mbps"), frames.column(rows, "mean")
         lines.append(Line(words, x, y, COLOURS[hystart], marker="o"))
-    return Chart("Bottleneck (Mbit/s)", label, tuple(lines), title=f"{room:g} BDP")
+    return Panel("Bottleneck (Mbit/s)", label, tuple(lines), title=f"{room:g} BDP")
 
 
 def judge(data: Data) -> list[Finding]:

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
-from narrows.figures.model import Floats
+from narrows.figures.model import Figure, Floats, Guide, Line, Panel
 from narrows.reproduce.exhibit import Case, Data, Scope
 from narrows.reproduce.mixed import testbed
 
@@ -52,15 +51,15 @@ def medians(data: Data, room: float) -> list[float]:
     )
 
 
-def sheet(data: Data, title: str, rate: int, shown_s: float) -> Sheet:
+def figure(data: Data, title: str, rate: int, shown_s: float) -> Figure:
     """The pacing rate over time, a line for each buffer."""
     lines = []
     for room, colour in zip(BUFFERS, ("step:0", "step:4"), strict=True):
         rows = rates(data, room, 1)
         x, y = frames.column(rows, "time_s"), frames.column(rows, "pacing_mbps")
-        lines.append(Line(f"{room:g} BDP", x, y, colour, step=True, width=1.2))
+        lines.append(Line(f"{room:g} BDP", x, y, colour, kind="step", width=1.2))
     high = float(np.nanmax(np.concatenate([_late(line) for line in lines])))
-    chart = Chart(
+    panel = Panel(
         "Time (s)",
         "Pacing rate (Mbit/s)",
         tuple(lines),
@@ -68,10 +67,10 @@ def sheet(data: Data, title: str, rate: int, shown_s: float) -> Sheet:
         y_range=(0, 1.1 * high),
         guides=(Guide(rate, "bottleneck"),),
     )
-    return Sheet(
+    return Figure(
         title,
         f"{rate} Mbit/s, 45 ms, first repetition; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "The pacing rate over time in buffers of 1 and 2 BDP.",
         height=3.4,
     )

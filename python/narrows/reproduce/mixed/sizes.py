@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce.exhibit import Case, Data, Scope
 from narrows.reproduce.mixed import testbed
@@ -31,17 +31,17 @@ def by_rate(data: Data, value: str, small: str, size: str) -> pl.DataFrame:
     return testbed.means(rows, value, "rate_mbps")
 
 
-def sheet(data: Data, value: str, title: str, y_label: str, scale: float = 1.0) -> Sheet:
+def figure(data: Data, value: str, title: str, y_label: str, scale: float = 1.0) -> Figure:
     """A column of `outcome` over the rate; a panel for each control."""
-    charts = []
+    panels = []
     for small in ("bbr", "cubic"):
         lines = []
         for step, (size, label) in enumerate(SIZES.items()):
             rows = by_rate(data, value, small, size)
             x, y = frames.column(rows, "rate_mbps"), scale * frames.column(rows, "mean")
             lines.append(Line(label, x, y, f"step:{2 * step}", marker="o"))
-        charts.append(
-            Chart(
+        panels.append(
+            Panel(
                 "Bottleneck (Mbit/s)",
                 y_label,
                 tuple(lines),
@@ -49,14 +49,14 @@ def sheet(data: Data, value: str, title: str, y_label: str, scale: float = 1.0) 
                 x_range=(0, 75),
             )
         )
-    top = max(float(mark.y.max()) for c in charts for mark in c.marks if isinstance(mark, Line))
+    top = max(float(mark.y.max()) for c in panels for mark in c.marks if isinstance(mark, Line))
     even = tuple(
-        Chart(
+        Panel(
             c.x_label, c.y_label, c.marks, title=c.title, x_range=c.x_range, y_range=(0, 1.05 * top)
         )
-        for c in charts
+        for c in panels
     )
-    return Sheet(
+    return Figure(
         title,
         f"Large CUBIC flow of 30 MB, 45 ms, 0.5 BDP, mean of the repetitions; {data.scope.profile}",
         even,

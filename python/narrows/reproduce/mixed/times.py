@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
-from narrows.figures.model import Floats
+from narrows.figures.model import Figure, Floats, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce.exhibit import Case, Data, Scope
 from narrows.reproduce.mixed import testbed
@@ -48,7 +47,7 @@ def spread(data: Data, beside: str, room: float) -> float:
     return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else float("nan")
 
 
-def sheet(data: Data, title: str, subtitle: str) -> Sheet:
+def figure(data: Data, title: str, subtitle: str) -> Figure:
     """Mean and standard deviation over the buffer, a line for each control beside them."""
     rooms = data["times"]["buffer_bdp"].unique().sort().to_list()
     lines = []
@@ -69,6 +68,6 @@ def sheet(data: Data, title: str, subtitle: str) -> Sheet:
             )
         )
     ticks = tuple((float(place), f"{room:g} BDP") for place, room in enumerate(rooms))
-    chart = Chart("Buffer", "Completion time (s)", tuple(lines), ticks=ticks)
+    panel = Panel("Buffer", "Completion time (s)", tuple(lines), ticks=ticks)
     words = "Completion time over the buffer, beside BBR and beside CUBIC, with its spread."
-    return Sheet(title, subtitle, (chart,), words, height=3.4)
+    return Figure(title, subtitle, (panel,), words, height=3.4)

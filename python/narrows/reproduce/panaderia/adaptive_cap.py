@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from narrows.figures.chart import Guide, Sheet
+from narrows.figures.model import Figure, Guide
 from narrows.report import Check
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -38,24 +38,24 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Loss and queue alone, the share beside CUBIC."""
-    charts = (
-        proposals.chart(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
-        proposals.chart(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
-        proposals.chart(
+    panels = (
+        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
+        proposals.panel(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
+        proposals.panel(
             data, "share", "BBR's share (percent)", VARIANTS, MIXED,
             title=MIXED, guides=(Guide(50, "fair"),), top=102,
         ),
-        proposals.chart(data, "loss", "Loss (percent)", VARIANTS, MIXED, title=MIXED),
+        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIXED, title=MIXED),
     )  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "A cap that adapts",
         f"80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
-        charts,
+        panels,
         "Less loss in shallow buffers, a larger share in deep ones, and a longer queue there.",
         columns=2,
         height=3.2,
     )
-    return [Picture("", "Loss, queue and share with an adaptive cap and without", sheet)]
+    return [Picture("", "Loss, queue and share with an adaptive cap and without", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import views
 from narrows.reproduce.conditions import mix
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -61,22 +61,22 @@ def draw(data: Data) -> list[Picture]:
     counts = [
         (f"{n} flows", (pl.col("flows") == n) & (pl.col("start") == "together")) for n in COUNTS
     ]
-    charts = (
-        _chart(rows, starts, "Who starts, 5 s ahead", 0),
-        _chart(rows, counts, "How many flows, half of each kind", 3),
+    panels = (
+        _panel(rows, starts, "Who starts, 5 s ahead", 0),
+        _panel(rows, counts, "How many flows, half of each kind", 3),
     )
-    sheet = Sheet(
+    figure = Figure(
         "What the paper leaves open, varied",
         f"BBR's share beside CUBIC, 80 Mbit/s, 25 ms, minutes 2 to 4; {data.scope.profile}",
-        charts,
+        panels,
         "BBR's share over the buffer for different starts and numbers of flows.",
         columns=2,
         height=3.4,
     )
-    return [Picture("", "Mean and range of the trials", sheet)]
+    return [Picture("", "Mean and range of the trials", figure)]
 
 
-def _chart(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, tint: int) -> Chart:
+def _panel(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, tint: int) -> Panel:
     lines = []
     for place, (label, wanted) in enumerate(variants):
         share = pl.col("percent")
@@ -88,7 +88,7 @@ def _chart(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, 
         )
         x, y, low, high = (frames.column(found, c) for c in ("buffer_bdp", "mean", "low", "high"))
         lines.append(Line(label, x, y, f"flow:{place + tint}", low, high, marker="o"))
-    return Chart("Router queue (multiples of BDP)", "BBR's share (percent)", tuple(lines),
+    return Panel("Router queue (multiples of BDP)", "BBR's share (percent)", tuple(lines),
                  title=title, x_range=(0, 8.2), y_range=(0, 102),
                  guides=(Guide(50, "fair"),))  # fmt: skip
 

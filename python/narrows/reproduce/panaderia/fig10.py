@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import views
@@ -49,20 +49,20 @@ def by_buffer(data: Data, kind: str) -> pl.DataFrame:
 
 def draw(data: Data) -> list[Picture]:
     """Mean throughput and its quartiles against the buffer."""
-    return [Picture("", CAPTION, sheet(data, ("bbr", "cubic"), "2 BBR + 2 CUBIC"))]
+    return [Picture("", CAPTION, figure(data, ("bbr", "cubic"), "2 BBR + 2 CUBIC"))]
 
 
 CAPTION = "Mean throughput of each class; bars: 25th and 75th percentile of windows of 500 ms"
 
 
-def sheet(data: Data, kinds: tuple[str, ...], flows: str) -> Sheet:
+def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
     """Throughput of each class against the buffer."""
     lines = []
     for kind in kinds:
         rows = by_buffer(data, kind)
         x, y, low, high = (frames.column(rows, c) for c in ("buffer_bdp", "mean", "low", "high"))
         lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
-    chart = Chart(
+    panel = Panel(
         "Router queue (multiples of BDP)",
         "Throughput (percent of rate)",
         tuple(lines),
@@ -70,10 +70,10 @@ def sheet(data: Data, kinds: tuple[str, ...], flows: str) -> Sheet:
         y_range=(0, 102),
         guides=(Guide(50, "fair"),),
     )
-    return Sheet(
+    return Figure(
         "Shares by the size of the buffer",
         f"{flows}, 80 Mbit/s, 25 ms, minutes 2 to 4; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "The share of the first class falls with the buffer, that of CUBIC grows.",
         height=3.8,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from narrows.figures.chart import Sheet
+from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.panaderia import fix_path
@@ -35,15 +35,15 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Loss over buffer, a line for each."""
-    chart = proposals.chart(data, "loss", "Loss (percent)", VARIANTS, MIX)
-    sheet = Sheet(
+    panel = proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIX)
+    figure = Figure(
         "BBR Shallow loses less",
         f"4 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "Loss falls with the buffer; BBR Shallow's lies below BBR's and ends earlier.",
         height=3.6,
     )
-    return [Picture("", "Loss at the bottleneck against the size of its queue", sheet)]
+    return [Picture("", "Loss at the bottleneck against the size of its queue", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from narrows.figures.chart import Guide, Sheet
+from narrows.figures.model import Figure, Guide
 from narrows.report import Check
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -39,17 +39,17 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """BBR's share over buffer, a line for each."""
-    chart = proposals.chart(
+    panel = proposals.panel(
         data, "share", "BBR's share (percent)", VARIANTS, MIX, guides=(Guide(50, "fair"),), top=102
     )
-    sheet = Sheet(
+    figure = Figure(
         "With BBR Shallow the fair point comes earlier",
         f"2 + 2 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "BBR's share falls with the buffer; BBR Shallow's falls earlier.",
         height=3.6,
     )
-    return [Picture("", "The BBR flows' share of the goodput beside CUBIC", sheet)]
+    return [Picture("", "The BBR flows' share of the goodput beside CUBIC", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.conditions import dumbbell
@@ -72,25 +72,25 @@ def probes(trial: StoredTrial) -> pl.DataFrame:
 
 def draw(data: Data) -> list[Picture]:
     """Throughput of every flow over the first 50 s."""
-    charts = tuple(_chart(data, part) for part in PARTS)
-    sheet = Sheet(
+    panels = tuple(_panel(data, part) for part in PARTS)
+    figure = Figure(
         "BBR flows find a fair share and probe together",
         f"Flows start 2 s apart; windows of 200 ms; {data.scope.profile}, first trial",
-        charts,
+        panels,
         "Two panels: throughput of each BBR flow over 50 s, converging to equal shares.",
     )
-    return [Picture("", "Throughput of each flow; grey: its fair share", sheet)]
+    return [Picture("", "Throughput of each flow; grey: its fair share", figure)]
 
 
-def _chart(data: Data, part: str) -> Chart:
+def _panel(data: Data, part: str) -> Panel:
     count, rate, rtt = PARTS[part]
     rows = data["throughput"].filter((pl.col("part") == part) & (pl.col("trial") == 1))
     lines = []
     for place, name in enumerate(rows["class"].unique(maintain_order=True).to_list()):
         mine = rows.filter(pl.col("class") == name)
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
-        lines.append(Line(name, x, y, f"flow:{place}", step=True, width=1.2))
-    return Chart(
+        lines.append(Line(name, x, y, f"flow:{place}", kind="step", width=1.2))
+    return Panel(
         "Time (s)",
         "Throughput (Mbit/s)",
         tuple(lines),

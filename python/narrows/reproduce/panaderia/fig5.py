@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
 from narrows.report import Check
@@ -63,7 +63,7 @@ def draw(data: Data) -> list[Picture]:
         rows = data["queue"].filter(pl.col("kind") == kind)
         x = frames.column(rows, "time_s") - SHOWN_S[0]
         lines.append(Line(name(kind), x, frames.column(rows, "queue_bdp"), kind, width=1.2))
-    chart = Chart(
+    panel = Panel(
         "Time (s)",
         "Queue (multiples of BDP)",
         tuple(lines),
@@ -71,14 +71,14 @@ def draw(data: Data) -> list[Picture]:
         y_range=(0, 8.4),
         guides=(Guide(BUFFER, "buffer"),),
     )
-    sheet = Sheet(
+    figure = Figure(
         "Standing queues in a large buffer",
         f"4 BBR or 4 CUBIC, 80 Mbit/s, 25 ms, 8 BDP; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "The queue over a minute: BBR's stays near 1 BDP, CUBIC's climbs to the buffer's 8.",
         height=3.4,
     )
-    return [Picture("", "Queue at the bottleneck, a steady minute of each run", sheet)]
+    return [Picture("", "Queue at the bottleneck, a steady minute of each run", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

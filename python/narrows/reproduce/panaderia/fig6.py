@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -41,22 +41,22 @@ def draw(data: Data) -> list[Picture]:
     start = float(frames.column(rows, "start_s")[0])
     x, y = frames.column(rows, "start_s") - start, 100 * frames.column(rows, "loss_rate")
     mean = _with(data, "late", "total")["percent"].mean()
-    chart = Chart(
+    panel = Panel(
         "Time (s)",
         "Loss rate (percent)",
-        (Line("BBR", x, y, "bbr", step=True),),
+        (Line("BBR", x, y, "bbr", kind="step"),),
         x_range=(0, 60),
         y_range=(0, 20),
         guides=(Guide(float(str(mean)), "mean"),),
     )
-    sheet = Sheet(
+    figure = Figure(
         "BBR's loss in a shallow buffer",
         f"4 BBR, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "Loss at the bottleneck over a minute, varying around its mean.",
         height=3.2,
     )
-    return [Picture("", "Loss at the bottleneck in windows of 500 ms", sheet)]
+    return [Picture("", "Loss at the bottleneck in windows of 500 ms", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

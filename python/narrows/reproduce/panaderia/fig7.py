@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Line, Sheet
+from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -65,21 +65,21 @@ def draw(data: Data) -> list[Picture]:
     perfect = mean_loss(data, 80, "perfect")
     if perfect.height:
         lines.append(_line(perfect, "80 Mbit/s, perfect timers", "neutral", dash=True))
-    chart = Chart(
+    panel = Panel(
         "Router queue (multiples of BDP)",
         "Loss (percent)",
         tuple(lines),
         x_range=(0.15, 2.1),
         y_range=(0, None),
     )
-    sheet = Sheet(
+    figure = Figure(
         "BBR's loss by the size of the buffer",
         f"4 BBR, 25 ms, minutes 2 to 4, mean and range of the trials; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "Loss falls nearly linearly with the buffer and vanishes at 1.5 BDP.",
         height=3.6,
     )
-    return [Picture("", "Loss at the bottleneck against the size of its queue", sheet)]
+    return [Picture("", "Loss at the bottleneck against the size of its queue", figure)]
 
 
 def _line(rows: pl.DataFrame, label: str, colour: str, *, dash: bool = False) -> Line:

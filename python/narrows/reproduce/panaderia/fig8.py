@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.intervals import mean
 from narrows.report import Check
@@ -48,17 +48,17 @@ def draw(data: Data) -> list[Picture]:
     for kind in ("bbr", "cubic"):
         mine = rows.filter(pl.col("class") == kind)
         x, y = frames.column(mine, "start_s") - start, frames.column(mine, "percent")
-        lines.append(Line(name(kind), x, y, kind, step=True))
-    chart = Chart("Time (s)", "Throughput (percent of rate)", tuple(lines), x_range=(0, 60),
+        lines.append(Line(name(kind), x, y, kind, kind="step"))
+    panel = Panel("Time (s)", "Throughput (percent of rate)", tuple(lines), x_range=(0, 60),
                   y_range=(0, 102), guides=(Guide(50, "fair"),))  # fmt: skip
-    sheet = Sheet(
+    figure = Figure(
         "BBR leaves CUBIC little in a shallow buffer",
         f"2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
-        (chart,),
+        (panel,),
         "BBR's throughput far above CUBIC's over the whole minute.",
         height=3.2,
     )
-    return [Picture("", "Throughput of both classes in percent of the rate", sheet)]
+    return [Picture("", "Throughput of both classes in percent of the rate", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

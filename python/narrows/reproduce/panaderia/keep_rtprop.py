@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.chart import Chart, Guide, Line, Sheet
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import proposals, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -72,40 +72,40 @@ def _of(data: Data, frame: str, variant: str, mix: str, trial: int | None = None
 
 def draw(data: Data) -> list[Picture]:
     """RTprop and share over a minute beside CUBIC; RTprop over the change of the path."""
-    charts = (
-        _rtprop_chart(data, MIX, "beside CUBIC, 1.75 BDP", 25.0),
-        _share_chart(data),
-        _rtprop_chart(data, ROUTE, "alone; the path becomes longer at 100 s", LONGER_MS),
+    panels = (
+        _rtprop_panel(data, MIX, "beside CUBIC, 1.75 BDP", 25.0),
+        _share_panel(data),
+        _rtprop_panel(data, ROUTE, "alone; the path becomes longer at 100 s", LONGER_MS),
     )
-    sheet = Sheet(
+    figure = Figure(
         "An RTprop that isn't fooled",
         f"80 Mbit/s, 25 ms; {data.scope.profile}",
-        charts,
+        panels,
         "Kept RTprops stay at 25 ms beside CUBIC, and BBR's share falls; only confirmation "
         "finds the longer path besides plain BBR.",
         height=2.6,
     )
-    return [Picture("", "The first BBR flow's RTprop, and BBR's throughput", sheet)]
+    return [Picture("", "The first BBR flow's RTprop, and BBR's throughput", figure)]
 
 
-def _rtprop_chart(data: Data, mix: str, title: str, true_ms: float) -> Chart:
+def _rtprop_panel(data: Data, mix: str, title: str, true_ms: float) -> Panel:
     lines = []
     for name, variant in VARIANTS.items():
         rows = _of(data, "rtprop", name, mix, 1).filter(pl.col("flow") == 0).sort("time_s")
         x, y = frames.column(rows, "time_s"), frames.column(rows, "value")
-        lines.append(Line(variant.label, x, y, variant.colour, step=True))
+        lines.append(Line(variant.label, x, y, variant.colour, kind="step"))
     guides = (Guide(true_ms, "the path's delay"),)
-    return Chart("Time (s)", "RTprop (ms)", tuple(lines), title=title, guides=guides)
+    return Panel("Time (s)", "RTprop (ms)", tuple(lines), title=title, guides=guides)
 
 
-def _share_chart(data: Data) -> Chart:
+def _share_panel(data: Data) -> Panel:
     lines = []
     for name, variant in VARIANTS.items():
         rows = _of(data, "rate", name, MIX, 1).filter(pl.col("class") == "tested").sort("start_s")
         x, y = frames.column(rows, "start_s"), frames.column(rows, "percent")
         lines.append(Line(variant.label, x, y, variant.colour, width=1.0))
     guides = (Guide(50, "fair"),)
-    return Chart("Time (s)", "BBR, percent of rate", tuple(lines), y_range=(0, 102), guides=guides)
+    return Panel("Time (s)", "BBR, percent of rate", tuple(lines), y_range=(0, 102), guides=guides)
 
 
 def judge(data: Data) -> list[Finding]:

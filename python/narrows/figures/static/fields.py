@@ -9,26 +9,25 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Ellipse
 
-from narrows.figures.palette import BLUE, VERMILION, colour
-from narrows.figures.static import FAINT, INK
+from narrows.figures import shapes
+from narrows.figures.palette import colour
+from narrows.figures.static.style import FAINT, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from narrows.figures.chart import Cloud, Heat
-    from narrows.figures.model import Floats
+    from narrows.figures.model import Cloud, Floats, Heat
 
-PAPER = "#f7f7f5"
 MOST_WORDS = 144
 """More cells than this have no numbers in them."""
 
-DIVERGING = LinearSegmentedColormap.from_list("diverging", [BLUE.light, PAPER, VERMILION.light])
-SEQUENTIAL = LinearSegmentedColormap.from_list("sequential", [PAPER, BLUE.light, "#00304c"])
+DIVERGING = LinearSegmentedColormap.from_list("diverging", shapes.DIVERGING)
+SEQUENTIAL = LinearSegmentedColormap.from_list("sequential", shapes.SEQUENTIAL)
 
 
 def draw_heat(axes: Axes, heat: Heat) -> None:
     """Cells with their values, and the scale beside them."""
-    low, high = limits(heat)
+    low, high = heat.limits()
     shades = DIVERGING if heat.centre is not None else SEQUENTIAL
     rows, columns = heat.values.shape
     axes.grid(visible=False)
@@ -46,18 +45,6 @@ def draw_heat(axes: Axes, heat: Heat) -> None:
     bar.ax.tick_params(length=2)
     if heat.values.size <= MOST_WORDS:
         _words(axes, heat.values, low, high, heat.centre is not None)
-
-
-def limits(heat: Heat) -> tuple[float, float]:
-    """The ends of the scale of colours."""
-    known = heat.values[np.isfinite(heat.values)]
-    least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    least = least if heat.low is None else heat.low
-    most = most if heat.high is None else heat.high
-    if heat.centre is not None:
-        reach = max(most - heat.centre, heat.centre - least) or 1.0
-        return heat.centre - reach, heat.centre + reach
-    return (least, most) if most > least else (least, least + 1.0)
 
 
 def _words(axes: Axes, values: Floats, low: float, high: float, diverging: bool) -> None:
@@ -82,23 +69,10 @@ def draw_cloud(axes: Axes, cloud: Cloud) -> None:
         place, gap = (float(x.mean()), float(y.mean())), (5, 5)
         axes.annotate(cloud.note, place, xytext=gap, textcoords="offset points", size=7.5,
                       color=shade)  # fmt: skip
-    shape = ellipse(x, y)
+    shape = shapes.ellipse(x, y)
     if shape is not None:
         width, height, angle = shape
         axes.add_patch(
             Ellipse((x.mean(), y.mean()), width, height, angle=angle, facecolor=shade, alpha=0.18,
                     edgecolor=shade, zorder=2)
         )  # fmt: skip
-
-
-def ellipse(x: Floats, y: Floats) -> tuple[float, float, float] | None:
-    """Width, height and angle (degrees) of the ellipse of one standard deviation.
-
-    None for fewer than three points.
-    """
-    if len(x) < 3:
-        return None
-    values, vectors = np.linalg.eigh(np.cov(x, y))
-    reach = 2 * np.sqrt(values.clip(0))
-    angle = math.degrees(math.atan2(vectors[1, 1], vectors[0, 1]))
-    return float(reach[1]), float(reach[0]), angle

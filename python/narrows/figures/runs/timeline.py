@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import FlowClass, Groups, Scenario, Tables
-from narrows.figures.model import Figure, Floats, Kind, Level, Panel, Series
+from narrows.figures.frames import TIME, FlowClass, Groups, Scenario, Tables
+from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
 from narrows.metrics import windows
 
 WINDOW_S = 0.5
@@ -36,22 +36,19 @@ def timeline(
     queue = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
-        name="timeline",
-        title=str(scenario["name"]),
-        subtitle=frames.conditions(scenario),
-        x_label="Time (s)",
-        x_range=(0.0, frames.end_s(tables)),
-        panels=(
+        str(scenario["name"]),
+        frames.conditions(scenario),
+        (
             _throughput(scenario, classes, flow_samples, window_s),
             _queue(scenario, queue),
             _loss(queue, window_s),
             _rtt(scenario, classes, tables),
         ),
-        spans=spans,
-        alt=(
-            "Four panels over time: throughput per kind of flow in percent of the rate, "
-            "queue in bandwidth-delay products, loss at the queue in percent, and RTT in ms."
-        ),
+        "Four panels over time: throughput per kind of flow in percent of the rate, "
+        "queue in bandwidth-delay products, loss at the queue in percent, and RTT in ms.",
+        height=frames.ROW_IN,
+        name="timeline",
+        stack=Stack((0.0, frames.end_s(tables)), spans),
     )
 
 
@@ -74,50 +71,49 @@ def _throughput(
 ) -> Panel:
     labels = {flow: members.label for members in classes for flow in members.flows}
     rates = windows.throughput(flow_samples, labels, window_s)
-    series = []
+    lines = []
     for members in classes:
         rows = rates.filter(pl.col("class") == members.label)
         if not rows.is_empty():
             x, y = _steps(rows, "throughput_mbps", 100 / frames.rate_mbps(scenario))
-            series.append(_line(members, x, y, "step", 1.6))
+            lines.append(_line(members, x, y, "step", 1.6))
     title = f"Throughput of all flows of a kind, {1000 * window_s:g} ms windows"
-    return Panel(title, "% of the rate", tuple(series), low=0.0)
+    return Panel(TIME, "% of the rate", tuple(lines), title)
 
 
-def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Series:
-    label = members.label
-    return Series(label, x, y, members.cca, kind, members.dash, width, group=label)
+def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Line:
+    return Line(members.label, x, y, members.cca, dash=members.dash, kind=kind, width=width)
 
 
 def _queue(scenario: Scenario, queue: pl.DataFrame) -> Panel:
     bdp = frames.bdp_bytes(scenario)
     room = frames.buffer_bytes(scenario) / bdp
     backlog = frames.column(queue, "backlog_bytes") / bdp
-    line = Series("queue", frames.column(queue, "time_s"), backlog, "queue", width=1.1, fill=True)
-    level = Level(room, f"buffer {room:.3g} BDP")
-    return Panel("Queue at the bottleneck", "BDP", (line,), low=0.0, levels=(level,))
+    time_s = frames.column(queue, "time_s")
+    line = Line("queue", time_s, backlog, "queue", width=1.1, fill=True, group="")
+    full = Guide(room, f"buffer {room:.3g} BDP")
+    return Panel(TIME, "BDP", (line,), "Queue at the bottleneck", guides=(full,))
 
 
 def _loss(queue: pl.DataFrame, window_s: float) -> Panel:
     lost = windows.queue_loss(queue, window_s)
     x, y = _steps(lost, "loss_rate", 100.0)
-    edge = Series("loss", x, y, "loss", kind="step", width=1.1, fill=True)
+    edge = Line("loss", x, y, "loss", kind="step", width=1.1, fill=True, group="")
     title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
-    return Panel(title, "% of packets", (edge,), low=0.0, least_high=1.0)
+    return Panel(TIME, "% of packets", (edge,), title, least_high=1.0)
 
 
 def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
-    series = []
+    lines = []
     for place, members in enumerate(classes):
         x, y = frames.class_mean(tables["flow_samples"], members, "rtt_ms")
         # All flows wait in one queue: the later, thinner lines leave the first one visible.
-        series.append(_line(members, x, y, "line", 1.0 if place else 2.2))
+        lines.append(_line(members, x, y, "line", 1.0 if place else 2.2))
     estimates = frames.internal(tables, "min_rtt_ms")
     for members in (m for m in classes if m.cca.startswith("bbr")):
         x, y = frames.class_mean(estimates, members, "value")
         label = f"{members.label}'s RTprop"
-        series.append(Series(label, x, y, members.cca, "step", "dot", 1.8, group=label))
+        lines.append(Line(label, x, y, members.cca, dash="dot", kind="step", width=1.8))
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
-    level = Level(rtt_ms, f"path {rtt_ms:g} ms", below=True)
-    shown = tuple(s for s in series if frames.has_values([s]))
-    return Panel("Round-trip time", "ms", shown, low=0.0, levels=(level,))
+    least = Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True)
+    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=(least,))

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import Groups, Scenario, Tables
-from narrows.figures.model import Figure, Floats, Kind, Panel, Series
-from narrows.figures.palette import name
+from narrows.figures.frames import TIME, Groups, Scenario, Tables
+from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
 
+TALL_IN = 2.2 * frames.ROW_IN
+"""Height of a panel."""
 MOST_FLOWS = 3
 """Flows with the most data that are drawn."""
 MOST_POINTS = 24_000
@@ -46,14 +47,13 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
         if table is not None
     )
     return Figure(
+        f"{scenario['name']}: time and sequence",
+        f"{len(chosen)} of {len(scenario['flows'])} flows",
+        panels,
+        "For every flow: sequence numbers of data, acknowledgements and window over time.",
+        height=TALL_IN,
         name="sequence",
-        title=f"{scenario['name']}: time and sequence",
-        subtitle=f"{len(chosen)} of {len(scenario['flows'])} flows",
-        x_label="Time (s)",
-        x_range=(0.0, end_s),
-        panels=panels,
-        alt="For every flow: sequence numbers of data, acknowledgements and window over time.",
-        tall=2.2,
+        stack=Stack((0.0, end_s)),
     )
 
 
@@ -67,17 +67,15 @@ def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int, end_s: float) -> P
     while len(rows) // step > MOST_POINTS:
         step *= 2
     near_s = end_s / _NEAR
-    series = []
+    lines = []
     for kind, label, colour in _STEPS:
         part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
         x, y = frames.column(part, "time_s"), frames.column(part, "end") / _MEGA
-        series.append(_series(label, x, y, colour, "step"))
+        lines.append(_line(label, x, y, colour, "step"))
     for kind, label, colour in _STROKES:
         part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
-        series.append(_series(label, *_strokes(part, near_s), colour, "line"))
-    spec = scenario["flows"][flow]
-    drawn = tuple(s for s in series if frames.has_values([s]))
-    return Panel(f"{spec['name']} ({name(str(spec['cca']))})", "MB", drawn, low=0.0)
+        lines.append(_line(label, *_strokes(part, near_s), colour, "line"))
+    return Panel(TIME, "MB", frames.shown(lines), frames.flow_name(scenario, flow))
 
 
 def _strokes(rows: pl.DataFrame, near_s: float) -> tuple[Floats, Floats]:
@@ -96,5 +94,5 @@ def _strokes(rows: pl.DataFrame, near_s: float) -> tuple[Floats, Floats]:
     return x[kept], y[kept]
 
 
-def _series(label: str, x: Floats, y: Floats, colour: str, kind: Kind) -> Series:
-    return Series(label, x, y, colour, kind, width=1.3, group=label, exact=True)
+def _line(label: str, x: Floats, y: Floats, colour: str, kind: Kind) -> Line:
+    return Line(label, x, y, colour, kind=kind, width=1.3, exact=True)

@@ -1,0 +1,29 @@
+"""Figures for a page: the same description as data for plotly.js.
+
+The dictionaries are made here directly, because importing plotly takes longer
+than a short run. Colours stand in them as `@key`; the page puts in the value
+for a light or a dark ground.
+"""
+
+from __future__ import annotations
+
+from narrows.figures.interactive import grid, stack
+from narrows.figures.interactive.plot import Plot
+from narrows.figures.interactive.thin import COLUMNS, thin
+from narrows.figures.model import Figure
+
+__all__ = ["COLUMNS", "Plot", "plots", "thin"]
+
+
+def plots(figure: Figure, columns: int = COLUMNS) -> list[Plot]:
+    """A plot that holds a whole stack, or else one for each panel.
+
+    A long line keeps the first, least, greatest and last value of each of
+    `columns` stretches, so no peak is lost.
+    """
+    if figure.stack is not None:
+        return [stack.plot(figure, figure.stack, columns)]
+    return [
+        grid.plot(panel, f"{figure.name or 'figure'}-{number}", columns)
+        for number, panel in enumerate(figure.panels, start=1)
+    ]

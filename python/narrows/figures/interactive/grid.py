@@ -1,0 +1,94 @@
+"""A panel as a plot of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from narrows.figures.interactive.plot import Plot, colours, words
+from narrows.figures.interactive.thin import thin
+from narrows.figures.interactive.traces import traces
+from narrows.figures.model import Guide, Line, Panel
+
+HEIGHT_PX = 420
+
+
+def plot(panel: Panel, name: str, columns: int) -> Plot:
+    """The panel for plotly.js, with a legend of its own."""
+    marks = [thin(mark, columns) if isinstance(mark, Line) else mark for mark in panel.marks]
+    seen: set[str] = set()
+    data = []
+    for trace in (trace for mark in marks for trace in traces(mark)):
+        entry = trace.get("legendgroup", "")
+        data.append({**trace, "showlegend": bool(entry) and entry not in seen})
+        seen.add(entry)
+    thinned = any(len(a.x) < len(b.x) for a, b in _lines(marks, panel.marks))
+    return Plot(name, data, _layout(panel), HEIGHT_PX, thinned, colours(panel.marks))
+
+
+def _lines(shown: Any, whole: Any) -> list[tuple[Line, Line]]:  # noqa: ANN401
+    pairs = zip(shown, whole, strict=True)
+    return [(a, b) for a, b in pairs if isinstance(a, Line) and isinstance(b, Line)]
+
+
+def _layout(panel: Panel) -> dict[str, Any]:
+    return {
+        "title": {"text": words(panel.title), "font": {"size": 13}},
+        "xaxis": _axis(panel.x_label, panel.x_scale, panel.x_range, panel.ticks),
+        "yaxis": _axis(panel.y_label, panel.y_scale, panel.y_range, panel.y_ticks),
+        "shapes": [_rule(guide) for guide in panel.guides],
+        "annotations": [_note(guide, panel) for guide in panel.guides],
+        "height": HEIGHT_PX,
+        "margin": {"l": 60, "r": 20, "t": 40, "b": 50},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, sans-serif", "size": 12, "color": "@ink"},
+        "hoverlabel": {"bgcolor": "@card", "bordercolor": "@grid", "font": {"color": "@ink"}},
+        "boxmode": "overlay",
+    }
+
+
+def _rule(guide: Guide) -> dict[str, Any]:
+    across, along = ("y", "x") if guide.upright else ("x", "y")
+    return {
+        "type": "line",
+        "line": {"color": "@faint", "width": 1, "dash": "dash"},
+        f"{across}ref": "paper",
+        f"{across}0": 0,
+        f"{across}1": 1,
+        f"{along}0": guide.value,
+        f"{along}1": guide.value,
+    }
+
+
+def _note(guide: Guide, panel: Panel) -> dict[str, Any]:
+    across, along = ("y", "x") if guide.upright else ("x", "y")
+    scale = panel.x_scale if guide.upright else panel.y_scale
+    return {
+        f"{across}ref": "paper",
+        across: 1,
+        along: math.log10(guide.value) if scale == "log" else guide.value,
+        "text": words(guide.label),
+        "showarrow": False,
+        "yanchor": "top" if guide.below else "bottom",
+        "font": {"color": "@faint", "size": 11},
+    }
+
+
+def _axis(
+    label: str,
+    scale: str,
+    ends: tuple[float | None, float | None],
+    ticks: tuple[tuple[float, str], ...],
+) -> dict[str, Any]:
+    title = {"text": words(label)}
+    found: dict[str, Any] = {"title": title, "type": scale, "gridcolor": "@grid"}
+    low, high = ends
+    if low is not None and high is not None and scale == "linear":
+        found["range"] = [low, high]
+    elif low == 0 and scale == "linear":
+        found["rangemode"] = "tozero"
+    if ticks:
+        found["tickvals"] = [at for at, _ in ticks]
+        found["ticktext"] = [words(text) for _, text in ticks]
+    return found

@@ -1,0 +1,117 @@
+"""Marks as traces of plotly.js."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from narrows.figures import shapes
+from narrows.figures.interactive.plot import exactly, numbers, words
+from narrows.figures.model import Bar, Box, Cloud, Heat, Line, Mark, entry_of
+
+DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px"}
+
+
+def traces(mark: Mark) -> list[dict[str, Any]]:
+    """The traces of one mark, with its entry in the legend as their group."""
+    if isinstance(mark, Heat):
+        return [_heat(mark)]
+    made = _cloud(mark) if isinstance(mark, Cloud) else [_one(mark)]
+    shared = {"name": words(mark.label), "legendgroup": entry_of(mark)}
+    return [shared | trace for trace in made]
+
+
+def _one(mark: Line | Box | Bar) -> dict[str, Any]:
+    if isinstance(mark, Line):
+        return _line(mark)
+    return _box(mark) if isinstance(mark, Box) else _bar(mark)
+
+
+def _line(line: Line) -> dict[str, Any]:
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "x": exactly(line.x),
+        "y": exactly(line.y) if line.exact else numbers(line.y),
+        "opacity": line.opacity,
+    }
+    if line.kind == "points":
+        return trace | {"mode": "markers", "marker": {"color": f"@{line.colour}", "size": 4}}
+    trace |= {
+        "mode": "lines+markers" if line.marker else "lines",
+        "connectgaps": False,
+        "line": {
+            "color": f"@{line.colour}",
+            "width": line.width,
+            "dash": DASHES[line.dash],
+            "shape": "hv" if line.kind == "step" else "linear",
+            # Strokes smaller than a pixel would be left out.
+            **({"simplify": False} if line.exact else {}),
+        },
+    }
+    if line.fill:
+        trace |= {"fill": "tozeroy", "fillcolor": f"@{line.colour}/0.13"}
+    if line.low is not None and line.high is not None:
+        above, below = numbers(line.high - line.y), numbers(line.y - line.low)
+        trace["error_y"] = {"type": "data", "array": above, "arrayminus": below, "width": 3}
+    return trace
+
+
+def _box(box: Box) -> dict[str, Any]:
+    y = numbers(box.values)
+    return {"type": "box", "x": [box.x] * len(y), "y": y, "marker": {"color": f"@{box.colour}"}}
+
+
+def _bar(bar: Bar) -> dict[str, Any]:
+    trace: dict[str, Any] = {"type": "bar", "x": [bar.x], "y": [bar.y]}
+    trace["marker"] = {"color": f"@{bar.colour}"}
+    if bar.interval is not None:
+        low, high = bar.interval
+        trace["error_y"] = {"type": "data", "array": [high - bar.y], "arrayminus": [bar.y - low]}
+    return trace
+
+
+def _heat(heat: Heat) -> dict[str, Any]:
+    low, high = heat.limits()
+    shades = shapes.DIVERGING if heat.centre is not None else shapes.SEQUENTIAL
+    return {
+        "type": "heatmap",
+        "name": words(heat.label),
+        "z": [numbers(row) for row in heat.values],
+        "zmin": low,
+        "zmax": high,
+        "colorscale": [list(step) for step in zip((0, 0.5, 1), shades, strict=True)],
+        "colorbar": {"title": {"text": words(heat.label), "side": "right"}},
+        "xgap": 1,
+        "ygap": 1,
+    }
+
+
+def _cloud(cloud: Cloud) -> list[dict[str, Any]]:
+    points = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": exactly(cloud.x),
+        "y": numbers(cloud.y),
+        "marker": {"color": f"@{cloud.colour}", "size": 5, "opacity": 0.6},
+    }
+    shape = shapes.ellipse(cloud.x, cloud.y)
+    if shape is None:
+        return [points]
+    width, height, angle = shape
+    turn, round_ = math.radians(angle), np.linspace(0, 2 * math.pi, 60)
+    along, across = width / 2 * np.cos(round_), height / 2 * np.sin(round_)
+    x = cloud.x.mean() + along * math.cos(turn) - across * math.sin(turn)
+    y = cloud.y.mean() + along * math.sin(turn) + across * math.cos(turn)
+    around = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": exactly(x),
+        "y": numbers(y),
+        "line": {"color": f"@{cloud.colour}", "width": 1},
+        "fill": "toself",
+        "opacity": 0.6,
+        "hoverinfo": "skip",
+    }
+    return [points, around]

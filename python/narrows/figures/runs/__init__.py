@@ -1,0 +1,1 @@
+"""The figures of a run: a module for each, with a function of its name."""

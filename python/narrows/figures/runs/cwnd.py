@@ -1,0 +1,68 @@
+"""What single flows do: their windows and their states."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Scenario, Tables
+from narrows.figures.model import Figure, Line, Panel, Span, Stack
+from narrows.figures.palette import name
+
+
+def cwnd(
+    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_FLOWS
+) -> Figure:
+    """Window, packets in flight and states of each flow, a panel for every flow.
+
+    The strip above a panel shows the states: BBR's own, or else the control's
+    phase and the sender's recovery from loss. Dots mark
+    samples by which new packets were declared lost. Of more than `most` flows,
+    the first of each class are shown, as evenly as possible.
+    """
+    flow_samples = tables["flow_samples"]
+    chosen = frames.choose(frames.flow_classes(scenario, groups), most)
+    count = len(scenario["flows"])
+    rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
+    return Figure(
+        f"{scenario['name']}: windows",
+        frames.conditions(scenario) + rest,
+        tuple(_window(scenario, flow_samples, flow) for flow in chosen),
+        "For every flow: congestion window and packets in flight in packets over time.",
+        height=frames.ROW_IN,
+        name="cwnd",
+        stack=Stack((0.0, frames.end_s(tables))),
+    )
+
+
+def _window(scenario: Scenario, flow_samples: pl.DataFrame, flow: int) -> Panel:
+    rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+    cca = str(scenario["flows"][flow]["cca"])
+    x, window = frames.column(rows, "time_s"), frames.column(rows, "cwnd")
+    flight = frames.column(rows, "in_flight")
+    group = f"cwnd {name(cca)}"
+    lines = [
+        Line("in flight", x, flight, "neutral", width=0.9, opacity=0.9),
+        Line("cwnd", x, window, cca, kind="step", width=1.6, group=group),
+    ]
+    lost = np.diff(frames.column(rows, "lost"), prepend=0.0) > 0
+    if lost.any():
+        lines.append(Line("loss", x[lost], window[lost], "loss", kind="points"))
+    title = frames.flow_name(scenario, flow)
+    return Panel(TIME, "packets", tuple(lines), title, spans=_states(rows, cca))
+
+
+def _states(rows: pl.DataFrame, cca: str) -> tuple[Span, ...]:
+    """What the strip above a panel shows.
+
+    BBR's own states rule all it does. Other controls have two phases, and what
+    matters more is when the sender repairs losses.
+    """
+    if cca.startswith("bbr"):
+        own = frames.stays(rows, "cca_state")
+        return tuple(Span(a, b, f"state:{state}", state.upper()) for a, b, state in own)
+    repairing = pl.col("state").is_in(["recovery", "loss", "cwr"])
+    shown = pl.when(repairing).then("state").otherwise("cca_state").alias("shown")
+    both = frames.stays(rows.with_columns(shown), "shown")
+    return tuple(Span(a, b, f"state:{state}", state.replace("_", " ")) for a, b, state in both)

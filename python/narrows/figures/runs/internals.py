@@ -1,0 +1,67 @@
+"""The congestion controls' own model: their named internals."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Scenario, Tables
+from narrows.figures.model import Figure, Line, Panel, Stack
+from narrows.figures.palette import name
+
+
+def internals(
+    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_FLOWS
+) -> Figure:
+    """The controls' named internals over time, a panel for every name.
+
+    Names and units are the control's own (`bw_mbps`, `min_rtt_ms`, ...). Flows
+    are chosen as in `cwnd`. A back end that sees no internals has no panels.
+    """
+    table = frames.internals_of(tables)
+    chosen = frames.choose(frames.flow_classes(scenario, groups), most)
+    panels = []
+    for label in table.get_column("name").unique(maintain_order=True).sort().to_list():
+        rows = table.filter(pl.col("name") == label)
+        found = [_internal(scenario, rows.filter(pl.col("flow") == f), f) for f in chosen]
+        lines = frames.shown(found)
+        if lines:
+            panels.append(Panel(TIME, unit_of(label), lines, label, y_range=(None, None)))
+    return Figure(
+        f"{scenario['name']}: internals",
+        frames.conditions(scenario),
+        tuple(panels),
+        "The congestion controls' named internals over time, one panel for each name.",
+        height=frames.ROW_IN,
+        name="internals",
+        stack=Stack((0.0, frames.end_s(tables))),
+    )
+
+
+def unit_of(label: str) -> str:
+    """The unit that the name of an internal ends in, for the axis."""
+    units = {
+        "mbps": "Mbit/s",
+        "ms": "ms",
+        "s": "s",
+        "bytes": "bytes",
+        "gain": "gain",
+        "rtts": "RTTs",
+    }
+    return units.get(label.rsplit("_", 1)[-1], "packets" if "cwnd" in label else "value")
+
+
+def _internal(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Line:
+    cca = str(scenario["flows"][flow]["cca"])
+    twins = [f for f, spec in enumerate(scenario["flows"]) if spec["cca"] == cca]
+    opacity = max(1.0 - 0.22 * twins.index(flow), 0.3)
+    return Line(
+        str(scenario["flows"][flow]["name"]),
+        frames.column(rows, "time_s"),
+        frames.column(rows, "value"),
+        cca,
+        kind="step",
+        width=1.2,
+        opacity=opacity,
+        group=name(cca),
+    )

@@ -1,0 +1,56 @@
+"""Figures for paper: PNG and SVG, drawn by matplotlib.
+
+pyplot is never imported: it is slow to load and keeps every figure alive. The
+same description always gives the same bytes: no date, no random identifiers,
+and the typeface that matplotlib brings along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from narrows.figures.model import Figure
+from narrows.figures.static import grid, stack
+from narrows.figures.static.style import DPI, WIDTH_IN, style
+
+__all__ = ["DPI", "WIDTH_IN", "draw", "save", "style"]
+
+FORMATS: dict[str, dict[str, Any]] = {
+    "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 4}},
+    "svg": {"metadata": {"Date": None, "Creator": None}},
+}
+"""What is saved with each: nothing that changes from run to run."""
+
+
+def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) -> list[Path]:
+    """Write the figure as `stem.png` and `stem.svg` and return their paths.
+
+    Raises ValueError for another format and OSError if a file can't be written.
+    """
+    wanted = list(formats)
+    unknown = [kind for kind in wanted if kind not in FORMATS]
+    if unknown:
+        raise ValueError(f"figure format {unknown[0]!r}: png or svg is needed")
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in wanted]
+    with style():
+        canvas = draw(figure)
+        for kind, path in zip(wanted, paths, strict=True):
+            canvas.savefig(path, dpi=DPI, **FORMATS[kind])
+    return paths
+
+
+def draw(figure: Figure, kind: type[Canvas] = Canvas) -> Canvas:
+    """The figure as matplotlib's own, to be changed or saved further; use within `style`.
+
+    `kind` is the class of the figure.
+    """
+    layout = stack if figure.stack is not None else grid
+    canvas = kind(figsize=(WIDTH_IN, layout.height(figure)), **layout.OPTIONS)
+    FigureCanvasAgg(canvas)
+    layout.draw(figure, canvas)
+    return canvas

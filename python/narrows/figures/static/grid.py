@@ -1,0 +1,77 @@
+"""Panels in rows and columns, each with axes of its own; matplotlib finds room for the words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from narrows.figures.model import Figure, Panel
+from narrows.figures.static import marks
+from narrows.figures.static.style import FAINT, GRID
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HEAD_IN = 0.72
+FOOT_IN = 0.12
+LEGEND_IN = 0.24
+OPTIONS: dict[str, Any] = {"layout": "constrained"}
+
+
+def height(figure: Figure) -> float:
+    """The height of the picture in inches."""
+    rows = -(-len(figure.panels) // figure.columns)
+    return HEAD_IN + rows * figure.height + FOOT_IN + (LEGEND_IN if figure.legend() else 0)
+
+
+def draw(figure: Figure, canvas: Canvas) -> None:
+    """Draws every panel, the heading and the legend."""
+    keys = [marks.key(mark, label) for label, mark in figure.legend().items()]
+    high = height(figure)
+    engine: Any = canvas.get_layout_engine()
+    foot = FOOT_IN / high
+    top = (HEAD_IN + (LEGEND_IN if keys else 0)) / high
+    engine.set(rect=(0.005, foot, 0.985, 1 - foot - top), h_pad=0.06, w_pad=0.06)
+    canvas.text(0.015, 1 - 0.14 / high, figure.title, size=11, weight="bold", va="top")
+    canvas.text(0.015, 1 - 0.41 / high, figure.subtitle, size=8.5, color=FAINT, va="top")
+    rows = -(-len(figure.panels) // figure.columns)
+    grid = canvas.subplots(rows, figure.columns, squeeze=False)
+    for place, axes in enumerate(grid.flat):
+        if place < len(figure.panels):
+            _panel(axes, figure.panels[place])
+        else:
+            axes.set_visible(False)
+    if keys:
+        canvas.legend(
+            handles=keys, ncols=min(len(keys), 7), loc="upper left", frameon=False, fontsize=8.5,
+            bbox_to_anchor=(0.005, 1 - (HEAD_IN - 0.08) / high), handlelength=1.6,
+        )  # fmt: skip
+
+
+def _panel(axes: Axes, panel: Panel) -> None:
+    if panel.title:
+        axes.set_title(panel.title, loc="left", size=8.5, weight="bold")
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    axes.set_xscale(panel.x_scale)
+    axes.set_yscale(panel.y_scale)
+    for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
+        if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="both", color=GRID, linewidth=0.7)
+    axes.tick_params(length=2.5)
+    for mark in panel.marks:
+        marks.draw(axes, mark)
+    if panel.ticks:
+        axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
+        axes.minorticks_off()
+    if panel.y_ticks:
+        axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])
+    axes.set_xlim(*panel.x_range)
+    low = None if panel.y_scale == "log" and panel.y_range[0] == 0 else panel.y_range[0]
+    axes.set_ylim(low, panel.y_range[1])
+    for guide in panel.guides:
+        marks.draw_guide(axes, guide)

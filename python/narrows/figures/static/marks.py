@@ -1,0 +1,124 @@
+"""Marks on paper: lines with their spreads, boxes, bars, guides, and the keys of a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from narrows.figures.model import Bar, Box, Cloud, Guide, Heat, Line, Mark
+from narrows.figures.palette import colour
+from narrows.figures.static.fields import draw_cloud, draw_heat
+from narrows.figures.static.style import DASHES, FAINT, INK
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+
+def draw(axes: Axes, mark: Mark) -> None:
+    """Draws one mark of any kind."""
+    _DRAW[type(mark)](axes, mark)
+
+
+def key(mark: Mark, label: str) -> Artist:
+    """The key of a mark in a legend."""
+    if isinstance(mark, Heat):
+        return Patch(visible=False)
+    shade = colour(mark.colour).light
+    if isinstance(mark, Cloud):
+        return Line2D([], [], color=shade, linestyle="", marker="o", label=label)
+    if not isinstance(mark, Line):
+        return Patch(facecolor=shade, alpha=0.75, label=label)
+    if mark.kind == "points":
+        return Line2D([], [], color=shade, marker=".", linestyle="", label=label)
+    return Line2D(
+        [], [], color=shade, linestyle=DASHES[mark.dash], marker=mark.marker or None,
+        linewidth=2.0, markersize=4, label=label,
+    )  # fmt: skip
+
+
+def _line(axes: Axes, line: Line) -> None:
+    shade = colour(line.colour).light
+    if line.kind == "points":
+        size = 2.0 if line.exact else 3.5
+        axes.plot(
+            line.x, line.y, ".", color=shade, markersize=size, zorder=3, rasterized=line.exact
+        )
+        return
+    how: Any = "post" if line.kind == "step" else None
+    _spread(axes, line, shade, how)
+    axes.plot(
+        line.x, line.y, color=shade, linewidth=line.width, linestyle=DASHES[line.dash],
+        marker=line.marker, markersize=4, alpha=line.opacity, zorder=2.5,
+        drawstyle="steps-post" if how else "default", rasterized=line.exact,
+    )  # fmt: skip
+    if line.fill:
+        axes.fill_between(line.x, line.y, color=shade, alpha=0.13, linewidth=0, step=how)
+
+
+def _spread(axes: Axes, line: Line, shade: str, how: Any) -> None:  # noqa: ANN401
+    if line.low is None or line.high is None:
+        return
+    if line.band:
+        axes.fill_between(
+            line.x, line.low, line.high, color=shade, alpha=0.16, linewidth=0, step=how
+        )
+        return
+    reach = np.vstack([line.y - line.low, line.high - line.y]).clip(0)
+    axes.errorbar(
+        line.x, line.y, reach, fmt="none", ecolor=shade, elinewidth=0.9, capsize=2.0, alpha=0.8,
+        zorder=2.4,
+    )  # fmt: skip
+
+
+def _box(axes: Axes, box: Box) -> None:
+    values = box.values[np.isfinite(box.values)]
+    if not len(values):
+        return
+    shade = colour(box.colour).light
+    axes.boxplot(
+        [values], positions=[box.x], widths=0.32, patch_artist=True, manage_ticks=False,
+        boxprops={"facecolor": shade, "alpha": 0.45, "edgecolor": shade},
+        medianprops={"color": INK, "linewidth": 1.2},
+        whiskerprops={"color": shade}, capprops={"color": shade},
+        flierprops={"marker": ".", "markersize": 2.5, "markerfacecolor": shade,
+                    "markeredgecolor": "none"},
+    )  # fmt: skip
+
+
+def _bar(axes: Axes, bar: Bar) -> None:
+    axes.bar(bar.x, bar.y, width=bar.width, color=colour(bar.colour).light, alpha=0.75)
+    if bar.interval is not None:
+        low, high = bar.interval
+        axes.errorbar(bar.x, bar.y, [[bar.y - low], [high - bar.y]], ecolor=INK, elinewidth=0.7,
+                      capsize=1.5, fmt="none")  # fmt: skip
+
+
+def draw_guide(axes: Axes, guide: Guide) -> None:
+    """A dashed line with its words at the right end, or at the top of an upright one."""
+    rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
+    words: dict[str, Any] = {"color": FAINT, "size": 7.5, "textcoords": "offset points"}
+    words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
+    if guide.upright:
+        axes.axvline(guide.value, **rule)
+        place = (guide.value, 1.0)
+        axes.annotate(guide.label, place, xycoords=axes.get_xaxis_transform(), xytext=(3, -2),
+                      va="top", **words)  # fmt: skip
+        return
+    axes.axhline(guide.value, **rule)
+    gap, side = ((0, -3), "top") if guide.below else ((0, 2), "bottom")
+    axes.annotate(guide.label, (1.0, guide.value), xycoords=axes.get_yaxis_transform(), xytext=gap,
+                  ha="right", va=side, **words)  # fmt: skip
+
+
+_DRAW: dict[type, Callable[[Any, Any], None]] = {
+    Line: _line,
+    Box: _box,
+    Bar: _bar,
+    Heat: draw_heat,
+    Cloud: draw_cloud,
+}

@@ -1,0 +1,43 @@
+"""The look of figures on paper, the same for every layout."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import matplotlib
+
+WIDTH_IN = 8.0
+DPI = 160
+
+INK = "#1f2937"
+FAINT = "#6b7280"
+GRID = "#e5e7eb"
+
+STYLE: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 8.5,
+    "text.color": INK,
+    "axes.edgecolor": "#9ca3af",
+    "axes.labelcolor": FAINT,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "xtick.color": "#9ca3af",
+    "xtick.labelcolor": INK,
+    "ytick.color": "#9ca3af",
+    "ytick.labelcolor": INK,
+    "lines.solid_capstyle": "round",
+    "lines.solid_joinstyle": "round",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "narrows",
+    "text.parse_math": False,
+}
+
+DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.4))}
+
+
+def style() -> AbstractContextManager[None]:
+    """Our settings of matplotlib, for as long as the context lasts."""
+    return matplotlib.rc_context(STYLE)

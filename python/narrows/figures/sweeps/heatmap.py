@@ -1,0 +1,72 @@
+"""A metric over two axes, as colours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from narrows.errors import InputError
+from narrows.figures.axes import axis
+from narrows.figures.model import Figure, Heat, Panel
+from narrows.figures.sweeps.view import (
+    View,
+    classes_of,
+    figure,
+    label_of,
+    numbers,
+    require,
+    x_of,
+)
+
+
+def heatmap(frame: pl.DataFrame, view: View) -> Figure:
+    """A metric over two axes, usually rate and delay; a share diverges from the fair one."""
+    x = view.x or ("path.rtt" if "path.rtt" in view.axes else x_of(frame, view))
+    require(frame, x, "--x", view.axes)
+    rest = [place for place in view.axes if place != x]
+    y = view.y or ("path.rate" if "path.rate" in rest else (rest or [""])[0])
+    require(frame, y, "--y", rest)
+    metric = view.metric or next((f"{c}.share" for c in classes_of(frame)), "utilization")
+    require(frame, metric, "--metric", numbers(frame))
+    known = frame.drop_nulls(metric)
+    if metric.endswith(".share"):
+        known = known.filter(pl.col(f"{metric.removesuffix('.share')}.flows") < pl.col("flows"))
+    if known.is_empty():
+        raise InputError.at("--metric", f"{metric} in no run of several classes", "another metric")
+    low, high = (0.0, 1.0) if metric.endswith(".share") else _reach(known, metric, (x, y))
+
+    def panel(rows: pl.DataFrame, title: str) -> Panel:
+        across, up = axis(x, rows[x].to_list()), axis(y, rows[y].to_list())
+        cells = {(row[0], row[1]): row[2] for row in _means(rows, (x, y), metric).rows()}
+        values = np.array(
+            [[cells.get((b, a), math.nan) for b in across.positions] for a in up.positions], float
+        )
+        heat = Heat(label_of(metric), values, _centre(rows, metric), low, high)
+        ticks = tuple((float(i), w) for i, w in enumerate(across.words.values()))
+        y_ticks = tuple((float(i), w) for i, w in enumerate(up.words.values()))
+        ends = (-0.5, len(ticks) - 0.5), (-0.5, len(y_ticks) - 0.5)
+        return Panel(across.label, up.label, (heat,), title, *ends, ticks=ticks, y_ticks=y_ticks)
+
+    return figure(
+        known, view, (x, y), panel, label_of(metric), "A metric over two axes, as colours."
+    )
+
+
+def _means(rows: pl.DataFrame, keys: Sequence[str], metric: str) -> pl.DataFrame:
+    return rows.group_by(keys).agg(pl.col(metric).mean()).select(*keys, metric)
+
+
+def _reach(rows: pl.DataFrame, metric: str, keys: Sequence[str]) -> tuple[float, float]:
+    known = _means(rows, keys, metric)[metric].drop_nulls()
+    return float(str(known.min())), float(str(known.max()))
+
+
+def _centre(rows: pl.DataFrame, metric: str) -> float | None:
+    """What a metric diverges from: the fair share; none for what has no middle."""
+    group, _, key = metric.rpartition(".")
+    if key != "share":
+        return 0.0 if key in ("harm", "rtt_bias") else None
+    return float(rows[f"{group}.flows"][0] / rows["flows"][0])

@@ -1,0 +1,197 @@
+"""What is wanted of a sweep's figure, and what all of them are made of.
+
+Every axis that is neither shown nor drawn as lines gives panels of its own.
+Points are means over trials with the 95 % interval of the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from narrows.errors import InputError
+from narrows.figures.axes import Axis, axis, short
+from narrows.figures.model import Dash, Figure, Guide, Line, Mark, Panel
+from narrows.figures.palette import COLOURS
+from narrows.figures.palette import name as cca_name
+from narrows.metrics.intervals import half_width, mean
+from narrows.spec.suggest import one_of
+
+MOST_PANELS = 12
+MOST_LINES = 7
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
+HUES = tuple(f"flow:{number}" for number in range(7))
+"""Keys of colours for lines that aren't classes of flows."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What to draw of a sweep.
+
+    `axes` are the sweep's own, in order; `x`, `y` and `by` choose among them, and
+    `metric` is a column. What is None is chosen: the buffer for x if it is an
+    axis, else the axis with the most values.
+    """
+
+    title: str
+    axes: tuple[str, ...]
+    metric: str | None = None
+    x: str | None = None
+    y: str | None = None
+    by: str | None = None
+
+
+def classes_of(frame: pl.DataFrame) -> list[str]:
+    """The classes of flows of a summary."""
+    names = [name for name in frame.columns if name.endswith(".share")]
+    return [name.removesuffix(".share") for name in names]
+
+
+def figure(
+    frame: pl.DataFrame,
+    view: View,
+    used: Sequence[str],
+    panel: Callable[[pl.DataFrame, str], Panel],
+    what: str,
+    alt: str,
+) -> Figure:
+    """A panel for every combination of the axes that aren't used."""
+    rest = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
+    groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
+    if len(groups) > MOST_PANELS:
+        found = f"{len(groups)} panels, for every {' and '.join(rest)}"
+        raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
+    panels = tuple(panel(rows, _title(rest, key)) for key, rows in groups)
+    columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3
+    height = {1: 3.2, 2: 2.5, 3: 2.1}[columns]
+    return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
+
+
+def _title(places: Sequence[str], values: Sequence[object]) -> str:
+    """The values of a panel; axes that go together are named once if they are equal."""
+    words = (short(place, value) for place, value in zip(places, values, strict=True))
+    return ", ".join(dict.fromkeys(words))
+
+
+def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
+    fixed = [p for p in view.axes if frame[p].n_unique() == 1]
+    words = dict.fromkeys(short(place, frame[place][0]) for place in fixed)
+    count = frame.select("study", "cell", "trial").unique().height if "trial" in frame else 0
+    return "; ".join([what, *words, f"{count} runs"])
+
+
+def over(
+    across: Axis,
+    label: str,
+    marks: Sequence[Mark],
+    title: str,
+    ends: tuple[float | None, float | None],
+    guides: tuple[Guide, ...],
+) -> Panel:
+    """A panel with the values of an axis for x, and what a label says for y."""
+    return Panel(
+        across.label,
+        label_of(label),
+        tuple(marks),
+        title,
+        y_range=ends,
+        x_scale=across.scale,
+        guides=guides,
+        ticks=across.ticks if len(across.positions) <= MOST_PANELS else (),
+    )
+
+
+def means_line(
+    rows: pl.DataFrame, across: Axis, metric: str, label: str, hue: str, dash: Dash = "solid"
+) -> Line:
+    """Means over the runs at each value, with their intervals."""
+    x, y, reach = [], [], []
+    for value, position in across.positions.items():
+        known = rows.filter(pl.col(across.place) == value)[metric].cast(pl.Float64).to_list()
+        if known:
+            x.append(position)
+            y.append(mean(known))
+            wide = half_width(known)
+            reach.append(wide if math.isfinite(wide) else 0.0)
+    middle, wide_ = np.array(y), np.array(reach)
+    spread = {"low": middle - wide_, "high": middle + wide_} if any(reach) else {}
+    return Line(label, np.array(x), middle, hue, marker="o", dash=dash, **spread)
+
+
+def shades_of(frame: pl.DataFrame, view: View) -> dict[object, str]:
+    """A colour for every value of the axis that lines stand for, the same in all panels."""
+    if view.by is None:
+        return {}
+    require(frame, view.by, "--by", view.axes)
+    values = axis(view.by, frame[view.by].to_list()).positions
+    if len(values) > MOST_LINES:
+        found = f"{len(values)} values at {view.by}"
+        raise InputError.at("--by", found, f"at most {MOST_LINES}")
+    return {
+        value: str(value) if value in COLOURS else HUES[number]
+        for number, value in enumerate(values)
+    }
+
+
+def split(
+    rows: pl.DataFrame, by: str | None, values: Iterable[object]
+) -> Iterator[tuple[object, pl.DataFrame]]:
+    """The rows of every value of an axis; all of them without one."""
+    if by is None:
+        yield None, rows
+        return
+    for value in values:
+        yield value, rows.filter(pl.col(by) == value)
+
+
+def x_of(frame: pl.DataFrame, view: View) -> str:
+    """The axis for x: the one wanted, or the buffer, or the one with the most values."""
+    if view.x is not None:
+        require(frame, view.x, "--x", view.axes)
+        return view.x
+    if not view.axes:
+        raise InputError.at("--x", "a sweep without an axis", "a sweep with one")
+    if "path.buffer" in view.axes:
+        return "path.buffer"
+    return max(view.axes, key=lambda place: frame[place].n_unique())
+
+
+def require(frame: pl.DataFrame, name: str, option: str, known: Sequence[str]) -> None:
+    """Raises InputError, with what is like it, for a name that isn't there."""
+    if name not in frame.columns or name not in known:
+        raise InputError.at(option, f'"{name}", which is not there', one_of(name, list(known)))
+
+
+def metrics(frame: pl.DataFrame, metric: str) -> dict[str, str]:
+    """The columns of a metric by class: itself, or `share` of every class."""
+    if metric in frame.columns and metric in numbers(frame):
+        return {metric.rpartition(".")[0]: metric}
+    found = {c: f"{c}.{metric}" for c in classes_of(frame) if f"{c}.{metric}" in frame.columns}
+    if not found:
+        raise InputError.at("--metric", f'"{metric}"', one_of(metric, numbers(frame)))
+    return found
+
+
+def numbers(frame: pl.DataFrame) -> list[str]:
+    """The columns that can be drawn."""
+    skip = ("cell", "trial", "seed")
+    return [n for n, k in frame.schema.items() if k.is_numeric() and n not in skip]
+
+
+def limits(wanted: Mapping[str, str]) -> tuple[float | None, float | None]:
+    """The ends of the y axis: of parts of a whole, all of it."""
+    part = all(m.rpartition(".")[2] in ("share", "jain", "utilization") for m in wanted.values())
+    return (0.0, 1.03) if part else (0.0, None)
+
+
+def label_of(metric: str) -> str:
+    """A metric for a label: "share of BBR"."""
+    group, _, key = metric.rpartition(".")
+    units = {"mbps": "Mbit/s", "ms": "ms", "s": "s", "bdp": "BDP"}
+    stem, _, unit = key.rpartition("_")
+    words = f"{stem.replace('_', ' ')} ({units[unit]})" if unit in units else key.replace("_", " ")
+    return f"{words} of {cca_name(group)}" if group else words

@@ -1,0 +1,22 @@
+"""One figure as a page that can be zoomed and needs nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from narrows.figures import interactive
+from narrows.figures.model import Figure
+from narrows.report.page import environment, plotly_js
+
+
+def save_page(figure: Figure, stem: Path) -> Path:
+    """Writes `stem.html`; raises OSError if it can't."""
+    path = stem.with_name(f"{stem.name}.html")
+    path.write_text(page(figure), encoding="utf-8", newline="\n")
+    return path
+
+
+def page(figure: Figure) -> str:
+    """A described figure as HTML."""
+    template = environment().get_template("figure.html.jinja")
+    return template.render(figure=figure, plots=interactive.plots(figure), plotly=plotly_js())
