@@ -51,6 +51,7 @@ mod impairment;
 mod line;
 mod link;
 mod medium;
+pub mod path;
 mod policer;
 mod port;
 mod queue;

@@ -8,7 +8,7 @@ use common::{Log, MILLI, SECOND, bdp, run, scenario};
 use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
 use narrows_base::{Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
-use narrows_spec::scenario::{Direction, Impairment, Limit, Link, Place, Scenario};
+use narrows_spec::scenario::{Direction, Impairment, Limit, LinkConfig, Place, Scenario};
 
 const MBPS: u64 = 10;
 const RTT_MS: u64 = 20;
@@ -20,8 +20,8 @@ fn case(ccas: &[&str], seconds: u64) -> Scenario {
     case
 }
 
-fn link(name: &str, mbps: u64) -> Link {
-    Link {
+fn link(name: &str, mbps: u64) -> LinkConfig {
+    LinkConfig {
         name: name.into(),
         rate_bps: mbps * 1_000_000,
         buffer: Limit::Bytes(bdp(mbps, RTT_MS, 100)),

@@ -3,14 +3,14 @@
 //! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing
 //! here has a default, so that what ran is always what is written down.
 
-mod path;
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
-pub use path::{Direction, FIRST_LINK, Impairment, Limit, Link, Path, Place};
+pub use narrows_net::path::{
+    Direction, FIRST_LINK, Impairment, Limit, LinkConfig, PathConfig, Place,
+};
 
 /// Everything that decides the outcome of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct Scenario {
     /// Seed of every random stream.
     pub seed: u64,
     /// The bottleneck.
-    pub path: Path,
+    pub path: PathConfig,
     /// The flows that share it, in the order of their ids.
     pub flows: Vec<Flow>,
     /// The end hosts.

@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use narrows_base::Time;
 use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
-use narrows_spec::scenario::{Ecn, Flow, Host, Level, Limit, Path, Run, Scenario, SocketBuffers};
+use narrows_spec::scenario::{
+    Ecn, Flow, Host, Level, Limit, PathConfig, Run, Scenario, SocketBuffers,
+};
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const MILLI: u64 = 1_000_000;
@@ -34,7 +36,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
     Scenario {
         name: "test".into(),
         seed: 1,
-        path: Path {
+        path: PathConfig {
             rate_bps: mbps * 1_000_000,
             rtt_ns: rtt_ms * MILLI,
             buffer: Limit::Bytes(buffer),

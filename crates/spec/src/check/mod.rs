@@ -1,13 +1,12 @@
 //! Whether a scenario can be run.
 
-mod path;
 mod workload;
 
+use narrows_net::path::PathError;
 use narrows_tcp::{PROFILES, profile};
 use thiserror::Error;
 
 use crate::scenario::{Flow, Scenario};
-use path::{check_path, check_way};
 use workload::check_workload;
 
 /// A scenario that can't be run.
@@ -26,6 +25,11 @@ fn error(place: &str, found: impl ToString, need: &str) -> ScenarioError {
     ScenarioError { place: place.into(), found: found.to_string(), need: need.into() }
 }
 
+fn at(place: &str, fault: PathError) -> ScenarioError {
+    let place = format!("{place}.{}", fault.place);
+    ScenarioError { place, found: fault.found, need: fault.need }
+}
+
 fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> {
     if value == 0 { Err(error(place, value, need)) } else { Ok(()) }
 }
@@ -35,7 +39,7 @@ fn above_zero(place: &str, value: u64, need: &str) -> Result<(), ScenarioError> 
 /// # Errors
 /// The first thing that is wrong: the place, what was found and what would be right.
 pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), ScenarioError> {
-    check_path(&scenario.path)?;
+    scenario.path.check().map_err(|fault| at("path", fault))?;
     check_run(scenario)?;
     if scenario.flows.is_empty() {
         return Err(error("flows", "none", "at least one flow is needed"));
@@ -98,7 +102,10 @@ fn check_flow(
     if twins > 1 {
         return Err(error(&place("name"), &flow.name, "every flow needs its own name"));
     }
-    check_way(&scenario.path, flow, &format!("flows[{index}]"))?;
+    scenario
+        .path
+        .check_way(flow.reverse, flow.links.as_deref())
+        .map_err(|fault| at(&format!("flows[{index}]"), fault))?;
     match &flow.while_flow {
         Some(name) if !scenario.flows.iter().any(|other| other.name == *name) => {
             Err(error(&place("while"), name, "the name of another flow is needed"))

@@ -1,8 +1,9 @@
-//! The path of a scenario: links in a row, the way back, and what happens on both.
+//! A path as plain data: links in a row, the way back, and what happens on both.
 
-use narrows_base::Bytes;
-use narrows_net::config::Choice;
+use narrows_base::{Bytes, Rate};
 use serde::{Deserialize, Serialize};
+
+use crate::config::{Choice, LinkChoice};
 
 /// What the first link of a path is called.
 pub const FIRST_LINK: &str = "bottleneck";
@@ -14,7 +15,7 @@ pub const FIRST_LINK: &str = "bottleneck";
 /// same of that direction with the reverse link, if there is one, and the other half.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Path {
+pub struct PathConfig {
     /// Rate in bit/s, counting IP bytes. With a service that has rates of its own it is
     /// nominal: what a bandwidth-delay product and the utilisation are worked out with.
     pub rate_bps: u64,
@@ -31,15 +32,41 @@ pub struct Path {
     /// What else happens to packets, in their order within a direction and a place.
     pub impairments: Vec<Impairment>,
     /// More links behind the first, in their order. The first is called "bottleneck".
-    pub links: Vec<Link>,
+    pub links: Vec<LinkConfig>,
     /// The link of the way back; none: nothing queues there.
-    pub reverse: Option<Link>,
+    pub reverse: Option<LinkConfig>,
+}
+
+impl PathConfig {
+    /// The first link.
+    #[must_use]
+    pub fn first_link(&self) -> LinkChoice<'_> {
+        LinkChoice {
+            rate: Rate::from_bps(self.rate_bps),
+            service: &self.service,
+            queue: &self.queue,
+            limit: self.buffer.into(),
+        }
+    }
+}
+
+impl LinkConfig {
+    /// What the link is made of.
+    #[must_use]
+    pub fn choice(&self) -> LinkChoice<'_> {
+        LinkChoice {
+            rate: Rate::from_bps(self.rate_bps),
+            service: &self.service,
+            queue: &self.queue,
+            limit: self.buffer.into(),
+        }
+    }
 }
 
 /// A link besides the first one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
+pub struct LinkConfig {
     /// Unique name.
     pub name: String,
     /// As the path's.
@@ -94,7 +121,7 @@ pub enum Limit {
     Packets(u64),
 }
 
-impl From<Limit> for narrows_net::Limit {
+impl From<Limit> for crate::Limit {
     fn from(limit: Limit) -> Self {
         match limit {
             Limit::Bytes(bytes) => Self::Bytes(Bytes::new(bytes)),
