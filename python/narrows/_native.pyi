@@ -216,3 +216,10 @@ def impairments() -> list[dict[str, Any]]:
 
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""
+
+def tables() -> list[dict[str, Any]]:
+    """The tables that back ends write: `name`, `row` (what a row is) and `columns`.
+
+    A column is a dict of `name`, `type` ("float64", "uint32", "uint64", "text" or "flag"),
+    `unit`, `null` (where it is null, or None) and `meaning`.
+    """

@@ -23,7 +23,7 @@ mod _native {
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
     #[pymodule_export]
-    use super::table::ArrowTable;
+    use super::table::{ArrowTable, tables};
 
     /// The version of the engine; results are stored with it.
     #[pymodule_export]

@@ -4,8 +4,9 @@ use std::ffi::CStr;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
+use narrows_record::columns::{Column, TABLES, TableInfo};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict};
 
 /// The name that the Arrow PyCapsule interface gives to a stream.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -35,4 +36,32 @@ impl ArrowTable {
     fn __len__(&self) -> usize {
         self.0.num_rows()
     }
+}
+
+/// The tables that back ends write: dicts of `name`, `row` (what a row is) and `columns`.
+///
+/// A column is a dict of `name`, `type` ("float64", "uint32", "uint64", "text" or "flag"),
+/// `unit`, `null` (where it is null, or None) and `meaning`.
+#[pyfunction]
+pub fn tables(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    TABLES.iter().map(|info| table(py, info)).collect()
+}
+
+fn table<'py>(py: Python<'py>, info: &TableInfo) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("name", info.name)?;
+    entry.set_item("row", info.row)?;
+    let columns: PyResult<Vec<_>> = info.columns.iter().map(|c| column(py, c)).collect();
+    entry.set_item("columns", columns?)?;
+    Ok(entry)
+}
+
+fn column<'py>(py: Python<'py>, info: &Column) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("name", info.name)?;
+    entry.set_item("type", info.data.name())?;
+    entry.set_item("unit", info.unit)?;
+    entry.set_item("null", info.null)?;
+    entry.set_item("meaning", info.meaning)?;
+    Ok(entry)
 }

@@ -146,7 +146,7 @@ pub struct PacketEvent {
     pub retransmission: bool,
 }
 
-/// What can happen to a packet.
+/// What can happen to a packet. The numbers are part of digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
     /// The sender let it go.
@@ -155,10 +155,8 @@ pub enum PacketKind {
     Dropped,
     /// The path lost it, by its own loss rate.
     Lost,
-    /// A queue marked it.
-    Marked,
     /// It left the bottleneck.
-    Forwarded,
+    Forwarded = 4,
     /// It reached the receiver.
     Received,
     /// The receiver let an acknowledgement go.
@@ -195,7 +193,6 @@ impl PacketKind {
             Self::Sent => "sent",
             Self::Dropped => "dropped",
             Self::Lost => "lost",
-            Self::Marked => "marked",
             Self::Forwarded => "forwarded",
             Self::Received => "received",
             Self::AckSent => "ack_sent",

@@ -3,6 +3,8 @@
 //! Every back end emits the same [`Event`]s and so writes the same tables; this
 //! crate doesn't know who emits.
 
+mod builder;
+pub mod columns;
 mod digest;
 mod event;
 mod histogram;
@@ -11,6 +13,7 @@ mod recorder;
 mod tables;
 mod tap;
 
+pub use builder::{Table, TableBuilder};
 pub use digest::Digest;
 pub use event::{
     Completion, Event, FlowSample, Internal, Kind, PacketEvent, PacketKind, QueueDepth,
@@ -19,5 +22,4 @@ pub use event::{
 pub use histogram::Histogram;
 pub use observer::{NullObserver, Observer};
 pub use recorder::{Level, Recorder};
-pub use tables::Table;
 pub use tap::{NullTap, Tap};

@@ -2,7 +2,8 @@
 
 use narrows_base::Time;
 
-use crate::tables::{self, Table};
+use crate::builder::Table;
+use crate::tables::{self, Rows};
 use crate::{
     Completion, Digest, Event, FlowSample, Histogram, Internal, Kind, Observer, PacketEvent,
     QueueDepth, QueueSample, RttSample,
@@ -19,9 +20,6 @@ pub enum Level {
     Packets,
 }
 
-/// A row with its instant.
-pub(crate) type Rows<T> = Vec<(Time, T)>;
-
 /// An observer that keeps what the tables need.
 ///
 /// Rows are appended as they come and turned into columns at the end, which
@@ -31,15 +29,15 @@ pub(crate) type Rows<T> = Vec<(Time, T)>;
 pub struct Recorder {
     level: Level,
     warmup: Time,
-    pub(crate) flows: Rows<FlowSample>,
-    pub(crate) internals: Rows<Internal>,
-    pub(crate) queues: Rows<QueueSample>,
-    pub(crate) completions: Rows<Completion>,
-    pub(crate) packets: Rows<PacketEvent>,
+    flows: Rows<FlowSample>,
+    internals: Rows<Internal>,
+    queues: Rows<QueueSample>,
+    completions: Rows<Completion>,
+    packets: Rows<PacketEvent>,
     /// Round-trip times in ns, by flow; weights are numbers of samples.
-    pub(crate) rtts: Vec<Histogram>,
+    rtts: Vec<Histogram>,
     /// Queues in bytes, by link; weights are ns.
-    pub(crate) depths: Vec<Histogram>,
+    depths: Vec<Histogram>,
 }
 
 impl Recorder {
@@ -79,10 +77,20 @@ impl Recorder {
         digest
     }
 
-    /// The tables, in the order of their names in the documentation.
+    /// The tables, in the order in which they are declared; `packets` only if the level holds it.
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
-        tables::of(self)
+        let mut made = vec![
+            tables::flow_samples(&self.flows),
+            tables::internals(&self.internals),
+            tables::queue_samples(&self.queues),
+            tables::completions(&self.completions),
+            tables::distributions(&self.rtts, &self.depths),
+        ];
+        if self.level >= Level::Packets {
+            made.push(tables::packets(&self.packets));
+        }
+        made
     }
 
     fn rtt(&mut self, at: Time, sample: RttSample) {

@@ -1,112 +1,92 @@
-//! Rows into Arrow tables: the columns that every back end writes.
-//!
-//! Times are in seconds and `_ms` in milliseconds, rates in 10^6 bit/s, sizes
-//! in bytes. A column may hold nulls only where its type here says so.
+//! A recording's rows into its tables.
 
-use std::sync::Arc;
-
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringViewArray, UInt32Array,
-    UInt64Array,
-};
-use arrow_schema::{Field, Schema};
 use narrows_base::{Duration, Rate, Time};
 
-use crate::recorder::{Recorder, Rows};
-use crate::{Completion, FlowSample, Histogram, Internal, Level, PacketEvent, QueueSample};
+use crate::builder::{Table, TableBuilder};
+use crate::columns::{COMPLETIONS, DISTRIBUTIONS, FLOW_SAMPLES, INTERNALS, PACKETS, QUEUE_SAMPLES};
+use crate::{Completion, FlowSample, Histogram, Internal, PacketEvent, QueueSample};
 
-/// A named table.
-#[derive(Clone, Debug)]
-pub struct Table {
-    /// Its name, the same for every back end.
-    pub name: &'static str,
-    /// Its columns.
-    pub batch: RecordBatch,
+/// Rows with their instants.
+pub(crate) type Rows<T> = Vec<(Time, T)>;
+
+/// A value of every row.
+fn each<T, V>(rows: &Rows<T>, get: impl Fn(&T) -> V) -> impl Iterator<Item = V> {
+    rows.iter().map(move |(_, row)| get(row))
 }
 
-/// Every table of a recording; `packets` only where the level holds it.
-pub(crate) fn of(recorder: Recorder) -> Vec<Table> {
-    let mut tables = vec![
-        flow_samples(&recorder.flows),
-        internals(&recorder.internals),
-        queue_samples(&recorder.queues),
-        completions(&recorder.completions),
-        distributions(&recorder.rtts, &recorder.depths),
-    ];
-    if recorder.level() >= Level::Packets {
-        tables.push(packets(&recorder.packets));
-    }
-    tables
+/// The instant of every row, in s.
+fn instants<T>(rows: &Rows<T>) -> impl Iterator<Item = f64> {
+    rows.iter().map(|(at, _)| at.as_secs_f64())
 }
 
-fn flow_samples(rows: &Rows<FlowSample>) -> Table {
-    let mut columns = Columns::of(rows);
-    columns.seconds("time_s", |at, _| at);
-    columns.small("flow", |r| r.flow.0);
-    columns.small("cwnd", |r| r.cwnd);
-    columns.optional_small("ssthresh", |r| r.ssthresh);
-    columns.small("in_flight", |r| r.in_flight);
-    columns.optional_float("rtt_ms", |r| r.rtt.map(millis));
-    columns.optional_float("srtt_ms", |r| r.srtt.map(millis));
-    columns.optional_float("min_rtt_ms", |r| r.min_rtt.map(millis));
-    columns.optional_float("pacing_mbps", |r| r.pacing_rate.map(Rate::as_mbps));
-    columns.optional_float("delivery_mbps", |r| r.delivery_rate.map(Rate::as_mbps));
-    columns.large("sent", |r| r.sent);
-    columns.large("delivered", |r| r.delivered);
-    columns.large("lost", |r| r.lost);
-    columns.large("retransmitted", |r| r.retransmitted);
-    columns.large("received_bytes", |r| r.received.get());
-    columns.large("wire_bytes", |r| r.wire.get());
-    columns.large("dropped", |r| r.dropped);
-    columns.text("state", |r| r.state);
-    columns.text("cca_state", |r| r.cca_state);
-    columns.table("flow_samples")
+pub(crate) fn flow_samples(rows: &Rows<FlowSample>) -> Table {
+    let mut columns = TableBuilder::of(&FLOW_SAMPLES);
+    columns.floats("time_s", instants(rows));
+    columns.small("flow", each(rows, |r| r.flow.0));
+    columns.small("cwnd", each(rows, |r| r.cwnd));
+    columns.optional_small("ssthresh", each(rows, |r| r.ssthresh));
+    columns.small("in_flight", each(rows, |r| r.in_flight));
+    columns.optional_floats("rtt_ms", each(rows, |r| r.rtt.map(millis)));
+    columns.optional_floats("srtt_ms", each(rows, |r| r.srtt.map(millis)));
+    columns.optional_floats("min_rtt_ms", each(rows, |r| r.min_rtt.map(millis)));
+    columns.optional_floats("pacing_mbps", each(rows, |r| r.pacing_rate.map(Rate::as_mbps)));
+    columns.optional_floats("delivery_mbps", each(rows, |r| r.delivery_rate.map(Rate::as_mbps)));
+    columns.large("sent", each(rows, |r| r.sent));
+    columns.large("delivered", each(rows, |r| r.delivered));
+    columns.large("lost", each(rows, |r| r.lost));
+    columns.large("retransmitted", each(rows, |r| r.retransmitted));
+    columns.large("received_bytes", each(rows, |r| r.received.get()));
+    columns.large("wire_bytes", each(rows, |r| r.wire.get()));
+    columns.large("dropped", each(rows, |r| r.dropped));
+    columns.texts("state", each(rows, |r| r.state));
+    columns.texts("cca_state", each(rows, |r| r.cca_state));
+    columns.finish()
 }
 
-fn internals(rows: &Rows<Internal>) -> Table {
-    let mut columns = Columns::of(rows);
-    columns.seconds("time_s", |at, _| at);
-    columns.small("flow", |r| r.flow.0);
-    columns.text("name", |r| r.name);
-    columns.float("value", |r| r.value);
-    columns.table("internals")
+pub(crate) fn internals(rows: &Rows<Internal>) -> Table {
+    let mut columns = TableBuilder::of(&INTERNALS);
+    columns.floats("time_s", instants(rows));
+    columns.small("flow", each(rows, |r| r.flow.0));
+    columns.texts("name", each(rows, |r| r.name));
+    columns.floats("value", each(rows, |r| r.value));
+    columns.finish()
 }
 
-fn queue_samples(rows: &Rows<QueueSample>) -> Table {
-    let mut columns = Columns::of(rows);
-    columns.seconds("time_s", |at, _| at);
-    columns.small("link", |r| r.link);
-    columns.large("backlog_bytes", |r| r.backlog.get());
-    columns.large("backlog_packets", |r| r.backlog_packets);
-    columns.large("arrived_packets", |r| r.arrived);
-    columns.large("dropped_packets", |r| r.dropped);
-    columns.large("marked_packets", |r| r.marked);
-    columns.large("forwarded_packets", |r| r.forwarded);
-    columns.large("forwarded_bytes", |r| r.forwarded_bytes.get());
-    columns.table("queue_samples")
+pub(crate) fn queue_samples(rows: &Rows<QueueSample>) -> Table {
+    let mut columns = TableBuilder::of(&QUEUE_SAMPLES);
+    columns.floats("time_s", instants(rows));
+    columns.small("link", each(rows, |r| r.link));
+    columns.large("backlog_bytes", each(rows, |r| r.backlog.get()));
+    columns.large("backlog_packets", each(rows, |r| r.backlog_packets));
+    columns.large("arrived_packets", each(rows, |r| r.arrived));
+    columns.large("dropped_packets", each(rows, |r| r.dropped));
+    columns.large("marked_packets", each(rows, |r| r.marked));
+    columns.large("forwarded_packets", each(rows, |r| r.forwarded));
+    columns.large("forwarded_bytes", each(rows, |r| r.forwarded_bytes.get()));
+    columns.finish()
 }
 
-fn completions(rows: &Rows<Completion>) -> Table {
-    let mut columns = Columns::of(rows);
-    columns.small("flow", |r| r.flow.0);
-    columns.small("instance", |r| r.instance);
-    columns.seconds("start_s", |_, r| r.start);
-    columns.seconds("end_s", |at, _| at);
-    columns.large("size_bytes", |r| r.size.get());
-    columns.large("retransmitted", |r| r.retransmitted);
-    columns.table("completions")
+pub(crate) fn completions(rows: &Rows<Completion>) -> Table {
+    let mut columns = TableBuilder::of(&COMPLETIONS);
+    columns.small("flow", each(rows, |r| r.flow.0));
+    columns.small("instance", each(rows, |r| r.instance));
+    columns.floats("start_s", each(rows, |r| r.start.as_secs_f64()));
+    columns.floats("end_s", instants(rows));
+    columns.large("size_bytes", each(rows, |r| r.size.get()));
+    columns.large("retransmitted", each(rows, |r| r.retransmitted));
+    columns.finish()
 }
 
-fn packets(rows: &Rows<PacketEvent>) -> Table {
-    let mut columns = Columns::of(rows);
-    columns.seconds("time_s", |at, _| at);
-    columns.text("event", |r| r.kind.name());
-    columns.small("flow", |r| r.flow.0);
-    columns.small("instance", |r| r.instance);
-    columns.large("seq", |r| r.seq);
-    columns.small("size", |r| r.size);
-    columns.flag("retransmission", |r| r.retransmission);
-    columns.table("packets")
+pub(crate) fn packets(rows: &Rows<PacketEvent>) -> Table {
+    let mut columns = TableBuilder::of(&PACKETS);
+    columns.floats("time_s", instants(rows));
+    columns.texts("event", each(rows, |r| r.kind.name()));
+    columns.small("flow", each(rows, |r| r.flow.0));
+    columns.small("instance", each(rows, |r| r.instance));
+    columns.large("seq", each(rows, |r| r.seq));
+    columns.small("size", each(rows, |r| r.size));
+    columns.flags("retransmission", each(rows, |r| r.retransmission));
+    columns.finish()
 }
 
 /// A bucket of a distribution.
@@ -118,16 +98,16 @@ struct Bucket {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn distributions(rtts: &[Histogram], depths: &[Histogram]) -> Table {
+pub(crate) fn distributions(rtts: &[Histogram], depths: &[Histogram]) -> Table {
     let rtts = buckets("rtt_ms", rtts, |ns| ns / 1e6, |samples| samples as f64);
     let depths = buckets("queue_bytes", depths, |bytes| bytes, |ns| ns as f64 / 1e9);
-    let rows = rtts.chain(depths).map(|bucket| (Time::ZERO, bucket)).collect();
-    let mut columns = Columns::of(&rows);
-    columns.text("kind", |r| r.kind);
-    columns.small("id", |r| r.id);
-    columns.float("value", |r| r.value);
-    columns.float("weight", |r| r.weight);
-    columns.table("distributions")
+    let rows: Vec<Bucket> = rtts.chain(depths).collect();
+    let mut columns = TableBuilder::of(&DISTRIBUTIONS);
+    columns.texts("kind", rows.iter().map(|r| r.kind));
+    columns.small("id", rows.iter().map(|r| r.id));
+    columns.floats("value", rows.iter().map(|r| r.value));
+    columns.floats("weight", rows.iter().map(|r| r.weight));
+    columns.finish()
 }
 
 fn buckets(
@@ -145,73 +125,4 @@ fn buckets(
 #[allow(clippy::cast_precision_loss)]
 fn millis(span: Duration) -> f64 {
     span.as_nanos() as f64 / 1e6
-}
-
-/// Columns of the same rows, one after another.
-struct Columns<'a, T> {
-    rows: &'a Rows<T>,
-    fields: Vec<Field>,
-    arrays: Vec<ArrayRef>,
-}
-
-impl<'a, T> Columns<'a, T> {
-    fn of(rows: &'a Rows<T>) -> Self {
-        Self { rows, fields: Vec::new(), arrays: Vec::new() }
-    }
-
-    fn values<V>(&self, get: impl Fn(&T) -> V) -> impl Iterator<Item = V> {
-        self.rows.iter().map(move |(_, row)| get(row))
-    }
-
-    fn push(&mut self, name: &str, nullable: bool, array: impl Array + 'static) {
-        self.fields.push(Field::new(name, array.data_type().clone(), nullable));
-        self.arrays.push(Arc::new(array));
-    }
-
-    fn seconds(&mut self, name: &str, get: impl Fn(Time, &T) -> Time) {
-        let seconds = self.rows.iter().map(|(at, row)| get(*at, row).as_secs_f64());
-        let array = Float64Array::from_iter_values(seconds);
-        self.push(name, false, array);
-    }
-
-    fn small(&mut self, name: &str, get: impl Fn(&T) -> u32) {
-        let array = UInt32Array::from_iter_values(self.values(get));
-        self.push(name, false, array);
-    }
-
-    fn optional_small(&mut self, name: &str, get: impl Fn(&T) -> Option<u32>) {
-        let array = UInt32Array::from_iter(self.values(get));
-        self.push(name, true, array);
-    }
-
-    fn large(&mut self, name: &str, get: impl Fn(&T) -> u64) {
-        let array = UInt64Array::from_iter_values(self.values(get));
-        self.push(name, false, array);
-    }
-
-    fn float(&mut self, name: &str, get: impl Fn(&T) -> f64) {
-        let array = Float64Array::from_iter_values(self.values(get));
-        self.push(name, false, array);
-    }
-
-    fn optional_float(&mut self, name: &str, get: impl Fn(&T) -> Option<f64>) {
-        let array = Float64Array::from_iter(self.values(get));
-        self.push(name, true, array);
-    }
-
-    fn text(&mut self, name: &str, get: impl Fn(&T) -> &'static str) {
-        let array = StringViewArray::from_iter_values(self.values(get));
-        self.push(name, false, array);
-    }
-
-    fn flag(&mut self, name: &str, get: impl Fn(&T) -> bool) {
-        let array = BooleanArray::from_iter(self.values(|row| Some(get(row))));
-        self.push(name, false, array);
-    }
-
-    fn table(self, name: &'static str) -> Table {
-        let schema = Arc::new(Schema::new(self.fields));
-        let batch = RecordBatch::try_new(schema, self.arrays).expect("columns of the same rows");
-        Table { name, batch }
-    }
 }

@@ -3,7 +3,7 @@
 /// More ranges than a flow has under way; what comes beyond is left out.
 const MOST: usize = 4096;
 
-/// HalfConnection-open ranges, ascending, none touching another.
+/// Half-open ranges, ascending, none touching another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
     held: Vec<(u64, u64)>,

@@ -27,7 +27,7 @@ pub struct Summary {
     pub files: Vec<FileReport>,
     /// From the first segment to the last.
     pub duration_s: f64,
-    /// TransitReports two rows of `flow_samples`, in ns.
+    /// Between two rows of `flow_samples`, in ns.
     pub sample_interval_ns: u64,
     /// The flows, in the order of their ids in the tables.
     pub flows: Vec<FlowReport>,
