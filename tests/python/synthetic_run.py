@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from narrows.columns import empty
+
 PERIOD_S = 20.0
 PROBE_EVERY_S = 10.0
 FIRST_INFLATED_S = 8.0
@@ -120,16 +122,7 @@ def tables(
         "queue_samples": _queue(t, queue, burst),
         "internals": _internals(t, ccas, bbr, inflated),
         "sequence": _sequence(flows),
-        "completions": pl.DataFrame(
-            schema={
-                "flow": pl.UInt32,
-                "instance": pl.UInt32,
-                "start_s": pl.Float64,
-                "end_s": pl.Float64,
-                "size_bytes": pl.UInt64,
-                "retransmitted": pl.UInt64,
-            }
-        ),
+        "completions": empty("completions"),
     }
 
 

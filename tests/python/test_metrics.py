@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from specimens import GOOD, samples, scenario_of
 
+from narrows.columns import schema
 from narrows.metrics import (
     bottleneck_summary,
     completion_times,
@@ -33,14 +34,7 @@ QUEUE = (
     "forwarded_packets",
     "forwarded_bytes",
 )
-COMPLETIONS = {
-    "flow": pl.UInt32,
-    "instance": pl.UInt32,
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-    "size_bytes": pl.UInt64,
-    "retransmitted": pl.UInt64,
-}
+COMPLETIONS = dict(schema("completions"))
 
 
 def values(rows: list[tuple[float, float]]) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import narrows as nw
+from narrows import _native
 from narrows.spec import registry
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,18 @@ def test_the_page_of_controls_is_that_of_the_registry() -> None:
         for option in entry["options"]:
             assert f"| `{option['name']}` |" in text
             assert str(option["what"]) in text
+
+
+def test_the_page_of_tables_is_that_of_the_declaration() -> None:
+    import generate_columns
+
+    text = generate_columns.TARGET.read_text(encoding="utf-8")
+    assert generate_columns.renewed(text) == text, "`make reference` renews it"
+    for entry in _native.tables():
+        assert f"## `{entry['name']}`\n" in text
+        for column in entry["columns"]:
+            assert f"| `{column['name']}` |" in text
+            assert str(column["meaning"]) in text
 
 
 def test_a_name_without_words_is_found() -> None:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from narrows.columns import shaped
+
 WINDOW_S = 0.1
 """Rates are taken over windows at least this long."""
 _HIGH = 0.95
@@ -93,22 +95,19 @@ def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
     backlog = waiting.group_by("time_s").agg(pl.col("backlog").sum())
     grown = growth_by_time(samples).join(backlog, on="time_s", how="left").sort("time_s")
     whole = pl.col("backlog").round().cast(pl.UInt64)
-    total = {name: pl.col(name).cum_sum().cast(pl.UInt64) for name in _COUNTERS}
-    return grown.select(
-        "time_s",
-        pl.lit(0, dtype=pl.UInt32).alias("link"),
-        whole.alias("backlog_bytes"),
-        (whole // _FULL_PACKET).alias("backlog_packets"),
-        total["sent"].alias("arrived_packets"),
-        total["lost"].alias("dropped_packets"),
-        pl.lit(0, dtype=pl.UInt64).alias("marked_packets"),
-        (pl.col("sent") - pl.col("lost"))
-        .cum_sum()
-        .clip(0)
-        .cast(pl.UInt64)
-        .alias("forwarded_packets"),
-        total["wire_bytes"].alias("forwarded_bytes"),
-    )
+    total = {name: pl.col(name).cum_sum() for name in _COUNTERS}
+    known = {
+        "time_s": pl.col("time_s"),
+        "link": pl.lit(0),
+        "backlog_bytes": whole,
+        "backlog_packets": whole // _FULL_PACKET,
+        "arrived_packets": total["sent"],
+        "dropped_packets": total["lost"],
+        "marked_packets": pl.lit(0),
+        "forwarded_packets": (pl.col("sent") - pl.col("lost")).cum_sum().clip(0),
+        "forwarded_bytes": total["wire_bytes"],
+    }
+    return shaped("queue_samples", grown, known)
 
 
 def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
@@ -118,9 +117,6 @@ def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
         weight=pl.Series(spans)
     )
     rows = rows.group_by("value").agg(pl.col("weight").sum()).filter(pl.col("weight") > 0)
-    return rows.sort("value").select(
-        pl.lit("queue_bytes").alias("kind"),
-        pl.lit(0, dtype=pl.UInt32).alias("id"),
-        "value",
-        "weight",
-    )
+    known = {"kind": pl.lit("queue_bytes"), "id": pl.lit(0)}
+    same = {name: pl.col(name) for name in ("value", "weight")}
+    return shaped("distributions", rows.sort("value"), known | same)

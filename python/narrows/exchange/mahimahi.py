@@ -19,8 +19,9 @@ from typing import Any
 
 import polars as pl
 
+from narrows.columns import schema
 from narrows.errors import InputError
-from narrows.exchange.measured import QUEUE, Measured, MeasuredFlow, samples_of
+from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
 
 TUN_BYTES = 4
 BIN_S = 0.1
@@ -130,7 +131,7 @@ def _queue(times: list[float], rows: list[_Bin]) -> pl.DataFrame:
         "forwarded_packets": [0, *(row.forwarded for row in rows)],
         "forwarded_bytes": [0, *(row.forwarded_bytes for row in rows)],
     }  # fmt: skip
-    return pl.DataFrame(columns, schema=dict(QUEUE))
+    return pl.DataFrame(columns, schema=dict(schema("queue_samples")))
 
 
 def write(

@@ -12,27 +12,9 @@ from typing import Any
 
 import polars as pl
 
+from narrows.columns import schema, shaped
+
 WIRE = 1500 / 1448
-SAMPLES: Mapping[str, pl.DataType] = {
-    "time_s": pl.Float64(),
-    "flow": pl.UInt32(),
-    **dict.fromkeys(("cwnd", "ssthresh", "in_flight"), pl.UInt32()),
-    **dict.fromkeys(("rtt_ms", "srtt_ms", "min_rtt_ms"), pl.Float64()),
-    **dict.fromkeys(("pacing_mbps", "delivery_mbps"), pl.Float64()),
-    **dict.fromkeys(("sent", "delivered", "lost", "retransmitted"), pl.UInt64()),
-    **dict.fromkeys(("received_bytes", "wire_bytes", "dropped"), pl.UInt64()),
-    **dict.fromkeys(("state", "cca_state"), pl.String()),
-}
-"""The columns that every back end writes."""
-QUEUE: Mapping[str, pl.DataType] = {
-    "time_s": pl.Float64(),
-    "link": pl.UInt32(),
-    **dict.fromkeys(
-        ("backlog_bytes", "backlog_packets", "arrived_packets", "dropped_packets",
-         "marked_packets", "forwarded_packets", "forwarded_bytes"),
-        pl.UInt64(),
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,11 +44,8 @@ class Measured:
 def samples_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """Samples from some columns; the others are null. Rows are in the order of time."""
     known = pl.DataFrame({name: list(values) for name, values in columns.items()}, strict=False)
-    return known.select(
-        (pl.col(name) if name in known.columns else pl.lit(None)).cast(kind).alias(name)
-        for name, kind in SAMPLES.items()
-        if name != "flow"
-    ).sort("time_s")
+    rows = shaped("flow_samples", known, {name: pl.col(name) for name in columns})
+    return rows.drop("flow").sort("time_s")
 
 
 def from_payload(
@@ -95,7 +74,9 @@ def _first(name: str, values: Sequence[Any]) -> int | None:
 def joined(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
     """The table `flow_samples` of all flows."""
     return pl.concat(
-        flow.samples.with_columns(pl.lit(ident, dtype=pl.UInt32()).alias("flow")).select(*SAMPLES)
+        flow.samples.with_columns(pl.lit(ident, dtype=pl.UInt32()).alias("flow")).select(
+            *schema("flow_samples")
+        )
         for ident, flow in enumerate(flows)
     ).sort("time_s", "flow")
 
@@ -103,14 +84,15 @@ def joined(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
 def distributions(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
     """The round-trip times of the samples, as rows of `distributions`."""
     parts = [
-        flow.samples.drop_nulls("rtt_ms")
-        .group_by("rtt_ms")
-        .agg(pl.len().cast(pl.Float64).alias("weight"))
-        .select(
-            pl.lit("rtt_ms").alias("kind"),
-            pl.lit(ident, dtype=pl.UInt32()).alias("id"),
-            pl.col("rtt_ms").alias("value"),
-            "weight",
+        shaped(
+            "distributions",
+            flow.samples.drop_nulls("rtt_ms").group_by("rtt_ms").agg(pl.len().alias("weight")),
+            {
+                "kind": pl.lit("rtt_ms"),
+                "id": pl.lit(ident),
+                "value": pl.col("rtt_ms"),
+                "weight": pl.col("weight"),
+            },
         )
         for ident, flow in enumerate(flows)
     ]

@@ -11,6 +11,7 @@ import polars as pl
 
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import planned, specification
+from narrows.columns import empty
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, table
 from narrows.exchange.measured import Measured, MeasuredFlow, distributions, joined
@@ -155,15 +156,10 @@ def _tables(measured: Measured, flows: Sequence[Mapping[str, Any]]) -> dict[str,
     return {
         "flow_samples": samples,
         "queue_samples": queue,
-        "internals": pl.DataFrame(
-            schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
-        ),
-        "completions": pl.DataFrame(
-            schema={"flow": pl.UInt32, "instance": pl.UInt32, "start_s": pl.Float64,
-                    "end_s": pl.Float64, "size_bytes": pl.UInt64, "retransmitted": pl.UInt64}
-        ),
+        "internals": empty("internals"),
+        "completions": empty("completions"),
         "distributions": pl.concat([distributions(measured.flows), queue_distribution(queue)]),
-    }  # fmt: skip
+    }
 
 
 def _title(path: Path) -> str:

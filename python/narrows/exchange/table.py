@@ -12,7 +12,8 @@ from io import BytesIO
 
 import polars as pl
 
-from narrows.exchange.measured import SAMPLES, WIRE, Measured, MeasuredFlow, samples_of
+from narrows.columns import schema
+from narrows.exchange.measured import WIRE, Measured, MeasuredFlow, samples_of
 
 
 def read(content: bytes, name: str) -> Measured:
@@ -43,7 +44,11 @@ def _flow(name: str, rows: pl.DataFrame) -> MeasuredFlow:
     if "wire_bytes" not in rows.columns:
         wire = (pl.col("received_bytes") * WIRE).round()
         rows = rows.with_columns(wire.alias("wire_bytes"))
-    known = {column: rows[column].to_list() for column in SAMPLES if column in rows.columns}
+    known = {
+        column: rows[column].to_list()
+        for column in schema("flow_samples")
+        if column in rows.columns
+    }
     known.pop("flow", None)
     cca = str(rows["cca"][0]) if "cca" in rows.columns and rows["cca"][0] else None
     return MeasuredFlow(name, samples_of(known), cca)

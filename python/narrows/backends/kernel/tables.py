@@ -25,8 +25,7 @@ from narrows.backends.linux.tables import (
     seconds,
     wanted_rows,
 )
-
-_COUNTERS = ("arrived", "dropped", "marked", "forwarded")
+from narrows.columns import schema, shaped
 
 
 def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
@@ -64,10 +63,6 @@ def _with_path(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:
     instants = rows.select("time_ns").unique().sort("time_ns")
-    return instants.join_asof(queue.sort("time_ns"), on="time_ns").select(
-        seconds().alias("time_s"),
-        pl.lit(0, pl.UInt32).alias("link"),
-        *(pl.col(f"backlog_{unit}").cast(pl.UInt64) for unit in ("bytes", "packets")),
-        *(pl.col(f"{name}_packets").cast(pl.UInt64) for name in _COUNTERS),
-        pl.col("forwarded_bytes").cast(pl.UInt64),
-    )
+    rows = instants.join_asof(queue.sort("time_ns"), on="time_ns")
+    counted = {name: pl.col(name) for name in schema("queue_samples") if name in rows.columns}
+    return shaped("queue_samples", rows, {"time_s": seconds(), "link": pl.lit(0)} | counted)

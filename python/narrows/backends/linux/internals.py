@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from narrows.columns import shaped
+
 _UNIT = 256
 """BBR's gains are in 256ths."""
 _BBR = ("bbr",)
@@ -56,11 +58,12 @@ def internals(rows: pl.DataFrame, scenario: Mapping[str, Any], time_s: pl.Expr) 
     bandwidth = pl.col("cc0") + pl.col("cc1") * 2**32
     wide = bbr.select(
         time_s.alias("time_s"),
-        pl.col("flow").cast(pl.UInt32),
+        "flow",
         (bandwidth * 8 / 1e6).alias("bw_mbps"),
         (pl.col("cc2").replace(0xFFFF_FFFF, None) / 1e3).alias("min_rtt_ms"),
         (pl.col("cc3") / _UNIT).alias("pacing_gain"),
         (pl.col("cc4") / _UNIT).alias("cwnd_gain"),
     )
     long = wide.unpivot(index=["time_s", "flow"], variable_name="name", value_name="value")
-    return long.drop_nulls().sort("time_s", "flow", maintain_order=True)
+    kept = long.drop_nulls().sort("time_s", "flow", maintain_order=True)
+    return shaped("internals", kept, {name: pl.col(name) for name in kept.columns})

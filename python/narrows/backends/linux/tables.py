@@ -13,6 +13,7 @@ import polars as pl
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
+from narrows.columns import shaped
 
 Tables = dict[str, pl.DataFrame]
 
@@ -21,7 +22,6 @@ _INFINITE = 0x7FFF_FFFF
 _UNPACED = str(2**64 - 1)
 """The pacing rate before the first."""
 _FIN, _SYN = 1, 2
-FLOAT, SMALL, LARGE, _TEXT = pl.Float64, pl.UInt32, pl.UInt64, pl.String
 
 
 def read_csv(path: Path) -> pl.DataFrame:
@@ -59,7 +59,7 @@ def wanted_rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFram
 
 def seconds(column: str = "time_ns") -> pl.Expr:
     """Nanoseconds as the nearest float of seconds; polars itself multiplies by 1e-9."""
-    return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=FLOAT)
+    return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=pl.Float64)
 
 
 def flow_samples(
@@ -69,30 +69,28 @@ def flow_samples(
     open_ = pl.col("cwnd").is_not_null()
     in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
     rated = flows.with_columns(_paced(scenario).alias("paced"))
-    return rated.select(
-        seconds().alias("time_s"),
-        pl.col("flow").cast(SMALL),
-        pl.col("cwnd").fill_null(0).cast(SMALL),
-        pl.col("ssthresh").replace(_INFINITE, None).cast(SMALL),
-        in_flight.fill_null(0).cast(SMALL).alias("in_flight"),
-        pl.lit(None, FLOAT).alias("rtt_ms"),
-        (pl.col("srtt_us").replace(0, None) / 1e3).alias("srtt_ms"),
-        (pl.col("min_rtt_us").replace(0xFFFF_FFFF, None) / 1e3).alias("min_rtt_ms"),
-        pl.when("paced").then(pl.col("pacing_rate") * 8 / 1e6).alias("pacing_mbps"),
-        (pl.col("delivery_rate").replace(0, None) * 8 / 1e6).alias("delivery_mbps"),
-        pl.col("sent").cast(LARGE),
-        pl.col("delivered").cast(LARGE),
-        pl.lit(None, LARGE).alias("lost"),
-        pl.col("retransmitted").cast(LARGE),
-        received_bytes().cast(LARGE).alias("received_bytes"),
-        wire_bytes.cast(LARGE).alias("wire_bytes"),
-        dropped.cast(LARGE).alias("dropped"),
-        pl.when(open_)
-        .then(pl.col("ca_state").replace_strict(dict(enumerate(_STATES)), return_dtype=_TEXT))
-        .otherwise(pl.lit("closed"))
-        .alias("state"),
-        cca_states(scenario).alias("cca_state"),
-    )
+    known = {
+        "time_s": seconds(),
+        "flow": pl.col("flow"),
+        "cwnd": pl.col("cwnd").fill_null(0),
+        "ssthresh": pl.col("ssthresh").replace(_INFINITE, None),
+        "in_flight": in_flight.fill_null(0),
+        "srtt_ms": pl.col("srtt_us").replace(0, None) / 1e3,
+        "min_rtt_ms": pl.col("min_rtt_us").replace(0xFFFF_FFFF, None) / 1e3,
+        "pacing_mbps": pl.when("paced").then(pl.col("pacing_rate") * 8 / 1e6),
+        "delivery_mbps": pl.col("delivery_rate").replace(0, None) * 8 / 1e6,
+        "sent": pl.col("sent"),
+        "delivered": pl.col("delivered"),
+        "retransmitted": pl.col("retransmitted"),
+        "received_bytes": received_bytes(),
+        "wire_bytes": wire_bytes,
+        "dropped": dropped,
+        "state": pl.when(open_)
+        .then(pl.col("ca_state").replace_strict(dict(enumerate(_STATES)), return_dtype=pl.String))
+        .otherwise(pl.lit("closed")),
+        "cca_state": cca_states(scenario),
+    }
+    return shaped("flow_samples", rated, known)
 
 
 def _paced(scenario: Mapping[str, Any]) -> pl.Expr:
@@ -115,19 +113,14 @@ def received_bytes() -> pl.Expr:
 
 def completion_rows(completions: pl.DataFrame) -> pl.DataFrame:
     """The table `completions` from the traffic tool's."""
-    return completions.select(
-        pl.col("flow").cast(SMALL),
-        pl.col("instance").cast(SMALL),
-        seconds("start_ns").alias("start_s"),
-        seconds("end_ns").alias("end_s"),
-        pl.col("size_bytes").cast(LARGE),
-        pl.col("retransmitted").cast(LARGE),
-    )
+    same = ("flow", "instance", "size_bytes", "retransmitted")
+    times = {"start_s": seconds("start_ns"), "end_s": seconds("end_ns")}
+    return shaped("completions", completions, {name: pl.col(name) for name in same} | times)
 
 
 def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
     """How long the smoothed RTT of each flow was what, weighted by packets delivered."""
-    delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(FLOAT)
+    delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(pl.Float64)
     since = pl.col("time_ns") >= since_ns
     rtts = flows.with_columns(weight=delivered).filter(since & (pl.col("srtt_us") > 0))
     rtts = rtts.select(id="flow", value=pl.col("srtt_us") / 1e3, weight="weight")
@@ -138,16 +131,15 @@ def queue_depths(queue: pl.DataFrame, backlog: pl.Expr, since_ns: int) -> pl.Dat
     """How long the queue was how deep, in seconds; `backlog` is its bytes in a row."""
     span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")) / 1e9
     depths = queue.with_columns(weight=span).filter(pl.col("time_ns") >= since_ns)
-    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog.cast(FLOAT), weight="weight")
+    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog.cast(pl.Float64), weight="weight")
     return _buckets("queue_bytes", depths)
 
 
 def _buckets(kind: str, samples: pl.DataFrame) -> pl.DataFrame:
     summed = samples.group_by("id", "value").agg(pl.col("weight").sum())
     kept = summed.filter(pl.col("weight") > 0).sort("id", "value")
-    return kept.select(
-        pl.lit(kind).alias("kind"), pl.col("id").cast(SMALL), pl.col("value"), pl.col("weight")
-    )
+    columns = {name: pl.col(name) for name in ("id", "value", "weight")}
+    return shaped("distributions", kept, {"kind": pl.lit(kind)} | columns)
 
 
 def packets(captured: pl.DataFrame) -> pl.DataFrame:
@@ -173,12 +165,13 @@ def packets(captured: pl.DataFrame) -> pl.DataFrame:
         .then(0)
         .otherwise(4 + 8 * pl.col("sack").str.split(" ").list.len().cast(pl.Int64))
     )
-    return frame.select(
-        seconds().alias("time_s"),
-        pl.when(out).then(pl.lit("sent")).otherwise(pl.lit("ack_received")).alias("event"),
-        (pl.col("server") - FIRST_PORT).cast(SMALL).alias("flow"),
-        pl.col("instance").cast(SMALL),
-        (-(-offset // mss)).cast(LARGE).alias("seq"),
-        (pl.col("payload") + 52 + options).cast(SMALL).alias("size"),
-        (out & again).fill_null(value=False).alias("retransmission"),
-    )
+    known = {
+        "time_s": seconds(),
+        "event": pl.when(out).then(pl.lit("sent")).otherwise(pl.lit("ack_received")),
+        "flow": pl.col("server") - FIRST_PORT,
+        "instance": pl.col("instance"),
+        "seq": -(-offset // mss),
+        "size": pl.col("payload") + 52 + options,
+        "retransmission": (out & again).fill_null(value=False),
+    }
+    return shaped("packets", frame, known)

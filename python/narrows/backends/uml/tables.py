@@ -13,8 +13,6 @@ import polars as pl
 
 from narrows.backends.linux.internals import internals
 from narrows.backends.linux.tables import (
-    LARGE,
-    SMALL,
     Tables,
     completion_rows,
     flow_samples,
@@ -28,6 +26,7 @@ from narrows.backends.linux.tables import (
 )
 from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.uml.qdiscs import ETHERNET
+from narrows.columns import shaped
 
 
 def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
@@ -35,10 +34,9 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
     flows = read_flows(directory)
     queue = read_csv(directory / "queue.csv")
     shown, queue_shown = wanted_rows(flows, scenario), wanted_rows(queue, scenario)
-    unknown = pl.lit(None, LARGE)
     tables = {
         "flow_samples": flow_samples(
-            shown, scenario, wire_bytes=_wire_bytes(scenario), dropped=unknown
+            shown, scenario, wire_bytes=_wire_bytes(scenario), dropped=pl.lit(None)
         ),
         "internals": internals(shown, scenario, seconds()),
         "queue_samples": _queue_samples(queue_shown),
@@ -53,28 +51,29 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
 def _wire_bytes(scenario: Mapping[str, Any]) -> pl.Expr:
     """All data packets count as full ones; where the path loses some, nobody counted them."""
     if scenario["path"]["loss"]:
-        return pl.lit(None, LARGE)
+        return pl.lit(None)
     return pl.col("arrived_segments") * FULL_PACKET
 
 
 def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
     count = pl.col("packets") + pl.col("drops") + pl.col("queued_packets")
-    return queue.select(
-        seconds().alias("time_s"),
-        pl.lit(0, SMALL).alias("link"),
-        _ip_bytes("queued_bytes", "queued_packets").alias("backlog_bytes"),
-        pl.col("queued_packets").cast(LARGE).alias("backlog_packets"),
-        count.cast(LARGE).alias("arrived_packets"),
-        pl.col("drops").cast(LARGE).alias("dropped_packets"),
-        pl.col("marks").cast(LARGE).alias("marked_packets"),
-        pl.col("packets").cast(LARGE).alias("forwarded_packets"),
-        _ip_bytes("bytes", "packets").alias("forwarded_bytes"),
-    )
+    known = {
+        "time_s": seconds(),
+        "link": pl.lit(0),
+        "backlog_bytes": _ip_bytes("queued_bytes", "queued_packets"),
+        "backlog_packets": pl.col("queued_packets"),
+        "arrived_packets": count,
+        "dropped_packets": pl.col("drops"),
+        "marked_packets": pl.col("marks"),
+        "forwarded_packets": pl.col("packets"),
+        "forwarded_bytes": _ip_bytes("bytes", "packets"),
+    }
+    return shaped("queue_samples", queue, known)
 
 
 def _ip_bytes(size: str, packets: str) -> pl.Expr:
     """What tc counts without the Ethernet headers."""
-    return (pl.col(size) - ETHERNET * pl.col(packets)).cast(LARGE)
+    return pl.col(size) - ETHERNET * pl.col(packets)
 
 
 def _distributions(
