@@ -3,7 +3,7 @@
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::window::LossWindow;
 use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, Mark,
     RecoveryState, StartEvent, UndoEvent, Unused,
 };
 
@@ -41,8 +41,8 @@ struct Dctcp {
     shift_g: u32,
     /// Share of marked packets in 1/1024 (`dctcp_alpha`).
     alpha: u64,
-    /// The window ends when this is acknowledged (`next_seq`).
-    window_end: u64,
+    /// The window ends when all that was sent before this is acknowledged (`next_seq`).
+    window_end: Mark,
     /// Packets delivered, and delivered with marks, when it began.
     prior: (u64, u64),
     /// PRR's window at the latest ACK.
@@ -57,7 +57,7 @@ impl Dctcp {
             window: LossWindow::new(config.initial_cwnd),
             shift_g: config.whole(&INFO, "shift_g"),
             alpha: u64::from(config.whole(&INFO, "alpha_on_init")),
-            window_end: 0,
+            window_end: Mark::START,
             prior: (0, 0),
             prr_cwnd: None,
             state: RecoveryState::Open,
@@ -103,12 +103,12 @@ impl CongestionControl for Dctcp {
     /// `dctcp_update_alpha`, once a window.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.prr_cwnd = sample.prr_cwnd;
-        if sample.acked_total < self.window_end {
+        if !sample.progress.has_reached(self.window_end) {
             return;
         }
         let (delivered, marked) = self.prior;
         self.estimate(sample.delivered - delivered, sample.delivered_ce - marked);
-        self.window_end = sample.sent_total;
+        self.window_end = sample.progress.mark();
         self.prior = (sample.delivered, sample.delivered_ce);
     }
 

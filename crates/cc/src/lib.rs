@@ -30,6 +30,7 @@ mod ledbat_pp;
 mod pcc;
 mod prague;
 mod profile;
+mod progress;
 mod registry;
 mod reno;
 mod slow_start;
@@ -44,6 +45,7 @@ pub use profile::{
     BbrProfile, CcProfile, CubicProfile, HystartClock, LINUX_4_9, LINUX_4_11, LINUX_4_17,
     LINUX_5_15, LINUX_6_1, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,
 };
+pub use progress::{Mark, Progress};
 pub use registry::{
     CONTROLS, CcConfig, CcError, EcnNeed, Info, OptionInfo, build, ecn_need, validate,
 };
@@ -87,10 +89,8 @@ pub struct DeliveredSample {
     pub rtt: Option<Duration>,
     /// Packets in flight after the ACK was taken in.
     pub in_flight: u32,
-    /// Packets acknowledged cumulatively since the flow began (`snd_una`).
-    pub acked_total: u64,
-    /// New packets sent since the flow began (`snd_nxt`).
-    pub sent_total: u64,
+    /// How far the flow has come (`snd_una` and `snd_nxt`).
+    pub progress: Progress,
     /// Whether the sender really spaces its packets at the pacing rate.
     pub paced: bool,
     /// The rate that pacing and TSO sizing use now (`sk_pacing_rate`).
@@ -226,10 +226,8 @@ pub struct CongestionEvent {
     pub delivered: u64,
     /// Packets marked lost since the flow began.
     pub lost_total: u64,
-    /// Packets acknowledged cumulatively since the flow began (`snd_una`).
-    pub acked_total: u64,
-    /// New packets sent since the flow began (`snd_nxt`).
-    pub sent_total: u64,
+    /// How far the flow has come (`snd_una` and `snd_nxt`).
+    pub progress: Progress,
 }
 
 /// The last reduction was spurious (`tcp_undo_cwnd_reduction`).

@@ -13,7 +13,7 @@ use narrows_base::{Duration, Rate, Time};
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
-    INFINITE_SSTHRESH, RecoveryState, UndoEvent,
+    INFINITE_SSTHRESH, Mark, Progress, RecoveryState, UndoEvent,
 };
 
 /// The registry's entry.
@@ -93,8 +93,8 @@ struct Prague {
     cwr_at: Option<Time>,
     /// Growth for each unmarked packet acknowledged, in 2^-20 of what DCTCP does.
     increase: u64,
-    /// The round ends when this is acknowledged.
-    round_end: u64,
+    /// The round ends when all that was sent before this is acknowledged.
+    round_end: Mark,
     round_start: (u64, u64),
     /// Rounds after slow start.
     rounds: u32,
@@ -112,8 +112,7 @@ struct Prague {
 /// Counters at the latest ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct Latest {
-    acked: u64,
-    sent: u64,
+    progress: Progress,
     delivered: u64,
     delivered_ce: u64,
 }
@@ -137,7 +136,7 @@ impl Prague {
             alpha_at: Time::ZERO,
             cwr_at: None,
             increase: 1 << UNIT,
-            round_end: 0,
+            round_end: Mark::START,
             round_start: (0, 0),
             rounds: 0,
             srtt8_us,
@@ -274,7 +273,7 @@ impl Prague {
     fn end_round(&mut self, now: Time) {
         let target = Duration::from_micros(self.target_us);
         let too_early = self.is_rtt_independent() && now.saturating_since(self.alpha_at) < target;
-        if self.latest.acked < self.round_end || too_early {
+        if !self.latest.progress.has_reached(self.round_end) || too_early {
             return;
         }
         if self.saw_mark {
@@ -286,7 +285,7 @@ impl Prague {
             self.alpha_at = now;
         }
         self.hsrtt = self.hsrtt + self.srtt8_us - (self.hsrtt >> HSRTT_SHIFT);
-        self.round_end = self.latest.sent;
+        self.round_end = self.latest.progress.mark();
         self.round_start = (self.latest.delivered, self.latest.delivered_ce);
         if !self.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);
@@ -387,8 +386,7 @@ impl CongestionControl for Prague {
 
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.latest = Latest {
-            acked: sample.acked_total,
-            sent: sample.sent_total,
+            progress: sample.progress,
             delivered: sample.delivered,
             delivered_ce: sample.delivered_ce,
         };

@@ -3,8 +3,8 @@
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::window::LossWindow;
 use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
-    RecoveryState, StartEvent, UndoEvent, Unused,
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, Mark,
+    Progress, RecoveryState, StartEvent, UndoEvent, Unused,
 };
 
 const fn packets(name: &'static str, default: f64, what: &'static str) -> OptionInfo {
@@ -37,14 +37,14 @@ struct Vegas {
     /// Whether the queue is judged at all: only in Open.
     judging: bool,
     state: RecoveryState,
-    /// The round ends when more than this is acknowledged (`beg_snd_nxt`).
-    round_end: u64,
+    /// The round ends when something sent after this is acknowledged (`beg_snd_nxt`).
+    round_end: Mark,
     /// Lowest RTT ever and of the round, in us and one more, as in Linux.
     base_us: Option<u64>,
     round_us: Option<u64>,
     samples: u32,
-    /// `snd_una` and `snd_nxt`, from the RTT hook.
-    edges: (u64, u64),
+    /// How far the flow has come, from the RTT hook.
+    progress: Progress,
 }
 
 impl Vegas {
@@ -57,11 +57,11 @@ impl Vegas {
             gamma: packets("gamma"),
             judging: true,
             state: RecoveryState::Open,
-            round_end: 0,
+            round_end: Mark::START,
             base_us: None,
             round_us: None,
             samples: 0,
-            edges: (0, 0),
+            progress: Progress::default(),
         }
     }
 
@@ -72,7 +72,7 @@ impl Vegas {
     }
 
     const fn begin_round(&mut self) {
-        self.round_end = self.edges.1;
+        self.round_end = self.progress.mark();
         self.samples = 0;
         self.round_us = None;
     }
@@ -140,7 +140,7 @@ impl CongestionControl for Vegas {
 
     /// `tcp_vegas_pkts_acked`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
-        self.edges = (sample.acked_total, sample.sent_total);
+        self.progress = sample.progress;
         let Some(rtt) = sample.rtt else { return };
         let us = rtt.as_micros() + 1;
         self.base_us = Some(self.base_us.map_or(us, |lowest| lowest.min(us)));
@@ -157,7 +157,7 @@ impl CongestionControl for Vegas {
         }
         if !self.judging {
             self.window.grow_as_reno(sample, |acked| acked);
-        } else if self.edges.0 > self.round_end {
+        } else if self.progress.has_passed(self.round_end) {
             self.judge(sample);
         } else if self.window.in_slow_start() {
             self.window.slow_start(sample.acked);
@@ -166,7 +166,7 @@ impl CongestionControl for Vegas {
 
     /// `tcp_reno_ssthresh`.
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.edges = (event.acked_total, event.sent_total);
+        self.progress = event.progress;
         self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(2));
         match event.kind {
             // CWR begins and ends at once.
@@ -183,8 +183,6 @@ impl CongestionControl for Vegas {
 
     /// `tcp_vegas_cwnd_event`.
     fn on_start(&mut self, _event: &StartEvent) {
-        // Nothing is in flight: all that was sent is acknowledged.
-        self.edges.1 = self.edges.1.max(self.edges.0);
         self.forget();
     }
 

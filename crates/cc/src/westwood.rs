@@ -7,7 +7,7 @@ use crate::jiffies::Jiffies;
 use crate::registry::{CcConfig, Info};
 use crate::window::LossWindow;
 use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
+    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, Progress,
     StartEvent, UndoEvent, Unused,
 };
 
@@ -37,8 +37,8 @@ struct Bandwidth {
     bytes: u64,
     /// Bytes counted for duplicates that a cumulative ACK will cover.
     accounted: u64,
-    /// `snd_una` in packets, once an ACK has come: what the first one covers doesn't count.
-    acked_total: Option<u64>,
+    /// How far the flow had come at the last ACK: what the first one covers doesn't count.
+    progress: Option<Progress>,
     /// Whether something was missing at the last ACK.
     missing: bool,
     rtt: u64,
@@ -109,7 +109,7 @@ impl Westwood {
                 began: 0,
                 bytes: 0,
                 accounted: 0,
-                acked_total: None,
+                progress: None,
                 missing: false,
                 rtt,
                 rtt_min: rtt,
@@ -158,12 +158,13 @@ impl CongestionControl for Westwood {
         }
         let bandwidth = &mut self.bandwidth;
         bandwidth.end_sample(now, shortest);
-        let before = bandwidth.acked_total.replace(sample.acked_total);
-        let advance = (sample.acked_total - before.unwrap_or(sample.acked_total)) * self.mss;
+        let progress = sample.progress;
+        let before = bandwidth.progress.replace(progress);
+        let advance = progress.acked_since(before.unwrap_or(progress)) * self.mss;
         // Linux's fast path takes ACKs without SACK blocks, so that nothing is missing, and with
         // the window of the one before. The ACK that ends a gap has another one: the receiver's
         // application hasn't yet read what came behind the gap.
-        let missing = u64::from(sample.in_flight) < sample.sent_total - sample.acked_total;
+        let missing = u64::from(sample.in_flight) < progress.outstanding();
         let ends_gap = std::mem::replace(&mut bandwidth.missing, missing);
         let slow = (advance == 0 && before.is_some()) || missing || ends_gap;
         bandwidth.bytes += if slow { bandwidth.count_slowly(advance, self.mss) } else { advance };

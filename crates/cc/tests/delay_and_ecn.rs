@@ -7,7 +7,7 @@ use common::{ack, at_ms, control, control_of, delivered, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LINUX_6_12,
-    RecoveryState, StartEvent, Unused,
+    Progress, RecoveryState, StartEvent, Unused,
 };
 
 /// A control, the clock of its transcript, and what was delivered.
@@ -64,8 +64,7 @@ impl Script {
             now: self.now,
             cwnd: self.windows().0,
             in_flight: 0,
-            acked_total: self.acked,
-            sent_total: self.acked,
+            progress: Progress::new(self.acked, self.acked),
             ..common::loss(0)
         });
         self.windows()

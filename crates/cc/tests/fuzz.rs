@@ -6,7 +6,7 @@ use common::{MSS, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     AckSample, AtSend, CONTROLS, Congestion, CongestionControl, CongestionEvent, DeliveredSample,
-    LostPacket, PROFILES, RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
+    LostPacket, PROFILES, Progress, RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
 };
 use proptest::prelude::*;
 
@@ -137,8 +137,7 @@ impl Sender {
             acked,
             rtt,
             in_flight: self.in_flight,
-            acked_total: self.delivered,
-            sent_total: self.sent_total(),
+            progress: Progress::new(self.delivered, self.sent_total()),
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(0)),
             cwnd_limited: flags[1],
@@ -209,8 +208,7 @@ impl Sender {
             mss: MSS,
             delivered: self.delivered,
             lost_total: self.lost,
-            acked_total: self.delivered,
-            sent_total: self.sent_total(),
+            progress: Progress::new(self.delivered, self.sent_total()),
         };
         self.control.on_congestion(&event);
         self.state = next;

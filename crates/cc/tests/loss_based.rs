@@ -7,7 +7,8 @@ use common::{ack, at_ms, control, control_of, delivered, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample, INFINITE_SSTHRESH,
-    LINUX_4_17, LINUX_5_15, LINUX_6_1, LINUX_6_12, RecoveryState, StartEvent, UndoEvent, Unused,
+    LINUX_4_17, LINUX_5_15, LINUX_6_1, LINUX_6_12, Progress, RecoveryState, StartEvent, UndoEvent,
+    Unused,
 };
 
 /// A control and the clock of its transcript.
@@ -56,8 +57,7 @@ impl Script {
             mss: 1448,
             delivered: 0,
             lost_total: 0,
-            acked_total: 0,
-            sent_total: 0,
+            progress: Progress::new(0, 0),
         });
         self.windows()
     }

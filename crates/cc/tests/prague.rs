@@ -6,7 +6,7 @@ use common::{MSS, at_ms, control_of, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LINUX_6_12,
-    RecoveryState,
+    Progress, RecoveryState,
 };
 
 /// A sender on a path of `rtt_ms`, whose windows are acknowledged one at a time.
@@ -44,8 +44,7 @@ impl Sender {
             acked,
             rtt: Some(self.rtt),
             in_flight: self.cwnd() - acked.min(self.cwnd()),
-            acked_total: self.delivered,
-            sent_total: edge,
+            progress: Progress::new(self.delivered, edge),
             paced: true,
             pacing_rate: self.control.control().pacing_rate.unwrap_or_default(),
             cwnd_limited: true,
@@ -101,8 +100,7 @@ impl Sender {
             mss: MSS,
             delivered: self.delivered,
             lost_total: 0,
-            acked_total: self.delivered,
-            sent_total: self.delivered + u64::from(self.cwnd()),
+            progress: Progress::new(self.delivered, self.delivered + u64::from(self.cwnd())),
         });
         self.state = state;
     }

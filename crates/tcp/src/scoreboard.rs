@@ -3,7 +3,7 @@
 //! Counts as Linux's `tcp_packets_in_flight`:
 //! pipe = packets out - (SACKed + lost) + retransmitted.
 
-use narrows_cc::AtSend;
+use narrows_cc::{AtSend, Progress};
 
 use crate::Seq;
 use crate::ranges::RangeSet;
@@ -117,6 +117,11 @@ impl Scoreboard {
 
     pub(crate) fn packets_out(&self) -> u32 {
         self.next - self.una
+    }
+
+    /// How far the flow has come.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::new(u64::from(self.una), u64::from(self.next))
     }
 
     pub(crate) fn left_out(&self) -> u32 {

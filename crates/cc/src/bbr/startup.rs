@@ -5,7 +5,7 @@ use narrows_base::Time;
 
 use super::{Bbr, Mode};
 use crate::slow_start::hystart::{Hystart, HystartParameters};
-use crate::{CubicProfile, DeliveredSample, HystartClock};
+use crate::{CubicProfile, DeliveredSample, HystartClock, Mark};
 
 /// The detectors, and the lowest delay that they compare with.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl EarlyExit {
 
     /// The flow's first packet leaves.
     pub(super) fn start(&mut self, now: Time) {
-        self.hystart.begin_round(now, 0);
+        self.hystart.begin_round(now, Mark::START);
     }
 
     /// Takes an RTT sample; returns whether STARTUP should end.

@@ -3,7 +3,7 @@
 use super::modes::Mode;
 use super::units::{CYCLE, UNIT, bandwidth, rate_bytes};
 use super::*;
-use crate::{CcProfile, LINUX_4_9, LINUX_4_17, LINUX_6_12, ProbeBudget, RateSample};
+use crate::{CcProfile, LINUX_4_9, LINUX_4_17, LINUX_6_12, ProbeBudget, Progress, RateSample};
 
 const MSS: u32 = 1448;
 /// A phase of PROBE_BW with a gain of 1, the probing one, the draining one.
@@ -294,8 +294,7 @@ fn a_timeout_keeps_the_window_to_return_to() {
         mss: MSS,
         delivered: 1_000,
         lost_total: 74,
-        acked_total: 1_000,
-        sent_total: 1_074,
+        progress: Progress::new(1_000, 1_074),
     };
     bbr.on_congestion(&event);
     assert_eq!((bbr.cwnd, bbr.prior_cwnd), (1, 74));

@@ -4,7 +4,7 @@
 use narrows_base::{Duration, Time};
 
 use crate::jiffies::Jiffies;
-use crate::{CubicProfile, DeliveredSample, HystartClock, RoundReset};
+use crate::{CubicProfile, DeliveredSample, HystartClock, Mark, Progress, RoundReset};
 
 /// Delay samples before a round's lowest counts.
 const MIN_SAMPLES: u8 = 8;
@@ -108,11 +108,12 @@ pub(crate) struct Hystart {
     found: bool,
     round_start: u64,
     last_ack: u64,
-    end_seq: u64,
+    /// The round ends when something sent after this is acknowledged (`end_seq`).
+    round_end: Mark,
     round_rtt: u64,
     samples: u8,
-    /// The ACK's cumulative point and the sending edge, from the RTT hook.
-    edges: (u64, u64),
+    /// How far the flow has come, from the RTT hook.
+    progress: Progress,
 }
 
 impl Hystart {
@@ -123,32 +124,32 @@ impl Hystart {
             found: false,
             round_start: 0,
             last_ack: 0,
-            end_seq: 0,
+            round_end: Mark::START,
             round_rtt: u64::MAX,
             samples: 0,
-            edges: (0, 0),
+            progress: Progress::default(),
         }
     }
 
     /// Looks for the exit again, after a timeout.
-    pub(crate) fn rearm(&mut self, now: Time, sent_total: u64) {
+    pub(crate) fn rearm(&mut self, now: Time, sent: Mark) {
         self.found = false;
-        self.begin_round(now, sent_total);
+        self.begin_round(now, sent);
     }
 
     /// Begins a round that ends when all that was sent so far is acknowledged
     /// (`bictcp_hystart_reset`).
-    pub(crate) fn begin_round(&mut self, now: Time, sent_total: u64) {
+    pub(crate) fn begin_round(&mut self, now: Time, sent: Mark) {
         self.round_start = self.profile.clock.at(now);
         self.last_ack = self.round_start;
-        self.end_seq = sent_total;
+        self.round_end = sent;
         self.round_rtt = u64::MAX;
         self.samples = 0;
     }
 
     /// Notes how far the flow has come; every ACK, before anything else.
     pub(crate) const fn on_ack(&mut self, sample: &DeliveredSample) {
-        self.edges = (sample.acked_total, sample.sent_total);
+        self.progress = sample.progress;
     }
 
     /// Takes a delay sample in slow start with a window of `cwnd`; returns whether
@@ -186,9 +187,8 @@ impl Hystart {
     }
 
     fn end_round(&mut self, now: Time) {
-        let (acked, sent) = self.edges;
-        if acked > self.end_seq {
-            self.begin_round(now, sent);
+        if self.progress.has_passed(self.round_end) {
+            self.begin_round(now, self.progress.mark());
         }
     }
 

@@ -1,7 +1,7 @@
 //! HyStart++ (RFC 9406): a slower slow start once the delay rises, and congestion
 //! avoidance only if it stays up.
 
-use crate::DeliveredSample;
+use crate::{DeliveredSample, Mark};
 
 /// Lowest and highest rise of the RTT that counts, in us (MIN/MAX_RTT_THRESH).
 const RTT_THRESHOLD_US: (u64, u64) = (4_000, 16_000);
@@ -28,7 +28,7 @@ struct Conservative {
 #[derive(Clone, Debug)]
 pub(crate) struct HystartPlus {
     done: bool,
-    window_end: u64,
+    window_end: Mark,
     last_round_us: Option<u64>,
     round_us: Option<u64>,
     samples: u32,
@@ -40,7 +40,7 @@ impl HystartPlus {
     pub(crate) const fn new() -> Self {
         Self {
             done: false,
-            window_end: 0,
+            window_end: Mark::START,
             last_round_us: None,
             round_us: None,
             samples: 0,
@@ -57,8 +57,8 @@ impl HystartPlus {
             return false;
         }
         // The round's last byte is the one before windowEnd.
-        if sample.acked_total > self.window_end {
-            self.end_round(sample.sent_total);
+        if sample.progress.has_passed(self.window_end) {
+            self.end_round(sample.progress.mark());
         }
         self.round_us = Some(self.round_us.map_or(rtt_us, |lowest| lowest.min(rtt_us)));
         self.samples += 1;
@@ -68,8 +68,8 @@ impl HystartPlus {
         self.done
     }
 
-    fn end_round(&mut self, sent_total: u64) {
-        self.window_end = sent_total;
+    fn end_round(&mut self, window_end: Mark) {
+        self.window_end = window_end;
         self.last_round_us = self.round_us.take();
         self.samples = 0;
         if let Some(css) = &mut self.conservative {

@@ -10,7 +10,7 @@ use self::hystart::{Hystart, HystartParameters};
 use self::hystart_pp::HystartPlus;
 use self::search::Search;
 use crate::registry::{CcConfig, OptionInfo};
-use crate::{CongestionEvent, DeliveredSample};
+use crate::{CongestionEvent, DeliveredSample, Mark};
 
 /// The option that chooses; its default is the control's.
 pub(crate) const fn option(default: f64) -> OptionInfo {
@@ -54,7 +54,7 @@ impl Exit {
     /// The flow's first packet leaves.
     pub(crate) fn start(&mut self, now: Time) {
         if let Self::Hystart(hystart) = self {
-            hystart.begin_round(now, 0);
+            hystart.begin_round(now, Mark::START);
         }
     }
 
@@ -98,7 +98,7 @@ impl Exit {
     /// A timeout begins another slow start.
     pub(crate) fn rearm(&mut self, event: &CongestionEvent) {
         if let Self::Hystart(hystart) = self {
-            hystart.rearm(event.now, event.sent_total);
+            hystart.rearm(event.now, event.progress.mark());
         }
     }
 

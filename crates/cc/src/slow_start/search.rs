@@ -10,7 +10,7 @@
 
 use narrows_base::{Duration, Time};
 
-use crate::DeliveredSample;
+use crate::{DeliveredSample, Progress};
 
 /// Bins of a window (W).
 const BINS: u64 = 10;
@@ -22,13 +22,11 @@ const WINDOW_TENTHS: u64 = 35;
 const THRESHOLD: u64 = 26;
 const KEPT: usize = 26;
 
-/// Packets acknowledged and sent by the end of a bin.
-type Bin = (u64, u64);
-
 /// The bins since slow start began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    bins: [Bin; KEPT],
+    /// How far the flow had come by the end of each bin.
+    bins: [Progress; KEPT],
     current: u64,
     /// Length of a bin; `None` before the first sample.
     length: Option<Duration>,
@@ -62,7 +60,7 @@ impl Search {
         self.length = Some(length);
         self.bin_ends = sample.now + length;
         self.current = 0;
-        self.bins[0] = (sample.acked_total, sample.sent_total);
+        self.bins[0] = sample.progress;
     }
 
     /// Fills the bins that have passed; false if so many were missed that all begins anew.
@@ -79,11 +77,11 @@ impl Search {
         }
         self.current += passed;
         self.bin_ends += length * passed;
-        *self.bin(self.current) = (sample.acked_total, sample.sent_total);
+        *self.bin(self.current) = sample.progress;
         true
     }
 
-    fn bin(&mut self, index: u64) -> &mut Bin {
+    fn bin(&mut self, index: u64) -> &mut Progress {
         let kept = self.bins.len() as u64;
         let place = usize::try_from(index % kept).expect("a remainder fits");
         &mut self.bins[place]
@@ -97,13 +95,15 @@ impl Search {
         }
         let then = self.current - back;
         let part = rtt.as_nanos() % length.as_nanos() * 100 / length.as_nanos();
-        let arrived = self.bin(self.current).0 - self.bin(self.current - BINS).0;
+        let before = *self.bin(self.current - BINS);
+        let arrived = self.bin(self.current).acked_since(before);
         let sent = (self.sent(then - 1) * part + self.sent(then) * (100 - part)) / 100;
         sent > 0 && sent.saturating_sub(arrived) * 100 / sent >= THRESHOLD
     }
 
     /// Packets sent in the window that ends with a bin.
     fn sent(&mut self, end: u64) -> u64 {
-        self.bin(end).1 - self.bin(end - BINS).1
+        let before = *self.bin(end - BINS);
+        self.bin(end).sent_since(before)
     }
 }

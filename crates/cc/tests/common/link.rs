@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     AckSample, AtSend, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LostPacket,
-    RateSample, RecoveryState, StartEvent,
+    Progress, RateSample, RecoveryState, StartEvent,
 };
 
 use super::MSS;
@@ -268,8 +268,7 @@ impl Flow {
             acked: 1,
             rtt: Some(rtt),
             in_flight: self.in_flight(),
-            acked_total: packet.seq + 1,
-            sent_total: self.next_seq,
+            progress: Progress::new(packet.seq + 1, self.next_seq),
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(1_000_000_000)),
             cwnd_limited: true,
@@ -310,8 +309,7 @@ impl Flow {
             mss: MSS,
             delivered: self.delivered,
             lost_total: self.lost,
-            acked_total: self.next_seq - self.outstanding.len() as u64,
-            sent_total: self.next_seq,
+            progress: Progress::new(self.next_seq - self.outstanding.len() as u64, self.next_seq),
         };
         self.control.on_congestion(&event);
     }

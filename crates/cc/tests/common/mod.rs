@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use narrows_base::{Duration, Rate, Stream, Time};
 use narrows_cc::{
-    AckSample, CcConfig, CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample,
+    AckSample, CcConfig, CcProfile, Congestion, CongestionControl, CongestionEvent,
+    DeliveredSample, Progress,
 };
 use narrows_cc::{LINUX_6_12, RecoveryState};
 
@@ -76,8 +77,7 @@ pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> Del
         acked,
         rtt: Some(rtt),
         in_flight: 0,
-        acked_total: edges.0,
-        sent_total: edges.1,
+        progress: Progress::new(edges.0, edges.1),
         paced: false,
         pacing_rate: Rate::from_bps(10_000_000_000),
         cwnd_limited: true,
@@ -104,7 +104,6 @@ pub fn loss(cwnd: u32) -> CongestionEvent {
         mss: MSS,
         delivered: 0,
         lost_total: 1,
-        acked_total: 0,
-        sent_total: u64::from(cwnd),
+        progress: Progress::new(0, u64::from(cwnd)),
     }
 }

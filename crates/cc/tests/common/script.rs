@@ -3,8 +3,8 @@
 
 use narrows_base::{Duration, Rate, Stream, Time};
 use narrows_cc::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, RateSample,
-    RecoveryState, StartEvent, UndoEvent,
+    AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, Progress,
+    RateSample, RecoveryState, StartEvent, UndoEvent,
 };
 
 use super::MSS;
@@ -190,8 +190,7 @@ impl Script {
             acked,
             rtt,
             in_flight: self.in_flight,
-            acked_total: self.delivered,
-            sent_total: self.delivered + u64::from(self.in_flight),
+            progress: Progress::new(self.delivered, self.delivered + u64::from(self.in_flight)),
             paced: self.path.paced,
             pacing_rate: Rate::from_bytes_per_sec(self.path.pacing_bytes),
             cwnd_limited: true,
@@ -216,8 +215,7 @@ impl Script {
             mss: MSS,
             delivered: self.delivered,
             lost_total: self.lost,
-            acked_total: self.delivered,
-            sent_total: self.delivered + u64::from(self.in_flight),
+            progress: Progress::new(self.delivered, self.delivered + u64::from(self.in_flight)),
         };
         self.control.on_congestion(&event);
         self.high = self.delivered + u64::from(self.in_flight);

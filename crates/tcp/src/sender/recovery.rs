@@ -233,8 +233,7 @@ impl Connection {
             mss: self.mss,
             delivered: self.rate.delivered,
             lost_total: self.board.lost_total,
-            acked_total: u64::from(self.board.una),
-            sent_total: u64::from(self.board.next),
+            progress: self.board.progress(),
         };
         self.cc.on_congestion(&event);
         self.refresh_control();
