@@ -5,6 +5,7 @@
 //! can't be added to a time. Arithmetic that overflows panics, in release too:
 //! a wrong result is worse than none.
 
+mod jiffies;
 mod packet;
 mod point;
 mod quantity;
@@ -12,6 +13,7 @@ mod random;
 pub mod registry;
 mod time;
 
+pub use jiffies::Jiffies;
 pub use packet::{Ecn, FlowId, Packet};
 pub use point::{Direction, Point};
 pub use quantity::{Bytes, Rate};

@@ -24,7 +24,6 @@ mod dctcp;
 mod delays;
 mod extreme;
 mod filter;
-mod jiffies;
 mod ledbat;
 mod ledbat_pp;
 mod pcc;

@@ -1,9 +1,8 @@
 //! Westwood+ as in Linux (`tcp_westwood.c`): after a loss, the window that the measured
 //! bandwidth fills.
 
-use narrows_base::Time;
+use narrows_base::{Jiffies, Time};
 
-use crate::jiffies::Jiffies;
 use crate::registry::{CcConfig, Info};
 use crate::window::LossWindow;
 use crate::{
@@ -154,7 +153,7 @@ impl CongestionControl for Westwood {
         let shortest = self.jiffies.per_second() / SHORTEST_PART;
         let now = self.jiffies.at(sample.now);
         if let Some(rtt) = sample.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.bandwidth.rtt = self.jiffies.of_micros(rtt.as_micros());
+            self.bandwidth.rtt = self.jiffies.ceil_micros(rtt.as_micros());
         }
         let bandwidth = &mut self.bandwidth;
         bandwidth.end_sample(now, shortest);

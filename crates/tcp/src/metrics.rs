@@ -79,7 +79,7 @@ impl Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timer::Jiffies;
+    use narrows_base::Jiffies;
 
     fn after(srtt_us: u64) -> RttEstimator {
         let mut rtt = RttEstimator::new(Jiffies::new(250));

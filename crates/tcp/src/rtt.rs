@@ -1,9 +1,7 @@
 //! Round-trip time: smoothed estimate, RTO and the running minimum.
 
-use narrows_base::Time;
+use narrows_base::{Jiffies, Time};
 use narrows_cc::WindowedMax;
-
-use crate::timer::Jiffies;
 
 /// `tcp_rto_min`, in us.
 pub(crate) const RTO_MIN_US: u64 = 200_000;
@@ -46,9 +44,9 @@ impl RttEstimator {
             rttvar: 0,
             round_end: 0,
             backoff: 0,
-            rto_ticks: jiffies.ticks(RTO_INIT_US),
-            max_rto_ticks: jiffies.ticks(RTO_MAX_US),
-            min_window: narrow(jiffies.ticks(MIN_RTT_WINDOW_US)),
+            rto_ticks: jiffies.ceil_micros(RTO_INIT_US),
+            max_rto_ticks: jiffies.ceil_micros(RTO_MAX_US),
+            min_window: narrow(jiffies.ceil_micros(MIN_RTT_WINDOW_US)),
             min: RunningMin::default(),
         }
     }
@@ -85,7 +83,7 @@ impl RttEstimator {
             self.smooth(rtt_us);
             self.vary(una, next);
         }
-        self.rto_ticks = self.jiffies.ticks((self.srtt8 >> 3) + self.rttvar);
+        self.rto_ticks = self.jiffies.ceil_micros((self.srtt8 >> 3) + self.rttvar);
         self.backoff = 0;
     }
 
@@ -131,7 +129,7 @@ impl RttEstimator {
 
     /// RTO in us, with backoff.
     pub(crate) fn rto_us(&self) -> u64 {
-        self.jiffies.to_us(self.rto_ticks())
+        self.jiffies.to_micros(self.rto_ticks())
     }
 
     /// Whether a timeout wasn't answered since (`icsk_backoff`).
@@ -143,8 +141,8 @@ impl RttEstimator {
     /// a SYN is small (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, srtt8: u64) {
         if srtt8 > self.srtt8 {
-            let rtt = self.jiffies.whole_ticks(srtt8 >> 3);
-            self.rto_ticks = rtt + (2 * rtt).max(self.jiffies.ticks(RTO_MIN_US));
+            let rtt = self.jiffies.floor_micros(srtt8 >> 3);
+            self.rto_ticks = rtt + (2 * rtt).max(self.jiffies.ceil_micros(RTO_MIN_US));
         }
     }
 

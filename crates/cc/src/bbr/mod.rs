@@ -16,7 +16,7 @@ mod tests;
 pub(crate) mod units;
 mod volume;
 
-use narrows_base::{Duration, Rate, Stream, Time};
+use narrows_base::{Duration, Jiffies, Rate, Stream, Time};
 
 use self::aggregation::Aggregation;
 use self::buffer::BufferModel;
@@ -27,7 +27,6 @@ use self::options::{Settings, options};
 use self::prr::Prr;
 use self::rtprop::Confirmation;
 use self::startup::EarlyExit;
-use crate::jiffies::Jiffies;
 use crate::registry::{CcConfig, Info};
 use crate::{
     AckSample, BbrProfile, Congestion, CongestionControl, CongestionEvent, Control,

@@ -214,7 +214,7 @@ impl Bbr {
                 self.check_probe_rtt_done(sample.now);
             }
         } else if sample.in_flight <= self.probe_rtt_cwnd() {
-            let stay = self.jiffies.of_millis(u64::from(self.settings.probe_rtt_ms));
+            let stay = self.jiffies.ceil_millis(u64::from(self.settings.probe_rtt_ms));
             self.probe_rtt.done = Some(now + stay);
             self.probe_rtt.round_done = false;
             self.bandwidth.next_round = sample.delivered;

@@ -1,7 +1,8 @@
 //! Linux's integer cubic function: how many ACKs earn a packet (`bictcp_update`).
 
+use narrows_base::Jiffies;
+
 use super::root::cube_root;
-use crate::jiffies::Jiffies;
 
 /// Binary digits of a second in the curve's clock: 1/1024 s (`BICTCP_HZ`).
 const CLOCK_BITS: u32 = 10;

@@ -4,11 +4,10 @@ mod curve;
 mod rfc9438;
 mod root;
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Jiffies, Time};
 
 use self::curve::{Curve, CurveParameters};
 use self::rfc9438::Rfc9438;
-use crate::jiffies::Jiffies;
 use crate::registry::{CcConfig, Info, OptionInfo};
 use crate::slow_start::hystart::HystartParameters;
 use crate::slow_start::{self, Delay, Exit};

@@ -1,9 +1,8 @@
 //! HyStart: leaves slow start before the queue overflows (Ha and Rhee 2011, as in
 //! Linux's `hystart_update`).
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Jiffies, Time};
 
-use crate::jiffies::Jiffies;
 use crate::{CubicProfile, DeliveredSample, HystartClock, Mark, Progress, RoundReset};
 
 /// Delay samples before a round's lowest counts.
@@ -57,8 +56,8 @@ impl HystartClock {
     /// A delay in jiffies, rounded up.
     pub(crate) const fn jiffies(self, delay: u64, clock: Jiffies) -> u64 {
         match self {
-            Self::Milliseconds => clock.of_millis(delay >> 3),
-            Self::Microseconds => clock.of_micros(delay),
+            Self::Milliseconds => clock.ceil_millis(delay >> 3),
+            Self::Microseconds => clock.ceil_micros(delay),
         }
     }
 

@@ -1,10 +1,10 @@
 //! When to acknowledge: quick ACKs, every second packet, the delayed-ACK timer and
 //! compressed SACKs (tcp_input.c `__tcp_ack_snd_check`, tcp_timer.c).
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Jiffies, Time};
 
 use crate::segment::Data;
-use crate::timer::Jiffies;
+use crate::timer::fires_at;
 use crate::{MSS, Seq};
 
 /// `TCP_MAX_QUICKACKS`.
@@ -234,10 +234,10 @@ impl AckPolicy {
             }
             ato_us = ato_us.min(most);
         }
-        let ticks = self.jiffies.ticks(ato_us.min(ATO_MAX_US));
-        let deadline = self.jiffies.deadline(now, ticks);
+        let ticks = self.jiffies.ceil_micros(ato_us.min(ATO_MAX_US));
+        let deadline = fires_at(self.jiffies, now, ticks);
         if let Some(pending) = self.timer {
-            if pending <= self.jiffies.deadline(now, ticks / 4) {
+            if pending <= fires_at(self.jiffies, now, ticks / 4) {
                 return Verdict::Now;
             }
             self.timer = Some(pending.min(deadline));

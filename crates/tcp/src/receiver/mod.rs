@@ -6,14 +6,14 @@ mod gro;
 mod sacks;
 pub(crate) mod window;
 
-use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
+use narrows_base::{Duration, Ecn, FlowId, Jiffies, Packet, Time};
 
 use crate::ecn::EcnMode;
 use crate::outbox::{Envelope, Outbox};
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::ranges::RangeSet;
 use crate::segment::{Ack, Data, Kind, Segment};
-use crate::timer::{Jiffies, timestamp_ms};
+use crate::timer::timestamp_ms;
 use crate::{MSS, Seq};
 use ack_policy::{AckPolicy, Verdict};
 use ecn::{Echo, Request};

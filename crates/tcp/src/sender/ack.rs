@@ -5,10 +5,11 @@ use narrows_cc::{AckSample, DeliveredSample, RateSample, RecoveryState};
 
 use super::Connection;
 use super::recovery::Resend;
+use crate::Seq;
 use crate::rate::Draft;
 use crate::scoreboard::Marks;
 use crate::segment::Ack;
-use crate::{Seq, timer};
+use crate::timer::timestamp_ms;
 
 /// What one ACK turned out to mean (Linux's `FLAG_*` and `tcp_sacktag_state`).
 #[derive(Debug, Default)]
@@ -252,7 +253,7 @@ impl Connection {
             }
             if !sacked {
                 self.rate.delivered += 1;
-                let sent_ms = timer::timestamp_ms(Time::from_nanos(sent.sent_us * 1000));
+                let sent_ms = timestamp_ms(Time::from_nanos(sent.sent_us * 1000));
                 if !(retransmitted && found.echo < sent_ms) {
                     self.rack.advance(seq, &sent, found.now_us, self.rtt.min_us());
                 }
@@ -301,7 +302,7 @@ impl Connection {
         let mut estimate = first_acked_us.or(found.first_sacked_us).map(since);
         let mut control = found.last_sacked_us.or(last_acked_us).map(since);
         if estimate.is_none() && found.data_acked && found.echo > 0 {
-            let elapsed_ms = u64::from(timer::timestamp_ms(found.now).saturating_sub(found.echo));
+            let elapsed_ms = u64::from(timestamp_ms(found.now).saturating_sub(found.echo));
             estimate = Some(elapsed_ms.max(1) * 1000);
             control = estimate;
         }

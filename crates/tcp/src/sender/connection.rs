@@ -1,6 +1,6 @@
 //! The state of an established sender.
 
-use narrows_base::{Duration, Packet, Rate, Time};
+use narrows_base::{Duration, Jiffies, Packet, Rate, Time};
 use narrows_cc::{CongestionControl, Control, RateSample, RecoveryState};
 
 use super::rack::Rack;
@@ -19,7 +19,7 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Kind, Segment};
-use crate::timer::{Jiffies, timestamp_ms};
+use crate::timer::timestamp_ms;
 use crate::watch::Watch;
 
 /// An established sender: Linux's `struct tcp_sock`, taken apart.

@@ -28,9 +28,10 @@ impl Connection {
         if !calm || self.board.packets_out() == 0 {
             return false;
         }
-        let timeout = self.jiffies.ticks(self.probe_timeout_us());
+        let timeout = self.jiffies.ceil_micros(self.probe_timeout_us());
         let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
-        let ticks = if rto_us > 0 { timeout.min(self.jiffies.ticks(rto_us)) } else { timeout };
+        let ticks =
+            if rto_us > 0 { timeout.min(self.jiffies.ceil_micros(rto_us)) } else { timeout };
         self.arm(Pending::LossProbe, ticks, now);
         true
     }

@@ -181,7 +181,7 @@ impl Connection {
         if wait_us == 0 || !self.profile.rack_timer {
             return false;
         }
-        let ticks = self.jiffies.ticks(wait_us + TIMEOUT_MIN_US);
+        let ticks = self.jiffies.ceil_micros(wait_us + TIMEOUT_MIN_US);
         self.arm_reordering_timer(now, ticks);
         true
     }

@@ -4,6 +4,7 @@
 use narrows_base::Time;
 
 use super::Connection;
+use crate::timer::fires_at;
 
 /// What the retransmission timer waits for (`icsk_pending`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +67,13 @@ impl Connection {
 
     pub(super) fn arm(&mut self, pending: Pending, ticks: u64, now: Time) {
         // Packets that wait for pacing haven't left yet (`tcp_reset_xmit_timer`).
-        let ticks = ticks + self.jiffies.whole_ticks(self.pacer.delay(now).as_micros());
-        self.timers.retransmit = Some((pending, self.jiffies.deadline(now, ticks.max(1))));
+        let ticks = ticks + self.jiffies.floor_micros(self.pacer.delay(now).as_micros());
+        self.timers.retransmit = Some((pending, fires_at(self.jiffies, now, ticks.max(1))));
     }
 
     pub(super) fn arm_reordering_timer(&mut self, now: Time, ticks: u64) {
         self.timers.retransmit =
-            Some((Pending::Reordering, self.jiffies.deadline(now, ticks.max(1))));
+            Some((Pending::Reordering, fires_at(self.jiffies, now, ticks.max(1))));
     }
 
     pub(super) fn rto_is_pending(&self) -> bool {
@@ -109,7 +110,7 @@ impl Connection {
         }
         let ticks = match self.timers.retransmit {
             Some((Pending::Reordering | Pending::LossProbe, _)) => {
-                self.jiffies.ticks(self.rto_delta_us(now).max(1))
+                self.jiffies.ceil_micros(self.rto_delta_us(now).max(1))
             }
             _ => self.rtt.rto_ticks(),
         };

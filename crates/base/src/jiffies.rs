@@ -1,0 +1,90 @@
+//! The kernel's tick clock, by which Linux keeps its coarse time.
+
+use crate::Time;
+
+const MICROS_PER_SEC: u64 = 1_000_000;
+
+/// The clock of a kernel built with `CONFIG_HZ` ticks a second. Each method rounds as the
+/// kernel's conversion that it names.
+#[derive(Clone, Copy, Debug)]
+pub struct Jiffies {
+    hz: u64,
+    tick_us: u64,
+}
+
+impl Jiffies {
+    /// A clock of `hz` ticks a second.
+    ///
+    /// # Panics
+    /// If a tick isn't a whole number of microseconds.
+    #[must_use]
+    pub const fn new(hz: u32) -> Self {
+        let hz = hz as u64;
+        assert!(MICROS_PER_SEC.is_multiple_of(hz), "a tick is a whole number of microseconds");
+        Self { hz, tick_us: MICROS_PER_SEC / hz }
+    }
+
+    /// Ticks in a second (`HZ`).
+    #[must_use]
+    pub const fn per_second(self) -> u64 {
+        self.hz
+    }
+
+    /// The ticks that have passed at `now`, rounded down (`jiffies`, `tcp_jiffies32`).
+    #[inline]
+    #[must_use]
+    pub const fn at(self, now: Time) -> u64 {
+        now.as_micros() / self.tick_us
+    }
+
+    /// A span of `us` microseconds, rounded up: a timer that is set for so many ticks never
+    /// fires early (`usecs_to_jiffies`).
+    #[inline]
+    #[must_use]
+    pub const fn ceil_micros(self, us: u64) -> u64 {
+        us.div_ceil(self.tick_us)
+    }
+
+    /// A span of `us` microseconds, rounded down (`nsecs_to_jiffies`, and divisions by
+    /// `USEC_PER_SEC / HZ`).
+    #[inline]
+    #[must_use]
+    pub const fn floor_micros(self, us: u64) -> u64 {
+        us / self.tick_us
+    }
+
+    /// A span of `ms` milliseconds, rounded up (`msecs_to_jiffies`).
+    #[must_use]
+    pub const fn ceil_millis(self, ms: u64) -> u64 {
+        self.ceil_micros(ms * 1_000)
+    }
+
+    /// The microseconds in `ticks` ticks (`jiffies_to_usecs`).
+    #[inline]
+    #[must_use]
+    pub const fn to_micros(self, ticks: u64) -> u64 {
+        ticks * self.tick_us
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_round_down_and_spans_as_they_are_told() {
+        let clock = Jiffies::new(250);
+        assert_eq!([7_999_999, 8_000_000].map(|ns| clock.at(Time::from_nanos(ns))), [1, 2]);
+        assert_eq!([40_000, 40_001].map(|us| clock.ceil_micros(us)), [10, 11]);
+        assert_eq!([7_999, 8_000].map(|us| clock.floor_micros(us)), [1, 2]);
+        assert_eq!(clock.ceil_millis(200), 50);
+        assert_eq!(Jiffies::new(100).ceil_millis(25), 3);
+        assert_eq!((clock.to_micros(3), clock.per_second()), (12_000, 250));
+    }
+
+    #[test]
+    #[should_panic(expected = "a whole number of microseconds")]
+    fn a_tick_that_time_cannot_express_is_refused() {
+        let _ = Jiffies::new(300);
+    }
+}
