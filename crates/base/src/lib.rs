@@ -10,6 +10,7 @@ mod packet;
 mod point;
 mod quantity;
 mod random;
+mod range_set;
 pub mod registry;
 mod time;
 
@@ -18,4 +19,5 @@ pub use packet::{Ecn, FlowId, Packet};
 pub use point::{Direction, Point};
 pub use quantity::{Bytes, Rate};
 pub use random::Stream;
+pub use range_set::RangeSet;
 pub use time::{Duration, Time};

@@ -11,7 +11,6 @@ mod metrics;
 mod outbox;
 mod pacer;
 mod profile;
-mod ranges;
 mod rate;
 mod receiver;
 mod rtt;

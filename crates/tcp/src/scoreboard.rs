@@ -3,10 +3,10 @@
 //! Counts as Linux's `tcp_packets_in_flight`:
 //! pipe = packets out - (SACKed + lost) + retransmitted.
 
+use narrows_base::RangeSet;
 use narrows_cc::{AtSend, Progress};
 
 use crate::Seq;
-use crate::ranges::RangeSet;
 use crate::watch::Watch;
 
 const NONE: Seq = Seq::MAX;
@@ -85,7 +85,7 @@ pub(crate) struct Scoreboard {
     untold_lost: Option<Vec<Seq>>,
     /// For a control that watches packets.
     pub(crate) watch: Option<Watch>,
-    sacked: RangeSet,
+    sacked: RangeSet<Seq>,
     /// No packet below it waits to be retransmitted.
     lost_cursor: Seq,
     /// Every packet below it is SACKed or marked lost (what `lost_skb_hint` spares).

@@ -6,12 +6,11 @@ mod gro;
 mod sacks;
 pub(crate) mod window;
 
-use narrows_base::{Duration, Ecn, FlowId, Jiffies, Packet, Time};
+use narrows_base::{Duration, Ecn, FlowId, Jiffies, Packet, RangeSet, Time};
 
 use crate::ecn::EcnMode;
 use crate::outbox::{Envelope, Outbox};
 use crate::profile::{BufferLimits, TcpProfile};
-use crate::ranges::RangeSet;
 use crate::segment::{Ack, Data, Kind, Segment};
 use crate::timer::timestamp_ms;
 use crate::{MSS, Seq};
@@ -59,7 +58,7 @@ pub struct Receiver {
     config: ReceiverConfig,
     /// `rcv_nxt`: the next packet in order.
     next: Seq,
-    out_of_order: RangeSet,
+    out_of_order: RangeSet<Seq>,
     sacks: SackList,
     gro: Gro,
     policy: AckPolicy,

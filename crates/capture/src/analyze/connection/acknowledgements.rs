@@ -82,7 +82,7 @@ impl HalfConnection {
         self.controls += controls;
         self.una = Some(ack);
         self.high = Some(high.max(ack));
-        self.sacked.forget_below(ack);
+        self.sacked.remove_below(ack);
     }
 
     fn duplicate(&mut self, segment: &Segment, ack: u64, una: u64) {
@@ -117,7 +117,7 @@ impl HalfConnection {
 
     fn sack(&mut self, begin: u64, end: u64, news: &mut News) {
         let outstanding = &mut self.outstanding;
-        self.sacked.add(begin, end, |begin, end| {
+        self.sacked.insert(begin, end, |begin, end| {
             for index in outstanding.within(begin, end) {
                 let sent = *outstanding.get(index);
                 if sent.begin < begin || sent.end > end {

@@ -3,15 +3,18 @@
 //! Sequence numbers are unwrapped to 64 bits; the first one seen lies near 2^32,
 //! so that older ones don't fall below zero.
 
+use narrows_base::RangeSet;
+
 use super::counts::{Counts, Unseen};
 use super::outstanding::Outstanding;
-use super::ranges::Ranges;
 use super::rounds::Rounds;
 use super::timing::{Bursts, Echoes, SILENCE_NS, Spans};
 use crate::analyze::buckets::Buckets;
 
 /// Payload of a full packet where nothing tells: Ethernet, IPv4, timestamps.
 pub(super) const USUAL_PAYLOAD: u64 = 1448;
+/// More ranges than a receiver can hold selectively acknowledged; what comes beyond is left out.
+const MOST_HOLES: usize = 4096;
 
 /// One direction of a connection.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +29,7 @@ pub(crate) struct HalfConnection {
     /// The first number, for those who count from zero.
     pub(crate) base: u64,
     pub(crate) outstanding: Outstanding,
-    pub(super) sacked: Ranges,
+    pub(super) sacked: RangeSet<u64, MOST_HOLES>,
     pub(super) unseen: Unseen,
     /// Up to where what wasn't selectively acknowledged counts as lost.
     pub(super) lost_edge: u64,

@@ -5,7 +5,6 @@ mod counts;
 mod data;
 mod half_connection;
 mod outstanding;
-mod ranges;
 mod rounds;
 mod timing;
 

@@ -1,41 +1,52 @@
-//! A sorted set of half-open ranges of packet numbers.
+//! A set of sequence numbers, kept as ranges.
 
-use crate::Seq;
-
-/// Disjoint, non-adjacent, ascending half-open ranges.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RangeSet {
-    ranges: Vec<(Seq, Seq)>,
+/// A set of numbers as half-open ranges: disjoint, ascending, none touching another.
+/// It holds at most `MOST` ranges; what would become another one is left out.
+#[derive(Clone, Debug)]
+pub struct RangeSet<T, const MOST: usize = { usize::MAX }> {
+    ranges: Vec<(T, T)>,
 }
 
-impl RangeSet {
-    pub(crate) fn is_empty(&self) -> bool {
+impl<T, const MOST: usize> Default for RangeSet<T, MOST> {
+    fn default() -> Self {
+        Self { ranges: Vec::new() }
+    }
+}
+
+impl<T, const MOST: usize> RangeSet<T, MOST> {
+    /// Whether it holds nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+    }
+}
+
+impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
     /// The end of the highest range.
-    pub(crate) fn end(&self) -> Option<Seq> {
+    #[must_use]
+    pub fn end(&self) -> Option<T> {
         self.ranges.last().map(|&(_, end)| end)
     }
 
-    /// The `n`-th highest number, from 1.
-    pub(crate) fn nth_highest(&self, n: u32) -> Option<Seq> {
-        let mut above = 0;
-        self.ranges.iter().rev().find_map(|&(start, end)| {
-            above += end - start;
-            above.checked_sub(n).map(|below| start + below)
-        })
-    }
-
-    pub(crate) fn contains(&self, seq: Seq) -> bool {
+    /// Whether it holds the number.
+    #[must_use]
+    pub fn contains(&self, seq: T) -> bool {
         let at = self.ranges.partition_point(|&(_, end)| end <= seq);
         self.ranges.get(at).is_some_and(|&(start, _)| start <= seq)
     }
 
-    /// Adds `start..end` and calls `fresh` for each part that was missing,
-    /// ascending.
-    pub(crate) fn insert(&mut self, start: Seq, end: Seq, mut fresh: impl FnMut(Seq, Seq)) {
-        debug_assert!(start < end);
+    /// Adds `start..end` and calls `fresh` for each part that was missing, ascending. Nothing
+    /// is in a range that ends before it starts.
+    #[inline]
+    pub fn insert(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) {
+        if start >= end {
+            return;
+        }
         let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
         let mut last = first;
         let mut from = start;
@@ -51,6 +62,9 @@ impl RangeSet {
             merged = (merged.0.min(range_start), merged.1.max(range_end));
             last += 1;
         }
+        if last == first && self.ranges.len() >= MOST {
+            return;
+        }
         if from < end {
             fresh(from, end);
         }
@@ -63,7 +77,7 @@ impl RangeSet {
     }
 
     /// Forgets everything below `floor`.
-    pub(crate) fn remove_below(&mut self, floor: Seq) {
+    pub fn remove_below(&mut self, floor: T) {
         let gone = self.ranges.partition_point(|&(_, end)| end <= floor);
         if gone > 0 {
             self.ranges.drain(..gone);
@@ -74,7 +88,7 @@ impl RangeSet {
     }
 
     /// Takes the first range out if it starts at `at`, and returns its end.
-    pub(crate) fn pop_at(&mut self, at: Seq) -> Option<Seq> {
+    pub fn pop_at(&mut self, at: T) -> Option<T> {
         let &(start, end) = self.ranges.first()?;
         if start > at {
             return None;
@@ -83,9 +97,22 @@ impl RangeSet {
         Some(end)
     }
 
-    #[cfg(test)]
-    pub(crate) fn as_slice(&self) -> &[(Seq, Seq)] {
+    /// The ranges, ascending.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(T, T)] {
         &self.ranges
+    }
+}
+
+impl<const MOST: usize> RangeSet<u32, MOST> {
+    /// The `n`-th highest number, from 1.
+    #[must_use]
+    pub fn nth_highest(&self, n: u32) -> Option<u32> {
+        let mut above = 0;
+        self.ranges.iter().rev().find_map(|&(start, end)| {
+            above += end - start;
+            above.checked_sub(n).map(|below| start + below)
+        })
     }
 }
 
@@ -100,7 +127,7 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_set_of_numbers(ops in proptest::collection::vec((0u32..60, 1u32..12), 1..40)) {
-            let mut ranges = RangeSet::default();
+            let mut ranges = RangeSet::<u32>::default();
             let mut model = BTreeSet::new();
             for (start, len) in ops {
                 let mut fresh = Vec::new();
@@ -120,5 +147,23 @@ mod tests {
                 prop_assert_eq!(ranges.nth_highest(u32::try_from(n).unwrap()), expected);
             }
         }
+    }
+
+    fn added(set: &mut RangeSet<u64, 2>, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut fresh = Vec::new();
+        set.insert(start, end, |start, end| fresh.push((start, end)));
+        fresh
+    }
+
+    #[test]
+    fn what_is_beyond_its_room_is_left_out() {
+        let mut set = RangeSet::default();
+        assert_eq!(added(&mut set, 10, 20), [(10, 20)]);
+        assert_eq!(added(&mut set, 30, 40), [(30, 40)]);
+        assert_eq!(added(&mut set, 50, 60), [], "no room for a third range");
+        assert_eq!(added(&mut set, 15, 35), [(20, 30)], "two became one");
+        assert_eq!(added(&mut set, 50, 60), [(50, 60)]);
+        assert_eq!(added(&mut set, 7, 7), []);
+        assert_eq!(set.as_slice(), [(10, 40), (50, 60)]);
     }
 }
