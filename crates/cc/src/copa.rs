@@ -219,10 +219,6 @@ impl Copa {
 }
 
 impl CongestionControl for Copa {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn on_ack(&mut self, sample: &AckSample) {
         self.mss = sample.mss;
         self.is_lossy |= sample.lost > 0;

@@ -96,10 +96,6 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     /// `dctcp_update_alpha`, once a window.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.prr_cwnd = sample.prr_cwnd;

@@ -76,10 +76,6 @@ impl Ledbat {
 }
 
 impl CongestionControl for Ledbat {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         if let Some(rtt) = sample.rtt {
             self.delays.take(sample.now, rtt);

@@ -154,10 +154,6 @@ impl LedbatPp {
 }
 
 impl CongestionControl for LedbatPp {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         if let Some(rtt) = sample.rtt {
             self.delays.take(sample.now, rtt);

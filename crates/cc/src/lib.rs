@@ -74,6 +74,18 @@ impl RecoveryState {
     pub const fn is_reducing(self) -> bool {
         matches!(self, Self::Cwr | Self::Recovery)
     }
+
+    /// The name in tables and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Disorder => "disorder",
+            Self::Cwr => "cwr",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
 }
 
 /// What one ACK tells about round-trip time; Linux's `pkts_acked` hook.
@@ -295,9 +307,6 @@ pub struct Control {
 
 /// A congestion control algorithm.
 pub trait CongestionControl: Send {
-    /// The name that Linux or the algorithm's paper gives it.
-    fn name(&self) -> &'static str;
-
     /// Takes the RTT sample of an ACK, before the recovery state machine.
     fn on_delivered(&mut self, _sample: &DeliveredSample) {}
 
@@ -348,11 +357,6 @@ pub trait CongestionControl: Send {
     /// team's kernel). Whether it does must not change.
     fn max_tso_segs(&self) -> Option<u32> {
         None
-    }
-
-    /// Send buffer as a multiple of the window (Linux `sndbuf_expand`).
-    fn sndbuf_expand(&self) -> u32 {
-        2
     }
 
     /// Shows the named internals to `visit`, for the recorder.

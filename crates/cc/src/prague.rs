@@ -380,10 +380,6 @@ fn rounded(a: u64, b: u64) -> u64 {
 }
 
 impl CongestionControl for Prague {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.latest = Latest {
             progress: sample.progress,

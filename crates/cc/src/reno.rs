@@ -58,10 +58,6 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         if !matches!(self.exit, Exit::AtLoss) {
             self.look_for_exit(sample);

@@ -134,10 +134,6 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     /// `tcp_vegas_pkts_acked`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.progress = sample.progress;

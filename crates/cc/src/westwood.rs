@@ -143,10 +143,6 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     /// `tcp_westwood_pkts_acked`, then `tcp_westwood_ack`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);

@@ -155,7 +155,7 @@ pub enum PacketKind {
     Dropped,
     /// The path lost it, by its own loss rate.
     Lost,
-    /// It left the bottleneck.
+    /// It left the bottleneck. The digests of stored results hold these numbers.
     Forwarded = 4,
     /// It reached the receiver.
     Received,

@@ -1,7 +1,7 @@
 //! Looks at flows and queue at fixed instants, for the observer.
 
 use narrows_base::{Bytes, Duration, FlowId, Time};
-use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
+use narrows_cc::INFINITE_SSTHRESH;
 use narrows_record::{Event, FlowSample, Internal, Kind, Observer, QueueDepth, QueueSample};
 
 use crate::account::Accounts;
@@ -161,17 +161,7 @@ fn flow_sample(flow: FlowId, network: &Network, accounts: &Accounts) -> FlowSamp
         received: Bytes::new(network.receiver(flow.index()).bytes()),
         wire: account.wire,
         dropped: account.dropped,
-        state: view.map_or("closed", |view| state_name(view.state)),
+        state: view.map_or("closed", |view| view.state.name()),
         cca_state: view.map_or("", |view| view.cca_state),
-    }
-}
-
-fn state_name(state: RecoveryState) -> &'static str {
-    match state {
-        RecoveryState::Open => "open",
-        RecoveryState::Disorder => "disorder",
-        RecoveryState::Cwr => "cwr",
-        RecoveryState::Recovery => "recovery",
-        RecoveryState::Loss => "loss",
     }
 }

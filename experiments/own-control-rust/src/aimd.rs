@@ -17,10 +17,6 @@ impl Aimd {
 }
 
 impl CongestionControl for Aimd {
-    fn name(&self) -> &'static str {
-        "aimd"
-    }
-
     fn on_ack(&mut self, sample: &AckSample) {
         if sample.may_grow && sample.cwnd_limited {
             self.cwnd += f64::from(sample.acked) / self.cwnd;

@@ -92,7 +92,6 @@ struct ProbeRtt {
 /// BBR version 1.
 #[derive(Clone, Debug)]
 struct Bbr {
-    name: &'static str,
     profile: BbrProfile,
     settings: Settings,
     jiffies: Jiffies,
@@ -135,7 +134,6 @@ impl Bbr {
     fn new(config: CcConfig, info: &Info) -> Self {
         let settings = Settings::new(&config, info);
         let mut bbr = Self {
-            name: info.name,
             profile: config.profile.bbr,
             settings,
             jiffies: Jiffies::new(config.profile.hz),
@@ -264,10 +262,6 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// Takes an RTT sample where STARTUP listens to HyStart.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);
@@ -350,11 +344,6 @@ impl CongestionControl for Bbr {
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
         units::min_tso_segs(pacing_rate.as_bytes_per_sec())
-    }
-
-    /// It may slow-start even while it recovers.
-    fn sndbuf_expand(&self) -> u32 {
-        3
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -161,7 +161,6 @@ struct Saved {
 /// BBR version 3 or 2.
 #[derive(Clone, Debug)]
 struct Bbr3 {
-    name: &'static str,
     version: Version,
     settings: Settings,
     pacing_units: PacingUnits,
@@ -196,7 +195,6 @@ impl Bbr3 {
     /// `OnInit`.
     fn new(config: CcConfig, info: &Info, version: Version) -> Self {
         let mut bbr = Self {
-            name: info.name,
             version,
             settings: settings(&config, info),
             pacing_units: config.profile.bbr.pacing,
@@ -284,10 +282,6 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// `UpdateOnACK`.
     fn on_ack(&mut self, sample: &AckSample) {
         self.start(sample.now);
@@ -373,11 +367,6 @@ impl CongestionControl for Bbr3 {
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
         units::min_tso_segs(pacing_rate.as_bytes_per_sec())
-    }
-
-    /// As version 1's: it may slow-start even while it recovers.
-    fn sndbuf_expand(&self) -> u32 {
-        3
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

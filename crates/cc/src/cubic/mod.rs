@@ -153,10 +153,6 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     /// `cubictcp_acked`.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);

@@ -88,10 +88,6 @@ impl Allegro {
 }
 
 impl Strategy for Allegro {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     /// Drawn anew, so that the intervals of several flows don't keep step.
     fn round_trips(&self, random: &mut Stream) -> f64 {
         1.7 + 0.5 * random.unit()

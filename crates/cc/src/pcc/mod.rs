@@ -38,9 +38,6 @@ struct Trial {
 
 /// What a version of PCC decides.
 trait Strategy: Send {
-    /// The name in the registry.
-    fn name(&self) -> &'static str;
-
     /// How long the next interval lasts, in round trips.
     fn round_trips(&self, random: &mut Stream) -> f64;
 
@@ -106,10 +103,6 @@ impl<S: Strategy> Pcc<S> {
 }
 
 impl<S: Strategy> CongestionControl for Pcc<S> {
-    fn name(&self) -> &'static str {
-        self.strategy.name()
-    }
-
     fn on_ack(&mut self, sample: &AckSample) {
         if !sample.srtt.is_zero() {
             self.srtt = sample.srtt;

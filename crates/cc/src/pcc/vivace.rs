@@ -119,10 +119,6 @@ impl Vivace {
 }
 
 impl Strategy for Vivace {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn round_trips(&self, _random: &mut Stream) -> f64 {
         1.0
     }

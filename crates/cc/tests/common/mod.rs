@@ -43,7 +43,7 @@ pub fn internal(control: &dyn CongestionControl, name: &str) -> f64 {
             found = Some(value);
         }
     });
-    found.unwrap_or_else(|| panic!("{} has no internal called {name}", control.name()))
+    found.unwrap_or_else(|| panic!("no internal is called {name}"))
 }
 
 /// An ACK in Open of a window-limited flow.

@@ -173,10 +173,6 @@ impl PythonControl {
 }
 
 impl CongestionControl for PythonControl {
-    fn name(&self) -> &'static str {
-        "python"
-    }
-
     fn on_ack(&mut self, sample: &cc::AckSample) {
         let round_start = self.round_start(sample);
         self.tell("on_ack", AckSample::new(sample, round_start));

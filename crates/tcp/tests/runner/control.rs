@@ -35,10 +35,6 @@ pub fn read(shared: &Shared) -> MutexGuard<'_, Notes> {
 pub struct Fixed(pub Shared);
 
 impl CongestionControl for Fixed {
-    fn name(&self) -> &'static str {
-        "fixed"
-    }
-
     fn on_ack(&mut self, _sample: &AckSample) {}
 
     fn on_congestion(&mut self, _event: &CongestionEvent) {}
@@ -61,10 +57,6 @@ pub struct Spy {
 }
 
 impl CongestionControl for Spy {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.inner.on_delivered(sample);
     }
@@ -107,10 +99,6 @@ impl CongestionControl for Spy {
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
         self.inner.min_tso_segs(pacing_rate)
-    }
-
-    fn sndbuf_expand(&self) -> u32 {
-        self.inner.sndbuf_expand()
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

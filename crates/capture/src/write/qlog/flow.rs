@@ -224,7 +224,7 @@ impl Connection {
     }
 
     fn sender(&mut self, log: &mut Log, at: Time, view: &SenderView) -> io::Result<()> {
-        let state = state_name(view);
+        let state = congestion_state(view);
         if state != self.state {
             let old = std::mem::replace(&mut self.state, state);
             let old = if old.is_empty() { String::new() } else { format!("\"old\":\"{old}\",") };
@@ -311,11 +311,11 @@ fn member(text: &mut String, name: &str, value: Option<impl fmt::Display>) {
 }
 
 /// The recovery state, or, where it is open, what the control says.
-fn state_name(view: &SenderView) -> &'static str {
+fn congestion_state(view: &SenderView) -> &'static str {
     match view.state {
-        RecoveryState::Recovery => "recovery",
-        RecoveryState::Loss => "loss",
-        RecoveryState::Cwr => "cwr",
+        state @ (RecoveryState::Cwr | RecoveryState::Recovery | RecoveryState::Loss) => {
+            state.name()
+        }
         RecoveryState::Open | RecoveryState::Disorder if !view.cca_state.is_empty() => {
             view.cca_state
         }
