@@ -167,8 +167,8 @@ impl Crowd {
             self.open.values().filter_map(|open| open.sender.view()).collect();
         let youngest = *views.last()?;
         Some(SenderView {
-            cwnd: views.iter().map(|view| view.cwnd).sum(),
-            in_flight: views.iter().map(|view| view.in_flight).sum(),
+            cwnd: total(views.iter().map(|view| view.cwnd)),
+            in_flight: total(views.iter().map(|view| view.in_flight)),
             ..youngest
         })
     }
@@ -177,4 +177,9 @@ impl Crowd {
     pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("open_connections", self.open.len() as f64);
     }
+}
+
+/// The sum, or the highest number: a control may ask for 10^7 packets on each connection.
+fn total(packets: impl Iterator<Item = u32>) -> u32 {
+    packets.fold(0, u32::saturating_add)
 }

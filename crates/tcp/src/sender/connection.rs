@@ -163,8 +163,10 @@ impl Connection {
         }
         let percent = if self.cwnd < self.control.ssthresh / 2 { 200 } else { 120 };
         let packets = u64::from(self.cwnd.max(self.board.packets_out()));
-        let scaled = u64::from(self.mss) * 80_000 * percent * packets;
-        self.pacer.rate = Some(Rate::from_bytes_per_sec(scaled / self.rtt.srtt8().max(1)));
+        // A control may ask for any window; what doesn't fit is as fast as can be.
+        let scaled = (u64::from(self.mss) * 80_000 * percent).saturating_mul(packets);
+        let bytes_per_sec = scaled / self.rtt.srtt8().max(1);
+        self.pacer.rate = Some(Rate::from_bps(bytes_per_sec.saturating_mul(8)));
     }
 
     #[inline]

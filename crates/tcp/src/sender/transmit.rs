@@ -10,7 +10,7 @@ use crate::segment::{Ack, Data, Kind};
 use crate::timer::timestamp_ms;
 
 /// `tcp_tso_win_divisor`: a burst waits only below this fraction of the window.
-const DEFER_DIVISOR: u32 = 3;
+const DEFER_DIVISOR: u64 = 3;
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// Bytes of memory per 256 bytes of payload in the send buffer (skb overhead).
 const TRUESIZE_PER_256: u64 = 266;
@@ -204,8 +204,9 @@ impl Connection {
         if limit >= max_burst || burst > limit || self.board.packets_out() == 0 {
             return false;
         }
-        let chunk = u64::from(self.cwnd * self.mss).min(u64::from(self.window.receive_window));
-        if u64::from(limit * self.mss) >= chunk / u64::from(DEFER_DIVISOR) {
+        let bytes = |packets: u32| u64::from(packets) * u64::from(self.mss);
+        let chunk = bytes(self.cwnd).min(u64::from(self.window.receive_window));
+        if bytes(limit) >= chunk / DEFER_DIVISOR {
             return false;
         }
         let head_us = self.board.get(self.board.una).sent_us;
