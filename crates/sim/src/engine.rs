@@ -13,6 +13,7 @@ use narrows_tcp::{Kind, Segment};
 use crate::SimTap;
 use crate::account::Accounts;
 use crate::agenda::Agenda;
+use crate::ending::{Ending, StopWhen};
 use crate::host::Completed;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
@@ -28,16 +29,7 @@ pub(crate) struct Engine<'a, O, T> {
     pub(crate) sampler: Sampler,
     pub(crate) observer: &'a mut O,
     pub(crate) tap: &'a mut T,
-    stop_when: StopWhen,
-    stopped: bool,
-}
-
-/// What ends a run before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StopWhen {
-    Never,
-    AllSizedDone,
-    Done(usize),
+    ending: Ending,
 }
 
 impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
@@ -55,7 +47,9 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
         agenda.set(network.nodes.len(), Some(sampler.next()));
         let accounts = Accounts::new(network.senders.len());
-        Self { network, agenda, accounts, sampler, observer, tap, stop_when, stopped: false }
+        let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
+        let ending = Ending::new(stop_when, hosts);
+        Self { network, agenda, accounts, sampler, observer, tap, ending }
     }
 
     /// Runs until `end` or what stops it earlier; returns the instant.
@@ -67,7 +61,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         let mut now = Time::ZERO;
         let mut until_report = PROGRESS_EVENTS;
         while let Some((at, id)) = self.agenda.earliest() {
-            if at > end || self.stopped {
+            if at > end || self.ending.has_come() {
                 break;
             }
             debug_assert!(at >= now, "time ran backwards at element {id}");
@@ -81,7 +75,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
                 }
             }
         }
-        let end = if self.stopped { now } else { end };
+        let end = if self.ending.has_come() { now } else { end };
         self.finish(end);
         end
     }
@@ -324,21 +318,16 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
 
     /// Ends the chains that run beside a flow that is done, and perhaps the run.
     fn flow_done(&mut self, flow: usize) {
-        for other in 0..self.network.senders.len() {
-            if self.network.sender(other).while_flow() == Some(flow) {
-                self.network.sender_mut(other).end_chain();
-                let id = self.network.senders[other];
-                self.agenda.set(id, self.network.nodes[id].next_deadline());
+        self.ending.is_done(flow);
+        for other in self.ending.companions(flow) {
+            let host = self.network.sender_mut(other);
+            host.end_chain();
+            if host.is_done() {
+                self.ending.is_done(other);
             }
+            let id = self.network.senders[other];
+            self.agenda.set(id, self.network.nodes[id].next_deadline());
         }
-        let flows = 0..self.network.senders.len();
-        self.stopped |= match self.stop_when {
-            StopWhen::Never => false,
-            StopWhen::Done(awaited) => self.network.sender(awaited).is_done(),
-            StopWhen::AllSizedDone => flows
-                .map(|flow| self.network.sender(flow))
-                .all(|host| host.is_done() || !host.is_sized()),
-        };
     }
 
     /// Data packets that left the bottleneck.

@@ -7,12 +7,14 @@ mod account;
 pub mod agenda;
 mod controls;
 mod draw;
+mod ending;
 mod engine;
 mod host;
 mod network;
 mod sampler;
 mod taps;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -28,7 +30,8 @@ use narrows_tcp::{
 
 pub use controls::{Controls, Make};
 use draw::Draws;
-use engine::{Engine, StopWhen};
+use ending::StopWhen;
+use engine::Engine;
 use host::{Chain, ControlFactory, Plan, ReceivingHost, SendingHost};
 use network::Network;
 use sampler::Sampler;
@@ -136,13 +139,16 @@ fn hosts(
         SocketBuffers::Raised => BufferLimits::Raised,
         SocketBuffers::Unlimited => BufferLimits::Unlimited,
     };
+    let flows = scenario.flows.iter().enumerate();
+    let numbers: BTreeMap<&str, usize> =
+        flows.clone().map(|(index, flow)| (flow.name.as_str(), index)).collect();
     let host = |(index, flow): (usize, &Flow)| {
         let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
         let plan = Plan {
             start: Time::from_nanos(flow.start_ns),
             stop: flow.stop_ns.map(Time::from_nanos),
             repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
-            while_flow: flow.while_flow.as_deref().and_then(|name| index_of(scenario, name)),
+            while_flow: flow.while_flow.as_deref().and_then(|name| numbers.get(name).copied()),
         };
         let config = SenderConfig {
             flow: id,
@@ -178,7 +184,7 @@ fn hosts(
         );
         (sender, receiver)
     };
-    scenario.flows.iter().enumerate().map(host).collect()
+    flows.map(host).collect()
 }
 
 fn ecn_mode(ecn: Ecn) -> EcnMode {

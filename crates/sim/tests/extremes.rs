@@ -10,9 +10,9 @@ use narrows_cc::{
     AckSample, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent,
 };
 use narrows_record::NullTap;
-use narrows_sim::law::Law;
-use narrows_sim::scenario::{Scenario, SocketBuffers, Workload};
 use narrows_sim::{Controls, run_with};
+use narrows_spec::law::Law;
+use narrows_spec::scenario::{Scenario, SocketBuffers, Workload};
 
 /// The largest window that an own control may ask for.
 const MOST: u32 = 10_000_000;

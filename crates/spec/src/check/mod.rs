@@ -2,6 +2,8 @@
 
 mod workload;
 
+use std::collections::BTreeMap;
+
 use narrows_net::path::PathError;
 use narrows_tcp::{PROFILES, profile};
 use thiserror::Error;
@@ -44,8 +46,13 @@ pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Scen
     if scenario.flows.is_empty() {
         return Err(error("flows", "none", "at least one flow is needed"));
     }
+    let mut names = BTreeMap::new();
+    for flow in &scenario.flows {
+        *names.entry(flow.name.as_str()).or_insert(0_u32) += 1;
+    }
     for (index, flow) in scenario.flows.iter().enumerate() {
         check_flow(scenario, own, index, flow)?;
+        check_names(&names, index, flow)?;
     }
     check_profile(&scenario.host.profile)
 }
@@ -98,16 +105,25 @@ fn check_flow(
         check_workload(flow, workload)
             .map_err(|(key, found, need)| error(&place(key), found, need))?;
     }
-    let twins = scenario.flows.iter().filter(|other| other.name == flow.name).count();
-    if twins > 1 {
-        return Err(error(&place("name"), &flow.name, "every flow needs its own name"));
-    }
     scenario
         .path
         .check_way(flow.reverse, flow.links.as_deref())
-        .map_err(|fault| at(&format!("flows[{index}]"), fault))?;
-    match &flow.while_flow {
-        Some(name) if !scenario.flows.iter().any(|other| other.name == *name) => {
+        .map_err(|fault| at(&format!("flows[{index}]"), fault))
+}
+
+/// Checks the name of a flow and the one that it refers to, where `names` counts how many
+/// flows have each.
+fn check_names(
+    names: &BTreeMap<&str, u32>,
+    index: usize,
+    flow: &Flow,
+) -> Result<(), ScenarioError> {
+    let place = |key: &str| format!("flows[{index}].{key}");
+    if names[flow.name.as_str()] > 1 {
+        return Err(error(&place("name"), &flow.name, "every flow needs its own name"));
+    }
+    match flow.while_flow.as_deref() {
+        Some(name) if !names.contains_key(name) => {
             Err(error(&place("while"), name, "the name of another flow is needed"))
         }
         _ => Ok(()),
