@@ -10,7 +10,7 @@ use super::report::EndsReport;
 use crate::analyze::buckets::Buckets;
 use crate::analyze::times::Times;
 use crate::analyze::units::millis;
-use crate::decode::{Endpoint, Segment};
+use crate::decode::{Endpoint, Flags, Segment};
 
 /// What hasn't arrived by then never will, in ns.
 const GIVEN_UP: u64 = 10_000_000_000;
@@ -57,7 +57,9 @@ pub(crate) struct Transit {
     early: VecDeque<Early>,
     next: u64,
     longest: u64,
-    /// Largest payload of a packet that no offload made.
+    /// What the receiver said in its SYN that it takes, with options.
+    told: Option<u16>,
+    /// Payload of a full packet.
     full: u64,
     sent: u64,
     lost: u64,
@@ -77,6 +79,8 @@ pub(crate) struct Transit {
 #[derive(Debug, Default)]
 pub(crate) struct Transits {
     flows: BTreeMap<Key, Transit>,
+    /// The MSS that the receiver of a flow told.
+    told: BTreeMap<Key, u16>,
     /// Flows that weren't followed.
     pub(crate) left_out: u64,
 }
@@ -84,6 +88,7 @@ pub(crate) struct Transits {
 impl Transits {
     /// A segment with data passed the first capture on its way, or the second.
     pub(crate) fn on(&mut self, segment: &Segment, first: bool) {
+        self.note_mss(segment);
         if segment.payload == 0 {
             return;
         }
@@ -94,9 +99,18 @@ impl Transits {
         }
         let transit = self.flows.entry(key).or_insert_with(|| Transit {
             ends: (segment.source.address, segment.destination.address),
+            told: self.told.get(&key).copied(),
             ..Transit::default()
         });
         if first { transit.leave(segment) } else { transit.arrive(segment) }
+    }
+
+    /// A SYN tells what its sender takes.
+    fn note_mss(&mut self, segment: &Segment) {
+        let Some(mss) = segment.mss.filter(|_| segment.flags.has(Flags::SYN)) else { return };
+        if self.told.len() < MOST_FLOWS {
+            self.told.insert((segment.destination, segment.source), mss);
+        }
     }
 
     /// The flows when the captures are over.
@@ -119,13 +133,21 @@ impl Transit {
     }
 
     fn packets(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(if self.full == 0 { 1448 } else { self.full })
+        bytes.div_ceil(self.full.max(1))
     }
 
+    /// The size of full packets: from the handshake, else from what is seen, where an offloaded
+    /// packet stands for full ones.
     fn learn(&mut self, segment: &Segment) {
-        if segment.size <= USUAL_PACKET {
-            self.full = self.full.max(u64::from(segment.payload));
+        if let Some(told) = self.told {
+            let options = if segment.timestamps.is_some() { 12 } else { 0 };
+            self.full = u64::from(told.max(100)) - options;
+            return;
         }
+        let most = u64::from(USUAL_PACKET).saturating_sub(u64::from(segment.headers));
+        let seen = u64::from(segment.payload);
+        let seen = if segment.size <= USUAL_PACKET { seen } else { seen.min(most) };
+        self.full = self.full.max(seen);
     }
 
     fn leave(&mut self, segment: &Segment) {
@@ -314,5 +336,31 @@ mod tests {
         let (report, _) = transit.finish(true);
         assert_eq!((report.sent, report.lost, report.under_way), (11, 0, 1));
         assert_eq!((report.appeared_bytes, report.least_delay_ms), (1000, Some(0.0)));
+    }
+
+    /// A flow whose first packet is short and whose second one the card cuts into ten.
+    fn short_then_offloaded(transits: &mut Transits) -> EndsReport {
+        let (payload, headers) = (37, 52);
+        let short = Segment { payload, headers, size: payload + 52, ..packet(0, 0) };
+        let large = Segment { payload: 14_480, headers, size: 14_532, ..packet(37, 1_000) };
+        for first in [true, false] {
+            transits.on(&short, first);
+            transits.on(&large, first);
+        }
+        let reports = std::mem::take(transits).finish(true);
+        reports.into_values().next().expect("a flow").0
+    }
+
+    #[test]
+    fn a_short_packet_is_not_the_measure_of_offloaded_ones() {
+        assert_eq!(short_then_offloaded(&mut Transits::default()).sent, 11);
+    }
+
+    #[test]
+    fn what_the_receiver_takes_is_the_measure() {
+        let mut transits = Transits::default();
+        let syn = Segment { mss: Some(7_252), flags: Flags::SYN, payload: 0, ..packet(0, 0) };
+        transits.on(&syn, true);
+        assert_eq!(short_then_offloaded(&mut transits).sent, 3, "two jumbo frames of 7240 bytes");
     }
 }
