@@ -7,6 +7,7 @@
 //! do; a packet is a full MSS except the last one of a transfer.
 
 mod ecn;
+mod flight_log;
 mod metrics;
 mod outbox;
 mod pacer;
@@ -18,7 +19,6 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod timer;
-mod watch;
 
 pub use ecn::EcnMode;
 pub use metrics::Metrics;

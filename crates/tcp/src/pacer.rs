@@ -21,9 +21,9 @@ struct Charge {
 #[derive(Debug)]
 pub(crate) struct Pacer {
     /// Whether departures really wait (`sk_pacing_status`).
-    pub(crate) enforced: bool,
+    enforced: bool,
     /// `sk_pacing_rate`: payload bits per second; `None` before the first estimate.
-    pub(crate) rate: Option<Rate>,
+    rate: Option<Rate>,
     /// `tcp_wstamp_ns`.
     clock: Time,
     charge: Charge,
@@ -47,6 +47,21 @@ impl Pacer {
         };
         let rtt_bonus = profile.tso_rtt_bonus;
         Self { enforced, rate: None, clock: Time::ZERO, charge, lateness, rtt_bonus }
+    }
+
+    /// Whether departures really wait.
+    pub(crate) fn is_enforced(&self) -> bool {
+        self.enforced
+    }
+
+    /// The rate in payload bits; none before the first estimate.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// Spaces and sizes the bursts from now on.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = Some(rate);
     }
 
     /// The departure clock.

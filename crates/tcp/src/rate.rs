@@ -11,11 +11,11 @@ use crate::scoreboard::{Marks, Sent};
 #[derive(Debug)]
 pub(crate) struct RateSampler {
     /// Packets delivered, each counted once (`tp->delivered`); the SYN is the first.
-    pub(crate) delivered: u64,
+    delivered: u64,
     /// Packets delivered with marks (`tp->delivered_ce`).
-    pub(crate) delivered_ce: u64,
+    delivered_ce: u64,
     /// When `delivered` last grew, in us.
-    pub(crate) delivered_us: u64,
+    delivered_us: u64,
     first_sent_us: u64,
     /// Samples are application-limited until `delivered` passes this.
     app_limited_until: u64,
@@ -56,6 +56,31 @@ impl RateSampler {
         }
     }
 
+    /// Packets delivered, each counted once; the SYN is the first (`tp->delivered`).
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Packets delivered with marks (`tp->delivered_ce`).
+    pub(crate) fn delivered_ce(&self) -> u64 {
+        self.delivered_ce
+    }
+
+    /// When `delivered` last grew, in us.
+    pub(crate) fn delivered_us(&self) -> u64 {
+        self.delivered_us
+    }
+
+    /// Packets were delivered.
+    pub(crate) fn count(&mut self, packets: u32) {
+        self.delivered += u64::from(packets);
+    }
+
+    /// Packets were delivered with marks.
+    pub(crate) fn count_marked(&mut self, packets: u64) {
+        self.delivered_ce += packets;
+    }
+
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until != 0
     }
@@ -85,7 +110,7 @@ impl RateSampler {
 
     /// Takes a delivered packet into the draft: the one sent last counts
     /// (`tcp_rate_skb_delivered`). `sent.delivered_us == 0` means it was used before.
-    pub(crate) fn delivered(&mut self, draft: &mut Draft, seq: Seq, sent: &Sent) {
+    pub(crate) fn delivered_packet(&mut self, draft: &mut Draft, seq: Seq, sent: &Sent) {
         if sent.delivered_us == 0 {
             return;
         }
@@ -139,13 +164,13 @@ mod tests {
 
     /// A packet sent at 1 s and delivered `after_us` later; the lowest RTT is 10 ms.
     fn sample(after_us: u64) -> Option<RateSample> {
-        let mut board = Scoreboard::new();
+        let mut board = Scoreboard::new(false, false);
         let mut sampler = RateSampler::new(990_000);
         let seq = board.push(1448);
         sampler.sent(board.get_mut(seq), 1_000_000, 0);
         let mut draft = Draft::default();
-        sampler.delivered += 1;
-        sampler.delivered(&mut draft, seq, board.get(seq));
+        sampler.count(1);
+        sampler.delivered_packet(&mut draft, seq, board.get(seq));
         sampler.finish(&draft, 1, 1_000_000 + after_us, 10_000)
     }
 

@@ -5,6 +5,8 @@ use narrows_cc::WindowedMax;
 
 /// `tcp_rto_min`, in us.
 pub(crate) const RTO_MIN_US: u64 = 200_000;
+/// `TCP_TIMEOUT_MIN_US`: slack of the coarse timers.
+pub(crate) const TIMEOUT_MIN_US: u64 = 2_000;
 /// `TCP_RTO_MAX`, in us.
 const RTO_MAX_US: u64 = 120_000_000;
 /// `TCP_TIMEOUT_INIT`, in us (RFC 6298 section 2.1).

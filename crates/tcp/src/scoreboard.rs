@@ -7,7 +7,7 @@ use narrows_base::RangeSet;
 use narrows_cc::{AtSend, Progress};
 
 use crate::Seq;
-use crate::watch::Watch;
+use crate::flight_log::{FlightLog, Loss};
 
 const NONE: Seq = Seq::MAX;
 
@@ -73,18 +73,18 @@ pub(crate) struct Scoreboard {
     ring: Vec<Sent>,
     mask: u32,
     /// Lowest packet not yet acknowledged cumulatively.
-    pub(crate) una: Seq,
+    una: Seq,
     /// The next new packet.
-    pub(crate) next: Seq,
-    pub(crate) sacked_out: u32,
-    pub(crate) lost_out: u32,
-    pub(crate) retrans_out: u32,
+    next: Seq,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
     /// Packets ever marked lost (`tp->lost`).
-    pub(crate) lost_total: u64,
+    lost_total: u64,
     /// Packets marked lost that nobody was told of; kept only if somebody asks.
     untold_lost: Option<Vec<Seq>>,
     /// For a control that watches packets.
-    pub(crate) watch: Option<Watch>,
+    flights: Option<FlightLog>,
     sacked: RangeSet<Seq>,
     /// No packet below it waits to be retransmitted.
     lost_cursor: Seq,
@@ -95,7 +95,9 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(crate) fn new() -> Self {
+    /// An empty board. `notes_lost` tells whether [`Self::take_lost`] will be asked,
+    /// `watches` whether the control watches packets.
+    pub(crate) fn new(notes_lost: bool, watches: bool) -> Self {
         Self {
             ring: vec![EMPTY; 64],
             mask: 63,
@@ -105,14 +107,43 @@ impl Scoreboard {
             lost_out: 0,
             retrans_out: 0,
             lost_total: 0,
-            untold_lost: None,
-            watch: None,
+            untold_lost: notes_lost.then(Vec::new),
+            flights: watches.then(FlightLog::default),
             sacked: RangeSet::default(),
             lost_cursor: 0,
             lost_below: 0,
             order_head: NONE,
             order_tail: NONE,
         }
+    }
+
+    /// Lowest packet not yet acknowledged cumulatively (`snd_una`).
+    #[inline]
+    pub(crate) fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// The next new packet (`snd_nxt`).
+    #[inline]
+    pub(crate) fn next(&self) -> Seq {
+        self.next
+    }
+
+    pub(crate) fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    pub(crate) fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    pub(crate) fn retrans_out(&self) -> u32 {
+        self.retrans_out
+    }
+
+    /// Packets ever marked lost (`tp->lost`).
+    pub(crate) fn lost_total(&self) -> u64 {
+        self.lost_total
     }
 
     pub(crate) fn packets_out(&self) -> u32 {
@@ -258,9 +289,9 @@ impl Scoreboard {
         let Sent { delivered_us, marks, .. } = *self.get(seq);
         // One that was SACKed once and isn't any more says nothing (`bbr_skb_marked_lost`).
         if delivered_us > 0
-            && let Some(watch) = &mut self.watch
+            && let Some(flights) = &mut self.flights
         {
-            watch.lost(seq, marks.has(Marks::APP_LIMITED), self.lost_total);
+            flights.lost(seq, marks.has(Marks::APP_LIMITED), self.lost_total);
         }
     }
 
@@ -268,9 +299,19 @@ impl Scoreboard {
     pub(crate) fn note_sent(&mut self, seq: Seq, in_flight: u32) {
         #[allow(clippy::cast_possible_truncation)] // modulo 2^32
         let at_send = AtSend { in_flight, lost: self.lost_total as u32 };
-        if let Some(watch) = &mut self.watch {
-            watch.sent(seq, self.una, at_send);
+        if let Some(flights) = &mut self.flights {
+            flights.sent(seq, self.una, at_send);
         }
+    }
+
+    /// The flow when this packet left, if the control watches packets.
+    pub(crate) fn at_send(&self, seq: Seq) -> Option<AtSend> {
+        self.flights.as_ref().map(|flights| flights.at_send(seq))
+    }
+
+    /// What a control that watches packets wasn't told yet of those that are lost.
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        self.flights.as_mut().map(FlightLog::take_losses).unwrap_or_default()
     }
 
     /// Marks every packet below `end` lost, unless it is SACKed or marked already: that of a
@@ -287,11 +328,6 @@ impl Scoreboard {
     /// The SACKed packet with `n` - 1 SACKed ones above it.
     pub(crate) fn nth_highest_sacked(&self, n: u32) -> Option<Seq> {
         self.sacked.nth_highest(n)
-    }
-
-    /// From now on every packet that is marked lost is noted.
-    pub(crate) fn note_lost(&mut self) {
-        self.untold_lost = Some(Vec::new());
     }
 
     /// Packets marked lost since the last call, in that order.

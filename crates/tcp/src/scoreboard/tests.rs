@@ -84,8 +84,7 @@ fn plain_walk(board: &Scoreboard, step: Step) -> Vec<Seq> {
 proptest! {
     #[test]
     fn hints_mark_what_a_plain_walk_marks(steps in steps()) {
-        let mut board = Scoreboard::new();
-        board.note_lost();
+        let mut board = Scoreboard::new(true, false);
         for step in steps {
             let expected = plain_walk(&board, step);
             act(&mut board, step);

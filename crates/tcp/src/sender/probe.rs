@@ -4,35 +4,27 @@
 use narrows_base::Time;
 use narrows_cc::{Congestion, RecoveryState};
 
-use super::Connection;
-use super::ack::Findings;
-use super::rack::TIMEOUT_MIN_US;
+use super::connection::Connection;
+use super::findings::Findings;
+use super::tail_probe::ProbeEnd;
 use super::timers::Pending;
 use super::transmit::Push;
 use crate::Seq;
-use crate::rtt::RTO_MIN_US;
-
-/// An outstanding tail loss probe.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
-    /// `snd_nxt` when it was sent.
-    pub(super) high_seq: Seq,
-    pub(super) retransmission: bool,
-}
+use crate::rtt::{RTO_MIN_US, TIMEOUT_MIN_US};
 
 impl Connection {
     /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985
     /// section 7).
     pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool, now: Time) -> bool {
-        let calm = matches!(self.state, RecoveryState::Open | RecoveryState::Cwr);
+        let calm = matches!(self.episode.state(), RecoveryState::Open | RecoveryState::Cwr);
         if !calm || self.board.packets_out() == 0 {
             return false;
         }
-        let timeout = self.jiffies.ceil_micros(self.probe_timeout_us());
+        let clock = self.timers.clock();
+        let timeout = clock.ceil_micros(self.probe_timeout_us());
         let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
-        let ticks =
-            if rto_us > 0 { timeout.min(self.jiffies.ceil_micros(rto_us)) } else { timeout };
-        self.arm(Pending::LossProbe, ticks, now);
+        let ticks = if rto_us > 0 { timeout.min(clock.ceil_micros(rto_us)) } else { timeout };
+        self.timers.arm(Pending::LossProbe, ticks, self.pacer.delay(now), now);
         true
     }
 
@@ -49,7 +41,7 @@ impl Connection {
 
     /// Sends new data, or the last packet again (`tcp_send_loss_probe`).
     pub(super) fn send_loss_probe(&mut self, now: Time) {
-        if self.episode.probe.is_none() && self.board.packets_out() > 0 {
+        if !self.probe.is_out() && self.board.packets_out() > 0 {
             let out = self.board.packets_out();
             if self.has_sendable_data() {
                 self.write_some(Push::Probe, now);
@@ -57,7 +49,7 @@ impl Connection {
                     self.note_probe(false);
                 }
             } else {
-                self.resend_burst(self.board.next - 1, 1, now);
+                self.resend_burst(self.board.next() - 1, 1, now);
                 self.note_probe(true);
             }
         }
@@ -65,28 +57,26 @@ impl Connection {
     }
 
     fn note_probe(&mut self, retransmission: bool) {
-        self.episode.probe = Some(Probe { high_seq: self.board.next, retransmission });
+        self.probe.send(self.board.next(), retransmission);
         // So that the RTO starts from now.
-        self.timers.retransmit = None;
+        self.timers.disarm();
     }
 
     /// Ends a tail loss probe (`tcp_process_tlp_ack`).
     pub(super) fn finish_probe(&mut self, ack: Seq, found: &Findings) {
-        let Some(probe) = self.episode.probe else { return };
-        if ack < probe.high_seq {
+        if !self.probe.is_out() {
             return;
         }
-        let no_loss = !probe.retransmission || found.dsack_of_probe;
-        if no_loss {
-            self.episode.probe = None;
-        } else if ack > probe.high_seq {
-            // The probe repaired a loss that would have gone unnoticed.
-            self.start_reduction(Congestion::TailLoss, found.now);
-            self.end_reduction();
-            self.state = RecoveryState::Cwr;
-            self.try_keep_open();
-        } else if !(found.una_advanced || found.is_not_dup() || found.data_sacked) {
-            self.episode.probe = None;
+        let duplicate = !(found.una_advanced || found.is_not_dup() || found.data_sacked);
+        match self.probe.judge(ack, found.dsack_of_probe, duplicate) {
+            ProbeEnd::Open => {}
+            ProbeEnd::NoLoss => self.probe.forget(),
+            ProbeEnd::Repaired => {
+                self.start_reduction(Congestion::TailLoss, found.now);
+                self.end_reduction();
+                self.episode.enter(RecoveryState::Cwr);
+                self.try_keep_open();
+            }
         }
     }
 }

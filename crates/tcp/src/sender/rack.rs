@@ -1,22 +1,16 @@
 //! RACK: a packet is lost if one sent later has arrived and enough time has
 //! passed (Linux tcp_recovery.c, RFC 8985).
 
-use narrows_base::Time;
-use narrows_cc::RecoveryState;
-
-use super::Connection;
 use crate::Seq;
 use crate::profile::{LossDetection, TcpProfile};
-use crate::scoreboard::{Marks, Sent};
+use crate::scoreboard::{Marks, Scoreboard, Sent};
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a widened window persists.
 const PERSIST: u32 = 16;
 /// `tcp_reordering`: the duplicate threshold.
-pub(super) const DUPTHRESH: u32 = 3;
+const DUPTHRESH: u32 = 3;
 /// `tcp_max_reordering`.
 const MAX_REORDERING: u32 = 300;
-/// `TCP_TIMEOUT_MIN_US`: slack of the coarse timers.
-pub(super) const TIMEOUT_MIN_US: u64 = 2_000;
 
 /// RACK's state and what is known of reordering.
 #[derive(Debug)]
@@ -26,14 +20,14 @@ pub(super) struct Rack {
     seq: Seq,
     rtt_us: u64,
     /// Something arrived since the last search for losses.
-    pub(super) advanced: bool,
+    advanced: bool,
     reo_steps: u64,
     persist: u32,
-    pub(super) dsack_seen: bool,
+    dsack_seen: bool,
     last_delivered: u64,
-    pub(super) reordering_seen: bool,
+    reordering_seen: bool,
     /// `tp->reordering`: largest reordering seen, in packets.
-    pub(super) reordering: u32,
+    reordering: u32,
 }
 
 impl Default for Rack {
@@ -125,44 +119,68 @@ impl Rack {
         self.reordering = self.reordering.max((highest_sacked - low).min(MAX_REORDERING));
         self.reordering_seen = true;
     }
-}
 
-impl Connection {
-    /// The settling time that reordering is granted, in us (`tcp_rack_reo_wnd`).
-    fn reo_window_us(&self) -> u64 {
-        let floor = self.profile.rack_floor_us;
-        if !self.rack.reordering_seen {
-            if self.state >= RecoveryState::Recovery {
-                return floor;
-            }
-            let rack_only = self.profile.loss_detection == LossDetection::Rack;
-            if rack_only && self.board.sacked_out >= self.rack.reordering {
-                return 0;
-            }
-        }
-        let settle = (self.rtt.min_us() >> 2).saturating_mul(self.rack.reo_steps);
-        settle.max(floor).min(self.rtt.srtt_us())
+    /// A duplicate was reported; where packets are reordered, that asks for more patience.
+    pub(super) fn note_dsack(&mut self) {
+        self.dsack_seen |= self.reordering_seen;
     }
 
-    /// Marks what RACK holds for lost; returns the longest wait of the others in us
+    /// Whether packets were seen out of order.
+    pub(super) fn reordering_seen(&self) -> bool {
+        self.reordering_seen
+    }
+
+    /// The largest reordering seen, in packets; at first the usual threshold.
+    pub(super) fn reordering(&self) -> u32 {
+        self.reordering
+    }
+
+    /// Whether reordering went beyond the usual threshold.
+    pub(super) fn is_reordering_large(&self) -> bool {
+        self.reordering > DUPTHRESH
+    }
+
+    /// A timeout came in spite of enough SACKed packets: the threshold was too large
+    /// (`tcp_enter_loss`).
+    pub(super) fn note_timeout(&mut self, sacked_out: u32) {
+        if sacked_out >= DUPTHRESH {
+            self.reordering = self.reordering.min(DUPTHRESH);
+        }
+    }
+
+    /// Whether something arrived since the last call.
+    pub(super) fn take_advanced(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
+    }
+
+    /// Lets the next ACK look for losses, after an episode was undone.
+    pub(super) fn look_again(&mut self) {
+        self.advanced = true;
+    }
+
+    /// The settling time by the lowest RTT and the steps that DSACKs have added, in us.
+    pub(super) fn settling_us(&self, min_rtt_us: u64) -> u64 {
+        (min_rtt_us >> 2).saturating_mul(self.reo_steps)
+    }
+
+    /// Marks what is lost; returns the longest wait of the others in us
     /// (`tcp_rack_detect_loss`).
-    fn rack_detect_loss(&mut self, now_us: u64) -> u64 {
-        let reo_window_us = self.reo_window_us();
+    pub(super) fn detect_loss(&self, board: &mut Scoreboard, window_us: u64, now_us: u64) -> u64 {
         let mut longest = 0;
-        let mut cursor = self.board.oldest_sent();
+        let mut cursor = board.oldest_sent();
         while let Some(seq) = cursor {
-            cursor = self.board.sent_after(seq);
-            let sent = *self.board.get(seq);
+            cursor = board.sent_after(seq);
+            let sent = *board.get(seq);
             if sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANS) {
                 continue;
             }
-            if (sent.sent_us, seq) >= (self.rack.sent_us, self.rack.seq) {
+            if (sent.sent_us, seq) >= (self.sent_us, self.seq) {
                 break;
             }
-            let remaining = self.rack.remaining_us(&sent, reo_window_us, now_us);
+            let remaining = self.remaining_us(&sent, window_us, now_us);
             if remaining <= 0 {
-                self.board.mark_lost(seq);
-                self.board.leave_order(seq);
+                board.mark_lost(seq);
+                board.leave_order(seq);
             } else {
                 longest = longest.max(remaining.unsigned_abs());
             }
@@ -170,42 +188,9 @@ impl Connection {
         longest
     }
 
-    /// Looks for losses on an ACK; returns whether the reordering timer was set
-    /// (`tcp_rack_mark_lost`).
-    pub(super) fn rack_mark_lost(&mut self, now: Time) -> bool {
-        if !self.rack.advanced {
-            return false;
-        }
-        self.rack.advanced = false;
-        let wait_us = self.rack_detect_loss(now.as_micros());
-        if wait_us == 0 || !self.profile.rack_timer {
-            return false;
-        }
-        let ticks = self.jiffies.ceil_micros(wait_us + TIMEOUT_MIN_US);
-        self.arm_reordering_timer(now, ticks);
-        true
-    }
-
-    /// The reordering timer fired (`tcp_rack_reo_timeout`).
-    pub(super) fn on_reordering_timeout(&mut self, now: Time) {
-        let pipe = self.board.pipe();
-        self.rack_detect_loss(now.as_micros());
-        self.tell_losses(now);
-        if self.board.pipe() != pipe {
-            if self.state != RecoveryState::Recovery {
-                self.enter_recovery(false, now);
-                self.reduce_cwnd(1, false);
-            }
-            self.retransmit_lost(now);
-        }
-        if !self.rto_is_pending() {
-            self.rearm_rto(now);
-        }
-    }
-
     /// Whether a packet sent that long ago is lost when the RTO fires
     /// (`tcp_timeout_mark_lost`: recent ones are spared).
-    pub(super) fn timed_out(&self, seq: Seq, now_us: u64) -> bool {
-        self.rack.remaining_us(self.board.get(seq), 0, now_us) <= 0
+    pub(super) fn timed_out(&self, sent: &Sent, now_us: u64) -> bool {
+        self.remaining_us(sent, 0, now_us) <= 0
     }
 }

@@ -1,91 +1,22 @@
-//! Congestion episodes: Linux's state machine, PRR and undo (tcp_input.c).
+//! Congestion episodes: Linux's state machine (tcp_input.c).
 
 use narrows_base::Time;
-use narrows_cc::{Congestion, CongestionEvent, LostPacket, RecoveryState, UndoEvent};
+use narrows_cc::{Congestion, CongestionEvent, RecoveryState, UndoEvent};
 
-use super::Connection;
-use super::ack::Findings;
-use super::probe::Probe;
-use crate::Seq;
+use super::connection::Connection;
+use super::findings::{Findings, Resend};
+use super::prr::Reduction;
 use crate::profile::LossDetection;
 use crate::scoreboard::Marks;
-
-/// What an ACK lets the sender send again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resend {
-    /// Nothing (`REXMIT_NONE`).
-    Nothing,
-    /// Lost packets (`REXMIT_LOST`).
-    Lost,
-    /// New data first, to see whether a timeout was spurious (`REXMIT_NEW`).
-    New,
-}
-
-/// The current or last congestion episode.
-#[derive(Debug, Default)]
-pub(super) struct Episode {
-    /// It ends when this packet number is acknowledged.
-    pub(super) high_seq: Seq,
-    /// `snd_una` when it began, while it may still be undone.
-    pub(super) undo_marker: Option<Seq>,
-    /// Retransmissions not yet reported as duplicates; -1: none was sent.
-    undo_retrans: i64,
-    /// Whether the control can restore what it had (`prior_ssthresh != 0`).
-    undoable: bool,
-    /// Timestamp of the first retransmission in ms, 0 if none.
-    pub(super) retrans_stamp: u32,
-    prior_cwnd: u32,
-    prr_delivered: u64,
-    pub(super) prr_out: u64,
-    /// Timeouts since `snd_una` advanced.
-    pub(super) retransmits: u32,
-    /// Whether F-RTO still looks if the timeout was spurious (RFC 5682).
-    frto: bool,
-    pub(super) probe: Option<Probe>,
-}
-
-impl Episode {
-    /// Duplicates of packets below `end` were reported.
-    pub(super) fn count_duplicates(&mut self, end: Seq, packets: u32) {
-        if self.undo_retrans > 0 && self.undo_marker.is_some_and(|marker| end > marker) {
-            self.undo_retrans = (self.undo_retrans - i64::from(packets)).max(0);
-        }
-    }
-
-    /// `packets` were retransmitted at `stamp_ms`.
-    pub(super) fn count_retransmission(&mut self, packets: u32, stamp_ms: u32) {
-        if self.retrans_stamp == 0 {
-            self.retrans_stamp = stamp_ms;
-        }
-        self.undo_retrans = self.undo_retrans.max(0) + i64::from(packets);
-    }
-
-    fn start_undo(&mut self, una: Seq, retrans_out: u32) {
-        self.undo_marker = Some(una);
-        let probes = u32::from(self.probe.is_some_and(|probe| probe.retransmission));
-        let outstanding = i64::from(retrans_out + probes);
-        self.undo_retrans = if outstanding == 0 { -1 } else { outstanding };
-    }
-
-    /// An ACK echoes a timestamp from before the first retransmission
-    /// (`tcp_packet_delayed`, Eifel).
-    fn packet_was_delayed(&self, echo: u32) -> bool {
-        self.retrans_stamp == 0 || (echo > 0 && echo < self.retrans_stamp)
-    }
-
-    fn may_undo(&self, echo: u32) -> bool {
-        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(echo))
-    }
-}
 
 impl Connection {
     /// Runs the state machine on a suspicious ACK (`tcp_fastretrans_alert`).
     pub(super) fn alert(&mut self, found: &mut Findings, duplicate: bool) -> Resend {
         if found.ece {
-            self.episode.undoable = false;
+            self.undo.set_restorable(false);
         }
         self.leave_finished_episode(found);
-        match self.state {
+        match self.episode.state() {
             RecoveryState::Recovery => {
                 if !self.continue_recovery(found) {
                     return Resend::Nothing;
@@ -94,7 +25,7 @@ impl Connection {
             RecoveryState::Loss => {
                 let resend = self.process_loss(found, duplicate);
                 self.identify_losses(found, duplicate);
-                if self.state != RecoveryState::Open && !found.retransmission_lost {
+                if self.episode.state() != RecoveryState::Open && !found.retransmission_lost {
                     return resend;
                 }
                 if !self.maybe_start_recovery(found, duplicate) {
@@ -112,22 +43,23 @@ impl Connection {
 
     /// Ends CWR or Recovery when everything from before it is acknowledged.
     fn leave_finished_episode(&mut self, found: &Findings) {
-        if self.state == RecoveryState::Open {
-            self.episode.retrans_stamp = 0;
+        let una = self.board.una();
+        if self.episode.state() == RecoveryState::Open {
+            self.undo.forget_stamp();
             return;
         }
-        if self.board.una < self.episode.high_seq {
+        if self.episode.covers(una) {
             return;
         }
-        match self.state {
+        match self.episode.state() {
             // CWR is held until something above the mark is acknowledged.
-            RecoveryState::Cwr if self.board.una != self.episode.high_seq => {
+            RecoveryState::Cwr if self.episode.is_behind(una) => {
                 self.end_reduction();
-                self.state = RecoveryState::Open;
+                self.episode.enter(RecoveryState::Open);
             }
             RecoveryState::Recovery => {
                 let reduced = !self.try_undo_recovery(found);
-                if reduced && self.episode.undo_marker.is_some() {
+                if reduced && self.undo.is_open() {
                     self.end_reduction();
                 }
             }
@@ -137,8 +69,8 @@ impl Connection {
 
     /// Sets the window to where the reduction leads (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
-        if !self.cc_owns_recovery {
-            self.cwnd = self.control.cwnd;
+        if !self.control.owns_recovery() {
+            self.cwnd = self.control.cwnd();
         }
     }
 
@@ -151,7 +83,7 @@ impl Connection {
             self.try_to_open(found);
         }
         self.identify_losses(found, found.data_sacked);
-        if self.state != RecoveryState::Recovery {
+        if self.episode.state() != RecoveryState::Recovery {
             if !self.is_time_to_recover() {
                 return false;
             }
@@ -162,7 +94,7 @@ impl Connection {
 
     /// Looks for losses outside Recovery, and starts it if there are any.
     fn maybe_start_recovery(&mut self, found: &mut Findings, duplicate: bool) -> bool {
-        if self.state <= RecoveryState::Disorder {
+        if self.episode.state() <= RecoveryState::Disorder {
             self.try_undo_dsack(found);
         }
         self.identify_losses(found, duplicate);
@@ -177,110 +109,66 @@ impl Connection {
         true
     }
 
-    fn identify_losses(&mut self, found: &mut Findings, suspicious: bool) {
-        if self.board.packets_out() == 0 {
-            return;
-        }
-        let retrans_out = self.board.retrans_out;
-        if self.rack_mark_lost(found.now) {
-            found.keep_timer();
-        }
-        found.retransmission_lost |= retrans_out > self.board.retrans_out;
-        let recovering = self.state == RecoveryState::Recovery;
-        if self.profile.loss_detection != LossDetection::Rack && recovering && suspicious {
-            self.mark_by_dupthresh(false);
-        }
-    }
-
-    fn is_time_to_recover(&self) -> bool {
-        self.board.lost_out > 0
-            || (self.profile.loss_detection != LossDetection::Rack && self.exceeds_dupthresh())
-    }
-
     /// Begins Recovery (`tcp_enter_recovery`).
     pub(super) fn enter_recovery(&mut self, ece: bool, now: Time) {
         if !self.any_retransmission() {
-            self.episode.retrans_stamp = 0;
+            self.undo.forget_stamp();
         }
-        self.episode.undoable = false;
-        self.episode.start_undo(self.board.una, self.board.retrans_out);
-        if !self.state.is_reducing() {
-            self.episode.undoable = !ece;
+        self.undo.set_restorable(false);
+        self.begin_undo();
+        if !self.episode.state().is_reducing() {
+            self.undo.set_restorable(!ece);
             self.start_reduction(Congestion::Loss, now);
         }
-        self.state = RecoveryState::Recovery;
+        self.episode.enter(RecoveryState::Recovery);
+    }
+
+    fn begin_undo(&mut self) {
+        let probes = u32::from(self.probe.is_retransmission());
+        self.undo.begin(self.board.una(), self.board.retrans_out() + probes);
     }
 
     /// Begins a reduction (`tcp_init_cwnd_reduction`).
     pub(super) fn start_reduction(&mut self, kind: Congestion, now: Time) {
-        self.episode.high_seq = self.board.next;
-        self.episode.probe = None;
-        self.episode.prior_cwnd = self.cwnd;
-        self.episode.prr_delivered = 0;
-        self.episode.prr_out = 0;
-        self.ecn.owe_cwr();
+        self.episode.ends_with(self.board.next());
+        self.probe.forget();
+        self.prr.begin(self.cwnd);
+        self.output.ecn.owe_cwr();
         self.tell_congestion(kind, now);
     }
 
-    pub(super) fn tell_congestion(&mut self, kind: Congestion, now: Time) {
+    fn tell_congestion(&mut self, kind: Congestion, now: Time) {
         self.tell_losses(now);
-        let event = CongestionEvent {
+        self.control.on_congestion(&CongestionEvent {
             now,
             kind,
-            state: self.state,
+            state: self.episode.state(),
             cwnd: self.cwnd,
             in_flight: self.board.pipe(),
             mss: self.mss,
-            delivered: self.rate.delivered,
-            lost_total: self.board.lost_total,
+            delivered: self.rate.delivered(),
+            lost_total: self.board.lost_total(),
             progress: self.board.progress(),
-        };
-        self.cc.on_congestion(&event);
-        self.refresh_control();
-    }
-
-    /// Tells a control that watches packets which were marked lost.
-    pub(super) fn tell_losses(&mut self, now: Time) {
-        let Some(watch) = &mut self.board.watch else { return };
-        for loss in watch.take_losses() {
-            self.cc.on_lost(&LostPacket {
-                now,
-                at_send: loss.at_send,
-                app_limited: loss.app_limited,
-                lost_total: loss.lost_total,
-                delivered: self.rate.delivered,
-            });
-        }
+        });
     }
 
     /// Whether PRR's window is in force instead of the control's.
     pub(super) fn is_reducing(&self) -> bool {
-        self.state.is_reducing() && !self.cc_owns_recovery
+        self.episode.state().is_reducing() && !self.control.owns_recovery()
     }
 
-    /// Proportional rate reduction (`tcp_cwnd_reduction`, RFC 6937, RFC 9937).
+    /// Moves the window by proportional rate reduction, where the control leaves it to PRR.
     pub(super) fn reduce_cwnd(&mut self, delivered: u32, slow_start: bool) {
-        if delivered == 0 || self.cc_owns_recovery {
+        if delivered == 0 || self.control.owns_recovery() {
             return;
         }
-        let ssthresh = i64::from(self.control.ssthresh);
-        let pipe = i64::from(self.board.pipe());
-        self.episode.prr_delivered += u64::from(delivered);
-        let sent = self.episode.prr_out.cast_signed();
-        let arrived = self.episode.prr_delivered.cast_signed();
-        let delta = ssthresh - pipe;
-        let mut send = if delta < 0 {
-            let prior = i64::from(self.episode.prior_cwnd.max(1));
-            (ssthresh * arrived + prior - 1) / prior - sent
-        } else if self.profile.prr_on_una {
-            delta.min((arrived - sent).max(i64::from(delivered)) + i64::from(slow_start))
-        } else if slow_start {
-            delta.min((arrived - sent).max(i64::from(delivered)) + 1)
-        } else {
-            delta.min(i64::from(delivered))
-        };
-        send = send.max(i64::from(sent == 0));
-        self.cwnd = u32::try_from(pipe + send).unwrap_or(0);
+        self.cwnd = self.prr.reduce(Reduction {
+            ssthresh: self.control.ssthresh(),
+            pipe: self.board.pipe(),
+            delivered,
+            slow_start,
+            makes_up: self.profile.prr_on_una,
+        });
     }
 
     /// Whether PRR may grow by one packet more than was delivered.
@@ -295,132 +183,131 @@ impl Connection {
     /// Settles on Open, Disorder or CWR (`tcp_try_to_open`).
     fn try_to_open(&mut self, found: &Findings) {
         if !self.any_retransmission() {
-            self.episode.retrans_stamp = 0;
+            self.undo.forget_stamp();
         }
         if found.ece {
             self.enter_cwr(found.now);
         }
-        if self.state != RecoveryState::Cwr {
+        if self.episode.state() != RecoveryState::Cwr {
             self.try_keep_open();
         }
     }
 
     fn enter_cwr(&mut self, now: Time) {
-        self.episode.undoable = false;
-        if self.state < RecoveryState::Cwr {
-            self.episode.undo_marker = None;
+        self.undo.set_restorable(false);
+        if self.episode.state() < RecoveryState::Cwr {
+            self.undo.end();
             self.start_reduction(Congestion::Ecn, now);
-            self.state = RecoveryState::Cwr;
+            self.episode.enter(RecoveryState::Cwr);
         }
     }
 
     pub(super) fn try_keep_open(&mut self) {
         let quiet = self.board.left_out() == 0 && !self.any_retransmission();
         let state = if quiet { RecoveryState::Open } else { RecoveryState::Disorder };
-        if self.state != state {
-            self.state = state;
-            self.episode.high_seq = self.board.next;
+        if self.episode.state() != state {
+            self.episode.enter(state);
+            self.episode.ends_with(self.board.next());
         }
     }
 
     /// Whether a retransmission is out or the head was retransmitted.
     fn any_retransmission(&self) -> bool {
-        self.board.retrans_out > 0
+        self.board.retrans_out() > 0
             || (self.board.packets_out() > 0
-                && self.board.get(self.board.una).marks.has(Marks::EVER_RETRANS))
+                && self.board.get(self.board.una()).marks.has(Marks::EVER_RETRANS))
     }
 
     /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
-    fn undo(&mut self, unmark_loss: bool, found: &Findings) {
+    fn undo_reduction(&mut self, unmark_loss: bool, found: &Findings) {
         if unmark_loss {
             self.board.unmark_lost();
         }
-        if self.episode.undoable {
-            let event = UndoEvent {
+        if self.undo.is_restorable() {
+            self.control.on_undo(&UndoEvent {
                 now: found.now,
                 cwnd: self.cwnd,
-                delivered: self.rate.delivered,
-                lost_total: self.board.lost_total,
-            };
-            self.cc.on_undo(&event);
-            self.refresh_control();
-            self.cwnd = self.control.cwnd;
-            self.ecn.withdraw_cwr();
+                delivered: self.rate.delivered(),
+                lost_total: self.board.lost_total(),
+            });
+            self.cwnd = self.control.cwnd();
+            self.output.ecn.withdraw_cwr();
         }
-        self.window.stamp(self.jiffies.at(found.now));
-        self.episode.undo_marker = None;
-        self.rack.advanced = true;
+        self.usage.stamp(self.timers.clock().at(found.now));
+        self.undo.end();
+        self.rack.look_again();
     }
 
     /// Ends Recovery or Loss, undone if it was spurious; returns whether it was.
     fn try_undo_recovery(&mut self, found: &Findings) -> bool {
-        let spurious = self.episode.may_undo(found.echo);
+        let spurious = self.undo.was_spurious(found.echo);
         if spurious {
-            self.undo(false, found);
+            self.undo_reduction(false, found);
         } else {
             self.rack.recovered();
         }
-        self.state = RecoveryState::Open;
+        self.episode.enter(RecoveryState::Open);
         spurious
     }
 
     fn try_undo_dsack(&mut self, found: &Findings) -> bool {
-        let spurious = self.episode.undo_marker.is_some() && self.episode.undo_retrans == 0;
+        let spurious = self.undo.all_were_duplicates();
         if spurious {
             self.rack.undone_by_dsack();
-            self.undo(false, found);
+            self.undo_reduction(false, found);
         }
         spurious
     }
 
     /// A partial ACK of data that was merely late; true: wait for more.
     fn try_undo_partial(&mut self, found: &Findings) -> bool {
-        if self.episode.undo_marker.is_none() || !self.episode.packet_was_delayed(found.echo) {
+        if !self.undo.is_open() || !self.undo.packet_was_delayed(found.echo) {
             return false;
         }
-        self.rack.note_reordering(found.prior_una, self.board.highest_sacked());
-        if self.board.retrans_out > 0 {
+        self.rack.note_reordering(found.before.una, self.board.highest_sacked());
+        if self.board.retrans_out() > 0 {
             return true;
         }
         if !self.any_retransmission() {
-            self.episode.retrans_stamp = 0;
+            self.undo.forget_stamp();
         }
-        self.undo(true, found);
+        self.undo_reduction(true, found);
         self.try_keep_open();
         false
     }
 
     fn try_undo_loss(&mut self, by_frto: bool, found: &Findings) -> bool {
-        if !by_frto && !self.episode.may_undo(found.echo) {
+        if !by_frto && !self.undo.was_spurious(found.echo) {
             return false;
         }
-        self.undo(true, found);
-        self.episode.retransmits = 0;
-        self.state = RecoveryState::Open;
+        self.undo_reduction(true, found);
+        self.episode.forget_timeouts();
+        self.episode.enter(RecoveryState::Open);
         true
     }
 
     /// An ACK after a timeout (`tcp_process_loss`), with F-RTO's test whether the
     /// timeout was spurious (RFC 5682 section 3.1).
     fn process_loss(&mut self, found: &Findings, duplicate: bool) -> Resend {
-        let recovered = self.board.una >= self.episode.high_seq;
+        let recovered = !self.episode.covers(self.board.una());
         if found.una_advanced && self.try_undo_loss(false, found) {
             return Resend::Nothing;
         }
-        if self.episode.frto {
+        if self.episode.tries_frto() {
             if found.original_arrived && self.try_undo_loss(true, found) {
                 return Resend::Nothing;
             }
-            if self.board.next > self.episode.high_seq {
+            let next = self.board.next();
+            if self.episode.is_behind(next) {
                 if found.data_sacked || duplicate {
-                    self.episode.frto = false;
+                    self.episode.try_frto(false);
                 }
             } else if found.una_advanced && !recovered {
-                self.episode.high_seq = self.board.next;
+                self.episode.ends_with(next);
                 if self.has_sendable_data() {
                     return Resend::New;
                 }
-                self.episode.frto = false;
+                self.episode.try_frto(false);
             }
         }
         if recovered {
@@ -432,37 +319,28 @@ impl Connection {
 
     /// Begins Loss after a timeout (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, now: Time) {
-        let new_recovery = self.state < RecoveryState::Recovery;
+        let state = self.episode.state();
+        let new_recovery = state < RecoveryState::Recovery;
         self.mark_timed_out(now.as_micros());
-        let reduce = self.state <= RecoveryState::Disorder
-            || self.board.una >= self.episode.high_seq
-            || (self.state == RecoveryState::Loss && self.episode.retransmits == 0);
+        let reduce = state <= RecoveryState::Disorder
+            || !self.episode.covers(self.board.una())
+            || (state == RecoveryState::Loss && self.episode.timeouts() == 0);
         if reduce {
-            self.episode.undoable = true;
-            self.episode.prior_cwnd = self.cwnd;
-            self.episode.start_undo(self.board.una, self.board.retrans_out);
+            self.undo.set_restorable(true);
+            self.prr.note_timeout(self.cwnd);
+            self.begin_undo();
         }
         self.tell_congestion(Congestion::Timeout { reduce }, now);
-        self.cwnd = self.control.cwnd;
-        self.window.stamp(self.jiffies.at(now));
-        if self.state <= RecoveryState::Disorder && self.board.sacked_out >= super::rack::DUPTHRESH
-        {
-            self.rack.reordering = self.rack.reordering.min(super::rack::DUPTHRESH);
+        self.cwnd = self.control.cwnd();
+        self.usage.stamp(self.timers.clock().at(now));
+        if state <= RecoveryState::Disorder {
+            self.rack.note_timeout(self.board.sacked_out());
         }
-        self.state = RecoveryState::Loss;
-        self.episode.high_seq = self.board.next;
-        self.episode.probe = None;
-        self.ecn.owe_cwr();
-        self.episode.frto = new_recovery || self.episode.retransmits > 0;
-    }
-
-    fn mark_timed_out(&mut self, now_us: u64) {
-        let spare_recent = self.profile.timeout_keeps_pipe;
-        for seq in self.board.una..self.board.next {
-            if !spare_recent || seq == self.board.una || self.timed_out(seq, now_us) {
-                self.board.mark_lost(seq);
-            }
-        }
+        self.episode.enter(RecoveryState::Loss);
+        self.episode.ends_with(self.board.next());
+        self.probe.forget();
+        self.output.ecn.owe_cwr();
+        self.episode.try_frto(new_recovery || self.episode.timeouts() > 0);
     }
 
     /// Sends again what an ACK allows (`tcp_xmit_recovery`).
@@ -472,10 +350,10 @@ impl Connection {
             Resend::Lost => {}
             Resend::New => {
                 self.write(now);
-                if self.board.next > self.episode.high_seq {
+                if self.episode.is_behind(self.board.next()) {
                     return;
                 }
-                self.episode.frto = false; // the new data showed nothing
+                self.episode.try_frto(false); // the new data showed nothing
             }
         }
         self.retransmit_lost(now);

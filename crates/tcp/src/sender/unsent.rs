@@ -1,21 +1,28 @@
-//! What the application has for the sender.
+//! What the application has written and what isn't sent yet (`sk_write_queue`).
 
 /// The payload that is still to be sent.
 #[derive(Debug)]
-pub(super) struct Supply {
+pub(super) struct Unsent {
     mss: u32,
     /// Bytes left; `None` without end.
     left: Option<u64>,
+    /// Whether the last packet ends the connection.
+    closes: bool,
 }
 
-impl Supply {
-    pub(super) fn new(size: Option<u64>, mss: u32) -> Self {
-        Self { mss, left: size }
+impl Unsent {
+    pub(super) fn new(size: Option<u64>, mss: u32, closes: bool) -> Self {
+        Self { mss, left: size, closes: closes && size.is_some() }
     }
 
     /// Whether nothing is left.
     pub(super) fn is_empty(&self) -> bool {
         self.left == Some(0)
+    }
+
+    /// Whether less than a full packet is left.
+    pub(super) fn is_short(&self) -> bool {
+        self.left.is_some_and(|left| left < u64::from(self.mss))
     }
 
     /// Packets left, at most `limit`.
@@ -39,18 +46,20 @@ impl Supply {
         u16::try_from(len).expect("a packet's payload fits 16 bits")
     }
 
-    /// More is there to be sent; without end if none is given.
+    /// The application writes more; without end if no size is given.
     pub(super) fn add(&mut self, bytes: Option<u64>) {
-        self.left = super::sum(self.left, bytes);
-    }
-
-    /// Whether less than a full packet is left.
-    pub(super) fn is_short(&self) -> bool {
-        self.left.is_some_and(|left| left < u64::from(self.mss))
+        self.left = self.left.zip(bytes).map(|(left, more)| left + more);
     }
 
     /// Nothing more comes.
-    pub(super) fn close(&mut self) {
+    pub(super) fn stop(&mut self) {
+        // What was sent last didn't look like the end.
+        self.closes &= self.is_empty();
         self.left = Some(0);
+    }
+
+    /// Whether the packet that was taken last carries the FIN.
+    pub(super) fn closes(&self) -> bool {
+        self.closes
     }
 }

@@ -1,4 +1,5 @@
-//! What a control that watches packets is told of each; nothing is kept for the others.
+//! The flow as it was when each packet left, for a control that watches packets; nothing is
+//! kept for the others.
 
 use narrows_cc::AtSend;
 
@@ -14,13 +15,13 @@ pub(crate) struct Loss {
 
 /// The flow at the last transmission of each packet that is out.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct FlightLog {
     /// As long as the window ever was, at least; a power of two.
     ring: Vec<AtSend>,
     losses: Vec<Loss>,
 }
 
-impl Watch {
+impl FlightLog {
     fn slot(&self, seq: Seq) -> usize {
         seq as usize & (self.ring.len() - 1)
     }
@@ -65,13 +66,13 @@ mod tests {
 
     #[test]
     fn notes_survive_the_growth_of_the_ring() {
-        let mut watch = Watch::default();
+        let mut log = FlightLog::default();
         let note = |seq| AtSend { in_flight: seq + 1, lost: 7 };
-        (0..1_000).for_each(|seq| watch.sent(seq, seq / 3, note(seq)));
-        assert!((333..1_000).all(|seq| watch.at_send(seq) == note(seq)));
-        watch.lost(500, true, 8);
-        let losses = watch.take_losses();
+        (0..1_000).for_each(|seq| log.sent(seq, seq / 3, note(seq)));
+        assert!((333..1_000).all(|seq| log.at_send(seq) == note(seq)));
+        log.lost(500, true, 8);
+        let losses = log.take_losses();
         assert_eq!((losses.len(), losses[0].at_send, losses[0].lost_total), (1, note(500), 8));
-        assert!(watch.take_losses().is_empty());
+        assert!(log.take_losses().is_empty());
     }
 }

@@ -1,0 +1,144 @@
+//! Taking what is acknowledged off the retransmission queue, with the RTT samples that it
+//! gives (`tcp_clean_rtx_queue`).
+
+use narrows_base::{Duration, Time};
+use narrows_cc::DeliveredSample;
+
+use super::connection::Connection;
+use super::findings::Findings;
+use crate::Seq;
+use crate::scoreboard::Marks;
+use crate::segment::Ack;
+use crate::timer::timestamp_ms;
+
+/// What was acknowledged cumulatively.
+#[derive(Debug, Default)]
+struct Cleaned {
+    bytes: u64,
+    /// When the first and the last packet left that had been sent only once, in us.
+    first_us: Option<u64>,
+    last_us: Option<u64>,
+    /// The first of them.
+    lowest_original: Option<Seq>,
+}
+
+impl Connection {
+    /// Takes what is acknowledged off the queue, and tells the control.
+    pub(super) fn clean_queue(&mut self, ack: &Ack, found: &mut Findings) {
+        let mut cleaned = Cleaned::default();
+        while self.board.una() < ack.ack {
+            self.clean_packet(found, &mut cleaned);
+        }
+        self.window.acknowledge(cleaned.bytes);
+        self.board.prune();
+        found.data_acked = found.acked > 0;
+        if found.retransmission_acked {
+            (cleaned.first_us, cleaned.last_us) = (None, None);
+        }
+        let updated = self.take_samples(&cleaned, found);
+        self.settle_timer(updated, cleaned.lowest_original, found);
+        self.count_marks(ack, found);
+        self.tell_delivered(found);
+    }
+
+    #[inline]
+    fn clean_packet(&mut self, found: &mut Findings, cleaned: &mut Cleaned) {
+        let seq = self.board.una();
+        let sent = self.board.pop();
+        cleaned.bytes += u64::from(sent.len);
+        found.acked += 1;
+        let retransmitted = sent.marks.has(Marks::EVER_RETRANS);
+        let sacked = sent.marks.has(Marks::SACKED);
+        if retransmitted {
+            found.retransmission_acked = true;
+        } else if !sacked {
+            cleaned.last_us = Some(sent.sent_us);
+            cleaned.first_us.get_or_insert(sent.sent_us);
+            cleaned.lowest_original.get_or_insert(seq);
+            found.original_arrived |= self.episode.covers(seq);
+        }
+        if !sacked {
+            self.rate.count(1);
+            let sent_ms = timestamp_ms(Time::ZERO + Duration::from_micros(sent.sent_us));
+            if !(retransmitted && found.echo < sent_ms) {
+                self.rack.advance(seq, &sent, found.now_us, self.rtt.min_us());
+            }
+        }
+        self.rate.delivered_packet(&mut found.draft, seq, &sent);
+    }
+
+    /// Counts what was delivered with marks: everything that an ACK with ECE covers
+    /// (`tcp_count_delivered`), or what accurate feedback says (`tcp_accecn_process`).
+    fn count_marks(&mut self, ack: &Ack, found: &mut Findings) {
+        if found.ece {
+            self.rate.count_marked(self.rate.delivered() - found.before.delivered);
+        }
+        let marked = self.output.ecn.newly_marked(ack.marked);
+        if marked > 0 {
+            self.rate.count_marked(u64::from(marked));
+            found.ece = true;
+        }
+    }
+
+    /// RTT samples (`tcp_ack_update_rtt`); returns whether the estimate was updated.
+    fn take_samples(&mut self, cleaned: &Cleaned, found: &mut Findings) -> bool {
+        let since = |us: u64| found.now_us.saturating_sub(us);
+        let small =
+            found.acked == 1 && cleaned.bytes < u64::from(self.mss) && found.before.sacked_out == 0;
+        found.ack_delayed = cleaned.first_us.is_some()
+            && small
+            && found.draft.prior_delivered() + 1 == self.rate.delivered()
+            && !found.alerts();
+        let mut estimate = cleaned.first_us.or(found.first_sacked_us).map(since);
+        let mut control = found.last_sacked_us.or(cleaned.last_us).map(since);
+        if estimate.is_none() && found.data_acked && found.echo > 0 {
+            let elapsed_ms = u64::from(timestamp_ms(found.now).saturating_sub(found.echo));
+            estimate = Some(elapsed_ms.max(1) * 1000);
+            control = estimate;
+        }
+        found.rtt = control.map(Duration::from_micros);
+        let Some(estimate) = estimate else { return false };
+        let control_us = control.unwrap_or(estimate);
+        if !(found.ack_delayed && control_us > self.rtt.min_us()) {
+            self.rtt.update_min(control_us, found.now);
+        }
+        self.rtt.update(estimate, self.board.una(), self.board.next());
+        self.latest.note_rtt(Duration::from_micros(control_us));
+        true
+    }
+
+    /// Decides whether the retransmission timer starts anew.
+    fn settle_timer(&mut self, updated: bool, lowest: Option<Seq>, found: &mut Findings) {
+        if found.data_acked {
+            found.sets_timer = true;
+            if let Some(low) = lowest.filter(|&low| low < found.before.highest_sacked) {
+                // `low` is below `una` now: the distance counts from what is SACKed, or from `una`.
+                self.rack.note_reordering(low, self.board.highest_sacked());
+            }
+        } else if updated
+            && self.board.packets_out() > 0
+            && let Some(first_sacked_us) = found.first_sacked_us
+        {
+            found.sets_timer = first_sacked_us < self.board.get(self.board.una()).sent_us;
+        }
+    }
+
+    /// Linux's `pkts_acked` hook.
+    fn tell_delivered(&mut self, found: &Findings) {
+        let sample = DeliveredSample {
+            now: found.now,
+            acked: found.acked,
+            rtt: found.rtt,
+            in_flight: self.board.pipe(),
+            progress: self.board.progress(),
+            paced: self.pacer.is_enforced(),
+            pacing_rate: self.pacer.rate().unwrap_or_default(),
+            cwnd_limited: self.is_cwnd_limited(),
+            ece: found.ece,
+            delivered_ce: self.rate.delivered_ce(),
+            delivered: self.rate.delivered(),
+            prr_cwnd: self.is_reducing().then_some(self.cwnd),
+        };
+        self.control.on_delivered(&sample);
+    }
+}

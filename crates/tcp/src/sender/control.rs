@@ -1,0 +1,116 @@
+//! The congestion control of a connection, and what it asked for last.
+
+use narrows_base::Rate;
+use narrows_cc::{
+    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, LostPacket,
+    StartEvent, UndoEvent, Unused,
+};
+
+/// The control. Whatever it is told, it is asked afterwards what follows.
+pub(super) struct Controller {
+    cc: Box<dyn CongestionControl>,
+    wish: Control,
+    owns_recovery: bool,
+    bounds_bursts: bool,
+    watches_packets: bool,
+}
+
+impl Controller {
+    /// A control that begins; an earlier connection may have left a slow-start threshold.
+    pub(super) fn new(mut cc: Box<dyn CongestionControl>, ssthresh: Option<u32>) -> Self {
+        if let Some(ssthresh) = ssthresh {
+            cc.on_threshold(ssthresh);
+        }
+        Self {
+            wish: cc.control(),
+            owns_recovery: cc.owns_recovery(),
+            bounds_bursts: cc.max_tso_segs().is_some(),
+            watches_packets: cc.watches_packets(),
+            cc,
+        }
+    }
+
+    /// The window that it asked for, in packets.
+    pub(super) fn cwnd(&self) -> u32 {
+        self.wish.cwnd
+    }
+
+    pub(super) fn ssthresh(&self) -> u32 {
+        self.wish.ssthresh
+    }
+
+    /// The pacing rate that it asked for, if it sets one.
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.wish.pacing_rate
+    }
+
+    /// Whether what is sent now doesn't measure the path.
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.wish.app_limited
+    }
+
+    /// Whether it sets the window while the sender recovers.
+    pub(super) fn owns_recovery(&self) -> bool {
+        self.owns_recovery
+    }
+
+    /// Whether it wants to know of each packet that is lost.
+    pub(super) fn watches_packets(&self) -> bool {
+        self.watches_packets
+    }
+
+    /// Fewest packets in a burst at this pacing rate.
+    pub(super) fn least_burst(&self, pacing_rate: Rate) -> u32 {
+        self.cc.min_tso_segs(pacing_rate)
+    }
+
+    /// Most packets in a burst, if it bounds bursts itself.
+    pub(super) fn most_burst(&self) -> Option<u32> {
+        if self.bounds_bursts { self.cc.max_tso_segs() } else { None }
+    }
+
+    pub(super) fn on_delivered(&mut self, sample: &DeliveredSample) {
+        self.cc.on_delivered(sample);
+        self.wish = self.cc.control();
+    }
+
+    pub(super) fn on_ack(&mut self, sample: &AckSample) {
+        self.cc.on_ack(sample);
+        self.wish = self.cc.control();
+    }
+
+    pub(super) fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.cc.on_congestion(event);
+        self.wish = self.cc.control();
+    }
+
+    pub(super) fn on_undo(&mut self, event: &UndoEvent) {
+        self.cc.on_undo(event);
+        self.wish = self.cc.control();
+    }
+
+    pub(super) fn on_start(&mut self, event: &StartEvent) {
+        self.cc.on_start(event);
+        self.wish = self.cc.control();
+    }
+
+    pub(super) fn on_unused(&mut self, unused: Unused) {
+        self.cc.on_unused(unused);
+        self.wish = self.cc.control();
+    }
+
+    /// What follows from a loss is asked for with the episode or the ACK that it belongs to.
+    pub(super) fn on_lost(&mut self, packet: &LostPacket) {
+        self.cc.on_lost(packet);
+    }
+
+    /// The name of its state.
+    pub(super) fn state(&self) -> &'static str {
+        self.cc.state()
+    }
+
+    /// Shows its named internals.
+    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.cc.inspect(visit);
+    }
+}

@@ -1,0 +1,58 @@
+//! What a sender counts and remembers for whoever looks at it.
+
+use narrows_base::{Duration, Rate};
+use narrows_cc::RateSample;
+
+/// Totals since the connection began, in packets.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    /// Data packets sent, retransmissions included.
+    pub(super) sent: u64,
+    pub(super) retransmitted: u64,
+    pub(super) timeouts: u64,
+    /// Packets that the receiver reported to have got twice.
+    pub(super) duplicates: u64,
+}
+
+/// The latest samples.
+#[derive(Debug, Default)]
+pub(super) struct Latest {
+    rtt: Option<Duration>,
+    rtt_untold: Option<Duration>,
+    rate: Option<RateSample>,
+}
+
+impl Latest {
+    pub(super) fn note_rtt(&mut self, rtt: Duration) {
+        self.rtt = Some(rtt);
+        self.rtt_untold = Some(rtt);
+    }
+
+    /// Keeps a rate sample, if it measured the path or is the highest so far
+    /// (`tcp_rate_gen`).
+    pub(super) fn note_rate(&mut self, sample: RateSample) {
+        let product = |a: u64, b: Duration| u128::from(a) * u128::from(b.as_micros());
+        let faster = |old: RateSample| {
+            product(sample.delivered, old.interval) >= product(old.delivered, sample.interval)
+        };
+        if !sample.app_limited || self.rate.is_none_or(faster) {
+            self.rate = Some(sample);
+        }
+    }
+
+    pub(super) fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+
+    pub(super) fn take_rtt(&mut self) -> Option<Duration> {
+        self.rtt_untold.take()
+    }
+
+    /// The delivery rate in payload bits.
+    pub(super) fn delivery_rate(&self, mss: u32) -> Option<Rate> {
+        let mss_bits = u64::from(mss) * 8_000_000;
+        self.rate.map(|sample| {
+            Rate::from_bps(sample.delivered * mss_bits / sample.interval.as_micros().max(1))
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! How much of the congestion window is used.
+
+use narrows_base::Time;
+
+use crate::Seq;
+use crate::scoreboard::Scoreboard;
+
+/// How full the window was lately.
+#[derive(Debug)]
+pub(super) struct CwndUse {
+    is_limited: bool,
+    max_packets_out: u32,
+    /// The measurement ends when this packet is acknowledged (`cwnd_usage_seq`).
+    usage_seq: Seq,
+    /// When the window was full last, or was set (`snd_cwnd_stamp`), in ticks.
+    stamp_ticks: u64,
+    /// Most packets out since then (`snd_cwnd_used`).
+    used: u32,
+    last_sent: Option<Time>,
+}
+
+impl CwndUse {
+    pub(super) fn new(ticks: u64) -> Self {
+        Self {
+            is_limited: false,
+            max_packets_out: 0,
+            usage_seq: 0,
+            stamp_ticks: ticks,
+            used: 0,
+            last_sent: None,
+        }
+    }
+
+    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    pub(super) fn is_limited(&self, cwnd: u32, ssthresh: u32) -> bool {
+        self.is_limited
+            || (cwnd < ssthresh && u64::from(cwnd) < 2 * u64::from(self.max_packets_out))
+    }
+
+    /// Notes how many packets are out, and whether the window kept more from leaving.
+    pub(super) fn note_flight(&mut self, board: &Scoreboard, limited: bool) {
+        let out = board.packets_out();
+        if board.una() >= self.usage_seq
+            || limited
+            || (!self.is_limited && out > self.max_packets_out)
+        {
+            self.is_limited = limited;
+            self.max_packets_out = out;
+            self.usage_seq = board.next();
+        }
+    }
+
+    /// The window is full.
+    pub(super) fn note_full(&mut self, ticks: u64) {
+        self.used = 0;
+        self.stamp_ticks = ticks;
+    }
+
+    /// The window isn't full; returns the ticks since it was.
+    pub(super) fn note_unused(&mut self, out: u32, ticks: u64) -> u64 {
+        self.used = self.used.max(out);
+        ticks - self.stamp_ticks
+    }
+
+    /// Most packets that were out since the window was full.
+    pub(super) fn used(&self) -> u32 {
+        self.used
+    }
+
+    /// What was used is forgotten: the window follows it.
+    pub(super) fn forget_used(&mut self) {
+        self.used = 0;
+    }
+
+    /// The window was set.
+    pub(super) fn stamp(&mut self, ticks: u64) {
+        self.stamp_ticks = ticks;
+    }
+
+    /// Something is sent; returns when the last packet before it was.
+    pub(super) fn note_sent(&mut self, now: Time) -> Option<Time> {
+        self.last_sent.replace(now)
+    }
+
+    /// When something was sent last.
+    pub(super) fn last_sent(&self) -> Option<Time> {
+        self.last_sent
+    }
+}

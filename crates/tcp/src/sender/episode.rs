@@ -1,0 +1,65 @@
+//! The recovery state and where the episode ends.
+
+use narrows_cc::RecoveryState;
+
+use crate::Seq;
+
+/// The current or last congestion episode.
+#[derive(Debug, Default)]
+pub(super) struct Episode {
+    state: RecoveryState,
+    /// It ends when this packet number is acknowledged (`high_seq`).
+    high_seq: Seq,
+    /// Timeouts since `snd_una` advanced (`icsk_retransmits`).
+    timeouts: u32,
+    /// Whether F-RTO still looks if the timeout was spurious (RFC 5682).
+    frto: bool,
+}
+
+impl Episode {
+    pub(super) fn state(&self) -> RecoveryState {
+        self.state
+    }
+
+    pub(super) fn enter(&mut self, state: RecoveryState) {
+        self.state = state;
+    }
+
+    /// From now on it ends when all that was sent so far, up to `next`, is acknowledged.
+    pub(super) fn ends_with(&mut self, next: Seq) {
+        self.high_seq = next;
+    }
+
+    /// Whether a packet was sent before the episode began.
+    pub(super) fn covers(&self, seq: Seq) -> bool {
+        seq < self.high_seq
+    }
+
+    /// Whether the episode ends before this: something was acknowledged, or sent, that came
+    /// after it began.
+    pub(super) fn is_behind(&self, seq: Seq) -> bool {
+        self.high_seq < seq
+    }
+
+    pub(super) fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    pub(super) fn count_timeout(&mut self) {
+        self.timeouts += 1;
+    }
+
+    /// Something was acknowledged.
+    pub(super) fn forget_timeouts(&mut self) {
+        self.timeouts = 0;
+    }
+
+    /// Whether it is still tried to tell if the timeout was spurious.
+    pub(super) fn tries_frto(&self) -> bool {
+        self.frto
+    }
+
+    pub(super) fn try_frto(&mut self, tries: bool) {
+        self.frto = tries;
+    }
+}

@@ -1,0 +1,86 @@
+//! What one ACK turned out to mean.
+
+use narrows_base::{Duration, Time};
+
+use crate::Seq;
+use crate::rate::Draft;
+
+/// What an ACK lets the sender send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resend {
+    /// Nothing (`REXMIT_NONE`).
+    Nothing,
+    /// Lost packets (`REXMIT_LOST`).
+    Lost,
+    /// New data first, to see whether a timeout was spurious (`REXMIT_NEW`).
+    New,
+}
+
+/// What the connection was like before the ACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    pub(super) una: Seq,
+    pub(super) highest_sacked: Seq,
+    pub(super) sacked_out: u32,
+    pub(super) pipe: u32,
+    pub(super) delivered: u64,
+    pub(super) lost_total: u64,
+}
+
+/// What one ACK turned out to mean (Linux's `FLAG_*` and `tcp_sacktag_state`).
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) now: Time,
+    pub(super) now_us: u64,
+    pub(super) before: Before,
+    /// The receiver's echo of our timestamp, in ms.
+    pub(super) echo: u32,
+    pub(super) una_advanced: bool,
+    pub(super) window_update: bool,
+    pub(super) data_acked: bool,
+    pub(super) data_sacked: bool,
+    pub(super) ece: bool,
+    pub(super) dsack: bool,
+    pub(super) dsack_of_probe: bool,
+    /// A packet sent only once, from before the episode, arrived.
+    pub(super) original_arrived: bool,
+    pub(super) retransmission_acked: bool,
+    pub(super) retransmission_lost: bool,
+    /// Whether the retransmission timer starts anew.
+    pub(super) sets_timer: bool,
+    /// Whether the receiver may have held the ACK back.
+    pub(super) ack_delayed: bool,
+    /// Packets acknowledged cumulatively, and by SACK blocks.
+    pub(super) acked: u32,
+    pub(super) sack_delivered: u32,
+    pub(super) draft: Draft,
+    /// The lowest packet that arrived after a higher one.
+    pub(super) reordered: Option<Seq>,
+    /// When the first and the last of the packets that were SACKed now had left, in us.
+    pub(super) first_sacked_us: Option<u64>,
+    pub(super) last_sacked_us: Option<u64>,
+    /// The control's RTT sample (`rs.rtt_us`).
+    pub(super) rtt: Option<Duration>,
+}
+
+impl Findings {
+    /// Data, a window update or progress: not a duplicate (`FLAG_NOT_DUP`).
+    pub(super) fn is_not_dup(&self) -> bool {
+        self.window_update || self.data_acked
+    }
+
+    /// Anything acknowledged or SACKed (`FLAG_FORWARD_PROGRESS`).
+    pub(super) fn is_progress(&self) -> bool {
+        self.data_acked || self.data_sacked
+    }
+
+    /// Whether it must be looked into (`FLAG_CA_ALERT`).
+    pub(super) fn alerts(&self) -> bool {
+        self.data_sacked || self.ece || self.dsack
+    }
+
+    /// A packet arrived after a higher one.
+    pub(super) fn note_reordered(&mut self, seq: Seq) {
+        self.reordered = Some(self.reordered.map_or(seq, |low| low.min(seq)));
+    }
+}

@@ -1,0 +1,86 @@
+//! The handshake, as the connecting end sees it.
+
+use narrows_base::{Duration, Time};
+
+use super::config::{MakeControl, SenderConfig};
+use crate::ecn::EcnMode;
+use crate::receiver::window::window_scale;
+use crate::segment::Kind;
+use crate::timer::timestamp_ms;
+
+/// First retransmission timeout of a SYN (RFC 6298 section 2.1).
+const SYN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A handshake under way.
+pub(super) struct Handshake {
+    /// The sender's own receive window, and its scale.
+    window: u32,
+    scale: u8,
+    pub(super) make: MakeControl,
+    started: Time,
+    deadline: Time,
+    tries: u32,
+    /// Timeouts before the timeout starts to double.
+    linear: u32,
+    to_send: bool,
+    ecn: EcnMode,
+}
+
+impl Handshake {
+    /// The first SYN leaves at `now`.
+    pub(super) fn new(config: &SenderConfig, make: MakeControl, now: Time) -> Self {
+        let buffer = config.limits.receive(config.profile);
+        Self {
+            window: config.profile.receive.initial_window,
+            scale: window_scale(u64::from(buffer)),
+            make,
+            started: now,
+            deadline: now + SYN_TIMEOUT,
+            tries: 0,
+            linear: config.profile.linear_syn_timeouts,
+            to_send: true,
+            ecn: config.ecn,
+        }
+    }
+
+    /// When it must be polled next.
+    pub(super) fn next_deadline(&self) -> Time {
+        if self.to_send { self.started } else { self.deadline }
+    }
+
+    /// After a repeated SYN only its timestamp tells which one was answered, in ms
+    /// (`tcp_ack_update_rtt`, `tcp_rtt_tsopt_us`).
+    pub(super) fn rtt(&self, ts_echo: u32, now: Time) -> Duration {
+        if self.tries == 0 {
+            return now - self.started;
+        }
+        Duration::from_millis(u64::from(timestamp_ms(now).saturating_sub(ts_echo).max(1)))
+    }
+
+    /// A window of one packet after two SYNs were lost, unless the answer is to the
+    /// first of them (`tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    pub(super) fn first_window(&self, ts_echo: u32, initial: u32) -> u32 {
+        let first_was_answered = ts_echo == timestamp_ms(self.started);
+        if self.tries > 1 && !first_was_answered { 1 } else { initial }
+    }
+
+    /// The SYN, when it is due.
+    #[cold]
+    pub(super) fn poll(&mut self, now: Time) -> Option<Kind> {
+        if now >= self.deadline {
+            self.tries += 1;
+            let doublings = self.tries.saturating_sub(self.linear).min(6);
+            self.deadline += SYN_TIMEOUT * (1 << doublings);
+            self.to_send = true;
+        }
+        // A repeated SYN offers no ECN, in case that was why the first was lost
+        // (`tcp_ecn_clear_syn`, RFC 3168 section 6.1.1.1); L4S insists on it.
+        let ecn = self.ecn != EcnMode::Off && (self.tries == 0 || self.ecn == EcnMode::L4s);
+        std::mem::take(&mut self.to_send).then(|| Kind::Syn {
+            window: self.window,
+            scale: self.scale,
+            ts: timestamp_ms(now),
+            ecn,
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! The segments that a sender makes of its packets.
+
+use narrows_base::{Packet, Time};
+
+use super::unsent::Unsent;
+use crate::Seq;
+use crate::ecn::SenderEcn;
+use crate::outbox::{Envelope, Outbox};
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Data, Kind, Segment};
+use crate::timer::timestamp_ms;
+
+/// Packets in a row that leave together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Burst {
+    pub(super) first: Seq,
+    pub(super) packets: u32,
+    /// Whether they were sent before.
+    pub(super) again: bool,
+}
+
+/// What leaves, and what its headers say.
+#[derive(Debug)]
+pub(super) struct Output {
+    queue: Outbox,
+    pub(super) ecn: SenderEcn,
+    /// The receiver's newest timestamp in ms, to be echoed.
+    ts_recent: u32,
+    mss: u32,
+    /// Whether bursts pass the network as one packet.
+    gso: bool,
+}
+
+impl Output {
+    /// The output of a sender whose handshake was answered with the timestamp `ts`; it
+    /// begins with the answer to that.
+    pub(super) fn new(envelope: Envelope, ecn: SenderEcn, mss: u32, gso: bool) -> Self {
+        Self { queue: Outbox::new(envelope), ecn, ts_recent: 0, mss, gso }
+    }
+
+    /// Ends the handshake.
+    pub(super) fn answer(&mut self, ts: u32, now: Time) {
+        self.ts_recent = ts;
+        self.queue.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: ts });
+    }
+
+    /// The receiver's timestamp was heard.
+    pub(super) fn hear(&mut self, ts: u32) {
+        self.ts_recent = ts;
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Packet<Segment>> {
+        self.queue.pop()
+    }
+
+    /// Sends packets of the scoreboard.
+    #[inline]
+    pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
+        let end = burst.first + burst.packets;
+        // The last packet that there is.
+        let last = if unsent.is_empty() { Some(board.next()) } else { None };
+        if self.gso {
+            self.send_super(burst, board, (last, unsent.closes()), now);
+            return;
+        }
+        for seq in burst.first..end {
+            let mut data = self.data(seq, burst.again, board, now);
+            let ends = last == Some(seq + 1);
+            data.psh = ends || (burst.packets > 1 && seq + 1 == end);
+            data.fin = ends && unsent.closes();
+            self.queue.push(Kind::Data(data));
+        }
+    }
+
+    /// A burst as super-packets: up to 64 KiB, and none beyond a packet that isn't full.
+    fn send_super(
+        &mut self,
+        burst: Burst,
+        board: &Scoreboard,
+        (last, closes): (Option<Seq>, bool),
+        now: Time,
+    ) {
+        let end = burst.first + burst.packets;
+        let mut seq = burst.first;
+        while seq < end {
+            let mut data = self.data(seq, burst.again, board, now);
+            let mut len = data.len;
+            seq += 1;
+            while seq < end && u32::from(len) == self.mss && data.count < Data::MAX_PACKETS {
+                len = board.get(seq).len;
+                data.len += len;
+                data.count += 1;
+                seq += 1;
+            }
+            let ends = last == Some(seq);
+            data.psh = ends || (burst.packets > 1 && seq == end);
+            data.fin = ends && closes;
+            self.queue.push(Kind::Data(data));
+        }
+    }
+
+    #[inline]
+    fn data(&mut self, seq: Seq, again: bool, board: &Scoreboard, now: Time) -> Data {
+        let (ecn, cwr) = self.ecn.stamp(again);
+        Data {
+            seq,
+            count: 1,
+            len: board.get(seq).len,
+            psh: false,
+            fin: false,
+            retransmission: again,
+            ts: timestamp_ms(now),
+            ts_echo: self.ts_recent,
+            cwr,
+            ecn,
+        }
+    }
+}

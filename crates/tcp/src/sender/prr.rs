@@ -1,0 +1,62 @@
+//! Proportional rate reduction: how the window glides down to the control's
+//! (`tcp_cwnd_reduction`, RFC 6937, RFC 9937).
+
+/// What PRR counts over a reduction, in packets.
+#[derive(Debug, Default)]
+pub(super) struct Prr {
+    /// The window when it began.
+    prior_cwnd: u32,
+    delivered: u64,
+    out: u64,
+}
+
+/// What an ACK tells PRR.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reduction {
+    /// Where the window goes.
+    pub(super) ssthresh: u32,
+    pub(super) pipe: u32,
+    /// Packets that the ACK delivered.
+    pub(super) delivered: u32,
+    /// Whether the window may grow by one packet more than that.
+    pub(super) slow_start: bool,
+    /// Whether it may make up for what wasn't sent before (since 5.11).
+    pub(super) makes_up: bool,
+}
+
+impl Prr {
+    /// A reduction begins at this window.
+    pub(super) fn begin(&mut self, cwnd: u32) {
+        *self = Self { prior_cwnd: cwnd, delivered: 0, out: 0 };
+    }
+
+    /// A timeout begins one without starting the counts anew (`tcp_enter_loss`).
+    pub(super) fn note_timeout(&mut self, cwnd: u32) {
+        self.prior_cwnd = cwnd;
+    }
+
+    /// Packets were sent during the reduction.
+    pub(super) fn sent(&mut self, packets: u32) {
+        self.out += u64::from(packets);
+    }
+
+    /// The window after an ACK.
+    pub(super) fn reduce(&mut self, ack: Reduction) -> u32 {
+        let (ssthresh, pipe) = (i64::from(ack.ssthresh), i64::from(ack.pipe));
+        let (delivered, slow_start) = (i64::from(ack.delivered), i64::from(ack.slow_start));
+        self.delivered += u64::from(ack.delivered);
+        let (sent, arrived) = (self.out.cast_signed(), self.delivered.cast_signed());
+        let delta = ssthresh - pipe;
+        let send = if delta < 0 {
+            let prior = i64::from(self.prior_cwnd.max(1));
+            (ssthresh * arrived + prior - 1) / prior - sent
+        } else if ack.makes_up || ack.slow_start {
+            delta.min((arrived - sent).max(delivered) + slow_start)
+        } else {
+            delta.min(delivered)
+        };
+        // The retransmission that begins it leaves at once.
+        let send = send.max(i64::from(sent == 0));
+        u32::try_from(pipe + send).unwrap_or(0)
+    }
+}

@@ -1,0 +1,77 @@
+//! Sending again (`tcp_xmit_retransmit_queue`).
+
+use narrows_base::Time;
+
+use super::connection::Connection;
+use super::output::Burst;
+use super::timers::Pending;
+use crate::Seq;
+use crate::scoreboard::Marks;
+use crate::timer::timestamp_ms;
+
+impl Connection {
+    /// Sends lost packets again, lowest first.
+    pub(super) fn retransmit_lost(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            return;
+        }
+        let max_burst = self.max_burst();
+        let mut head_resent = false;
+        while self.board.retrans_out() < self.board.lost_out() {
+            let Some(seq) = self.board.next_lost() else { break };
+            if let Some(wait) = self.pacer.wait_until(now) {
+                self.timers.pace(wait);
+                break;
+            }
+            let room = self.cwnd.saturating_sub(self.board.pipe());
+            if room == 0 {
+                break;
+            }
+            let burst = self.board.lost_burst(seq, room.min(max_burst));
+            self.retransmit_burst(seq, burst, now);
+            if self.episode.state().is_reducing() {
+                self.prr.sent(burst);
+            }
+            let reordering = self.timers.pending() == Some(Pending::Reordering);
+            head_resent |= seq == self.board.una() && !reordering;
+        }
+        if head_resent {
+            self.restart_rto(now);
+        }
+    }
+
+    /// Sends `packets` packets from `first` on again (`tcp_retransmit_skb`).
+    pub(super) fn retransmit_burst(&mut self, first: Seq, packets: u32, now: Time) {
+        self.resend_burst(first, packets, now);
+        for seq in first..first + packets {
+            self.board.mark_retransmitted(seq);
+        }
+        self.undo.count_retransmission(packets, timestamp_ms(now));
+    }
+
+    /// The same, but not counted as in flight again nor for undo: a loss probe
+    /// (`__tcp_retransmit_skb`).
+    pub(super) fn resend_burst(&mut self, first: Seq, packets: u32, now: Time) {
+        self.tell_start(now);
+        let mut payload = 0;
+        let departure_us = self.pacer.departure(now).as_micros();
+        let out = self.board.packets_out();
+        let pipe = self.board.pipe();
+        for at in 0..packets {
+            let seq = first + at;
+            let sent = self.board.get_mut(seq);
+            payload += u64::from(sent.len);
+            sent.marks.set(Marks::EVER_RETRANS);
+            self.rate.sent(sent, departure_us, out);
+            self.board.sent_now(seq);
+            if self.control.watches_packets() {
+                self.board.note_sent(seq, pipe + at + 1);
+            }
+        }
+        self.counters.sent += u64::from(packets);
+        self.counters.retransmitted += u64::from(packets);
+        self.output.send(Burst { first, packets, again: true }, &self.board, &self.unsent, now);
+        self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
+        self.pacer.depart(payload, packets, self.counters.sent, now);
+    }
+}

@@ -1,0 +1,92 @@
+//! What SACK blocks say (`tcp_sacktag_write_queue`).
+
+use narrows_cc::RecoveryState;
+
+use super::connection::Connection;
+use super::findings::Findings;
+use crate::Seq;
+use crate::scoreboard::Marks;
+use crate::segment::{Ack, SackBlocks};
+
+impl Connection {
+    /// Marks what the SACK blocks say.
+    pub(super) fn tag_sacks(&mut self, ack: &Ack, found: &mut Findings) {
+        let mut blocks = [(0, 0); SackBlocks::MAX];
+        let mut count = 0;
+        for (at, &(start, end)) in ack.sack.as_slice().iter().enumerate() {
+            if at == 0 && ack.sack.dsack {
+                self.tag_duplicate(start, end, found);
+            } else {
+                blocks[count] = (start, end);
+                count += 1;
+            }
+        }
+        // Ascending, so that a block never looks reordered against its own ACK.
+        blocks[..count].sort_unstable();
+        for &(start, end) in &blocks[..count] {
+            self.tag_block(start, end, found);
+        }
+        self.rate.count(found.sack_delivered);
+        if let Some(low) = found.reordered
+            && (self.episode.state() != RecoveryState::Loss || self.undo.is_open())
+        {
+            self.rack.note_reordering(low, self.board.highest_sacked());
+        }
+    }
+
+    fn tag_block(&mut self, start: Seq, end: Seq, found: &mut Findings) {
+        let Self { board, rack, rate, rtt, episode, .. } = self;
+        let min_rtt_us = rtt.min_us();
+        board.sack(start, end, |board, seq| {
+            let sent = *board.get(seq);
+            rack.advance(seq, &sent, found.now_us, min_rtt_us);
+            if !sent.marks.has(Marks::RETRANS) && !sent.marks.has(Marks::EVER_RETRANS) {
+                if seq < found.before.highest_sacked {
+                    found.note_reordered(seq);
+                }
+                if episode.covers(seq) {
+                    found.original_arrived = true;
+                }
+                found.first_sacked_us.get_or_insert(sent.sent_us);
+                found.last_sacked_us = Some(sent.sent_us);
+            }
+            rate.delivered_packet(&mut found.draft, seq, &sent);
+            board.get_mut(seq).delivered_us = 0;
+            board.mark_sacked(seq);
+            found.data_sacked = true;
+            found.sack_delivered += 1;
+        });
+    }
+
+    /// The receiver got `start..end` twice (`tcp_check_dsack`, `tcp_dsack_seen`).
+    fn tag_duplicate(&mut self, start: Seq, end: Seq, found: &mut Findings) {
+        let duplicates = end - start;
+        found.dsack_of_probe |= duplicates == 1 && self.probe.ends_at(end);
+        self.counters.duplicates += u64::from(duplicates);
+        if self.counters.duplicates > self.counters.retransmitted {
+            return; // not of our making: the network duplicates
+        }
+        if !found.dsack_of_probe {
+            self.rack.note_dsack();
+        }
+        found.dsack = true;
+        found.sack_delivered += duplicates;
+        if end <= found.before.una {
+            self.undo.count_duplicates(end, duplicates);
+        }
+        for seq in start.max(self.board.una())..end.min(self.board.next()) {
+            self.tag_duplicate_packet(seq, found);
+        }
+    }
+
+    fn tag_duplicate_packet(&mut self, seq: Seq, found: &mut Findings) {
+        let marks = self.board.get(seq).marks;
+        if marks.has(Marks::EVER_RETRANS) {
+            self.undo.count_duplicates(seq + 1, 1);
+            if marks.has(Marks::SACKED) {
+                found.note_reordered(seq);
+            }
+        }
+        self.board.clear_retrans(seq);
+    }
+}

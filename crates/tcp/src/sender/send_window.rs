@@ -1,0 +1,74 @@
+//! The windows in bytes: the receiver's, and the room of the send buffer.
+
+use crate::segment::Ack;
+
+/// Bytes of memory per 256 bytes of payload in the send buffer (skb overhead).
+const TRUESIZE_PER_256: u64 = 266;
+
+/// What receive window and send buffer allow.
+#[derive(Debug)]
+pub(super) struct SendWindow {
+    mss: u64,
+    /// Payload acknowledged, and payload sent, in bytes.
+    acked: u64,
+    sent: u64,
+    /// First byte beyond the receive window.
+    end: u64,
+    receive_window: u32,
+    send_buffer: u64,
+}
+
+impl SendWindow {
+    pub(super) fn new(mss: u32, receive_window: u32, send_buffer: u32) -> Self {
+        Self {
+            mss: u64::from(mss),
+            acked: 0,
+            sent: 0,
+            end: u64::from(receive_window),
+            receive_window,
+            send_buffer: u64::from(send_buffer),
+        }
+    }
+
+    /// The receive window as it was told last, in bytes.
+    pub(super) fn told(&self) -> u32 {
+        self.receive_window
+    }
+
+    /// Takes the window of an ACK; returns whether it counts as an update
+    /// (`tcp_may_update_window`).
+    pub(super) fn update(&mut self, ack: &Ack, una_advanced: bool) -> bool {
+        let update = una_advanced || ack.window > self.receive_window || ack.window == 0;
+        if update {
+            self.receive_window = ack.window;
+            self.acknowledge(0);
+        }
+        update
+    }
+
+    /// Bytes were acknowledged: the window moves on.
+    pub(super) fn acknowledge(&mut self, bytes: u64) {
+        self.acked += bytes;
+        self.end = self.end.max(self.acked + u64::from(self.receive_window));
+    }
+
+    /// New bytes were sent.
+    pub(super) fn send(&mut self, bytes: u64) {
+        self.sent += bytes;
+    }
+
+    /// Full packets that the receive window still takes, at most `most`.
+    pub(super) fn room_for(&self, most: u32) -> u32 {
+        let room = self.end.saturating_sub(self.sent);
+        if room >= u64::from(most) * self.mss {
+            return most; // it hardly ever is short: no division
+        }
+        u32::try_from(room / self.mss).expect("less than `most`")
+    }
+
+    /// Whether the send buffer has room for another packet.
+    pub(super) fn buffer_has_room(&self) -> bool {
+        let queued = self.sent - self.acked + self.mss;
+        queued * TRUESIZE_PER_256 / 256 <= self.send_buffer
+    }
+}

@@ -1,0 +1,69 @@
+//! The loss probe that is under way (RFC 8985 section 7).
+
+use crate::Seq;
+
+/// A tail loss probe, if one is under way.
+#[derive(Debug, Default)]
+pub(super) struct TailProbe {
+    probe: Option<Probe>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// `snd_nxt` when it was sent (`tlp_high_seq`).
+    high_seq: Seq,
+    /// Whether it was a packet that had been sent before.
+    retransmission: bool,
+}
+
+/// What an ACK says of the probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProbeEnd {
+    /// Nothing yet.
+    Open,
+    /// It is over: nothing had been lost.
+    NoLoss,
+    /// It repaired a loss that would have gone unnoticed.
+    Repaired,
+}
+
+impl TailProbe {
+    pub(super) fn is_out(&self) -> bool {
+        self.probe.is_some()
+    }
+
+    pub(super) fn is_retransmission(&self) -> bool {
+        self.probe.is_some_and(|probe| probe.retransmission)
+    }
+
+    /// A probe was sent, behind which `next` follows.
+    pub(super) fn send(&mut self, next: Seq, retransmission: bool) {
+        self.probe = Some(Probe { high_seq: next, retransmission });
+    }
+
+    /// Whether it is the packet before `end`.
+    pub(super) fn ends_at(&self, end: Seq) -> bool {
+        self.probe.is_some_and(|probe| probe.high_seq == end)
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.probe = None;
+    }
+
+    /// What an ACK up to `ack` says of it; `duplicate` tells whether the ACK brought nothing
+    /// else (`tcp_process_tlp_ack`).
+    pub(super) fn judge(&self, ack: Seq, dsack_of_probe: bool, duplicate: bool) -> ProbeEnd {
+        let Some(probe) = self.probe.filter(|probe| ack >= probe.high_seq) else {
+            return ProbeEnd::Open;
+        };
+        if !probe.retransmission || dsack_of_probe {
+            ProbeEnd::NoLoss
+        } else if ack > probe.high_seq {
+            ProbeEnd::Repaired
+        } else if duplicate {
+            ProbeEnd::NoLoss
+        } else {
+            ProbeEnd::Open
+        }
+    }
+}

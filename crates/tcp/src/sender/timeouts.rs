@@ -1,0 +1,79 @@
+//! What happens when the sender's timers fire, and when they start (tcp_timer.c).
+
+use narrows_base::Time;
+
+use super::connection::Connection;
+use super::timers::Pending;
+
+impl Connection {
+    #[inline(never)] // so that asking for a packet stays small
+    pub(super) fn fire_timers(&mut self, now: Time) {
+        if self.timers.take_paced(now) {
+            // `tcp_tsq_handler`: lost packets first, then new ones.
+            if self.board.lost_out() > self.board.retrans_out() {
+                self.retransmit_lost(now);
+            }
+            self.write(now);
+        }
+        match self.timers.due(now) {
+            None => {}
+            Some(Pending::Reordering) => self.on_reordering_timeout(now),
+            Some(Pending::LossProbe) => self.send_loss_probe(now),
+            Some(Pending::Retransmission) => {
+                self.timers.disarm();
+                self.on_retransmission_timeout(now);
+            }
+        }
+    }
+
+    /// Starts the timer after progress: a probe if one is due first, else the RTO
+    /// (`tcp_set_xmit_timer`).
+    pub(super) fn set_timer(&mut self, now: Time) {
+        if !self.schedule_loss_probe(true, now) {
+            self.rearm_rto(now);
+        }
+    }
+
+    /// Time until the head's RTO runs out, in us (`tcp_rto_delta_us`).
+    pub(super) fn rto_delta_us(&self, now: Time) -> u64 {
+        let head_us = self.board.get(self.board.una()).sent_us;
+        (head_us + self.rtt.rto_us()).saturating_sub(now.as_micros())
+    }
+
+    /// Starts the RTO (`tcp_rearm_rto`).
+    pub(super) fn rearm_rto(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            self.timers.disarm();
+            return;
+        }
+        let ticks = match self.timers.pending() {
+            Some(Pending::Reordering | Pending::LossProbe) => {
+                self.timers.clock().ceil_micros(self.rto_delta_us(now).max(1))
+            }
+            _ => self.rtt.rto_ticks(),
+        };
+        self.arm_rto(ticks, now);
+    }
+
+    /// Restarts the whole RTO from now, after the head was retransmitted.
+    pub(super) fn restart_rto(&mut self, now: Time) {
+        self.arm_rto(self.rtt.rto_ticks(), now);
+    }
+
+    fn arm_rto(&mut self, ticks: u64, now: Time) {
+        self.timers.arm(Pending::Retransmission, ticks, self.pacer.delay(now), now);
+    }
+
+    /// The RTO ran out (`tcp_retransmit_timer`).
+    fn on_retransmission_timeout(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.enter_loss(now);
+        self.episode.count_timeout();
+        self.retransmit_burst(self.board.una(), 1, now);
+        self.rtt.back_off();
+        self.restart_rto(now);
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether the last reduction was spurious: every retransmission turned out to be a
+//! duplicate, or an ACK answers what was sent before the first of them.
+
+use crate::Seq;
+
+/// What is known of the retransmissions of an episode.
+#[derive(Debug, Default)]
+pub(super) struct Undo {
+    /// `snd_una` when the episode began, while it may still be undone (`undo_marker`).
+    marker: Option<Seq>,
+    /// Retransmissions not yet reported as duplicates; -1: none was sent (`undo_retrans`).
+    unreported: i64,
+    /// Whether the control can restore what it had (`prior_ssthresh != 0`).
+    restorable: bool,
+    /// Timestamp of the first retransmission in ms, 0 if none (`retrans_stamp`).
+    first_stamp: u32,
+}
+
+impl Undo {
+    /// An episode begins at `una` with so many retransmissions under way
+    /// (`tcp_init_undo`).
+    pub(super) fn begin(&mut self, una: Seq, outstanding: u32) {
+        self.marker = Some(una);
+        self.unreported = if outstanding == 0 { -1 } else { i64::from(outstanding) };
+    }
+
+    /// It can't be undone any more, or it was.
+    pub(super) fn end(&mut self) {
+        self.marker = None;
+    }
+
+    /// Whether the episode may still turn out to be spurious.
+    pub(super) fn is_open(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// Tells whether the control could take the reduction back.
+    pub(super) fn set_restorable(&mut self, restorable: bool) {
+        self.restorable = restorable;
+    }
+
+    pub(super) fn is_restorable(&self) -> bool {
+        self.restorable
+    }
+
+    /// Packets were retransmitted at `stamp_ms`.
+    pub(super) fn count_retransmission(&mut self, packets: u32, stamp_ms: u32) {
+        if self.first_stamp == 0 {
+            self.first_stamp = stamp_ms;
+        }
+        self.unreported = self.unreported.max(0) + i64::from(packets);
+    }
+
+    /// Duplicates of packets below `end` were reported.
+    pub(super) fn count_duplicates(&mut self, end: Seq, packets: u32) {
+        if self.unreported > 0 && self.marker.is_some_and(|marker| end > marker) {
+            self.unreported = (self.unreported - i64::from(packets)).max(0);
+        }
+    }
+
+    /// Nothing that was retransmitted is under way.
+    pub(super) fn forget_stamp(&mut self) {
+        self.first_stamp = 0;
+    }
+
+    /// Whether every retransmission was a duplicate (`tcp_try_undo_dsack`).
+    pub(super) fn all_were_duplicates(&self) -> bool {
+        self.marker.is_some() && self.unreported == 0
+    }
+
+    /// Whether an ACK echoes a timestamp from before the first retransmission
+    /// (`tcp_packet_delayed`, Eifel).
+    pub(super) fn packet_was_delayed(&self, echo: u32) -> bool {
+        self.first_stamp == 0 || (echo > 0 && echo < self.first_stamp)
+    }
+
+    /// Whether the episode was spurious (`tcp_may_undo`).
+    pub(super) fn was_spurious(&self, echo: u32) -> bool {
+        self.marker.is_some() && (self.unreported == 0 || self.packet_was_delayed(echo))
+    }
+}
