@@ -3,7 +3,7 @@
 
 use narrows_cc::AtSend;
 
-use crate::Seq;
+use crate::segment::Seq;
 
 /// A packet that was marked lost and that the control wasn't told of yet.
 #[derive(Clone, Copy, Debug)]

@@ -26,10 +26,5 @@ pub use profile::{
     BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, TcpProfile, profile,
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverStats};
-pub use segment::{Ack, Data, Kind, SackBlocks, Segment, Seq, ack_size, data_size};
+pub use segment::{Ack, Data, HEADER, Kind, MSS, SackBlocks, Segment, Seq, ack_size, data_size};
 pub use sender::{MakeControl, Sender, SenderConfig, SenderStats, SenderView};
-
-/// Payload bytes of a full packet: MTU 1500 less IP, TCP and timestamps.
-pub const MSS: u32 = 1448;
-/// Bytes of IP and TCP header with timestamps.
-pub const HEADER: u32 = 52;

@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Rate, Time};
 
-use crate::TcpProfile;
+use crate::profile::TcpProfile;
 
 /// Largest burst in bytes (`sk_gso_max_size`, legacy limit).
 pub(crate) const GSO_MAX_BYTES: u64 = 65_536;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn pacer(mbps: u64) -> Pacer {
-        let profile = crate::profile("linux-6.12").expect("the default profile");
+        let profile = crate::profile::profile("linux-6.12").expect("the default profile");
         let mut pacer = Pacer::new(profile, false, true, Duration::ZERO);
         pacer.rate = Some(Rate::from_bps(mbps * 1_000_000));
         pacer
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn old_kernels_charge_headers_and_lose_the_time_of_a_late_timer() {
-        let profile = crate::profile("linux-4.17").expect("a known profile");
+        let profile = crate::profile::profile("linux-4.17").expect("a known profile");
         let start = Time::from_nanos(1_000_000_000);
         for (fq, gap_us) in [(true, 1066), (false, 1032)] {
             let mut pacer = Pacer::new(profile, fq, true, Duration::from_micros(50));

@@ -4,8 +4,8 @@
 use narrows_base::Duration;
 use narrows_cc::RateSample;
 
-use crate::Seq;
 use crate::scoreboard::{Marks, Sent};
+use crate::segment::Seq;
 
 /// The flow's delivery accounts.
 #[derive(Debug)]

@@ -6,8 +6,8 @@
 use narrows_base::RangeSet;
 use narrows_cc::{AtSend, Progress};
 
-use crate::Seq;
 use crate::flight_log::{FlightLog, Loss};
+use crate::segment::Seq;
 
 const NONE: Seq = Seq::MAX;
 

@@ -2,7 +2,10 @@
 
 use narrows_base::{Ecn, FlowId, Packet};
 
-use crate::{HEADER, MSS};
+/// Payload bytes of a full packet: MTU 1500 less IP, TCP and timestamps.
+pub const MSS: u32 = 1448;
+/// Bytes of IP and TCP header with timestamps.
+pub const HEADER: u32 = 52;
 
 /// A packet's number within its connection, from 0.
 pub type Seq = u32;

@@ -3,9 +3,8 @@
 
 use narrows_base::{Duration, Jiffies, Time};
 
-use crate::segment::Data;
+use crate::segment::{Data, MSS, Seq};
 use crate::timer::fires_at;
-use crate::{MSS, Seq};
 
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICK: u64 = 16;

@@ -3,9 +3,8 @@
 
 use narrows_base::Ecn;
 
-use crate::Seq;
 use crate::ecn::EcnMode;
-use crate::segment::Data;
+use crate::segment::{Data, Seq};
 
 /// Marked packets that an ACK may tell of at most, when accurate counts are kept.
 const MAX_UNTOLD: u16 = 2;

@@ -1,8 +1,7 @@
 //! The receiver's SACK blocks (RFC 2018, RFC 2883), kept as Linux does: the four
 //! last changed, newest first.
 
-use crate::Seq;
-use crate::segment::SackBlocks;
+use crate::segment::{SackBlocks, Seq};
 
 /// Blocks that are remembered (`TCP_NUM_SACKS`).
 const REMEMBERED: usize = 4;

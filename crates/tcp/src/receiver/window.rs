@@ -2,9 +2,8 @@
 
 use narrows_base::Time;
 
-use crate::MSS;
 use crate::profile::ReceiveWindow;
-use crate::segment::Data;
+use crate::segment::{Data, MSS};
 use crate::timer::timestamp_ms;
 
 /// Packets in the first window that autotuning assumes (`TCP_INIT_CWND`).

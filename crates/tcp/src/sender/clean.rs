@@ -6,9 +6,8 @@ use narrows_cc::DeliveredSample;
 
 use super::connection::Connection;
 use super::findings::Findings;
-use crate::Seq;
 use crate::scoreboard::Marks;
-use crate::segment::Ack;
+use crate::segment::{Ack, Seq};
 use crate::timer::timestamp_ms;
 
 /// What was acknowledged cumulatively.

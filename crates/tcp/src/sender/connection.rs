@@ -16,7 +16,6 @@ use super::tail_probe::TailProbe;
 use super::timers::Timers;
 use super::undo::Undo;
 use super::unsent::Unsent;
-use crate::Seq;
 use crate::ecn::SenderEcn;
 use crate::metrics::{Ending, Metrics};
 use crate::outbox::Envelope;
@@ -25,7 +24,7 @@ use crate::profile::TcpProfile;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::segment::Segment;
+use crate::segment::{Segment, Seq};
 
 /// An established sender: Linux's `struct tcp_sock`, taken apart. Each part guards its own
 /// state; the files beside this one are what Linux's functions do with several of them.

@@ -2,8 +2,8 @@
 
 use narrows_base::Time;
 
-use crate::Seq;
 use crate::scoreboard::Scoreboard;
+use crate::segment::Seq;
 
 /// How full the window was lately.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use narrows_cc::RecoveryState;
 
-use crate::Seq;
+use crate::segment::Seq;
 
 /// The current or last congestion episode.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use narrows_base::{Duration, Time};
 
-use crate::Seq;
 use crate::rate::Draft;
+use crate::segment::Seq;
 
 /// What an ACK lets the sender send again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

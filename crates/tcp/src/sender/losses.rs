@@ -7,9 +7,9 @@ use narrows_cc::{LostPacket, RecoveryState};
 use super::connection::Connection;
 use super::findings::Findings;
 use super::timers::Pending;
-use crate::Seq;
 use crate::profile::LossDetection;
 use crate::rtt::TIMEOUT_MIN_US;
+use crate::segment::Seq;
 
 impl Connection {
     /// Looks for losses on an ACK (`tcp_identify_packet_loss`).

@@ -28,11 +28,10 @@ mod unsent;
 
 use narrows_base::{Duration, Packet, Time};
 
-use crate::Seq;
 use crate::ecn::EcnMode;
 use crate::metrics::Metrics;
 use crate::outbox::Envelope;
-use crate::segment::{Kind, Segment};
+use crate::segment::{Kind, Segment, Seq};
 pub use config::{MakeControl, SenderConfig, SenderStats, SenderView};
 use connection::{Connection, Established};
 use handshake::Handshake;

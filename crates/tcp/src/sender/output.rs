@@ -3,11 +3,10 @@
 use narrows_base::{Packet, Time};
 
 use super::unsent::Unsent;
-use crate::Seq;
 use crate::ecn::SenderEcn;
 use crate::outbox::{Envelope, Outbox};
 use crate::scoreboard::Scoreboard;
-use crate::segment::{Data, Kind, Segment};
+use crate::segment::{Data, Kind, Segment, Seq};
 use crate::timer::timestamp_ms;
 
 /// Packets in a row that leave together.

@@ -9,8 +9,8 @@ use super::findings::Findings;
 use super::tail_probe::ProbeEnd;
 use super::timers::Pending;
 use super::transmit::Push;
-use crate::Seq;
 use crate::rtt::{RTO_MIN_US, TIMEOUT_MIN_US};
+use crate::segment::Seq;
 
 impl Connection {
     /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985

@@ -1,9 +1,9 @@
 //! RACK: a packet is lost if one sent later has arrived and enough time has
 //! passed (Linux tcp_recovery.c, RFC 8985).
 
-use crate::Seq;
 use crate::profile::{LossDetection, TcpProfile};
 use crate::scoreboard::{Marks, Scoreboard, Sent};
+use crate::segment::Seq;
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a widened window persists.
 const PERSIST: u32 = 16;

@@ -5,8 +5,8 @@ use narrows_base::Time;
 use super::connection::Connection;
 use super::output::Burst;
 use super::timers::Pending;
-use crate::Seq;
 use crate::scoreboard::Marks;
+use crate::segment::Seq;
 use crate::timer::timestamp_ms;
 
 impl Connection {

@@ -4,9 +4,8 @@ use narrows_cc::RecoveryState;
 
 use super::connection::Connection;
 use super::findings::Findings;
-use crate::Seq;
 use crate::scoreboard::Marks;
-use crate::segment::{Ack, SackBlocks};
+use crate::segment::{Ack, SackBlocks, Seq};
 
 impl Connection {
     /// Marks what the SACK blocks say.

@@ -1,6 +1,6 @@
 //! The loss probe that is under way (RFC 8985 section 7).
 
-use crate::Seq;
+use crate::segment::Seq;
 
 /// A tail loss probe, if one is under way.
 #[derive(Debug, Default)]

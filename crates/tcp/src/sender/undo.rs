@@ -1,7 +1,7 @@
 //! Whether the last reduction was spurious: every retransmission turned out to be a
 //! duplicate, or an ACK answers what was sent before the first of them.
 
-use crate::Seq;
+use crate::segment::Seq;
 
 /// What is known of the retransmissions of an episode.
 #[derive(Debug, Default)]
