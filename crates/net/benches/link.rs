@@ -15,7 +15,7 @@ type Body = [u64; 5];
 fn link() -> Link<Body> {
     let queue = DropTail::new(Limit::Bytes(Bytes::new(437_500)));
     let rate = RateProcess::constant(Rate::from_bps(80_000_000));
-    Link::new(queue, rate, Duration::from_micros(12_500))
+    Link::new(queue, rate)
 }
 
 /// Hands over packets at a fixed gap and polls at each deadline, as the

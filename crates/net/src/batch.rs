@@ -1,10 +1,8 @@
-//! A link that sends in batches: aggregation as in Wi-Fi, slots as in cellular
-//! networks.
+//! Batches: aggregation as in Wi-Fi.
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
-use crate::port::{Due, Port};
-use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline};
+use crate::{Port, Service};
 
 /// How batches are made. The defaults are those of one Wi-Fi station (802.11ac)
 /// without rivals; measured values vary.
@@ -17,9 +15,6 @@ pub struct BatchParams {
     pub access: Duration,
     /// Random extra of that, uniform from zero on: 135 us, the backoff.
     pub contention: Duration,
-    /// Batches start at multiples of this; zero for any time: zero. A cellular
-    /// slot is 1 ms (LTE) or 0.5 ms (5G).
-    pub slot: Duration,
     /// Packets in a batch at most: 64.
     pub max_packets: u32,
     /// No packet is added once the batch takes so long: 4 ms.
@@ -34,7 +29,6 @@ impl Default for BatchParams {
             rate: Rate::from_bps(400_000_000),
             access: Duration::from_micros(150),
             contention: Duration::from_micros(135),
-            slot: Duration::ZERO,
             max_packets: 64,
             max_time: Duration::from_millis(4),
             overhead: 40,
@@ -51,20 +45,13 @@ enum State {
     Sending(Time),
 }
 
-impl State {
-    fn ends(self) -> Option<Time> {
-        match self {
-            Self::Idle => None,
-            Self::Access(at) | Self::Sending(at) => Some(at),
-        }
-    }
-}
-
-/// A link whose packets leave in batches: it gains access to the medium, takes
-/// what waits up to a limit, and all of it arrives at the batch's end.
-pub struct BatchLink<B> {
+/// Packets leave in batches: the service gains access to the medium, takes what waits up
+/// to a limit, and all of it arrives at the batch's end.
+///
+/// The packets of the batch being sent are no longer in the queue.
+#[derive(Clone, Debug)]
+pub struct Batches<B> {
     params: BatchParams,
-    port: Port<B>,
     random: Stream,
     state: State,
     /// Packets and bytes of the batch being sent.
@@ -73,18 +60,17 @@ pub struct BatchLink<B> {
     filling: Vec<Packet<B>>,
 }
 
-impl<B> BatchLink<B> {
-    /// An idle link.
+impl<B> Batches<B> {
+    /// A service that is idle.
     ///
     /// # Panics
     /// If the rate or the number of packets is zero.
     #[must_use]
-    pub fn new(queue: impl Into<Queue<B>>, params: &BatchParams, random: Stream) -> Self {
+    pub fn new(params: &BatchParams, random: Stream) -> Self {
         assert!(params.rate.as_bps() > 0, "a link needs a rate above zero");
         assert!(params.max_packets > 0, "a batch needs room for a packet");
         Self {
             params: *params,
-            port: Port::new(queue.into()),
             random,
             state: State::Idle,
             batch: (0, Bytes::ZERO),
@@ -92,56 +78,9 @@ impl<B> BatchLink<B> {
         }
     }
 
-    /// Settles everything that is due at or before `now`, as
-    /// [`Link::catch_up`](crate::Link::catch_up) does.
-    pub fn catch_up(&mut self, now: Time) {
-        self.port.reach(now);
-        while let Some(due) = self.port.due(self.state.ends(), now) {
-            match due {
-                Due::Queue(at) => self.run_timer(at),
-                Due::Service(_) => self.change_state(),
-            }
-        }
-    }
-
-    /// The counters, as of the last instant that the link has reached.
-    #[must_use]
-    pub const fn counters(&self) -> Counters {
-        self.port.counters()
-    }
-
-    /// The bytes that wait, without the batch being sent.
-    #[must_use]
-    pub fn backlog(&self) -> Bytes {
-        self.port.queue.backlog()
-    }
-
-    /// The packets that wait, without the batch being sent.
-    #[must_use]
-    pub fn backlog_packets(&self) -> usize {
-        self.port.queue.len()
-    }
-
-    /// The packets inside: waiting, being sent, or due and not yet polled.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.port.held()
-    }
-
-    fn change_state(&mut self) {
-        match self.state {
-            State::Idle => {}
-            State::Access(at) => self.fill(at),
-            State::Sending(at) => {
-                self.port.count_forwarded(self.batch.0, self.batch.1);
-                self.seek_access(at);
-            }
-        }
-    }
-
     /// Begins to wait for the medium if anything waits for it.
-    fn seek_access(&mut self, now: Time) {
-        if self.port.queue.is_empty() {
+    fn seek_access(&mut self, now: Time, port: &Port<B>) {
+        if port.is_empty() {
             self.state = State::Idle;
             return;
         }
@@ -150,19 +89,16 @@ impl<B> BatchLink<B> {
             let most = self.params.contention.as_nanos();
             at += Duration::from_nanos(self.random.below(most + 1));
         }
-        if !self.params.slot.is_zero() {
-            at = Time::ZERO + (at - Time::ZERO).round_up_to(self.params.slot);
-        }
         self.state = State::Access(at);
     }
 
     /// Takes what fits into a batch that starts at `start`.
-    fn fill(&mut self, start: Time) {
+    fn fill(&mut self, start: Time, port: &mut Port<B>) {
         let mut packets = std::mem::take(&mut self.filling);
         let (mut air, mut bytes) = (Duration::ZERO, Bytes::ZERO);
         let mut on_air = Bytes::ZERO;
         while packets.len() < self.params.max_packets as usize && air < self.most_air(&packets) {
-            let Some(packet) = self.port.dequeue(start) else { break };
+            let Some(packet) = port.dequeue(start) else { break };
             bytes += packet.bytes();
             on_air += packet.bytes() + Bytes::new(u64::from(self.params.overhead));
             air = self.params.rate.time_to_send(on_air);
@@ -170,7 +106,7 @@ impl<B> BatchLink<B> {
         }
         self.batch = (packets.len() as u64, bytes);
         self.state = if packets.is_empty() { State::Idle } else { State::Sending(start + air) };
-        packets.drain(..).for_each(|packet| self.port.departures.push(start + air, packet));
+        packets.drain(..).for_each(|packet| port.depart(start + air, packet));
         self.filling = packets;
     }
 
@@ -178,41 +114,31 @@ impl<B> BatchLink<B> {
     fn most_air(&self, packets: &[Packet<B>]) -> Duration {
         if packets.is_empty() { Duration::MAX } else { self.params.max_time }
     }
-
-    fn run_timer(&mut self, due: Time) {
-        self.port.run_timer(due);
-        if matches!(self.state, State::Idle) {
-            self.seek_access(due);
-        }
-    }
 }
 
-impl<B> Element<B> for BatchLink<B> {
-    fn receive(&mut self, packet: Packet<B>, now: Time) {
-        self.port.count_arrival(now);
-        self.catch_up(now);
-        self.port.enqueue(packet, now);
-        if matches!(self.state, State::Idle) {
-            self.seek_access(now);
+impl<B> Service<B> for Batches<B> {
+    fn next(&self) -> Option<Time> {
+        match self.state {
+            State::Idle => None,
+            State::Access(at) | State::Sending(at) => Some(at),
         }
     }
 
-    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.catch_up(now);
-        self.port.pop_due(now)
+    fn act(&mut self, now: Time, port: &mut Port<B>) {
+        match self.state {
+            State::Idle => {}
+            State::Access(_) => self.fill(now, port),
+            State::Sending(_) => {
+                port.count_forwarded(self.batch.0, self.batch.1);
+                self.seek_access(now, port);
+            }
+        }
     }
 
-    fn next_deadline(&self) -> Option<Time> {
-        let change = match self.state {
-            State::Access(at) => Some(at),
-            // The batch itself is among the departures.
-            State::Idle | State::Sending(_) => None,
-        };
-        self.port.next_deadline(change)
-    }
-
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.port.verdicts.take_dropped()
+    fn wake(&mut self, now: Time, port: &mut Port<B>) {
+        if matches!(self.state, State::Idle) {
+            self.seek_access(now, port);
+        }
     }
 }
 
@@ -221,12 +147,12 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
-    use crate::{DropTail, Limit};
+    use crate::{DropTail, Element as _, Limit, Served};
 
     /// Departures in us of packets of 1,000 bytes that arrive then.
     fn left(params: BatchParams, arrivals: &[u64]) -> Vec<u64> {
         let queue = DropTail::new(Limit::Packets(1_000));
-        let mut link = BatchLink::new(queue, &params, Stream::new(1, "batch"));
+        let mut link = Served::with(queue, Batches::new(&params, Stream::new(1, "batch")));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
             link.receive(packet, Time::from_nanos(micros * 1_000));
@@ -258,12 +184,6 @@ mod tests {
         assert_eq!(left(few, &[0; 4]), [130, 130, 130, 240]);
         let short = BatchParams { max_time: Duration::from_micros(15), ..params() };
         assert_eq!(left(short, &[0; 3]), [120, 120, 230]);
-    }
-
-    #[test]
-    fn batches_start_in_slots() {
-        let slotted = BatchParams { slot: Duration::from_millis(1), ..params() };
-        assert_eq!(left(slotted, &[0, 950, 1_500]), [1_020, 1_020, 2_010]);
     }
 
     #[test]

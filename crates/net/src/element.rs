@@ -56,6 +56,15 @@ pub trait Element<B> {
     /// nothing happens before the next arrival.
     fn next_deadline(&self) -> Option<Time>;
 
+    /// How many packets are inside: those that wait, are under way, or are due and not yet
+    /// polled.
+    fn held(&self) -> usize;
+
+    /// How many packets it has made so far: copies.
+    fn made(&self) -> u64 {
+        0
+    }
+
     /// The next packet of those dropped so far, in the order of their drops.
     /// They are kept until they are taken.
     fn take_dropped(&mut self) -> Option<Dropped<B>> {

@@ -50,28 +50,29 @@ mod element;
 mod impairment;
 mod line;
 mod link;
-mod medium;
 pub mod path;
 mod policer;
 mod port;
 mod queue;
 mod rate;
+mod service;
 mod slots;
 
-pub use batch::{BatchLink, BatchParams};
+pub use batch::{BatchParams, Batches};
 pub use element::{Departure, DropReason, Dropped, Element};
 pub use impairment::{
     Duplication, GilbertElliott, GilbertElliottParams, Jitter, Merge, Netem, NetemParams, Outage,
     OutageMode, Overtaking, RandomLoss, Route, Thinning, ThinningParams,
 };
 pub use line::Line;
-pub use link::{Counters, Link};
-pub use medium::Medium;
+pub use link::{AnyServed, Counters, Link, Served};
 pub use policer::{Policer, PolicerParams};
+pub use port::Port;
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
     FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,
     SquareRoot, Tbf, TbfParams, Verdicts,
 };
 pub use rate::{ConstantRate, RateProcess, SteppedRate, Trace, TraceError};
-pub use slots::{SlotParams, SlottedLink};
+pub use service::{Service, Transmitter};
+pub use slots::{SlotParams, Slots};

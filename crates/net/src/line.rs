@@ -24,12 +24,6 @@ impl<B> Line<B> {
     pub const fn delay(&self) -> Duration {
         self.delay
     }
-
-    /// How many packets are on their way.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
 }
 
 impl<B> Element<B> for Line<B> {
@@ -46,6 +40,10 @@ impl<B> Element<B> for Line<B> {
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
     }
 }
 

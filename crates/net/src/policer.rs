@@ -59,12 +59,6 @@ impl<B> Policer<B> {
         }
     }
 
-    /// How many packets wait to be polled.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
-
     /// Takes the tokens for a packet; false, and none taken, if there are too
     /// few.
     fn conforms(&mut self, packet: &Packet<B>, now: Time) -> bool {
@@ -96,6 +90,10 @@ impl<B> Element<B> for Policer<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {

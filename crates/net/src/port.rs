@@ -1,15 +1,16 @@
-//! What every link is built around, whatever its way of sending.
+//! What every link is built around, whatever its service.
 
 use narrows_base::{Bytes, Packet, Time};
 
 use crate::departures::Departures;
 use crate::{Counters, Departure, Queue, QueueDiscipline, Verdicts};
 
-/// A queue, what has left it, and the counts.
-pub(crate) struct Port<B> {
+/// A link's queue, what has left it, and the counts: what a [`Service`](crate::Service)
+/// works with.
+pub struct Port<B> {
     pub(crate) queue: Queue<B>,
     /// Packets that come out at known instants, in order.
-    pub(crate) departures: Departures<B>,
+    departures: Departures<B>,
     pub(crate) verdicts: Verdicts<B>,
     /// Counts only arrivals and forwarded packets; the verdicts count the rest.
     counters: Counters,
@@ -75,19 +76,48 @@ impl<B> Port<B> {
         self.counters.arrived_packets += 1;
     }
 
+    /// Puts a packet into the queue.
     #[inline]
-    pub(crate) fn enqueue(&mut self, packet: Packet<B>, now: Time) {
+    pub fn enqueue(&mut self, packet: Packet<B>, now: Time) {
         self.queue.enqueue(packet, now, &mut self.verdicts);
     }
 
+    /// The packet to send from `now` on.
     #[inline]
-    pub(crate) fn dequeue(&mut self, now: Time) -> Option<Packet<B>> {
+    pub fn dequeue(&mut self, now: Time) -> Option<Packet<B>> {
         self.queue.dequeue(now, &mut self.verdicts)
     }
 
-    /// So many packets with so many bytes were sent.
+    /// Takes a packet that finds the service idle, and gives the packet to send.
     #[inline]
-    pub(crate) fn count_forwarded(&mut self, packets: u64, bytes: Bytes) {
+    pub fn pass(&mut self, packet: Packet<B>, now: Time) -> Option<Packet<B>> {
+        self.queue.pass(packet, now, &mut self.verdicts)
+    }
+
+    /// Whether no packet waits in the queue.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The bytes that wait in the queue.
+    #[must_use]
+    pub fn backlog(&self) -> Bytes {
+        self.queue.backlog()
+    }
+
+    /// Lets a packet out of the link at `at`.
+    ///
+    /// # Panics
+    /// If the packet before it leaves later.
+    #[inline]
+    pub fn depart(&mut self, at: Time, packet: Packet<B>) {
+        self.departures.push(at, packet);
+    }
+
+    /// Counts packets that were sent, and their bytes.
+    #[inline]
+    pub fn count_forwarded(&mut self, packets: u64, bytes: Bytes) {
         self.counters.forwarded_packets += packets;
         self.counters.forwarded_bytes += bytes;
     }

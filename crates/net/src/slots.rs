@@ -1,10 +1,8 @@
-//! A link that is served in slots, as a cellular one, at a rate that may depend on
-//! what waits.
+//! Slots, as in cellular networks, at a rate that may depend on what waits.
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
-use crate::port::{Due, Port};
-use crate::{Counters, Departure, Dropped, Element, Queue, QueueDiscipline};
+use crate::{Port, Service};
 
 /// How slots are granted. The defaults are a full rate of 50 Mbit/s in slots of 1 ms
 /// (LTE's subframe, 3GPP TS 36.211 section 4), whatever waits.
@@ -32,16 +30,18 @@ impl Default for SlotParams {
     }
 }
 
-/// A link whose packets leave at the ends of slots.
+/// Packets leave at the ends of slots.
 ///
 /// At each multiple of the slot's length the scheduler looks at what waits and grants
 /// the bytes that the rate earns in a slot. Packets leave in order as far as the grant
 /// reaches; one that doesn't fit keeps what has passed of it (RLC segmentation), and
 /// what a grant has left when nothing waits any more is lost. A packet that arrives as
 /// a slot ends has missed it.
-pub struct SlottedLink<B> {
+///
+/// A packet of which a part has passed is no longer in the queue.
+#[derive(Clone, Debug)]
+pub struct Slots<B> {
     params: SlotParams,
-    port: Port<B>,
     /// The next slot's end, if anything waits.
     next: Option<Time>,
     /// The packet of which a part has passed, and what is missing, in bits times ns.
@@ -51,63 +51,24 @@ pub struct SlottedLink<B> {
 /// Bits times ns (a rate in bit/s times a time in ns) in a byte.
 const PER_BYTE: u128 = 8_000_000_000;
 
-impl<B> SlottedLink<B> {
-    /// An idle link.
+impl<B> Slots<B> {
+    /// A service that is idle.
     ///
     /// # Panics
     /// If a rate, the slot or the full backlog is zero, or the least rate above the full one.
     #[must_use]
-    pub fn new(queue: impl Into<Queue<B>>, params: &SlotParams) -> Self {
+    pub fn new(params: &SlotParams) -> Self {
         assert!(!params.slot.is_zero(), "slots need a length above zero");
         assert!(params.full_backlog > Bytes::ZERO, "a full backlog is above zero");
         let least = params.min_rate.unwrap_or(params.rate);
         assert!(least.as_bps() > 0 && least <= params.rate, "0 < min_rate <= rate is needed");
-        Self { params: *params, port: Port::new(queue.into()), next: None, head: None }
+        Self { params: *params, next: None, head: None }
     }
 
-    /// Settles everything that is due at or before `now`, as
-    /// [`Link::catch_up`](crate::Link::catch_up) does.
-    pub fn catch_up(&mut self, now: Time) {
-        self.port.reach(now);
-        while let Some(due) = self.port.due(self.next, now) {
-            match due {
-                Due::Queue(at) => {
-                    self.port.run_timer(at);
-                    self.seek_slot(at);
-                }
-                Due::Service(at) => self.serve(at),
-            }
-        }
-    }
-
-    /// The counters, as of the last instant that the link has reached.
-    #[must_use]
-    pub const fn counters(&self) -> Counters {
-        self.port.counters()
-    }
-
-    /// The bytes that wait, without a packet of which a part has passed.
-    #[must_use]
-    pub fn backlog(&self) -> Bytes {
-        self.port.queue.backlog()
-    }
-
-    /// The packets that wait, without one of which a part has passed.
-    #[must_use]
-    pub fn backlog_packets(&self) -> usize {
-        self.port.queue.len()
-    }
-
-    /// The packets inside: waiting, partly passed, or due and not yet polled.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.port.held() + usize::from(self.head.is_some())
-    }
-
-    /// What a slot that ends now grants, in bits times ns.
-    fn grant(&self) -> u128 {
+    /// What a slot that ends now grants with this backlog, in bits times ns.
+    fn grant(&self, backlog: Bytes) -> u128 {
         let head = self.head.as_ref().map_or(0, |head| head.1.div_ceil(PER_BYTE));
-        let waiting = u128::from(self.port.queue.backlog().get()) + head;
+        let waiting = u128::from(backlog.get()) + head;
         let full = u128::from(self.params.full_backlog.get());
         let most = u128::from(self.params.rate.as_bps());
         let least = self.params.min_rate.map_or(most, |rate| u128::from(rate.as_bps()));
@@ -115,55 +76,47 @@ impl<B> SlottedLink<B> {
         rate * u128::from(self.params.slot.as_nanos())
     }
 
-    fn serve(&mut self, now: Time) {
-        let mut grant = self.grant();
-        loop {
-            let head = self.head.take().or_else(|| {
-                let packet = self.port.dequeue(now)?;
-                let size = u128::from(packet.size) * PER_BYTE;
-                Some((packet, size))
-            });
-            let Some((packet, missing)) = head else { break };
+    /// The packet whose turn it is, and what is missing of it.
+    fn take_head(&mut self, now: Time, port: &mut Port<B>) -> Option<(Packet<B>, u128)> {
+        self.head.take().or_else(|| {
+            let packet = port.dequeue(now)?;
+            let size = u128::from(packet.size) * PER_BYTE;
+            Some((packet, size))
+        })
+    }
+}
+
+impl<B> Service<B> for Slots<B> {
+    fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// Sends as far as the grant of the slot that ends now reaches.
+    fn act(&mut self, now: Time, port: &mut Port<B>) {
+        let mut grant = self.grant(port.backlog());
+        while let Some((packet, missing)) = self.take_head(now, port) {
             if missing > grant {
                 self.head = Some((packet, missing - grant));
                 break;
             }
             grant -= missing;
-            self.port.count_forwarded(1, packet.bytes());
-            self.port.departures.push(now, packet);
+            port.count_forwarded(1, packet.bytes());
+            port.depart(now, packet);
         }
-        let more = self.head.is_some() || !self.port.queue.is_empty();
+        let more = self.head.is_some() || !port.is_empty();
         self.next = more.then(|| now + self.params.slot);
     }
 
     /// Waits for the first slot that ends after `now`, if it doesn't wait for one.
-    fn seek_slot(&mut self, now: Time) {
-        if self.next.is_none() && !self.port.queue.is_empty() {
+    fn wake(&mut self, now: Time, port: &mut Port<B>) {
+        if self.next.is_none() && !port.is_empty() {
             let after = now - Time::ZERO + Duration::from_nanos(1);
             self.next = Some(Time::ZERO + after.round_up_to(self.params.slot));
         }
     }
-}
 
-impl<B> Element<B> for SlottedLink<B> {
-    fn receive(&mut self, packet: Packet<B>, now: Time) {
-        self.port.count_arrival(now);
-        self.catch_up(now);
-        self.port.enqueue(packet, now);
-        self.seek_slot(now);
-    }
-
-    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.catch_up(now);
-        self.port.pop_due(now)
-    }
-
-    fn next_deadline(&self) -> Option<Time> {
-        self.port.next_deadline(self.next)
-    }
-
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.port.verdicts.take_dropped()
+    fn held(&self) -> usize {
+        usize::from(self.head.is_some())
     }
 }
 
@@ -172,11 +125,11 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
-    use crate::{DropTail, Limit};
+    use crate::{DropTail, Element as _, Limit, Served};
 
     /// Departures in ms of packets of 1,000 bytes that arrive at these us.
     fn left(params: SlotParams, arrivals: &[u64]) -> Vec<u64> {
-        let mut link = SlottedLink::new(DropTail::new(Limit::Packets(10_000)), &params);
+        let mut link = Served::with(DropTail::new(Limit::Packets(10_000)), Slots::new(&params));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
             link.receive(packet, Time::from_nanos(micros * 1_000));

@@ -1,8 +1,8 @@
 //! Elements one after the other.
 
 use narrows_base::{Bytes, Ecn, Packet, Time};
-use narrows_net::config::{AnyLink, Passage as Impairment};
-use narrows_net::{Counters, Departure, Dropped, Element as _, Link, Medium, RandomLoss};
+use narrows_net::config::AnyLink;
+use narrows_net::{AnyServed, Counters, Departure, Dropped, Element, Link, RandomLoss};
 
 use crate::frame::{Frame, has_data, mark};
 use crate::path::{Passage, Witness};
@@ -10,8 +10,8 @@ use crate::path::{Passage, Witness};
 #[allow(clippy::large_enum_variant)] // a handful in a run
 enum Stage {
     Link(Link<Frame>),
-    Medium(Box<dyn Medium<Frame> + Send>),
-    Impairment(Box<dyn Impairment<Frame> + Send>),
+    Served(AnyServed<Frame>),
+    Impairment(Box<dyn Element<Frame> + Send>),
 }
 
 /// Calls a method that every kind of element has.
@@ -19,7 +19,7 @@ macro_rules! of {
     ($stage:expr, $element:ident => $call:expr) => {
         match $stage {
             Stage::Link($element) => $call,
-            Stage::Medium($element) => $call,
+            Stage::Served($element) => $call,
             Stage::Impairment($element) => $call,
         }
     };
@@ -54,12 +54,12 @@ impl Chain {
     pub(crate) fn add_link(&mut self, link: AnyLink<Frame>, loss: RandomLoss<Frame>) {
         self.stages.push(match link {
             AnyLink::Link(link) => Stage::Link(link),
-            AnyLink::Medium(link) => Stage::Medium(link),
+            AnyLink::Served(link) => Stage::Served(link),
         });
         self.loss = Some(loss);
     }
 
-    pub(crate) fn add(&mut self, impairment: Box<dyn Impairment<Frame> + Send>) {
+    pub(crate) fn add(&mut self, impairment: Box<dyn Element<Frame> + Send>) {
         self.stages.push(Stage::Impairment(impairment));
     }
 
@@ -145,7 +145,7 @@ impl Chain {
     pub(crate) fn queue(&self) -> (Counters, Bytes, usize) {
         let state = |stage: &Stage| match stage {
             Stage::Link(l) => Some((l.counters(), l.backlog(), l.backlog_packets())),
-            Stage::Medium(l) => Some((l.counters(), l.backlog(), l.backlog_packets())),
+            Stage::Served(l) => Some((l.counters(), l.backlog(), l.backlog_packets())),
             Stage::Impairment(_) => None,
         };
         self.stages.iter().find_map(state).unwrap_or_default()

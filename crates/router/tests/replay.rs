@@ -103,7 +103,7 @@ fn replay(config: &PathConfig, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
     let random = Stream::new(config.seed, "path/queue");
     let queue: Queue<()> = config::queue(&config.queue, config.limit(), random);
     let rate = RateProcess::constant(Rate::from_bps(RATE));
-    let mut link: Link<()> = Link::new(queue, rate, Duration::ZERO);
+    let mut link: Link<()> = Link::new(queue, rate);
     for &(at, _, flow, size) in arrivals {
         link.receive(Packet { flow: FlowId(flow), size, ecn: Ecn::NotEct, body: () }, at);
     }

@@ -26,7 +26,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
             }
             Role::Receiver => Point::Receiver,
             Role::Link if from == BOTTLENECK => Point::AfterQueue,
-            Role::Link | Role::Impairment | Role::Passage => return,
+            Role::Link | Role::Impairment | Role::Delay => return,
         };
         self.tap.packet(point, Direction::Out, at, packet);
     }
@@ -41,7 +41,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
             Role::Sender => Point::Sender,
             Role::Receiver => Point::Receiver,
             Role::Link if to == BOTTLENECK => Point::BeforeQueue,
-            Role::Link | Role::Impairment | Role::Passage => return,
+            Role::Link | Role::Impairment | Role::Delay => return,
         };
         if self.network.returns_past_bottleneck(to, packet.flow) {
             self.tap.packet(Point::AfterQueue, Direction::In, at, packet);

@@ -159,38 +159,6 @@ pub static IMPAIRMENTS: &[&Info] = &[
     },
 ];
 
-/// An element that passes packets on, and says how many are inside.
-pub trait Passage<B>: Element<B> {
-    /// Packets inside.
-    fn held(&self) -> usize;
-
-    /// Packets that it has made: copies.
-    fn made(&self) -> u64 {
-        0
-    }
-}
-
-macro_rules! passages {
-    ($($element:ident),*) => {
-        $(impl<B> Passage<B> for $element<B> {
-            fn held(&self) -> usize {
-                Self::held(self)
-            }
-        })*
-    };
-}
-passages!(GilbertElliott, Jitter, Netem, Outage, Policer, RandomLoss, Route, Thinning);
-
-impl<B: Clone> Passage<B> for Duplication<B> {
-    fn held(&self) -> usize {
-        Self::held(self)
-    }
-
-    fn made(&self) -> u64 {
-        self.copies()
-    }
-}
-
 /// What an impairment must know of the packets' bodies to merge acknowledgements.
 pub struct Acks<B> {
     /// Whether a packet is nothing but an acknowledgement.
@@ -249,7 +217,7 @@ pub fn impairment<B: Clone + Send + 'static>(
     mut random: Stream,
     end: Time,
     acks: Acks<B>,
-) -> Box<dyn Passage<B> + Send> {
+) -> Box<dyn Element<B> + Send> {
     match choice.kind.as_str() {
         "loss" => Box::new(RandomLoss::new(choice.parameters.number("probability"), random)),
         "gilbert_elliott" => Box::new(GilbertElliott::new(&gilbert_elliott(choice), random)),

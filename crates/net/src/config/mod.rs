@@ -8,7 +8,7 @@ mod impairments;
 mod queues;
 mod services;
 
-pub use impairments::{Acks, IMPAIRMENTS, Passage, impairment, impairment_fits};
+pub use impairments::{Acks, IMPAIRMENTS, impairment, impairment_fits};
 pub use narrows_base::registry::{
     Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Value, check, info,
 };

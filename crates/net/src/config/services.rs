@@ -1,11 +1,11 @@
 //! How a link serves its queue, by name.
 
-use narrows_base::{Bytes, Duration, Rate, Stream, Time};
+use narrows_base::{Bytes, Rate, Stream, Time};
 
 use super::{Choice, Fallback, Fault, Info, Parameter, Role, SHORTEST_PERIOD, Unit, queue};
 use crate::{
-    BatchLink, BatchParams, Limit, Link, Medium, Queue, QueueDiscipline as _, RateProcess,
-    SlotParams, SlottedLink, SteppedRate, Tbf, TbfParams, Trace,
+    AnyServed, BatchParams, Batches, Limit, Link, Queue, QueueDiscipline as _, RateProcess, Served,
+    Service, SlotParams, Slots, SteppedRate, Tbf, TbfParams, Trace,
 };
 
 use Fallback::{LinkRate, Off, Required, Whole};
@@ -146,7 +146,7 @@ pub enum AnyLink<B> {
     /// One packet after the other.
     Link(Link<B>),
     /// In batches or slots.
-    Medium(Box<dyn Medium<B> + Send>),
+    Served(AnyServed<B>),
 }
 
 /// Whether the parameters of a checked service go together.
@@ -214,7 +214,10 @@ pub(super) fn peakrate(choice: &Choice) -> Option<(Rate, Bytes)> {
 pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> AnyLink<B> {
     let random = |part| Stream::new(seed, &format!("{name}/{part}"));
     let waiting = queue(parts.queue, parts.limit, random("queue"));
-    let simple = |waiting: Queue<B>, rate| AnyLink::Link(Link::new(waiting, rate, Duration::ZERO));
+    let simple = |waiting: Queue<B>, rate| AnyLink::Link(Link::new(waiting, rate));
+    let served = |waiting, service: Box<dyn Service<B> + Send>| {
+        AnyLink::Served(Served::with(waiting, service))
+    };
     match parts.service.kind.as_str() {
         "constant" => simple(waiting, RateProcess::constant(parts.rate)),
         "steps" => simple(waiting, steps(parts).into()),
@@ -223,10 +226,10 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
             simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
         }
         "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
-        "cellular" => AnyLink::Medium(Box::new(SlottedLink::new(waiting, &slots(parts)))),
+        "cellular" => served(waiting, Box::new(Slots::new(&slots(parts)))),
         "wifi" => {
             let params = batches(parts.service);
-            AnyLink::Medium(Box::new(BatchLink::new(waiting, &params, random("service"))))
+            served(waiting, Box::new(Batches::new(&params, random("service"))))
         }
         other => panic!("a service {other}: it wasn't checked"),
     }
@@ -257,7 +260,7 @@ fn tbf<B: Send + 'static>(parts: LinkChoice<'_>, random: Stream) -> Link<B> {
         Tbf::with_queue(&params, queue(parts.queue, parts.limit, random))
     };
     debug_assert!(bucket.is_empty());
-    Link::new(bucket, RateProcess::constant(service.parameters.rate("device")), Duration::ZERO)
+    Link::new(bucket, RateProcess::constant(service.parameters.rate("device")))
 }
 
 fn slots(parts: LinkChoice<'_>) -> SlotParams {
@@ -274,7 +277,6 @@ fn batches(choice: &Choice) -> BatchParams {
         rate: choice.parameters.rate("phy_rate"),
         access: choice.parameters.duration("access"),
         contention: choice.parameters.duration("contention"),
-        slot: Duration::ZERO,
         max_packets: choice.parameters.packets("max_packets"),
         max_time: choice.parameters.duration("max_time"),
         overhead: u32::try_from(choice.parameters.bytes("overhead").get()).expect("bounded"),
@@ -284,6 +286,7 @@ fn batches(choice: &Choice) -> BatchParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Element as _;
     use crate::config::{QUEUES, Room, Value, check, info};
 
     const RATE: Rate = Rate::from_bps(50_000_000);
@@ -324,7 +327,7 @@ mod tests {
                 let parts = LinkChoice { rate: RATE, service: &choice, queue: &discipline, limit };
                 let held = match link::<()>(parts, 1, "path") {
                     AnyLink::Link(link) => link.held(),
-                    AnyLink::Medium(link) => link.held(),
+                    AnyLink::Served(link) => link.held(),
                 };
                 assert_eq!(held, 0);
             }

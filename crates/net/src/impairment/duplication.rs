@@ -25,18 +25,6 @@ impl<B> Duplication<B> {
         assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
         Self { probability, random, departures: Departures::new(), copies: 0 }
     }
-
-    /// How many packets wait to be polled, copies included.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
-
-    /// How many copies it has made.
-    #[must_use]
-    pub const fn copies(&self) -> u64 {
-        self.copies
-    }
 }
 
 impl<B: Clone> Element<B> for Duplication<B> {
@@ -54,6 +42,14 @@ impl<B: Clone> Element<B> for Duplication<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
+    }
+
+    fn made(&self) -> u64 {
+        self.copies
     }
 }
 
@@ -73,6 +69,6 @@ mod tests {
         let left: Vec<_> = std::iter::from_fn(|| duplication.poll(Time::MAX)).collect();
         let twice = left.windows(2).filter(|w| w[0] == w[1]).count();
         assert!((900..1_100).contains(&twice), "{twice}");
-        assert_eq!((left.len(), duplication.copies()), (10_000 + twice, twice as u64));
+        assert_eq!((left.len(), duplication.made()), (10_000 + twice, twice as u64));
     }
 }

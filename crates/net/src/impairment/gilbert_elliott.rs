@@ -69,12 +69,6 @@ impl<B> GilbertElliott<B> {
         }
         self.random.chance(loss)
     }
-
-    /// How many packets wait to be polled.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
 }
 
 impl<B> Element<B> for GilbertElliott<B> {
@@ -92,6 +86,10 @@ impl<B> Element<B> for GilbertElliott<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {

@@ -25,12 +25,6 @@ impl<B> Jitter<B> {
         Self { max, random, departures: Departures::new() }
     }
 
-    /// How many packets wait.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
-
     #[inline]
     fn draw(&mut self) -> Duration {
         if self.max.is_zero() {
@@ -55,6 +49,10 @@ impl<B> Element<B> for Jitter<B> {
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
     }
 }
 

@@ -38,12 +38,6 @@ impl<B> RandomLoss<B> {
     pub fn strikes(&mut self) -> bool {
         self.random.chance(self.probability)
     }
-
-    /// How many packets wait to be polled.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
 }
 
 impl<B> Element<B> for RandomLoss<B> {
@@ -64,6 +58,10 @@ impl<B> Element<B> for RandomLoss<B> {
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {

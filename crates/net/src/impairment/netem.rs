@@ -48,12 +48,6 @@ impl<B> Netem<B> {
         Self { params: *params, gap, counter: 0, random, agenda: Agenda::new() }
     }
 
-    /// How many packets are on their way.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.agenda.len()
-    }
-
     fn draw(&mut self) -> Duration {
         let NetemParams { delay, jitter, .. } = self.params;
         if jitter.is_zero() {
@@ -86,6 +80,10 @@ impl<B> Element<B> for Netem<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.agenda.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.agenda.len()
     }
 }
 

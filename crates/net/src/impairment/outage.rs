@@ -45,12 +45,6 @@ impl<B> Outage<B> {
         Self { outages, next: 0, mode, departures, dropped }
     }
 
-    /// How many packets wait.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.departures.len()
-    }
-
     /// The end of the outage that `now` lies in.
     fn ends(&mut self, now: Time) -> Option<Time> {
         while self.outages.get(self.next).is_some_and(|outage| outage.1 <= now) {
@@ -77,6 +71,10 @@ impl<B> Element<B> for Outage<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {

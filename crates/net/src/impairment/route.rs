@@ -43,12 +43,6 @@ impl<B> Route<B> {
         let (last_due, agenda) = (Time::ZERO, Agenda::new());
         Self { delay: initial, changes, next: 0, overtaking, last_due, agenda }
     }
-
-    /// How many packets are on their way.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.agenda.len()
-    }
 }
 
 impl<B> Element<B> for Route<B> {
@@ -71,6 +65,10 @@ impl<B> Element<B> for Route<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.agenda.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.agenda.len()
     }
 }
 

@@ -72,12 +72,6 @@ impl<B> Thinning<B> {
         self
     }
 
-    /// How many packets wait.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.held.len() + self.departures.len()
-    }
-
     /// Lets those go whose time is over.
     fn catch_up(&mut self, now: Time) {
         self.reached = self.reached.max(now);
@@ -135,6 +129,10 @@ impl<B> Element<B> for Thinning<B> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.departures.next_deadline().or_else(|| self.deadlines.first().map(|first| first.0))
+    }
+
+    fn held(&self) -> usize {
+        self.held.len() + self.departures.len()
     }
 
     fn take_dropped(&mut self) -> Option<Dropped<B>> {

@@ -160,7 +160,7 @@ mod tests {
         let rate = Rate::from_bps(8_000_000);
         let tbf = Tbf::new(&TbfParams::new(rate, Bytes::new(15_140), Bytes::new(limit)));
         let fast = RateProcess::constant(Rate::from_bps(8_000_000_000));
-        Link::new(tbf, fast, Duration::ZERO)
+        Link::new(tbf, fast)
     }
 
     fn send(link: &mut Link<u32>, packets: u32, now: u64) {

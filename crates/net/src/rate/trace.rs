@@ -150,7 +150,7 @@ impl Trace {
 
 #[cfg(test)]
 mod tests {
-    use narrows_base::{Duration, Ecn, FlowId, Packet};
+    use narrows_base::{Ecn, FlowId, Packet};
 
     use super::*;
     use crate::{DropTail, Element, Limit, Link};
@@ -158,7 +158,7 @@ mod tests {
     /// When packets come out, in ms, that arrive so late (in us) with that size.
     fn times(trace: &str, arrivals: &[(u64, u32)]) -> Vec<u64> {
         let queue = DropTail::new(Limit::Packets(100));
-        let mut link = Link::new(queue, Trace::parse(trace).unwrap().into(), Duration::ZERO);
+        let mut link = Link::new(queue, Trace::parse(trace).unwrap().into());
         for (n, &(micros, size)) in arrivals.iter().enumerate() {
             let packet = Packet { flow: FlowId(0), size, ecn: Ecn::NotEct, body: n };
             link.receive(packet, Time::from_nanos(micros * 1_000));

@@ -116,7 +116,7 @@ struct Network {
 pub fn run(queue: Queue<u64>, rate: Rate, senders: &[Sender]) -> Report {
     let empty = vec![Vec::new(); senders.len()];
     let report = Report { delays: empty, bytes: vec![0; senders.len()], dropped: 0 };
-    let link = Link::new(queue, RateProcess::constant(rate), Duration::ZERO);
+    let link = Link::new(queue, RateProcess::constant(rate));
     let (senders, echoes) = (senders.to_vec(), BTreeMap::new());
     let mut network = Network { link, senders, echoes, made: 0, report };
     // They start 10 ms apart.

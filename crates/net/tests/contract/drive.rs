@@ -1,9 +1,10 @@
 //! Callers of an element: punctual ones, late ones and careless ones.
 
 use narrows_base::{Duration, Stream, Time};
+use narrows_net::Element;
 
 use crate::traffic::{Arrival, TICK};
-use crate::{Holds, Outcome};
+use crate::{Body, Outcome};
 
 /// When a caller polls.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,7 @@ pub const OTHERS: [Polling; 9] = [
 /// # Errors
 /// What breaks the calling contract, other than the results of lateness.
 pub fn run(
-    element: &mut dyn Holds,
+    element: &mut dyn Element<Body>,
     arrivals: &[Arrival],
     polling: Polling,
     seed: u64,
@@ -67,7 +68,7 @@ pub fn run(
 }
 
 struct Driver<'a> {
-    element: &'a mut dyn Holds,
+    element: &'a mut dyn Element<Body>,
     polling: Polling,
     random: Stream,
     /// The caller's clock.
@@ -158,7 +159,8 @@ impl Driver<'_> {
         }
         let (departed, dropped) = (self.out.departures.len(), self.out.dropped.len());
         let held = self.element.held();
-        let (received, made) = (self.received, self.element.made());
+        let made = usize::try_from(self.element.made()).expect("copies are few");
+        let received = self.received;
         if received + made == departed + dropped + held {
             return Ok(());
         }

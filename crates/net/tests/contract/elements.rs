@@ -2,54 +2,20 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use narrows_net::{
-    BatchLink, BatchParams, DropTail, Duplication, GilbertElliott, GilbertElliottParams, Jitter,
-    Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode, Overtaking, Policer,
-    PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route, SlotParams, SlottedLink,
-    SteppedRate, Thinning, ThinningParams, Trace,
+    BatchParams, Batches, DropTail, Duplication, Element, GilbertElliott, GilbertElliottParams,
+    Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode, Overtaking, Policer,
+    PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route, Served, SlotParams,
+    Slots, SteppedRate, Thinning, ThinningParams, Trace,
 };
 
+use crate::Body;
 use crate::queues::{Discipline, queue};
 use crate::stack::Stack;
 use crate::test_queues::{Gate, Managed};
 use crate::traffic::{TICK, pick};
-use crate::{Body, Holds};
 
 /// At this rate a full packet takes one [`TICK`].
 pub const RATE: u64 = 1_000_000_000;
-
-macro_rules! holds {
-    ($($element:ident),*) => {
-        $(impl Holds for $element<Body> {
-            fn held(&self) -> usize {
-                $element::held(self)
-            }
-        })*
-    };
-}
-holds!(
-    BatchLink,
-    SlottedLink,
-    Thinning,
-    GilbertElliott,
-    Jitter,
-    Line,
-    Link,
-    Netem,
-    Outage,
-    Policer,
-    RandomLoss,
-    Route
-);
-
-impl Holds for Duplication<Body> {
-    fn held(&self) -> usize {
-        Self::held(self)
-    }
-
-    fn made(&self) -> usize {
-        usize::try_from(self.copies()).unwrap()
-    }
-}
 
 /// What kind of element.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +94,7 @@ impl Kind {
 }
 
 /// An element of this kind with random parameters; the same for the same seed.
-pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
+pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
     let mut random = Stream::new(seed, "element");
     let noise = Stream::new(seed, "noise");
     match kind {
@@ -146,23 +112,23 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Holds> {
         Kind::Thinning => Box::new(thinning(&mut random)),
         Kind::BatchLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(BatchLink::new(queue, &batch(&mut random), noise))
+            Box::new(Served::with(queue, Batches::new(&batch(&mut random), noise)))
         }
         Kind::ManagedBatchLink => {
             let queue = managed(&noise, &mut random);
-            Box::new(BatchLink::new(queue, &batch(&mut random), noise))
+            Box::new(Served::with(queue, Batches::new(&batch(&mut random), noise)))
         }
         Kind::SlottedLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(SlottedLink::new(queue, &slots(&mut random)))
+            Box::new(Served::with(queue, Slots::new(&slots(&mut random))))
         }
         Kind::ManagedSlottedLink => {
             let queue = managed(&noise, &mut random);
-            Box::new(SlottedLink::new(queue, &slots(&mut random)))
+            Box::new(Served::with(queue, Slots::new(&slots(&mut random))))
         }
         Kind::VaryingLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(Link::new(queue, rate_process(&mut random), delay(&mut random)))
+            Box::new(Link::new(queue, rate_process(&mut random)))
         }
         Kind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
         Kind::ManagedLink => Box::new(custom(Managed::new(noise), &mut random)),
@@ -221,7 +187,6 @@ fn batch(random: &mut Stream) -> BatchParams {
         rate: rate(random),
         access: Duration::from_nanos(TICK * random.below(5)),
         contention: [Duration::ZERO, Duration::from_nanos(TICK * 2)][pick(random, 2)],
-        slot: [Duration::ZERO, Duration::from_nanos(TICK * 4)][pick(random, 2)],
         max_packets: [1, 4, 64][pick(random, 3)],
         max_time: Duration::from_nanos(TICK * random.below(20)),
         overhead: [0, 40][pick(random, 2)],
@@ -271,7 +236,7 @@ fn custom(
 }
 
 fn link(queue: impl Into<Queue<Body>>, random: &mut Stream) -> Link<Body> {
-    Link::new(queue, RateProcess::constant(rate(random)), delay(random))
+    Link::new(queue, RateProcess::constant(rate(random)))
 }
 
 /// Mostly a constant rate; steps with outages; a trace at about 12 Mbit/s, which

@@ -1,18 +1,18 @@
 //! Polling late changes nothing; packets are conserved and keep their order.
 
 use narrows_base::Ecn;
-use narrows_net::{Departure, DropReason};
+use narrows_net::{Departure, DropReason, Element};
 
 use crate::drive::{OTHERS, Polling, run};
 use crate::elements::{KINDS, Kind, element};
 use crate::queues::Discipline;
 use crate::traffic::arrivals;
 use crate::wrong::{self, Mistake};
-use crate::{Body, Holds, Outcome, seeds};
+use crate::{Body, Outcome, seeds};
 
 /// Feeds the arrivals of `seed` to the element that `make` makes, polled in all
 /// ways: what came out, or how the contract was broken.
-fn violation(make: impl Fn() -> Box<dyn Holds>, seed: u64) -> Result<Outcome, String> {
+fn violation(make: impl Fn() -> Box<dyn Element<Body>>, seed: u64) -> Result<Outcome, String> {
     let arrivals = arrivals(seed);
     let expected = run(&mut *make(), &arrivals, Polling::OnTime, seed)
         .map_err(|broken| format!("polled on time: {broken}"))?;

@@ -7,7 +7,7 @@ use narrows_base::{Bytes, Duration, Rate, Stream};
 use narrows_net::{Counters, DropTail, Element, Limit, Link, RateProcess};
 
 use crate::drive::{Polling, run};
-use crate::elements::{delay, limit, rate};
+use crate::elements::{limit, rate};
 use crate::traffic::{Arrival, arrivals};
 use crate::{at, packet, seeds};
 
@@ -59,11 +59,11 @@ impl Model {
 /// Packets, and their times, that left and that were dropped.
 type Fates = (Vec<(u64, u64)>, Vec<(u64, u64)>);
 
-fn expected(model: &mut Model, arrivals: &[Arrival], delay: Duration) -> Fates {
+fn expected(model: &mut Model, arrivals: &[Arrival]) -> Fates {
     let (mut left, mut dropped) = (Vec::new(), Vec::new());
     for (now, packet) in arrivals {
         match model.arrive(now.as_nanos(), u64::from(packet.size)) {
-            Some(end) => left.push((packet.body, end + delay.as_nanos())),
+            Some(end) => left.push((packet.body, end)),
             None => dropped.push((packet.body, now.as_nanos())),
         }
     }
@@ -74,16 +74,16 @@ fn expected(model: &mut Model, arrivals: &[Arrival], delay: Duration) -> Fates {
 fn a_drop_tail_link_is_what_its_definition_says() {
     for seed in seeds(1_000) {
         let mut random = Stream::new(seed, "link model");
-        let (rate, limit, delay) = (rate(&mut random), limit(&mut random), delay(&mut random));
+        let (rate, limit) = (rate(&mut random), limit(&mut random));
         let arrivals = arrivals(seed);
-        let mut link = Link::new(DropTail::new(limit), RateProcess::constant(rate), delay);
+        let mut link = Link::new(DropTail::new(limit), RateProcess::constant(rate));
         let out = run(&mut link, &arrivals, Polling::Late(20_000), seed).unwrap();
         let left: Vec<_> =
             out.departures.iter().map(|d| (d.packet.body, d.at.as_nanos())).collect();
         let dropped: Vec<_> =
             out.dropped.iter().map(|d| (d.packet.body, d.at.as_nanos())).collect();
-        let expected = expected(&mut Model::new(rate, limit), &arrivals, delay);
-        assert_eq!((left, dropped), expected, "seed {seed}: {rate:?} {limit:?} {delay:?}");
+        let expected = expected(&mut Model::new(rate, limit), &arrivals);
+        assert_eq!((left, dropped), expected, "seed {seed}: {rate:?} {limit:?}");
     }
 }
 
@@ -91,8 +91,8 @@ fn a_drop_tail_link_is_what_its_definition_says() {
 fn backlog_and_counters_are_those_of_the_instant() {
     for seed in seeds(200) {
         let mut random = Stream::new(seed, "link model");
-        let (rate, limit, delay) = (rate(&mut random), limit(&mut random), delay(&mut random));
-        let mut link = Link::new(DropTail::new(limit), RateProcess::constant(rate), delay);
+        let (rate, limit) = (rate(&mut random), limit(&mut random));
+        let mut link = Link::new(DropTail::new(limit), RateProcess::constant(rate));
         let mut model = Model::new(rate, limit);
         let (mut ends, mut arrived, mut dropped) = (Vec::new(), 0, 0);
         for (now, packet) in arrivals(seed) {
@@ -123,8 +123,7 @@ fn backlog_and_counters_are_those_of_the_instant() {
 fn a_million_packets_back_to_back_take_their_exact_time() {
     let rate = 79_999_987;
     let queue = DropTail::new(Limit::Packets(100));
-    let mut link =
-        Link::new(queue, RateProcess::constant(Rate::from_bps(rate)), Duration::from_millis(5));
+    let mut link = Link::new(queue, RateProcess::constant(Rate::from_bps(rate)));
     let (mut sent, mut last) = (0, at(0));
     while sent < 1_000_000 {
         while sent < 1_000_000 && link.backlog_packets() < 100 {
@@ -142,7 +141,7 @@ fn a_million_packets_back_to_back_take_their_exact_time() {
         end = link.poll(due).unwrap().at;
     }
     let exact = 1_000_000 * 1_500 * 8_000_000_000 / u128::from(rate);
-    assert_eq!(u128::from((end - link.delay()).as_nanos()), exact);
+    assert_eq!(u128::from((end - at(0)).as_nanos()), exact);
     assert_eq!(link.counters().dropped_packets, 0);
 }
 
@@ -150,7 +149,7 @@ fn a_million_packets_back_to_back_take_their_exact_time() {
 #[test]
 fn a_packet_that_arrives_as_another_ends_finds_its_room() {
     let rate = RateProcess::constant(Rate::from_bps(1_000_000_000));
-    let mut link = Link::new(DropTail::new(Limit::Packets(1)), rate, Duration::ZERO);
+    let mut link = Link::new(DropTail::new(Limit::Packets(1)), rate);
     link.receive(packet(0, 1_500), at(0));
     link.receive(packet(1, 1_500), at(5));
     link.receive(packet(2, 1_500), at(11_999));
@@ -167,7 +166,7 @@ fn a_packet_that_arrives_as_another_ends_finds_its_room() {
 #[should_panic(expected = "out of order")]
 fn an_arrival_before_a_poll_panics() {
     let rate = RateProcess::constant(Rate::from_bps(1_000_000_000));
-    let mut link = Link::new(DropTail::new(Limit::Packets(1)), rate, Duration::ZERO);
+    let mut link = Link::new(DropTail::new(Limit::Packets(1)), rate);
     let _ = link.poll(at(10));
     link.receive(packet(0, 1_500), at(9));
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use narrows_base::{Bytes, Duration, Ecn, Packet, Rate, Time};
+use narrows_base::{Bytes, Ecn, Packet, Rate, Time};
 use narrows_net::{Element, Link, Queue, QueueDiscipline, RateProcess, Verdicts};
 
 use crate::{Body, at, packet};
@@ -63,7 +63,7 @@ fn link(timers: &[u64], stuck: bool) -> (Link<Body>, Log) {
     let timers = timers.iter().copied().map(at).collect();
     let diary = Diary { log: Arc::clone(&log), waiting: VecDeque::new(), timers, stuck };
     let rate = RateProcess::constant(Rate::from_bps(1_000_000_000));
-    (Link::new(Queue::Custom(Box::new(diary)), rate, Duration::ZERO), log)
+    (Link::new(Queue::Custom(Box::new(diary)), rate), log)
 }
 
 #[test]

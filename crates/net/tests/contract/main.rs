@@ -15,20 +15,10 @@ mod traffic;
 mod wrong;
 
 use narrows_base::{Ecn, FlowId, Packet, Time};
-use narrows_net::{Departure, Dropped, Element};
+use narrows_net::{Departure, Dropped};
 
 /// The body of a test packet is its number.
 type Body = u64;
-
-/// An element that says how many packets are inside.
-trait Holds: Element<Body> {
-    fn held(&self) -> usize;
-
-    /// How many packets it has made.
-    fn made(&self) -> usize {
-        0
-    }
-}
 
 /// What came out of an element.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,11 +3,11 @@
 use narrows_base::{Packet, Time};
 use narrows_net::{Departure, Dropped, Element};
 
-use crate::{Body, Holds};
+use crate::Body;
 
 /// Elements in a row: each departure is received by the next element at the
 /// departure's own time.
-pub struct Stack(pub Vec<Box<dyn Holds>>);
+pub struct Stack(pub Vec<Box<dyn Element<Body>>>);
 
 impl Stack {
     fn pass_on(&mut self, now: Time) {
@@ -36,14 +36,12 @@ impl Element<Body> for Stack {
     fn take_dropped(&mut self) -> Option<Dropped<Body>> {
         self.0.iter_mut().find_map(|e| e.take_dropped())
     }
-}
 
-impl Holds for Stack {
     fn held(&self) -> usize {
         self.0.iter().map(|e| e.held()).sum()
     }
 
-    fn made(&self) -> usize {
+    fn made(&self) -> u64 {
         self.0.iter().map(|e| e.made()).sum()
     }
 }

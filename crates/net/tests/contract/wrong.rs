@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use narrows_base::{Packet, Rate, Stream, Time};
 use narrows_net::{ConstantRate, Departure, DropReason, Dropped, Element};
 
+use crate::Body;
 use crate::elements::RATE;
-use crate::{Body, Holds};
 
 /// What is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Mistake {
 }
 
 /// A link without delay in front of a short queue.
-pub fn link(mistake: Mistake, seed: u64) -> Box<dyn Holds> {
+pub fn link(mistake: Mistake, seed: u64) -> Box<dyn Element<Body>> {
     let room = 1 + crate::traffic::pick(&mut Stream::new(seed, "room"), 4);
     Box::new(WrongLink {
         mistake,
@@ -92,9 +92,7 @@ impl Element<Body> for WrongLink {
     fn take_dropped(&mut self) -> Option<Dropped<Body>> {
         self.dropped.pop_front()
     }
-}
 
-impl Holds for WrongLink {
     fn held(&self) -> usize {
         self.waiting.len() + usize::from(self.sending.is_some()) + self.done.len()
     }

@@ -90,7 +90,7 @@ impl Network {
             let random = Stream::new(scenario.seed, &format!("path/impairment/{index}"));
             let element = config::impairment(&impairment.element, random, end, acks());
             let back = impairment.direction == Direction::Backward;
-            let id = self.add(Node::Passage(element), back);
+            let id = self.add(Node::Impairment(element), back);
             let way = if back { &mut *backward } else { &mut *forward };
             match impairment.at {
                 Place::Before => way.before.push(id),

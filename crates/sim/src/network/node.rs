@@ -1,8 +1,8 @@
 //! One element of the network.
 
 use narrows_base::{Bytes, Packet, Time};
-use narrows_net::config::{AnyLink, Passage};
-use narrows_net::{Counters, Departure, Dropped, Element as _, Jitter, Line, Link, Medium};
+use narrows_net::config::AnyLink;
+use narrows_net::{AnyServed, Counters, Departure, Dropped, Element, Jitter, Line, Link};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
@@ -12,11 +12,10 @@ use crate::host::{ReceivingHost, SendingHost};
 pub(crate) enum Node {
     Link(Link<Segment>),
     /// A link that sends in its own way.
-    Medium(Box<dyn Medium<Segment> + Send>),
+    Served(AnyServed<Segment>),
     Line(Line<Segment>),
     Jitter(Jitter<Segment>),
-    /// An impairment.
-    Passage(Box<dyn Passage<Segment> + Send>),
+    Impairment(Box<dyn Element<Segment> + Send>),
     Sender(SendingHost),
     Receiver(ReceivingHost),
 }
@@ -30,7 +29,7 @@ pub(crate) enum Role {
     /// It may drop packets and make copies.
     Impairment,
     /// It only delays.
-    Passage,
+    Delay,
 }
 
 /// What a link says of its queue.
@@ -50,8 +49,8 @@ macro_rules! forward {
             Node::Jitter($element) => $call,
             Node::Sender($element) => $call,
             Node::Receiver($element) => $call,
-            Node::Medium($element) => $call,
-            Node::Passage($element) => $call,
+            Node::Served($element) => $call,
+            Node::Impairment($element) => $call,
         }
     };
 }
@@ -60,7 +59,7 @@ impl From<AnyLink<Segment>> for Node {
     fn from(link: AnyLink<Segment>) -> Self {
         match link {
             AnyLink::Link(link) => Self::Link(link),
-            AnyLink::Medium(link) => Self::Medium(link),
+            AnyLink::Served(link) => Self::Served(link),
         }
     }
 }
@@ -69,11 +68,11 @@ impl Node {
     #[inline]
     pub(crate) fn role(&self) -> Role {
         match self {
-            Self::Link(_) | Self::Medium(_) => Role::Link,
+            Self::Link(_) | Self::Served(_) => Role::Link,
             Self::Sender(_) => Role::Sender,
             Self::Receiver(_) => Role::Receiver,
-            Self::Passage(_) => Role::Impairment,
-            Self::Line(_) | Self::Jitter(_) => Role::Passage,
+            Self::Impairment(_) => Role::Impairment,
+            Self::Line(_) | Self::Jitter(_) => Role::Delay,
         }
     }
 
@@ -86,8 +85,8 @@ impl Node {
             Self::Jitter(jitter) => jitter.receive(*packet, now),
             Self::Sender(host) => host.receive(packet, now),
             Self::Receiver(host) => host.receive(packet, now),
-            Self::Medium(link) => link.receive(*packet, now),
-            Self::Passage(element) => element.receive(*packet, now),
+            Self::Served(link) => link.receive(*packet, now),
+            Self::Impairment(element) => element.receive(*packet, now),
         }
     }
 
@@ -98,8 +97,8 @@ impl Node {
             Self::Link(link) => link.poll(now),
             Self::Line(line) => line.poll(now),
             Self::Jitter(jitter) => jitter.poll(now),
-            Self::Medium(link) => link.poll(now),
-            Self::Passage(element) => element.poll(now),
+            Self::Served(link) => link.poll(now),
+            Self::Impairment(element) => element.poll(now),
             Self::Sender(_) | Self::Receiver(_) => None,
         }
     }
@@ -114,7 +113,7 @@ impl Node {
     pub(crate) fn may_have_dropped(&self) -> bool {
         match self {
             Self::Link(link) => link.has_dropped(),
-            Self::Medium(_) | Self::Passage(_) => true,
+            Self::Served(_) | Self::Impairment(_) => true,
             Self::Line(_) | Self::Jitter(_) | Self::Sender(_) | Self::Receiver(_) => false,
         }
     }
@@ -123,8 +122,8 @@ impl Node {
     pub(crate) fn take_dropped(&mut self) -> Option<Dropped<Segment>> {
         match self {
             Self::Link(link) => link.take_dropped(),
-            Self::Medium(link) => link.take_dropped(),
-            Self::Passage(element) => element.take_dropped(),
+            Self::Served(link) => link.take_dropped(),
+            Self::Impairment(element) => element.take_dropped(),
             Self::Line(_) | Self::Jitter(_) | Self::Sender(_) | Self::Receiver(_) => None,
         }
     }
@@ -133,7 +132,7 @@ impl Node {
     pub(crate) fn catch_up(&mut self, now: Time) {
         match self {
             Self::Link(link) => link.catch_up(now),
-            Self::Medium(link) => link.catch_up(now),
+            Self::Served(link) => link.catch_up(now),
             _ => {}
         }
     }
@@ -145,7 +144,7 @@ impl Node {
     pub(crate) fn queue(&self) -> QueueState {
         let (backlog, packets, counters) = match self {
             Self::Link(link) => (link.backlog(), link.backlog_packets(), link.counters()),
-            Self::Medium(link) => (link.backlog(), link.backlog_packets(), link.counters()),
+            Self::Served(link) => (link.backlog(), link.backlog_packets(), link.counters()),
             _ => unreachable!("a link's number names a link"),
         };
         QueueState { backlog, packets, counters }
@@ -155,10 +154,10 @@ impl Node {
     pub(crate) fn held(&self) -> usize {
         match self {
             Self::Link(link) => link.held(),
-            Self::Medium(link) => link.held(),
+            Self::Served(link) => link.held(),
             Self::Line(line) => line.held(),
             Self::Jitter(jitter) => jitter.held(),
-            Self::Passage(element) => element.held(),
+            Self::Impairment(element) => element.held(),
             Self::Sender(_) | Self::Receiver(_) => 0,
         }
     }
@@ -166,7 +165,7 @@ impl Node {
     /// Packets that it has made.
     pub(crate) fn made(&self) -> u64 {
         match self {
-            Self::Passage(element) => element.made(),
+            Self::Impairment(element) => element.made(),
             _ => 0,
         }
     }

@@ -1,0 +1,60 @@
+//! How a link serves its queue.
+
+mod transmitter;
+
+use narrows_base::{Packet, Time};
+
+use crate::Port;
+
+pub use transmitter::Transmitter;
+
+/// The way in which a link takes packets from its queue and sends them.
+///
+/// A service is idle or has an instant at which it acts next. It acts at exactly that
+/// instant, however late its link was polled.
+pub trait Service<B> {
+    /// When it acts next; `None` while it is idle.
+    fn next(&self) -> Option<Time>;
+
+    /// Does what is due at `now`, the instant that [`next`](Self::next) named: it ends what
+    /// it began, and begins what comes next.
+    fn act(&mut self, now: Time, port: &mut Port<B>);
+
+    /// Begins to serve the queue if it is idle and a packet waits. Called after arrivals and
+    /// after the queue's own deadlines.
+    fn wake(&mut self, now: Time, port: &mut Port<B>);
+
+    /// Takes a packet that arrives at `now`.
+    #[inline]
+    fn arrive(&mut self, packet: Packet<B>, now: Time, port: &mut Port<B>) {
+        port.enqueue(packet, now);
+        self.wake(now, port);
+    }
+
+    /// Packets that have left the queue and aren't among the departures yet.
+    fn held(&self) -> usize {
+        0
+    }
+}
+
+impl<B, S: Service<B> + ?Sized> Service<B> for Box<S> {
+    fn next(&self) -> Option<Time> {
+        (**self).next()
+    }
+
+    fn act(&mut self, now: Time, port: &mut Port<B>) {
+        (**self).act(now, port);
+    }
+
+    fn wake(&mut self, now: Time, port: &mut Port<B>) {
+        (**self).wake(now, port);
+    }
+
+    fn arrive(&mut self, packet: Packet<B>, now: Time, port: &mut Port<B>) {
+        (**self).arrive(packet, now, port);
+    }
+
+    fn held(&self) -> usize {
+        (**self).held()
+    }
+}

@@ -1,0 +1,87 @@
+//! One packet after the other.
+
+use narrows_base::{Bytes, Packet, Time};
+
+use super::Service;
+use crate::{Port, RateProcess};
+
+/// A serialiser: it sends one packet after the other, each for as long as the rate needs.
+///
+/// A transmission starts at the packet's arrival or at the end of the transmission before
+/// it, whichever is later, so that lateness of the caller never adds up to a wrong rate.
+/// The packet in transmission isn't in the queue; it is among the departures, since the end
+/// of a transmission is known when it starts.
+#[derive(Clone, Debug)]
+pub struct Transmitter {
+    rate: RateProcess,
+    transmission: Option<Transmission>,
+}
+
+/// The packet in transmission.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    end: Time,
+    size: Bytes,
+}
+
+impl Transmitter {
+    /// An idle transmitter.
+    #[must_use]
+    pub const fn new(rate: RateProcess) -> Self {
+        Self { rate, transmission: None }
+    }
+
+    #[inline]
+    fn start<B>(&mut self, packet: Packet<B>, start: Time, port: &mut Port<B>) {
+        let end = self.rate.transmit(start, packet.bytes());
+        self.transmit_until(end, packet, port);
+    }
+
+    /// Starts after an idle time, however short.
+    #[inline]
+    fn start_from_idle<B>(&mut self, packet: Packet<B>, start: Time, port: &mut Port<B>) {
+        let end = self.rate.transmit_from_idle(start, packet.bytes());
+        self.transmit_until(end, packet, port);
+    }
+
+    #[inline]
+    fn transmit_until<B>(&mut self, end: Time, packet: Packet<B>, port: &mut Port<B>) {
+        self.transmission = Some(Transmission { end, size: packet.bytes() });
+        port.depart(end, packet);
+    }
+}
+
+impl<B> Service<B> for Transmitter {
+    #[inline]
+    fn next(&self) -> Option<Time> {
+        self.transmission.map(|transmission| transmission.end)
+    }
+
+    /// Ends the transmission and starts the next one there.
+    #[inline]
+    fn act(&mut self, _: Time, port: &mut Port<B>) {
+        let Some(Transmission { end, size }) = self.transmission.take() else { return };
+        port.count_forwarded(1, size);
+        if let Some(packet) = port.dequeue(end) {
+            self.start(packet, end, port);
+        }
+    }
+
+    fn wake(&mut self, now: Time, port: &mut Port<B>) {
+        if self.transmission.is_some() {
+            return;
+        }
+        if let Some(packet) = port.dequeue(now) {
+            self.start_from_idle(packet, now, port);
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, packet: Packet<B>, now: Time, port: &mut Port<B>) {
+        if self.transmission.is_some() {
+            port.enqueue(packet, now);
+        } else if let Some(packet) = port.pass(packet, now) {
+            self.start_from_idle(packet, now, port);
+        }
+    }
+}
