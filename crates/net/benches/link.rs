@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Stream, Time};
-use narrows_net::{DropTail, Element, Jitter, Limit, Line, Link, RandomLoss, RateProcess};
+use narrows_net::{DropTail, Element, Filter, Jitter, Limit, Line, Link, RandomLoss, RateProcess};
 
 const PACKETS: u64 = 10_000;
 const GAP: Duration = Duration::from_micros(150);
@@ -50,7 +50,7 @@ fn benches(c: &mut Criterion) {
     bench(c, "link, standing queue, 5 % dropped", GAP * 19 / 20, link);
     bench(c, "line", GAP, || Line::new(Duration::from_millis(25)));
     bench(c, "jitter", GAP, || Jitter::new(GAP * 10, Stream::new(1, "jitter")));
-    bench(c, "random loss", GAP, || RandomLoss::new(0.01, Stream::new(1, "loss")));
+    bench(c, "random loss", GAP, || Filter::new(RandomLoss::new(0.01, Stream::new(1, "loss"))));
 }
 
 criterion_group!(all, benches);

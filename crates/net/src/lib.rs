@@ -51,7 +51,6 @@ mod impairment;
 mod line;
 mod link;
 pub mod path;
-mod policer;
 mod port;
 mod queue;
 mod rate;
@@ -61,12 +60,12 @@ mod slots;
 pub use batch::{BatchParams, Batches};
 pub use element::{Departure, DropReason, Dropped, Element};
 pub use impairment::{
-    Duplication, GilbertElliott, GilbertElliottParams, Jitter, Merge, Netem, NetemParams, Outage,
-    OutageMode, Overtaking, RandomLoss, Route, Thinning, ThinningParams,
+    Duplication, Fate, Filter, GilbertElliott, GilbertElliottParams, Jitter, Merge, Netem,
+    NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Rule,
+    Thinning, ThinningParams,
 };
 pub use line::Line;
 pub use link::{AnyServed, Counters, Link, Served};
-pub use policer::{Policer, PolicerParams};
 pub use port::Port;
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,

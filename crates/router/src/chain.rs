@@ -47,11 +47,11 @@ impl Stage {
 pub(crate) struct Chain {
     stages: Vec<Stage>,
     /// Loses packets with data right behind the link.
-    loss: Option<RandomLoss<Frame>>,
+    loss: Option<RandomLoss>,
 }
 
 impl Chain {
-    pub(crate) fn add_link(&mut self, link: AnyLink<Frame>, loss: RandomLoss<Frame>) {
+    pub(crate) fn add_link(&mut self, link: AnyLink<Frame>, loss: RandomLoss) {
         self.stages.push(match link {
             AnyLink::Link(link) => Stage::Link(link),
             AnyLink::Served(link) => Stage::Served(link),
@@ -120,7 +120,7 @@ impl Chain {
                 mark(&mut packet.body);
             }
             witness(departure.at, Passage::Forwarded, packet);
-            let strikes = |loss: &mut RandomLoss<_>| loss.strikes();
+            let strikes = |loss: &mut RandomLoss| loss.strikes();
             if has_data(&packet.body) && self.loss.as_mut().is_some_and(strikes) {
                 return witness(departure.at, Passage::Lost, packet);
             }

@@ -5,8 +5,9 @@ use narrows_base::{Bytes, Duration, Packet, Stream, Time};
 use super::services::{bucket_fits, peakrate};
 use super::{Choice, Fallback, Fault, Info, Parameter, Role, Unit};
 use crate::{
-    Duplication, Element, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams, Outage,
-    OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Thinning, ThinningParams,
+    Duplication, Element, Filter, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams,
+    Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Thinning,
+    ThinningParams,
 };
 
 use Fallback::{Number, Off, Required, Whole, Word};
@@ -219,14 +220,18 @@ pub fn impairment<B: Clone + Send + 'static>(
     acks: Acks<B>,
 ) -> Box<dyn Element<B> + Send> {
     match choice.kind.as_str() {
-        "loss" => Box::new(RandomLoss::new(choice.parameters.number("probability"), random)),
-        "gilbert_elliott" => Box::new(GilbertElliott::new(&gilbert_elliott(choice), random)),
+        "loss" => {
+            Box::new(Filter::new(RandomLoss::new(choice.parameters.number("probability"), random)))
+        }
+        "gilbert_elliott" => {
+            Box::new(Filter::new(GilbertElliott::new(&gilbert_elliott(choice), random)))
+        }
         "jitter" => Box::new(Jitter::new(choice.parameters.duration("max"), random)),
         "netem" => Box::new(Netem::new(&netem(choice), random)),
         "duplicate" => Box::new(Duplication::new(choice.parameters.number("probability"), random)),
         "route" => Box::new(route(choice, &mut random, end)),
-        "outage" => Box::new(outage(choice, end)),
-        "policer" => Box::new(Policer::new(&policer(choice))),
+        "outage" => Box::new(Filter::new(outage(choice, end))),
+        "policer" => Box::new(Filter::new(Policer::new(&policer(choice)))),
         "ack_thinning" => {
             let max = choice.parameters.packets("max");
             let params = ThinningParams { max, hold: choice.parameters.duration("hold") };
@@ -278,7 +283,7 @@ fn route<B>(choice: &Choice, random: &mut Stream, end: Time) -> Route<B> {
     Route::new(first, changes, overtaking)
 }
 
-fn outage<B>(choice: &Choice, end: Time) -> Outage<B> {
+fn outage(choice: &Choice, end: Time) -> Outage {
     let lasts = choice.parameters.duration("lasts");
     let outages: Vec<_> = match choice.parameters.some_duration("every") {
         Some(every) => multiples(every, end).map(|at| (at, lasts)).collect(),

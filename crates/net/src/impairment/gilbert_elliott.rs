@@ -1,11 +1,9 @@
 //! Losses that come in bursts.
 
-use std::collections::VecDeque;
-
 use narrows_base::{Packet, Stream, Time};
 
-use crate::departures::Departures;
-use crate::{Departure, DropReason, Dropped, Element};
+use super::{Fate, Rule};
+use crate::DropReason;
 
 /// The parameters of `tc`'s `netem loss gemodel`, as probabilities. The default
 /// loses nothing: the state never turns bad.
@@ -32,15 +30,13 @@ impl Default for GilbertElliottParams {
 ///
 /// As in Linux, a packet's fate is drawn by the state before its step.
 #[derive(Clone, Debug)]
-pub struct GilbertElliott<B> {
+pub struct GilbertElliott {
     params: GilbertElliottParams,
     bad: bool,
     random: Stream,
-    departures: Departures<B>,
-    dropped: VecDeque<Dropped<B>>,
 }
 
-impl<B> GilbertElliott<B> {
+impl GilbertElliott {
     /// Begins in the good state.
     ///
     /// # Panics
@@ -51,16 +47,10 @@ impl<B> GilbertElliott<B> {
         for probability in [params.p, back, params.loss_bad, params.loss_good] {
             assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
         }
-        Self {
-            params: *params,
-            bad: false,
-            random,
-            departures: Departures::new(),
-            dropped: VecDeque::new(),
-        }
+        Self { params: *params, bad: false, random }
     }
 
-    /// Decides the fate of one packet without taking it: true if it is lost.
+    /// Decides whether the next packet is lost.
     pub fn strikes(&mut self) -> bool {
         let GilbertElliottParams { p, r, loss_bad, loss_good } = self.params;
         let (turn, loss) = if self.bad { (r.unwrap_or(1.0 - p), loss_bad) } else { (p, loss_good) };
@@ -71,29 +61,9 @@ impl<B> GilbertElliott<B> {
     }
 }
 
-impl<B> Element<B> for GilbertElliott<B> {
-    fn receive(&mut self, packet: Packet<B>, now: Time) {
-        if self.strikes() {
-            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::RandomLoss });
-        } else {
-            self.departures.push(now, packet);
-        }
-    }
-
-    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.departures.pop_due(now)
-    }
-
-    fn next_deadline(&self) -> Option<Time> {
-        self.departures.next_deadline()
-    }
-
-    fn held(&self) -> usize {
-        self.departures.len()
-    }
-
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.dropped.pop_front()
+impl<B> Rule<B> for GilbertElliott {
+    fn fate(&mut self, _: &Packet<B>, now: Time) -> Fate {
+        if self.strikes() { Fate::Dropped(DropReason::RandomLoss) } else { Fate::Passes(now) }
     }
 }
 
@@ -102,7 +72,7 @@ mod tests {
     use super::*;
 
     fn fates(params: GilbertElliottParams) -> Vec<bool> {
-        let mut loss = GilbertElliott::<()>::new(&params, Stream::new(1, "loss"));
+        let mut loss = GilbertElliott::new(&params, Stream::new(1, "loss"));
         (0..400_000).map(|_| loss.strikes()).collect()
     }
 

@@ -1,25 +1,21 @@
 //! Losses that have nothing to do with congestion.
 
-use std::collections::VecDeque;
-
 use narrows_base::{Packet, Stream, Time};
 
-use crate::departures::Departures;
-use crate::{Departure, DropReason, Dropped, Element};
+use super::{Fate, Rule};
+use crate::DropReason;
 
 /// Loses each packet with the same probability, independently of the others.
 ///
 /// It treats all packets alike: to lose data and spare acknowledgements, send
 /// only the data through it.
 #[derive(Clone, Debug)]
-pub struct RandomLoss<B> {
+pub struct RandomLoss {
     probability: f64,
     random: Stream,
-    departures: Departures<B>,
-    dropped: VecDeque<Dropped<B>>,
 }
 
-impl<B> RandomLoss<B> {
+impl RandomLoss {
     /// Loses packets with `probability`. With zero, nothing is drawn.
     ///
     /// # Panics
@@ -27,45 +23,20 @@ impl<B> RandomLoss<B> {
     #[must_use]
     pub fn new(probability: f64, random: Stream) -> Self {
         assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
-        Self { probability, random, departures: Departures::new(), dropped: VecDeque::new() }
+        Self { probability, random }
     }
 
-    /// Decides the fate of one packet without taking it: true if it is lost.
-    ///
-    /// For a caller that passes survivors on at once and needs no hop here; it
-    /// uses up the same random number as a [`receive`](Element::receive) would.
+    /// Decides whether the next packet is lost.
     #[inline]
     pub fn strikes(&mut self) -> bool {
         self.random.chance(self.probability)
     }
 }
 
-impl<B> Element<B> for RandomLoss<B> {
+impl<B> Rule<B> for RandomLoss {
     #[inline]
-    fn receive(&mut self, packet: Packet<B>, now: Time) {
-        if self.strikes() {
-            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::RandomLoss });
-        } else {
-            self.departures.push(now, packet);
-        }
-    }
-
-    #[inline]
-    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.departures.pop_due(now)
-    }
-
-    #[inline]
-    fn next_deadline(&self) -> Option<Time> {
-        self.departures.next_deadline()
-    }
-
-    fn held(&self) -> usize {
-        self.departures.len()
-    }
-
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.dropped.pop_front()
+    fn fate(&mut self, _: &Packet<B>, now: Time) -> Fate {
+        if self.strikes() { Fate::Dropped(DropReason::RandomLoss) } else { Fate::Passes(now) }
     }
 }
 
@@ -74,11 +45,12 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
+    use crate::{Element as _, Filter};
 
     const NOW: Time = Time::from_nanos(7);
 
     fn survivors(probability: f64) -> usize {
-        let mut loss = RandomLoss::new(probability, Stream::new(1, "loss"));
+        let mut loss = Filter::new(RandomLoss::new(probability, Stream::new(1, "loss")));
         for body in 0..100_000 {
             loss.receive(Packet { flow: FlowId(0), size: 1500, ecn: Ecn::NotEct, body }, NOW);
         }
@@ -99,6 +71,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "a probability of 1.5")]
     fn an_impossible_probability_panics() {
-        let _ = RandomLoss::<()>::new(1.5, Stream::new(1, "loss"));
+        let _ = RandomLoss::new(1.5, Stream::new(1, "loss"));
     }
 }

@@ -1,11 +1,9 @@
 //! Times in which nothing gets through.
 
-use std::collections::VecDeque;
-
 use narrows_base::{Duration, Packet, Time};
 
-use crate::departures::Departures;
-use crate::{Departure, DropReason, Dropped, Element};
+use super::{Fate, Rule};
+use crate::DropReason;
 
 /// What becomes of packets that arrive during an outage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,17 +18,15 @@ pub enum OutageMode {
 
 /// Passes packets on at once, except during outages.
 #[derive(Clone, Debug)]
-pub struct Outage<B> {
+pub struct Outage {
     /// Beginnings and ends, in order; an outage ends before its end.
     outages: Vec<(Time, Time)>,
     next: usize,
     mode: OutageMode,
-    departures: Departures<B>,
-    dropped: VecDeque<Dropped<B>>,
 }
 
-impl<B> Outage<B> {
-    /// Outages that begin at these times and last so long.
+impl Outage {
+    /// Outages that begin at these times, each with how long it lasts.
     ///
     /// # Panics
     /// If they overlap or don't ascend.
@@ -41,8 +37,7 @@ impl<B> Outage<B> {
             outages.windows(2).all(|w| w[0].1 <= w[1].0),
             "outages must ascend and not overlap"
         );
-        let (departures, dropped) = (Departures::new(), VecDeque::new());
-        Self { outages, next: 0, mode, departures, dropped }
+        Self { outages, next: 0, mode }
     }
 
     /// The end of the outage that `now` lies in.
@@ -54,31 +49,13 @@ impl<B> Outage<B> {
     }
 }
 
-impl<B> Element<B> for Outage<B> {
-    fn receive(&mut self, packet: Packet<B>, now: Time) {
+impl<B> Rule<B> for Outage {
+    fn fate(&mut self, _: &Packet<B>, now: Time) -> Fate {
         match (self.ends(now), self.mode) {
-            (None, _) => self.departures.push(now, packet),
-            (Some(end), OutageMode::Hold) => self.departures.push(end, packet),
-            (Some(_), OutageMode::Drop) => {
-                self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Outage });
-            }
+            (None, _) => Fate::Passes(now),
+            (Some(end), OutageMode::Hold) => Fate::Passes(end),
+            (Some(_), OutageMode::Drop) => Fate::Dropped(DropReason::Outage),
         }
-    }
-
-    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.departures.pop_due(now)
-    }
-
-    fn next_deadline(&self) -> Option<Time> {
-        self.departures.next_deadline()
-    }
-
-    fn held(&self) -> usize {
-        self.departures.len()
-    }
-
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.dropped.pop_front()
     }
 }
 
@@ -87,12 +64,13 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
+    use crate::{Element as _, Filter};
 
     /// Outages from 10 to 20 and from 20 to 25 ns.
     fn left(mode: OutageMode) -> (Vec<(u64, u64)>, usize) {
         let outages =
             [(10, 10), (20, 5)].map(|(at, d)| (Time::from_nanos(at), Duration::from_nanos(d)));
-        let mut outage = Outage::new(&outages, mode);
+        let mut outage = Filter::new(Outage::new(&outages, mode));
         for body in [9, 10, 19, 20, 24, 25] {
             let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::NotEct, body };
             outage.receive(packet, Time::from_nanos(body));

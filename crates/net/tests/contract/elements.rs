@@ -2,10 +2,10 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use narrows_net::{
-    BatchParams, Batches, DropTail, Duplication, Element, GilbertElliott, GilbertElliottParams,
-    Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode, Overtaking, Policer,
-    PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route, Served, SlotParams,
-    Slots, SteppedRate, Thinning, ThinningParams, Trace,
+    BatchParams, Batches, DropTail, Duplication, Element, Filter, GilbertElliott,
+    GilbertElliottParams, Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode,
+    Overtaking, Policer, PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route,
+    Served, SlotParams, Slots, SteppedRate, Thinning, ThinningParams, Trace,
 };
 
 use crate::Body;
@@ -100,15 +100,20 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
     match kind {
         Kind::Line => Box::new(Line::new(delay(&mut random))),
         Kind::Jitter => Box::new(Jitter::new(delay(&mut random), noise)),
-        Kind::Loss => Box::new(RandomLoss::new([0.0, 0.02, 0.5, 1.0][pick(&mut random, 4)], noise)),
-        Kind::GilbertElliott => Box::new(GilbertElliott::new(&gilbert_elliott(&mut random), noise)),
+        Kind::Loss => Box::new(Filter::new(RandomLoss::new(
+            [0.0, 0.02, 0.5, 1.0][pick(&mut random, 4)],
+            noise,
+        ))),
+        Kind::GilbertElliott => {
+            Box::new(Filter::new(GilbertElliott::new(&gilbert_elliott(&mut random), noise)))
+        }
         Kind::Netem => Box::new(Netem::new(&netem(&mut random), noise)),
         Kind::Duplication => {
             Box::new(Duplication::new([0.0, 0.1, 1.0][pick(&mut random, 3)], noise))
         }
         Kind::Route => Box::new(route(&mut random)),
-        Kind::Outage => Box::new(outage(&mut random)),
-        Kind::Policer => Box::new(Policer::new(&policer(&mut random))),
+        Kind::Outage => Box::new(Filter::new(outage(&mut random))),
+        Kind::Policer => Box::new(Filter::new(Policer::new(&policer(&mut random)))),
         Kind::Thinning => Box::new(thinning(&mut random)),
         Kind::BatchLink => {
             let queue = DropTail::new(limit(&mut random));
@@ -166,7 +171,7 @@ fn route(random: &mut Stream) -> Route<Body> {
     Route::new(delay(random), changes, overtaking)
 }
 
-fn outage(random: &mut Stream) -> Outage<Body> {
+fn outage(random: &mut Stream) -> Outage {
     let span = |random: &mut Stream| Duration::from_nanos(TICK * random.below(9));
     let outages: Vec<_> = (0..20).map(|n| (Time::from_nanos(n * 9 * TICK), span(random))).collect();
     Outage::new(&outages, [OutageMode::Drop, OutageMode::Hold][pick(random, 2)])

@@ -39,7 +39,7 @@ pub(crate) struct Network {
     /// Whether a flow sends its data on the way back.
     reversed: Vec<bool>,
     /// Loss behind the links, of data on the way forward only.
-    loss: RandomLoss<Segment>,
+    loss: RandomLoss,
     /// Whether there is any.
     lossy: bool,
 }

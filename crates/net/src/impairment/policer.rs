@@ -1,12 +1,10 @@
 //! A policer: what exceeds a rate and its burst is dropped, nothing waits.
 
-use std::collections::VecDeque;
-
 use narrows_base::{Bytes, Packet, Rate, Time};
 
+use super::{Fate, Rule};
+use crate::DropReason;
 use crate::bucket::Bucket;
-use crate::departures::Departures;
-use crate::{Departure, DropReason, Dropped, Element};
 
 /// The parameters of `tc`'s police action. It demands the first two, so that
 /// they have no default.
@@ -35,15 +33,13 @@ impl PolicerParams {
 /// Passes a packet at once if the bucket has tokens for it, and drops it if not
 /// (Linux `act_police.c`, `tcf_police_act`, with `conform-exceed drop`).
 #[derive(Clone, Debug)]
-pub struct Policer<B> {
+pub struct Policer {
     bucket: Bucket,
     peak: Option<Bucket>,
     overhead: u32,
-    departures: Departures<B>,
-    dropped: VecDeque<Dropped<B>>,
 }
 
-impl<B> Policer<B> {
+impl Policer {
     /// A policer with full buckets.
     ///
     /// # Panics
@@ -54,15 +50,13 @@ impl<B> Policer<B> {
             bucket: Bucket::new(params.rate, params.burst),
             peak: params.peakrate.map(|(rate, depth)| Bucket::new(rate, depth)),
             overhead: params.overhead,
-            departures: Departures::new(),
-            dropped: VecDeque::new(),
         }
     }
 
-    /// Takes the tokens for a packet; false, and none taken, if there are too
-    /// few.
-    fn conforms(&mut self, packet: &Packet<B>, now: Time) -> bool {
-        let size = u64::from(packet.size) + u64::from(self.overhead);
+    /// Takes the tokens for a packet of `size` bytes. If there are too few it takes none and
+    /// returns false.
+    fn conforms(&mut self, size: u32, now: Time) -> bool {
+        let size = u64::from(size) + u64::from(self.overhead);
         let may_pass = |bucket: &Bucket| bucket.ready(size, now) <= now;
         if !may_pass(&self.bucket) || !self.peak.as_ref().is_none_or(may_pass) {
             return false;
@@ -75,29 +69,13 @@ impl<B> Policer<B> {
     }
 }
 
-impl<B> Element<B> for Policer<B> {
-    fn receive(&mut self, packet: Packet<B>, now: Time) {
-        if self.conforms(&packet, now) {
-            self.departures.push(now, packet);
+impl<B> Rule<B> for Policer {
+    fn fate(&mut self, packet: &Packet<B>, now: Time) -> Fate {
+        if self.conforms(packet.size, now) {
+            Fate::Passes(now)
         } else {
-            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Policed });
+            Fate::Dropped(DropReason::Policed)
         }
-    }
-
-    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.departures.pop_due(now)
-    }
-
-    fn next_deadline(&self) -> Option<Time> {
-        self.departures.next_deadline()
-    }
-
-    fn held(&self) -> usize {
-        self.departures.len()
-    }
-
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
-        self.dropped.pop_front()
     }
 }
 
@@ -106,9 +84,10 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
+    use crate::{Element as _, Filter};
 
     /// Which of packets of 1,000 bytes pass, one every `gap` us.
-    fn passed(policer: &mut Policer<()>, count: u64, gap: u64, from: u64) -> Vec<bool> {
+    fn passed(policer: &mut Filter<(), Policer>, count: u64, gap: u64, from: u64) -> Vec<bool> {
         (0..count)
             .map(|n| {
                 let now = Time::from_nanos((from + n * gap) * 1_000);
@@ -123,7 +102,7 @@ mod tests {
     #[test]
     fn a_burst_passes_then_the_rate() {
         let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(10_000));
-        let mut policer = Policer::new(&params);
+        let mut policer = Filter::new(Policer::new(&params));
         let first = passed(&mut policer, 1_000, 500, 0);
         // Ten at once, and what the rate earns meanwhile: 19 in a row.
         assert!(first[..19].iter().all(|&p| p) && !first[19], "{:?}", &first[..24]);
@@ -136,6 +115,6 @@ mod tests {
     #[test]
     fn a_packet_larger_than_the_burst_never_passes() {
         let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(999));
-        assert_eq!(passed(&mut Policer::new(&params), 3, 1_000_000, 0), [false; 3]);
+        assert_eq!(passed(&mut Filter::new(Policer::new(&params)), 3, 1_000_000, 0), [false; 3]);
     }
 }

@@ -1,0 +1,68 @@
+//! What passes packets on or drops them, by a rule.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Packet, Time};
+
+use crate::departures::Departures;
+use crate::{Departure, DropReason, Dropped, Element};
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It leaves at that time, which is never before the arrival.
+    Passes(Time),
+    /// It is dropped on arrival.
+    Dropped(DropReason),
+}
+
+/// Decides what becomes of each packet.
+pub trait Rule<B> {
+    /// The fate of a packet that arrives at `now`. Fates are asked for in the order of the
+    /// arrivals, and packets that pass leave in that order.
+    fn fate(&mut self, packet: &Packet<B>, now: Time) -> Fate;
+}
+
+/// An element that passes packets on or drops them by a [`Rule`].
+#[derive(Clone, Debug)]
+pub struct Filter<B, R> {
+    rule: R,
+    departures: Departures<B>,
+    dropped: VecDeque<Dropped<B>>,
+}
+
+impl<B, R: Rule<B>> Filter<B, R> {
+    /// An empty filter.
+    #[must_use]
+    pub const fn new(rule: R) -> Self {
+        Self { rule, departures: Departures::new(), dropped: VecDeque::new() }
+    }
+}
+
+impl<B, R: Rule<B>> Element<B> for Filter<B, R> {
+    #[inline]
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        match self.rule.fate(&packet, now) {
+            Fate::Passes(at) => self.departures.push(at, packet),
+            Fate::Dropped(reason) => self.dropped.push_back(Dropped { packet, at: now, reason }),
+        }
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.departures.pop_due(now)
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Time> {
+        self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.dropped.pop_front()
+    }
+}
