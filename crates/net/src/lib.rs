@@ -41,7 +41,6 @@
 //! A packet moves through `VecDeque`s that grow to their working size and stay
 //! there: no allocation per packet, and no dynamic call with a drop-tail queue.
 
-mod agenda;
 mod batch;
 mod bucket;
 pub mod config;
@@ -54,6 +53,7 @@ pub mod path;
 mod port;
 mod queue;
 mod rate;
+mod schedule;
 mod service;
 mod slots;
 

@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Packet, Stream, Time};
 
-use crate::agenda::Agenda;
+use crate::schedule::Schedule;
 use crate::{Departure, Element};
 
 /// The parameters of `tc`'s netem that have to do with delay; the defaults are
@@ -32,7 +32,7 @@ pub struct Netem<B> {
     /// Delayed packets since the last one sent ahead.
     counter: u32,
     random: Stream,
-    agenda: Agenda<B>,
+    schedule: Schedule<B>,
 }
 
 impl<B> Netem<B> {
@@ -45,7 +45,7 @@ impl<B> Netem<B> {
     pub fn new(params: &NetemParams, random: Stream) -> Self {
         assert!((0.0..=1.0).contains(&params.reorder), "a probability of {}", params.reorder);
         let gap = if params.reorder > 0.0 { params.gap.max(1) } else { 0 };
-        Self { params: *params, gap, counter: 0, random, agenda: Agenda::new() }
+        Self { params: *params, gap, counter: 0, random, schedule: Schedule::new() }
     }
 
     fn draw(&mut self) -> Duration {
@@ -66,24 +66,24 @@ impl<B> Element<B> for Netem<B> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         if self.goes_ahead() {
             self.counter = 0;
-            self.agenda.push(now, now, packet);
+            self.schedule.push(now, now, packet);
         } else {
             self.counter = self.counter.saturating_add(1);
             let delay = self.draw();
-            self.agenda.push(now, now + delay, packet);
+            self.schedule.push(now, now + delay, packet);
         }
     }
 
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.agenda.pop_due(now)
+        self.schedule.pop_due(now)
     }
 
     fn next_deadline(&self) -> Option<Time> {
-        self.agenda.next_deadline()
+        self.schedule.next_deadline()
     }
 
     fn held(&self) -> usize {
-        self.agenda.len()
+        self.schedule.len()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Packet, Time};
 
-use crate::agenda::Agenda;
+use crate::schedule::Schedule;
 use crate::{Departure, Element};
 
 /// What happens when a packet's delay is shorter than that of one before it.
@@ -25,7 +25,7 @@ pub struct Route<B> {
     next: usize,
     overtaking: Overtaking,
     last_due: Time,
-    agenda: Agenda<B>,
+    schedule: Schedule<B>,
 }
 
 impl<B> Route<B> {
@@ -40,8 +40,8 @@ impl<B> Route<B> {
             changes.windows(2).all(|w| w[0].0 < w[1].0),
             "the times of the changes must ascend"
         );
-        let (last_due, agenda) = (Time::ZERO, Agenda::new());
-        Self { delay: initial, changes, next: 0, overtaking, last_due, agenda }
+        let (last_due, schedule) = (Time::ZERO, Schedule::new());
+        Self { delay: initial, changes, next: 0, overtaking, last_due, schedule }
     }
 }
 
@@ -56,19 +56,19 @@ impl<B> Element<B> for Route<B> {
             due = due.max(self.last_due);
         }
         self.last_due = due;
-        self.agenda.push(now, due, packet);
+        self.schedule.push(now, due, packet);
     }
 
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.agenda.pop_due(now)
+        self.schedule.pop_due(now)
     }
 
     fn next_deadline(&self) -> Option<Time> {
-        self.agenda.next_deadline()
+        self.schedule.next_deadline()
     }
 
     fn held(&self) -> usize {
-        self.agenda.len()
+        self.schedule.len()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::Departure;
 /// Packets with the instants at which they leave; those of one instant leave in
 /// the order in which they were put in.
 #[derive(Clone, Debug)]
-pub(crate) struct Agenda<B> {
+pub(crate) struct Schedule<B> {
     entries: BinaryHeap<Entry<B>>,
     made: u64,
     /// The latest arrival.
@@ -50,7 +50,7 @@ impl<B> PartialEq for Entry<B> {
 
 impl<B> Eq for Entry<B> {}
 
-impl<B> Agenda<B> {
+impl<B> Schedule<B> {
     pub(crate) const fn new() -> Self {
         Self { entries: BinaryHeap::new(), made: 0, reached: Time::ZERO }
     }
