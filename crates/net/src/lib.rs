@@ -41,7 +41,6 @@
 //! A packet moves through `VecDeque`s that grow to their working size and stay
 //! there: no allocation per packet, and no dynamic call with a drop-tail queue.
 
-mod batch;
 mod bucket;
 pub mod config;
 mod departures;
@@ -52,12 +51,9 @@ mod link;
 pub mod path;
 mod port;
 mod queue;
-mod rate;
 mod schedule;
 mod service;
-mod slots;
 
-pub use batch::{BatchParams, Batches};
 pub use element::{Departure, DropReason, Dropped, Element};
 pub use impairment::{
     Duplication, Fate, Filter, GilbertElliott, GilbertElliottParams, Jitter, Merge, Netem,
@@ -72,6 +68,7 @@ pub use queue::{
     FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,
     SquareRoot, Tbf, TbfParams, Verdicts,
 };
-pub use rate::{ConstantRate, RateProcess, SteppedRate, Trace, TraceError};
-pub use service::{Service, Transmitter};
-pub use slots::{SlotParams, Slots};
+pub use service::{
+    Cellular, CellularParams, ConstantRate, RateProcess, Service, SteppedRate, Trace, TraceError,
+    Transmitter, Wifi, WifiParams,
+};

@@ -4,8 +4,8 @@ use narrows_base::{Bytes, Rate, Stream, Time};
 
 use super::{Choice, Fallback, Fault, Info, Parameter, Role, SHORTEST_PERIOD, Unit, queue};
 use crate::{
-    AnyServed, BatchParams, Batches, Limit, Link, Queue, QueueDiscipline as _, RateProcess, Served,
-    Service, SlotParams, Slots, SteppedRate, Tbf, TbfParams, Trace,
+    AnyServed, Cellular, CellularParams, Limit, Link, Queue, QueueDiscipline as _, RateProcess,
+    Served, Service, SteppedRate, Tbf, TbfParams, Trace, Wifi, WifiParams,
 };
 
 use Fallback::{LinkRate, Off, Required, Whole};
@@ -26,7 +26,7 @@ pub static SERVICES: &[&Info] = &[
         title: "Rate in steps",
         family: "rate",
         summary: "a rate that changes at given times, also within a packet",
-        source: "crates/net/src/rate/steps.rs",
+        source: "crates/net/src/service/steps.rs",
         role: Role::Service,
         parameters: &[Parameter::new(
             "rates",
@@ -226,10 +226,10 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
             simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
         }
         "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
-        "cellular" => served(waiting, Box::new(Slots::new(&slots(parts)))),
+        "cellular" => served(waiting, Box::new(Cellular::new(&slots(parts)))),
         "wifi" => {
             let params = batches(parts.service);
-            served(waiting, Box::new(Batches::new(&params, random("service"))))
+            served(waiting, Box::new(Wifi::new(&params, random("service"))))
         }
         other => panic!("a service {other}: it wasn't checked"),
     }
@@ -263,8 +263,8 @@ fn tbf<B: Send + 'static>(parts: LinkChoice<'_>, random: Stream) -> Link<B> {
     Link::new(bucket, RateProcess::constant(service.parameters.rate("device")))
 }
 
-fn slots(parts: LinkChoice<'_>) -> SlotParams {
-    SlotParams {
+fn slots(parts: LinkChoice<'_>) -> CellularParams {
+    CellularParams {
         rate: parts.rate,
         slot: parts.service.parameters.duration("slot"),
         min_rate: parts.service.parameters.some_rate("min_rate").map(|rate| rate.min(parts.rate)),
@@ -272,8 +272,8 @@ fn slots(parts: LinkChoice<'_>) -> SlotParams {
     }
 }
 
-fn batches(choice: &Choice) -> BatchParams {
-    BatchParams {
+fn batches(choice: &Choice) -> WifiParams {
+    WifiParams {
         rate: choice.parameters.rate("phy_rate"),
         access: choice.parameters.duration("access"),
         contention: choice.parameters.duration("contention"),
@@ -304,12 +304,12 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_elements() {
         let rate = RATE;
-        assert_eq!(batches(&defaults("wifi")), BatchParams { rate, ..BatchParams::default() });
+        assert_eq!(batches(&defaults("wifi")), WifiParams { rate, ..WifiParams::default() });
         let cellular = defaults("cellular");
         let droptail = Choice::new("droptail");
         let limit = Limit::Packets(9);
         let parts = LinkChoice { rate: RATE, service: &cellular, queue: &droptail, limit };
-        assert_eq!(slots(parts), SlotParams::default());
+        assert_eq!(slots(parts), CellularParams::default());
     }
 
     #[test]

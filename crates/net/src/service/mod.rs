@@ -1,12 +1,24 @@
 //! How a link serves its queue.
 
+mod cellular;
+mod constant;
+mod rate;
+mod steps;
+mod trace;
 mod transmitter;
+mod wifi;
 
 use narrows_base::{Packet, Time};
 
 use crate::Port;
 
+pub use cellular::{Cellular, CellularParams};
+pub use constant::ConstantRate;
+pub use rate::RateProcess;
+pub use steps::SteppedRate;
+pub use trace::{Trace, TraceError};
 pub use transmitter::Transmitter;
+pub use wifi::{Wifi, WifiParams};
 
 /// The way in which a link takes packets from its queue and sends them.
 ///

@@ -2,10 +2,10 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use narrows_net::{
-    BatchParams, Batches, DropTail, Duplication, Element, Filter, GilbertElliott,
+    Cellular, CellularParams, DropTail, Duplication, Element, Filter, GilbertElliott,
     GilbertElliottParams, Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode,
     Overtaking, Policer, PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route,
-    Served, SlotParams, Slots, SteppedRate, Thinning, ThinningParams, Trace,
+    Served, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
 };
 
 use crate::Body;
@@ -117,19 +117,19 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
         Kind::Thinning => Box::new(thinning(&mut random)),
         Kind::BatchLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(Served::with(queue, Batches::new(&batch(&mut random), noise)))
+            Box::new(Served::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
         Kind::ManagedBatchLink => {
             let queue = managed(&noise, &mut random);
-            Box::new(Served::with(queue, Batches::new(&batch(&mut random), noise)))
+            Box::new(Served::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
         Kind::SlottedLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(Served::with(queue, Slots::new(&slots(&mut random))))
+            Box::new(Served::with(queue, Cellular::new(&slots(&mut random))))
         }
         Kind::ManagedSlottedLink => {
             let queue = managed(&noise, &mut random);
-            Box::new(Served::with(queue, Slots::new(&slots(&mut random))))
+            Box::new(Served::with(queue, Cellular::new(&slots(&mut random))))
         }
         Kind::VaryingLink => {
             let queue = DropTail::new(limit(&mut random));
@@ -187,8 +187,8 @@ fn thinning(random: &mut Stream) -> Thinning<Body> {
     Thinning::new(&params, merge).only([all, some][pick(random, 2)])
 }
 
-fn batch(random: &mut Stream) -> BatchParams {
-    BatchParams {
+fn batch(random: &mut Stream) -> WifiParams {
+    WifiParams {
         rate: rate(random),
         access: Duration::from_nanos(TICK * random.below(5)),
         contention: [Duration::ZERO, Duration::from_nanos(TICK * 2)][pick(random, 2)],
@@ -207,9 +207,9 @@ fn managed(noise: &Stream, random: &mut Stream) -> Queue<Body> {
     Queue::Custom(queue)
 }
 
-fn slots(random: &mut Stream) -> SlotParams {
+fn slots(random: &mut Stream) -> CellularParams {
     let rate = rate(random);
-    SlotParams {
+    CellularParams {
         rate,
         slot: Duration::from_nanos(TICK * (1 + random.below(6))),
         min_rate: [None, Some(Rate::from_bps(rate.as_bps() / 3))][pick(random, 2)],

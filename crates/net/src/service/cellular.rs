@@ -1,4 +1,4 @@
-//! Slots, as in cellular networks, at a rate that may depend on what waits.
+//! Cellular networks: slots, at a rate that may depend on what waits.
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
@@ -7,7 +7,7 @@ use crate::{Port, Service};
 /// How slots are granted. The defaults are a full rate of 50 Mbit/s in slots of 1 ms
 /// (LTE's subframe, 3GPP TS 36.211 section 4), whatever waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotParams {
+pub struct CellularParams {
     /// The rate at a full backlog: 50 Mbit/s.
     pub rate: Rate,
     /// From one slot to the next: 1 ms.
@@ -19,7 +19,7 @@ pub struct SlotParams {
     pub full_backlog: Bytes,
 }
 
-impl Default for SlotParams {
+impl Default for CellularParams {
     fn default() -> Self {
         Self {
             rate: Rate::from_bps(50_000_000),
@@ -40,8 +40,8 @@ impl Default for SlotParams {
 ///
 /// A packet of which a part has passed is no longer in the queue.
 #[derive(Clone, Debug)]
-pub struct Slots<B> {
-    params: SlotParams,
+pub struct Cellular<B> {
+    params: CellularParams,
     /// The next slot's end, if anything waits.
     next: Option<Time>,
     /// The packet of which a part has passed, and what is missing, in bits times ns.
@@ -51,13 +51,13 @@ pub struct Slots<B> {
 /// Bits times ns (a rate in bit/s times a time in ns) in a byte.
 const PER_BYTE: u128 = 8_000_000_000;
 
-impl<B> Slots<B> {
+impl<B> Cellular<B> {
     /// A service that is idle.
     ///
     /// # Panics
     /// If a rate, the slot or the full backlog is zero, or the least rate above the full one.
     #[must_use]
-    pub fn new(params: &SlotParams) -> Self {
+    pub fn new(params: &CellularParams) -> Self {
         assert!(!params.slot.is_zero(), "slots need a length above zero");
         assert!(params.full_backlog > Bytes::ZERO, "a full backlog is above zero");
         let least = params.min_rate.unwrap_or(params.rate);
@@ -86,7 +86,7 @@ impl<B> Slots<B> {
     }
 }
 
-impl<B> Service<B> for Slots<B> {
+impl<B> Service<B> for Cellular<B> {
     fn next(&self) -> Option<Time> {
         self.next
     }
@@ -128,8 +128,8 @@ mod tests {
     use crate::{DropTail, Element as _, Limit, Served};
 
     /// Departures in ms of packets of 1,000 bytes that arrive at these us.
-    fn left(params: SlotParams, arrivals: &[u64]) -> Vec<u64> {
-        let mut link = Served::with(DropTail::new(Limit::Packets(10_000)), Slots::new(&params));
+    fn left(params: CellularParams, arrivals: &[u64]) -> Vec<u64> {
+        let mut link = Served::with(DropTail::new(Limit::Packets(10_000)), Cellular::new(&params));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
             link.receive(packet, Time::from_nanos(micros * 1_000));
@@ -139,8 +139,8 @@ mod tests {
     }
 
     /// 16 Mbit/s are two packets a slot.
-    fn params() -> SlotParams {
-        SlotParams { rate: Rate::from_bps(16_000_000), ..SlotParams::default() }
+    fn params() -> CellularParams {
+        CellularParams { rate: Rate::from_bps(16_000_000), ..CellularParams::default() }
     }
 
     #[test]
@@ -152,9 +152,9 @@ mod tests {
     /// 12 Mbit/s are one and a half packets a slot.
     #[test]
     fn a_packet_that_doesnt_fit_keeps_what_has_passed() {
-        let params = SlotParams { rate: Rate::from_bps(12_000_000), ..params() };
+        let params = CellularParams { rate: Rate::from_bps(12_000_000), ..params() };
         assert_eq!(left(params, &[0; 6]), [1, 2, 2, 3, 4, 4]);
-        let slow = SlotParams { rate: Rate::from_bps(1_000_000), ..params };
+        let slow = CellularParams { rate: Rate::from_bps(1_000_000), ..params };
         assert_eq!(left(slow, &[0; 2]), [8, 16]);
     }
 
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn in_the_long_run_the_rate_is_the_full_one() {
-        let odd = SlotParams { rate: Rate::from_bps(7_777_777), ..params() };
+        let odd = CellularParams { rate: Rate::from_bps(7_777_777), ..params() };
         let last = *left(odd, &[0; 5_000]).last().unwrap();
         assert_eq!(last, 40_000_000_000u64.div_ceil(7_777_777));
     }
@@ -175,7 +175,7 @@ mod tests {
     /// first, then less and less.
     #[test]
     fn the_rate_depends_on_what_waits() {
-        let params = SlotParams {
+        let params = CellularParams {
             rate: Rate::from_bps(12_000_000),
             min_rate: Some(Rate::from_bps(4_000_000)),
             full_backlog: Bytes::new(10_000),

@@ -1,4 +1,4 @@
-//! Batches: aggregation as in Wi-Fi.
+//! Wi-Fi: batches, made by frame aggregation.
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
@@ -7,7 +7,7 @@ use crate::{Port, Service};
 /// How batches are made. The defaults are those of one Wi-Fi station (802.11ac)
 /// without rivals; measured values vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchParams {
+pub struct WifiParams {
     /// The rate within a batch: 400 Mbit/s.
     pub rate: Rate,
     /// What a batch costs besides its packets: waiting, preamble and its
@@ -23,7 +23,7 @@ pub struct BatchParams {
     pub overhead: u32,
 }
 
-impl Default for BatchParams {
+impl Default for WifiParams {
     fn default() -> Self {
         Self {
             rate: Rate::from_bps(400_000_000),
@@ -50,8 +50,8 @@ enum State {
 ///
 /// The packets of the batch being sent are no longer in the queue.
 #[derive(Clone, Debug)]
-pub struct Batches<B> {
-    params: BatchParams,
+pub struct Wifi<B> {
+    params: WifiParams,
     random: Stream,
     state: State,
     /// Packets and bytes of the batch being sent.
@@ -60,13 +60,13 @@ pub struct Batches<B> {
     filling: Vec<Packet<B>>,
 }
 
-impl<B> Batches<B> {
+impl<B> Wifi<B> {
     /// A service that is idle.
     ///
     /// # Panics
     /// If the rate or the number of packets is zero.
     #[must_use]
-    pub fn new(params: &BatchParams, random: Stream) -> Self {
+    pub fn new(params: &WifiParams, random: Stream) -> Self {
         assert!(params.rate.as_bps() > 0, "a link needs a rate above zero");
         assert!(params.max_packets > 0, "a batch needs room for a packet");
         Self {
@@ -116,7 +116,7 @@ impl<B> Batches<B> {
     }
 }
 
-impl<B> Service<B> for Batches<B> {
+impl<B> Service<B> for Wifi<B> {
     fn next(&self) -> Option<Time> {
         match self.state {
             State::Idle => None,
@@ -150,9 +150,9 @@ mod tests {
     use crate::{DropTail, Element as _, Limit, Served};
 
     /// Departures in us of packets of 1,000 bytes that arrive then.
-    fn left(params: BatchParams, arrivals: &[u64]) -> Vec<u64> {
+    fn left(params: WifiParams, arrivals: &[u64]) -> Vec<u64> {
         let queue = DropTail::new(Limit::Packets(1_000));
-        let mut link = Served::with(queue, Batches::new(&params, Stream::new(1, "batch")));
+        let mut link = Served::with(queue, Wifi::new(&params, Stream::new(1, "batch")));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
             link.receive(packet, Time::from_nanos(micros * 1_000));
@@ -162,13 +162,13 @@ mod tests {
     }
 
     /// 10 us for a packet, 100 us for access.
-    fn params() -> BatchParams {
-        BatchParams {
+    fn params() -> WifiParams {
+        WifiParams {
             rate: Rate::from_bps(800_000_000),
             access: Duration::from_micros(100),
             contention: Duration::ZERO,
             overhead: 0,
-            ..BatchParams::default()
+            ..WifiParams::default()
         }
     }
 
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn a_batch_is_limited_in_packets_and_in_time() {
-        let few = BatchParams { max_packets: 3, ..params() };
+        let few = WifiParams { max_packets: 3, ..params() };
         assert_eq!(left(few, &[0; 4]), [130, 130, 130, 240]);
-        let short = BatchParams { max_time: Duration::from_micros(15), ..params() };
+        let short = WifiParams { max_time: Duration::from_micros(15), ..params() };
         assert_eq!(left(short, &[0; 3]), [120, 120, 230]);
     }
 
     #[test]
     fn contention_is_uniform() {
-        let contended = BatchParams { contention: Duration::from_micros(100), ..params() };
+        let contended = WifiParams { contention: Duration::from_micros(100), ..params() };
         let arrivals: Vec<_> = (0..1_000).map(|n| n * 300).collect();
         let waits: Vec<_> =
             left(contended, &arrivals).iter().zip(&arrivals).map(|(l, a)| l - a - 110).collect();

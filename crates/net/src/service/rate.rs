@@ -1,14 +1,8 @@
 //! How fast a link sends.
 
-mod constant;
-mod steps;
-mod trace;
-
 use narrows_base::{Bytes, Rate, Time};
 
-pub use constant::ConstantRate;
-pub use steps::SteppedRate;
-pub use trace::{Trace, TraceError};
+use super::{ConstantRate, SteppedRate, Trace};
 
 /// What decides when the transmission of a packet ends.
 #[derive(Clone, Debug)]
