@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust-lint rust-test python-lint python-test bench fuzz instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -27,17 +27,27 @@ setup: $(VENV)/.built ## set up the command at .venv/bin/narrows
 demo: setup ## set everything up, run the first figure and name its page
 	$(BIN)/narrows reproduce panaderia/fig9
 
-test: lint rust-test python-test ## every check and every test
+# Rust's half and Python's take about as long as each other, and neither keeps two cores busy.
+test: $(BIN)/python ## every check and every test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line rust python
+
+rust: # in this order, since both want the same build directory
+	@$(MAKE) --no-print-directory rust-lint
+	@$(MAKE) --no-print-directory rust-test
+
+python:
+	@$(MAKE) --no-print-directory python-lint
+	@$(MAKE) --no-print-directory python-test
 
 lint: rust-lint python-lint ## formatting, clippy, ruff, mypy, the layers
 
-rust-lint: $(VENV)/.installed
+rust-lint: $(BIN)/python
 	@{ cargo clippy --version && cargo fmt --version; } > /dev/null 2>&1 || { \
 	    echo "narrows: clippy or rustfmt wasn't found; rustup component add clippy rustfmt." >&2; exit 1; }
 	cargo fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-rust-test: $(VENV)/.installed
+rust-test: $(BIN)/python
 	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace
 
 python-lint: setup
@@ -46,14 +56,19 @@ python-lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-python-test: setup
-	$(BIN)/python -m pytest
+# A worker for each core; tests/conftest.py says which tests share one.
+python-test: setup tools
+	$(BIN)/python -m pytest -n auto --maxprocesses=8
+
+tools: setup # the programs of the back ends, where cargo is; without it their tests are skipped
+	$(BIN)/python -c 'from narrows.backends.tools import router_tool, traffic_tool; \
+	    router_tool(); traffic_tool("kernel")'
 
 bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
 	$(CARGO) bench --locked --workspace
 
-fuzz: $(VENV)/.installed ## an hour of captures turned into nonsense
+fuzz: $(BIN)/python ## an hour of captures turned into nonsense
 	NARROWS_FUZZ_SECONDS=3600 $(CARGO) test --locked -p narrows-capture --test reading nonsense
 
 instructions: setup ## instructions per packet, which don't depend on the machine's load
@@ -83,9 +98,11 @@ clean: ## remove what was built, not the results
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment, from the lock.
-$(VENV)/.installed: requirements-dev.lock
+$(BIN)/python:
 	@sh .ci/need.sh $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements-dev.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	touch $@
 

@@ -75,7 +75,10 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
     if shutil.which("cargo") is None:
         found = f'"{backend}", but no cargo to build {name}'
         raise InputError.at("--backend", found, _remedy(name))
-    target = cache_directory() / "tools" / "target"
+    # What the native module is made from was compiled there already.
+    target = workspace / "target"
+    if not os.access(target, os.W_OK):
+        target = cache_directory() / "tools" / "target"
     command = ["cargo", "build", "--release", "--locked", "-p", name, "--quiet"]
     done = subprocess.run(
         [*command, "--target-dir", str(target)],
