@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import HANG_S
 
 from narrows.analyze import analyze
 
@@ -64,7 +65,7 @@ def test_tshark_still_says_so(end):
     fields = [f"tcp.analysis.{kind}" for kind in TSHARK[end]]
     wanted = [part for field in fields for part in ("-e", field)]
     command = ["tshark", "-n", "-r", str(HERE / f"{end}.pcapng.gz"), "-T", "fields", *wanted]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_S)
     columns = zip(*(line.split("\t") for line in done.stdout.splitlines()), strict=True)
     counts = [sum(bool(cell) for cell in column) for column in columns]
     assert dict(zip(TSHARK[end], counts, strict=True)) == TSHARK[end]

@@ -17,6 +17,7 @@ import pytest
 from captured import LOSSY, Captured, captured
 from specimens import TOGETHER
 from test_captures_workloads import CROWDED
+from waiting import HANG_S
 
 TSHARK = shutil.which("tshark")
 pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark isn't installed")
@@ -58,7 +59,7 @@ class Dissection:
         options = [f"-e{field}" for field in FIELDS]
         checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
         command = [str(TSHARK), "-r", str(file), *checks, "-T", "fields", *options]
-        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_S)
         complaints = [line for line in told.stderr.splitlines() if "Running as" not in line]
         assert not complaints
         self._rows = [line.split("\t") for line in told.stdout.splitlines()]

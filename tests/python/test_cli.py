@@ -272,6 +272,7 @@ def test_exit_status(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_in_disguise(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,12 @@ def program(directory: Path, text: str) -> Path:
     return file
 
 
+def test_iperf3_has_no_receive_window() -> None:
+    flows = scenario_of(GOOD, ["flows.0.receive_window=10kb"])["flows"]
+    with pytest.raises(SpecError, match="kernel:own"):
+        IPERF3.check(flows)
+
+
 def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> None:
     text = GOOD + '\n[[flows]]\ncca = "bbr"\nrtt = "30ms"\n'
     config = router_config(scenario_of(text), Path("/tool"), IPERF3, tmp_path)

@@ -8,12 +8,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from waiting import HANG_S
+
 import narrows as nw
 from narrows import _native
 
 ROOT = Path(__file__).parents[2]
 CRATE = ROOT / "experiments" / "own-control-rust"
-TIMEOUT_S = 400
 
 
 def test_a_control_from_outside_runs(tmp_path):
@@ -22,7 +23,7 @@ def test_a_control_from_outside_runs(tmp_path):
     result = nw.run(CRATE / "experiment.toml", out=tmp_path / "result")
     file = result.path / "trial-1" / "scenario.json"
     command = [program, file]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=True)
     found = re.fullmatch(r"(\d+) packets in 20 s, digest (\w+)\n", done.stdout)
     reno = _native.run(file.read_text())
     assert found
@@ -34,7 +35,7 @@ def _built():
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
     command = ["cargo", "build", "--offline", "--quiet"]
     done = subprocess.run(
-        command, cwd=CRATE, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+        command, cwd=CRATE, env=environment, capture_output=True, text=True, timeout=HANG_S
     )
     assert done.returncode == 0, done.stderr
     return ROOT / "target" / "debug" / "own-control"

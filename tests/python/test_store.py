@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 from specimens import GOOD, spec_of, write
+from waiting import HANG_S
 
 import narrows
 from narrows.errors import StoreError
@@ -206,6 +207,7 @@ def protected(steps: list[str]) -> None:
         steps.append("still here")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_waits_for_what_must_not_be_cut() -> None:
     steps: list[str] = []
     with pytest.raises(KeyboardInterrupt):
@@ -254,10 +256,8 @@ def test_a_watcher_can_stop_everything(tmp_path: Path) -> None:
     def stop(*_: float) -> None:
         raise KeyboardInterrupt
 
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, "run.duration=100000s", "run.trials=3", "run.record=summary", watcher=stop)
-    assert time.monotonic() - began < 30
     assert names(tmp_path) == ["good.toml"]
 
 
@@ -279,11 +279,12 @@ def interrupted(directory: Path, after_s: float) -> int:
         assert child.stdout.readline() == b"ready\n"
         time.sleep(after_s)
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=60)
+        _, errors = child.communicate(timeout=HANG_S)
     assert b"Traceback" not in errors, errors.decode()
     return child.returncode
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("after_ms", [20, 50, 100, 200, 300, 450, 600, 800, 1000, 1300, 1700, 2300])
 def test_ctrl_c_leaves_a_complete_result_or_none(after_ms: int, tmp_path: Path) -> None:
     status = interrupted(tmp_path, after_ms / 1000)

@@ -116,7 +116,7 @@ from pathlib import Path
 from narrows.store.locks import claim
 with claim(Path(sys.argv[1])) as ours:
     print(ours, flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 

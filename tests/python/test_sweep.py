@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 from specimens import GOOD, run_cli, write
+from waiting import HANG_S
 
 from narrows.backends import Progress
 from narrows.backends.sim import Simulator
@@ -269,7 +270,7 @@ def killed(directory: Path, spec: str, after_s: float) -> None:
             time.sleep(0.005)
         time.sleep(after_s)
         child.send_signal(signal.SIGKILL)
-        child.communicate(timeout=60)
+        child.communicate(timeout=HANG_S)
 
 
 def test_a_sweep_killed_at_random_moments_ends_as_if_undisturbed(tmp_path: Path) -> None:
@@ -291,7 +292,7 @@ def test_a_sweep_killed_at_random_moments_ends_as_if_undisturbed(tmp_path: Path)
 def test_two_sweeps_at_once_do_every_run_once(tmp_path: Path) -> None:
     spec = write(tmp_path, LONGER)
     with start(tmp_path / "out", spec) as one, start(tmp_path / "out", spec) as other:
-        said = [child.communicate(timeout=120) for child in (one, other)]
+        said = [child.communicate(timeout=HANG_S) for child in (one, other)]
         assert [one.returncode, other.returncode] == [0, 0], said
     printed = [json.loads(output) for output, _ in said]
     assert sum(document["new"] for document in printed) == 8
@@ -301,6 +302,7 @@ def test_two_sweeps_at_once_do_every_run_once(tmp_path: Path) -> None:
     assert everything(tmp_path / "out") == everything(tmp_path / "alone")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     spec = write(tmp_path, LONGER.replace('"60s"', '["60s", "100000s"]'))
     with start(tmp_path / "out", spec) as child:
@@ -308,7 +310,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
             time.sleep(0.01)
         time.sleep(1.0)
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=60)
+        _, errors = child.communicate(timeout=HANG_S)
     assert child.returncode == 130
     assert b"Traceback" not in errors
     assert run_cli("store", "verify", str(tmp_path / "out")) == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from specimens import GOOD, run_cli, write
+from waiting import HANG_S
 
 from narrows.sweeps import execute, export, prepare
 
@@ -69,7 +70,8 @@ def ancestors(pid: int) -> list[int]:
 
 def kill_a_worker(store: Path, child: subprocess.Popen[bytes]) -> bool:
     """Kills a process that holds the lock of a run, if it is one that `child` started."""
-    for _ in range(3000):
+    ends = time.monotonic() + HANG_S
+    while time.monotonic() < ends:
         for lock in store.glob("locks/*"):
             try:
                 pid = int(lock.read_text().split()[0])
@@ -93,7 +95,7 @@ def test_two_workers_give_what_threads_give(tmp_path: Path, alone: dict[str, byt
         "--jobs",
         "2",
     ) as child:
-        output, errors = child.communicate(timeout=120)
+        output, errors = child.communicate(timeout=HANG_S)
     assert child.returncode == 0, errors
     printed = json.loads(output)
     assert (printed["new"], printed["failed"]) == (8, [])
@@ -104,7 +106,7 @@ def test_two_workers_give_what_threads_give(tmp_path: Path, alone: dict[str, byt
 def test_a_killed_worker_loses_only_its_run(tmp_path: Path, alone: dict[str, bytes]) -> None:
     with start(tmp_path, REMOTE) as child:
         struck = kill_a_worker(tmp_path / "out", child)
-        output, errors = child.communicate(timeout=120)
+        output, errors = child.communicate(timeout=HANG_S)
     assert struck, errors
     assert child.returncode == 0, errors
     printed = json.loads(output)

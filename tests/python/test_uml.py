@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from specimens import GOOD, scenario_of
+from waiting import HANG_S
 
 from narrows.backends import get_backend
 from narrows.backends.uml import Uml, kernels, machine
@@ -216,16 +217,14 @@ def test_a_guest_that_stops_its_clock_is_ended(
     monkeypatch.setattr(machine, "SILENCE_S", 2.0)
     (tmp_path / "init").write_text("while :; do :; done\n")
     program = machine.Program(uml.kernel.binary, uml.kernel.library)
-    began = time.monotonic()
     with pytest.raises(GuestError, match="didn't respond"):
         machine.boot(program, tmp_path, seed=1)
-    assert time.monotonic() - began < 30
     assert not guests()
 
 
 def guests() -> list[int]:
     """Guests of this process that are still there; a killed one may take a moment."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + HANG_S
     while True:
         found = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _is_ours(p)]
         if not found or time.monotonic() > deadline:

@@ -11,7 +11,7 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.tables import packets, received_bytes
-from narrows.backends.uml import build, get_kernel, kernels
+from narrows.backends.uml import build, builder, get_kernel, kernels
 from narrows.backends.uml.backend import _interval
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
@@ -44,7 +44,10 @@ def test_without_a_kernel_the_remedy_is_told() -> None:
     assert "narrows kernel build" in caught.value.remedy
 
 
-def test_the_commands_for_kernels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_commands_for_kernels(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "_PROGRAMS", ())  # this machine may lack some of them
     assert main(["kernel", "list"]) == 0
     assert main(["run", "x.toml", "--backend", "uml"]) == 2
     assert "narrows kernel build" in capsys.readouterr().err
