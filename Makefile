@@ -61,7 +61,7 @@ python-test: setup tools
 	$(BIN)/python -m pytest -n auto --maxprocesses=8
 
 tools: setup # the programs of the back ends, where cargo is; without it their tests are skipped
-	$(BIN)/python -c 'from narrows.backends.tools import router_tool, traffic_tool; \
+	$(BIN)/python -c 'from narrows.backends.linux.tools import router_tool, traffic_tool; \
 	    router_tool(); traffic_tool("kernel")'
 
 bench: setup ## packets per CPU second, and the engine alone
