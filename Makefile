@@ -82,6 +82,7 @@ reference: setup ## renew what is made from the sources: Python classes, referen
 	$(BIN)/python tools/generate_paths.py
 	$(BIN)/python tools/generate_controls.py
 	$(BIN)/python tools/generate_columns.py
+	$(BIN)/python tools/generate_metrics.py
 	$(BIN)/python tools/make_notebooks.py
 
 locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows

@@ -9,6 +9,7 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends.sim import Simulator
 from narrows.metrics import convergence_s, harm, harms, rtt_bias, slowdown, summarise
+from narrows.metrics.catalogue import find
 from narrows.metrics.tables import summary_columns, summary_tables
 
 
@@ -111,3 +112,20 @@ def test_the_columns_of_a_summary_are_those_announced() -> None:
     assert flow["slowdown"] == pytest.approx(flow["fct_s"] / least_s)
     assert flow["slowdown"] > 1
     assert tables["summary"]["cubic.slowdown"][0] == flow["slowdown"]
+
+
+def test_harm_goes_by_the_direction_that_the_metric_declares() -> None:
+    alone = pl.DataFrame({"trial": [1], "bbr.fct_s": [2.0], "bbr.share": [0.5]})
+    beside = pl.DataFrame({"trial": [1], "bbr.fct_s": [4.0], "bbr.share": [0.25]})
+    for metric in ("bbr.fct_s", "bbr.share"):
+        assert harms(alone, beside, metric, on=["trial"])["harm"].to_list() == [0.5]
+    assert harms(alone, beside, "bbr.fct_s", ["trial"], "more")["harm"].to_list() == [-1.0]
+
+
+def test_a_column_finds_its_declaration() -> None:
+    share, queue = find("bbr.share"), find("queue_p95_bdp")
+    assert share is not None
+    assert (share.label, share.better, share.part) == ("share", "more", True)
+    assert queue is not None
+    assert queue.label == "queue p95 (BDP)"
+    assert find("path.rate") is None

@@ -11,6 +11,7 @@ import pytest
 
 import narrows as nw
 from narrows import _native
+from narrows.metrics.tables import summary_columns
 from narrows.spec import registry
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +61,15 @@ def test_the_page_of_tables_is_that_of_the_declaration() -> None:
         for column in entry["columns"]:
             assert f"| `{column['name']}` |" in text
             assert str(column["meaning"]) in text
+
+
+def test_the_page_of_metrics_is_that_of_the_declarations() -> None:
+    import generate_metrics
+
+    text = generate_metrics.TARGET.read_text(encoding="utf-8")
+    assert generate_metrics.generate() == text, "`make reference` renews it"
+    for column in summary_columns(["bbr"]):
+        assert f"| `{column.removeprefix('bbr.')}` |" in text
 
 
 def test_a_name_without_words_is_found() -> None:

@@ -8,12 +8,13 @@ Setting the Bar for the Deployment of Congestion Control Algorithms, HotNets
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from narrows.metrics.catalogue import find
+from narrows.metrics.metric import Better
 
 if TYPE_CHECKING:
     import polars as pl
-
-Better = Literal["more", "less"]
 
 
 def harm(alone: float, beside: float, better: Better = "more") -> float | None:
@@ -32,15 +33,20 @@ def harms(
     beside: pl.DataFrame,
     metric: str,
     on: Sequence[str],
-    better: Better = "more",
+    better: Better | None = None,
 ) -> pl.DataFrame:
     """The harm for every row of `beside` that has a partner in `alone`.
 
     Both frames hold `metric` and the columns `on`, which say what belongs
     together: the path and the seed, say. Of several partners the mean counts.
+    Without `better` the metric's own direction counts, and "more" where it has none.
     Gives `on`, `alone`, `beside` and `harm`, in the order of `beside`.
     """
     import polars as pl
+
+    if better is None:
+        declared = find(metric)
+        better = (declared.better if declared is not None else None) or "more"
 
     partner = alone.group_by(on).agg(pl.col(metric).mean().alias("alone"))
     rows = beside.select(*on, pl.col(metric).alias("beside"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from narrows.metrics.bottleneck import bottleneck_summary, link_summaries
-from narrows.metrics.convergence import of_run
+from narrows.metrics.catalogue import RUN
 from narrows.metrics.flows import flow_summaries
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def summarise(
     `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
     `narrows.metrics.bottleneck`, and so is `links`, there if there are several;
     `perf` covers the whole run. `invalid`, there only if the run is, says why it is
-    not to be trusted; `convergence_s` is explained in `narrows.metrics.convergence`.
+    not to be trusted. What is measured besides, such as `convergence_s`, is declared in
+    `narrows.metrics.catalogue`.
     """
     links = link_summaries(scenario, tables, info.end_s)
     return {
@@ -32,7 +33,7 @@ def summarise(
         "seed": scenario["seed"],
         "flows": flow_summaries(scenario, tables, info.end_s),
         "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
-        "convergence_s": of_run(scenario, tables["flow_samples"], info.end_s),
+        **{m.name: m.measure(scenario, tables, info.end_s) for m in RUN if m.measure is not None},
         **({"links": links} if links else {}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),

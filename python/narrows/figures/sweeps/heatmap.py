@@ -20,6 +20,7 @@ from narrows.figures.sweeps.view import (
     require,
     x_of,
 )
+from narrows.metrics.catalogue import find
 
 
 def heatmap(frame: pl.DataFrame, view: View) -> Figure:
@@ -68,5 +69,6 @@ def _centre(rows: pl.DataFrame, metric: str) -> float | None:
     """What a metric diverges from: the fair share; none for what has no middle."""
     group, _, key = metric.rpartition(".")
     if key != "share":
-        return 0.0 if key in ("harm", "rtt_bias") else None
+        found = find(metric)
+        return None if found is None else found.centre
     return float(rows[f"{group}.flows"][0] / rows["flows"][0])

@@ -18,6 +18,7 @@ from narrows.figures.axes import Axis, axis, short
 from narrows.figures.model import Dash, Figure, Guide, Line, Mark, Panel
 from narrows.figures.palette import COLOURS
 from narrows.figures.palette import name as cca_name
+from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
 
@@ -184,14 +185,14 @@ def numbers(frame: pl.DataFrame) -> list[str]:
 
 def limits(wanted: Mapping[str, str]) -> tuple[float | None, float | None]:
     """The ends of the y axis: of parts of a whole, all of it."""
-    part = all(m.rpartition(".")[2] in ("share", "jain", "utilization") for m in wanted.values())
+    found = [find(column) for column in wanted.values()]
+    part = all(metric is not None and metric.part for metric in found)
     return (0.0, 1.03) if part else (0.0, None)
 
 
-def label_of(metric: str) -> str:
-    """A metric for a label: "share of BBR"."""
-    group, _, key = metric.rpartition(".")
-    units = {"mbps": "Mbit/s", "ms": "ms", "s": "s", "bdp": "BDP"}
-    stem, _, unit = key.rpartition("_")
-    words = f"{stem.replace('_', ' ')} ({units[unit]})" if unit in units else key.replace("_", " ")
-    return f"{words} of {cca_name(group)}" if group else words
+def label_of(column: str) -> str:
+    """A column for a label: "share of BBR"."""
+    group, _, key = column.rpartition(".")
+    metric = find(column)
+    label = metric.label if metric is not None else key.replace("_", " ")
+    return f"{label} of {cca_name(group)}" if group else label

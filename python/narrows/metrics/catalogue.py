@@ -1,0 +1,235 @@
+"""Every metric, in the order of the columns of `summary` and `flows`.
+
+What stands here is all that the tables, the figures of sweeps, `[[expect]]` and
+docs/reference/metrics.md know of a metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from narrows.metrics.bottleneck import QUEUE_STATISTICS
+from narrows.metrics.convergence import of_run
+from narrows.metrics.fairness import jain, rtt_bias
+from narrows.metrics.flows import RTT_STATISTICS, slowdown
+from narrows.metrics.metric import (
+    Better,
+    FlowFacts,
+    Metric,
+    Reader,
+    Row,
+    RunFacts,
+    average,
+    by_name,
+    by_their_names,
+    total,
+    two_way_ms,
+)
+from narrows.metrics.workloads import STATISTICS
+
+
+def _buffer_bdp(run: RunFacts) -> float | None:
+    room = run.path["buffer"].get("bytes")
+    return None if room is None else room / run.bdp_bytes
+
+
+def _rtt_bias(run: RunFacts) -> float | None:
+    goodputs, described = run.goodputs(), by_their_names(run.entry["scenario"])
+    rtts = [two_way_ms(run.path, described[name]) for name in goodputs]
+    return rtt_bias(rtts, list(goodputs.values()))
+
+
+def _bottleneck(name: str) -> Reader:
+    return lambda run: run.entry["bottleneck"][name]
+
+
+def _queue(name: str) -> Metric:
+    return Metric(
+        f"queue_{name}_bdp", f"queue {name}", "BDP",
+        f"{_statistic(name)} of the bottleneck's backlog over time, "
+        "in bandwidth-delay products of its rate and the path's two-way delay",
+        lambda run: run.entry["bottleneck"]["queue_bdp"][name], better="less",
+    )  # fmt: skip
+
+
+def _statistic(name: str) -> str:
+    words = {"mean": "mean", "min": "least value", "max": "greatest value", "p50": "median"}
+    return words.get(name, f"{name.removeprefix('p')}th percentile")
+
+
+RUN: tuple[Metric, ...] = (
+    Metric("rate_mbps", "rate", "Mbit/s", "rate of the bottleneck",
+           lambda run: run.path["rate_bps"] / 1e6),
+    Metric("rtt_ms", "rtt", "ms", "two-way delay of the path without queueing",
+           lambda run: run.path["rtt_ns"] / 1e6),
+    Metric("buffer_bdp", "buffer", "BDP",
+           "buffer in bandwidth-delay products; empty if it is given in packets", _buffer_bdp),
+    Metric("flows", "flows", "", "number of flows; a chain is one",
+           lambda run: len(run.entry["scenario"]["flows"]), whole=True),
+    Metric("jain", "jain", "",
+           "Jain's index of the flows' goodputs, from 1/n to 1 "
+           "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
+           lambda run: jain(list(run.goodputs().values())), "more", part=True),
+    Metric("rtt_bias", "rtt bias", "",
+           "b in goodput ~ RTT^-b over the flows: 0 if the RTT makes no difference, 1 if goodput "
+           "is inversely proportional to it; empty unless flows have different RTTs",
+           _rtt_bias, centre=0.0),
+    Metric("convergence_s", "convergence", "s",
+           "time from the start of the last endless flow to the first 5 s in which Jain's index "
+           "of what their receivers got is at least 0.9 in every second; empty if that never comes",
+           lambda run: run.entry.get("convergence_s"), "less",
+           measure=lambda scenario, tables, end_s: of_run(
+               scenario, tables["flow_samples"], end_s)),
+    Metric("loss_rate", "loss rate", "", "packets that the queue dropped, of those that arrived",
+           _bottleneck("loss_rate"), "less"),
+    Metric("utilization", "utilization", "", "IP bits forwarded, of those that the rate allows",
+           _bottleneck("utilization"), "more", part=True),
+    Metric("drops", "drops", "packets", "packets that the queue dropped",
+           _bottleneck("drops"), "less", whole=True),
+    Metric("forwarded", "forwarded", "packets", "packets that left the bottleneck",
+           _bottleneck("forwarded"), whole=True),
+    *(_queue(name) for name in QUEUE_STATISTICS),
+)  # fmt: skip
+"""Columns of `summary`, a row for each run; `CLASS` and `packets` follow."""
+
+PACKETS = Metric(
+    "packets", "packets", "packets", "packets out of the bottleneck, from the start of the run on",
+    lambda run: run.entry["perf"]["packets"], whole=True,
+)  # fmt: skip
+"""The last column of `summary`."""
+
+
+def _plain(name: str) -> Reader:
+    return lambda flow: flow.entry[name]
+
+
+def _rtt(name: str) -> Metric:
+    def read(flow: FlowFacts) -> float | None:
+        value: float | None = flow.entry["rtt_ms"][name]
+        return value
+
+    meaning = f"{_statistic(name)} of the round-trip times"
+    return Metric(f"rtt_{name}_ms", f"rtt {name}", "ms", meaning, read, "less")
+
+
+def _delay(name: str) -> Metric:
+    def read(flow: FlowFacts) -> float | None:
+        value = flow.entry["rtt_ms"][name]
+        return None if value is None else value - flow.two_way_ms
+
+    meaning = (
+        f"{_statistic(name)} of the queueing delay: "
+        "the round-trip time beyond the flow's own two-way delay"
+    )
+    return Metric(f"delay_{name}_ms", f"delay {name}", "ms", meaning, read, "less")
+
+
+def _slowdown(flow: FlowFacts) -> float | None:
+    entry = flow.entry
+    size = (entry["goodput_mbps"] or 0.0) * (entry["fct_s"] or 0.0) * 1e6 / 8
+    return slowdown(entry["fct_s"], size, flow.rate_bps, flow.two_way_ms / 1e3)
+
+
+FLOW: tuple[Metric, ...] = (
+    Metric("start_s", "start", "s", "start of the flow", _plain("start_s")),
+    Metric("goodput_mbps", "goodput", "Mbit/s", "payload at the receivers, each byte once",
+           _plain("goodput_mbps"), "more"),
+    Metric("throughput_mbps", "throughput", "Mbit/s", "IP bytes out of the bottleneck",
+           _plain("throughput_mbps"), "more"),
+    Metric("retransmits", "retransmits", "packets", "packets sent again",
+           _plain("retransmits"), "less", whole=True),
+    Metric("fct_s", "fct", "s",
+           "completion time, from connecting to the last acknowledgement; "
+           "empty for a flow that isn't done", _plain("fct_s"), "less"),
+    Metric("share", "share", "", "part of all payload that arrived",
+           _plain("share"), "more", part=True),
+    *(_rtt(name) for name in RTT_STATISTICS),
+    *(_delay(name) for name in RTT_STATISTICS if name != "min"),
+    Metric("slowdown", "slowdown", "",
+           "completion time as a multiple of the least possible: two round trips and the payload "
+           "at the rate of the slowest link it crosses, in full packets", _slowdown, "less"),
+)  # fmt: skip
+"""Columns of `flows`, a row for each flow, after `name`, `class`, `instance` and `cca`."""
+
+_FLOW: Mapping[str, Metric] = {metric.name: metric for metric in FLOW}
+
+
+def _sum(name: str, *, of_chains: bool = False) -> Metric:
+    def read(rows: Sequence[Row]) -> Any:  # noqa: ANN401
+        return total(by_name(rows, name).values() if of_chains else (row[name] for row in rows))
+
+    return _FLOW[name].of_class(read, "the sum over its flows")
+
+
+def _mean(name: str) -> Metric:
+    def read(rows: Sequence[Row]) -> float | None:
+        return average(row[name] for row in rows)
+
+    return _FLOW[name].of_class(read, "the mean over its flows")
+
+
+CLASS: tuple[Metric, ...] = (
+    Metric("flows", "flows", "", "number of flows; a chain is one",
+           lambda rows: len(by_name(rows, "goodput_mbps")), whole=True),
+    _sum("goodput_mbps", of_chains=True),
+    _sum("throughput_mbps", of_chains=True),
+    _sum("share"),
+    Metric("jain", "jain", "", "Jain's index of the goodputs of its flows",
+           lambda rows: jain([v or 0.0 for v in by_name(rows, "goodput_mbps").values()]),
+           "more", part=True),
+    _sum("retransmits"),
+    _mean("rtt_mean_ms"),
+    _mean("rtt_p95_ms"),
+    *(_mean(f"delay_{name}_ms") for name in RTT_STATISTICS if name != "min"),
+    _mean("fct_s"),
+    _mean("slowdown"),
+)  # fmt: skip
+"""Columns of `summary` for each class of flows, named `bbr.share` and so on."""
+
+
+def _seen(
+    name: str,
+    title: str,
+    unit: str,
+    meaning: str,
+    better: Better | None = None,
+    *,
+    whole: bool = False,
+    read: Callable[[Mapping[str, Any]], Any] | None = None,
+) -> Metric:
+    """What the application of a flow with a workload saw; it is read from that."""
+    reader = read if read is not None else lambda seen: seen[name]
+    return Metric(name, title, unit, meaning, reader, better, whole)
+
+
+def _completion(name: str) -> Metric:
+    meaning = f"{_statistic(name)} of the completion times"
+    read: Reader = partial(_statistic_of, name)
+    return _seen(f"completion_{name}_s", f"completion {name}", "s", meaning, "less", read=read)
+
+
+def _statistic_of(name: str, seen: Mapping[str, Any]) -> float | None:
+    found: float | None = seen["completion_s"][name]
+    return found
+
+
+WORKLOAD: tuple[Metric, ...] = (
+    _seen("completed", "completed", "", "transfers completed", "more", whole=True),
+    _seen("mean_bytes", "mean size", "bytes", "mean size of the completed transfers"),
+    _seen("stalls", "stalls", "", "interruptions of a video after it began to play", "less",
+          whole=True),
+    _seen("stalled_s", "stalled", "s", "how long they took together", "less"),
+    _seen("startup_s", "startup", "s", "time until a video began to play; empty if it never did",
+          "less"),
+    *(_completion(name) for name in STATISTICS),
+)  # fmt: skip
+"""Columns of `flows` for flows with a workload, after its kind in `workload`."""
+
+_ALL = {metric.name: metric for metric in (*WORKLOAD, *FLOW, *CLASS, *RUN, PACKETS)}
+
+
+def find(column: str) -> Metric | None:
+    """The metric of a column of `summary` or `flows`, such as "bbr.share"; None if it is none."""
+    return _ALL.get(column.rpartition(".")[2])

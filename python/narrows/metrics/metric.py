@@ -1,0 +1,121 @@
+"""What a metric is: declared once, and read by the tables, the figures and the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+Entry: TypeAlias = Mapping[str, Any]
+Row: TypeAlias = Mapping[str, Any]
+Better: TypeAlias = Literal["more", "less"]
+Reader: TypeAlias = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number of a run, of a flow or of a class of flows.
+
+    `read` takes it from a `RunFacts`, a `FlowFacts` or the rows of a class; None
+    is a value that can't be known. `better` says which direction is good, if one
+    is. The axis of a `part` shows 0 to 1; a metric with a `centre` diverges from it.
+    `measure` takes what isn't in the summary yet from the tables of the run.
+    """
+
+    name: str
+    title: str
+    unit: str
+    meaning: str
+    read: Reader
+    better: Better | None = None
+    whole: bool = False
+    part: bool = False
+    centre: float | None = None
+    measure: Callable[[Entry, Mapping[str, Any], float], Any] | None = None
+
+    @property
+    def label(self) -> str:
+        """The title with the unit, for an axis."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    def of_class(self, read: Callable[[Sequence[Row]], Any], how: str) -> Metric:
+        """The same of a class of flows, from the rows of its flows; `how` says it in words."""
+        return replace(self, read=read, meaning=f"{self.meaning}; {how}")
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a metric of a run is read from: its summary and the rows of its flows."""
+
+    entry: Entry
+    rows: Sequence[Row]
+
+    @property
+    def path(self) -> Entry:
+        """The path of the scenario."""
+        found: Entry = self.entry["scenario"]["path"]
+        return found
+
+    @property
+    def bdp_bytes(self) -> float:
+        """The rate times the two-way delay of the path."""
+        return float(self.path["rate_bps"] * self.path["rtt_ns"] / 8e9)
+
+    def goodputs(self) -> dict[str, float]:
+        """The goodput of every flow by its name; of a chain the mean, of an unknown one zero."""
+        return {name: value or 0.0 for name, value in by_name(self.rows, "goodput_mbps").items()}
+
+
+@dataclass(frozen=True)
+class FlowFacts:
+    """What a metric of a flow is read from: its entry in the summary, its description, the path."""
+
+    entry: Entry
+    described: Entry
+    path: Entry
+
+    @property
+    def two_way_ms(self) -> float:
+        """The flow's two-way delay without queueing."""
+        return two_way_ms(self.path, self.described)
+
+    @property
+    def rate_bps(self) -> float:
+        """The least rate of the links that the flow's data cross."""
+        if self.described.get("reverse"):
+            return float(self.path["reverse"]["rate_bps"])
+        rates = {"bottleneck": self.path["rate_bps"]}
+        rates |= {link["name"]: link["rate_bps"] for link in self.path.get("links", ())}
+        crossed = self.described.get("links") or rates
+        return float(min(rates[name] for name in crossed))
+
+
+def two_way_ms(path: Entry, flow: Entry) -> float:
+    """The two-way delay of a described flow without queueing: its own, or the path's."""
+    own = flow["rtt_ns"]
+    return float(path["rtt_ns"] if own is None else own) / 1e6
+
+
+def by_their_names(scenario: Entry) -> dict[str, Entry]:
+    """The flows of a scenario by name."""
+    return {flow["name"]: flow for flow in scenario["flows"]}
+
+
+def by_name(rows: Iterable[Row], key: str) -> dict[str, float | None]:
+    """A value of every flow; of a chain the mean."""
+    values: dict[str, list[float | None]] = {}
+    for row in rows:
+        values.setdefault(row["name"], []).append(row[key])
+    return {name: average(known) for name, known in values.items()}
+
+
+def total(values: Iterable[Any]) -> Any:  # noqa: ANN401 (whole numbers stay whole)
+    """The sum of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def average(values: Iterable[float | None]) -> float | None:
+    """The mean of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

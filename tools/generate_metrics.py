@@ -1,0 +1,78 @@
+"""Writes docs/reference/metrics.md from the declarations in `narrows.metrics.catalogue`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from narrows.metrics.catalogue import CLASS, FLOW, PACKETS, RUN, WORKLOAD
+from narrows.metrics.metric import Metric
+
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "metrics.md"
+
+HEAD = """# Metrics
+
+This page is made from `python/narrows/metrics/catalogue.py` by `make reference`.
+
+Everything is counted from the warm-up to the end of the run, if nothing else is said.
+Rates are in 10^6 bit/s. An empty cell is a value that can't be known: no such
+flows, or a back end that doesn't count it. "Better" says which direction is good.
+"""
+
+PAGE = """{head}
+## `summary`: a row for each run
+
+{run}
+| `invalid` | | | why the run isn't to be trusted, if so |
+
+A class of flows is an entry of the specification by its name, or else by its control. Its
+columns are named `bbr.share` and so on. The successive flows of a chain count as one flow,
+whose goodput is the mean of theirs.
+
+{of_class}
+
+## `flows`: a row for each flow
+
+Columns for `name`, `class`, `instance` (in a chain) and `cca` come first.
+
+{flow}
+
+A flow with a workload also has its kind in `workload`, and what its application saw:
+
+{workload}
+
+## Harm
+
+Harm needs two runs, with the flow alone and beside others: (alone - beside) / alone
+for a metric of which more is better, (beside - alone) / beside for one of which less is
+better (Ware, Mukerjee, Seshan and Sherry, HotNets 2019). In Python, on tables of one sweep
+or of two:
+
+    from narrows.metrics import harms
+    harms(alone, beside, "cubic.goodput_mbps", on=["path.rate", "path.rtt", "trial"])
+"""
+
+
+def table(metrics: Iterable[Metric]) -> str:
+    """A table of metrics."""
+    rows = ["| Column | Unit | Better | Meaning |", "|---|---|---|---|"]
+    for metric in metrics:
+        cells = (f"`{metric.name}`", metric.unit, metric.better or "", metric.meaning)
+        rows.append(f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
+    return "\n".join(rows)
+
+
+def generate() -> str:
+    """The page."""
+    return PAGE.format(
+        head=HEAD,
+        run=table((*RUN, PACKETS)),
+        of_class=table(CLASS),
+        flow=table(FLOW),
+        workload=table(WORKLOAD),
+    )
+
+
+if __name__ == "__main__":
+    TARGET.write_text(generate(), encoding="utf-8")
+    print(TARGET)
