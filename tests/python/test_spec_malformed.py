@@ -158,6 +158,30 @@ CASES = {
     "an open bracket": ("x = [[[", "good.toml", "would be right"),
     "too many brackets": (f"x = {'[' * 5000}", "good.toml", "would be right"),
     "nothing": ("", "path", "a table, [path]"),
+    "expectations as one table": (
+        f"{GOOD}\n[expect]\nmetric = 'jain'\n",
+        "expect",
+        "a list of tables, [[expect]]",
+    ),
+    "expectations as a number": (f"expect = [1]\n{GOOD}", "expect[0]", "a table, [[expect]]"),
+    "an expectation with places as a text": (
+        f"{GOOD}\n[[expect]]\nmetric = 'jain'\nat_least = 0\nwhere = 'path.rate=1'\n",
+        "expect[0].where",
+        '{ "path.buffer" = "1bdp" }',
+    ),
+    "links as one table": (path('links = { name = "a" }'), "path.links", "[[path.links]]"),
+    "a link as a text": (path('links = ["a"]'), "path.links[0]", "a table, [[path.links]]"),
+    "a flow's links as a text": (flow('links = "a"'), "flows[0].links", '["bottleneck"]'),
+    "a video's bare bitrate": (
+        flow('workload = { kind = "video", bitrate = 5 }'),
+        "flows[0].workload.bitrate",
+        "a quantity with its unit",
+    ),
+    "a video's zero bitrate": (
+        flow('workload = { kind = "video", bitrate = "0mbit" }'),
+        "flows[0].workload.bitrate",
+        "above zero",
+    ),
 }
 
 

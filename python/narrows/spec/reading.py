@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -192,14 +192,36 @@ def _translate(detail: ErrorDetails) -> Problem:
 def _expectation(key: Key) -> str:
     """What the field at `key` should hold, in words."""
     *way, last = key
-    model = _model(way)
-    if isinstance(last, int) or last == "flows":
-        return "a list of tables, [[flows]],"
-    field = _fields(model).get(last) if model else None
+    if isinstance(last, int):
+        *way, last = way
+        if _listed(way, last) is not None:
+            return f"a table, [[{dotted((*way, last))}]],"
+    if _listed(way, last) is not None:
+        return f"a list of tables, [[{dotted((*way, last))}]],"
+    field = _field(way, last)
     for kind in field.metadata if field else ():
         if isinstance(kind, Kind):
             return kind.expects
-    return f"a table, [{last}],"
+    return _EXAMPLES.get(str(last), f"a table, [{last}],")
+
+
+_EXAMPLES = {
+    "links": 'a list of names of links, such as ["bottleneck"],',
+    "where": 'a table of places with their values, such as { "path.buffer" = "1bdp" },',
+}
+"""What a field without a kind of its own should hold."""
+
+
+def _field(way: Iterable[str | int], name: str | int) -> Any:  # noqa: ANN401 (of pydantic)
+    model = _model(way)
+    return _fields(model).get(str(name)) if model else None
+
+
+def _listed(way: Iterable[str | int], name: str | int) -> type[BaseModel] | None:
+    """The model of the tables in the list `name`; None if it is no list of tables."""
+    field = _field(way, name)
+    annotation = field.annotation if field else None
+    return _table(annotation) if get_origin(annotation) in (list, tuple) else None
 
 
 def _known_key(key: Key) -> str:

@@ -144,8 +144,10 @@ def _plain(
         exact = parse(value) if isinstance(value, str) else None
     except UnitError as error:
         raise ElementError((name,), error.found, error.remedy) from None
-    if not exact:
-        raise ElementError((name,), _show(value), f"a value above zero, such as {example},")
+    if exact is None:
+        raise ElementError((name,), _show(value), f"a quantity with its unit, such as {example},")
+    if exact <= 0:
+        raise ElementError((name,), _show(value), f"a quantity above zero, such as {example},")
     return exact
 
 
