@@ -24,6 +24,7 @@ from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
 from narrows.spec import Override, load, parse_override
 from narrows.spec.registry import also_known
 from narrows.store.parquet import write_parquet
+from narrows.store.slug import slug
 from narrows.store.write import RESULTS
 
 TRIALS, MAX_TRIALS = 4, 12
@@ -138,7 +139,7 @@ def _engine(
 
 def _default(engines: Sequence[_Engine]) -> Path:
     key = content_hash(engine.plan.hash for engine in engines)
-    return Path(RESULTS) / f"compare-{Path(engines[0].plan.name).name[:40]}-{key[:8]}"
+    return Path(RESULTS) / f"compare-{slug(engines[0].plan.name, 40, 'run')}-{key[:8]}"
 
 
 class _Runner:

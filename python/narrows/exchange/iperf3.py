@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+from narrows.store.slug import slugs
 
 MSS = 1448
 
@@ -66,9 +67,10 @@ def write(
 ) -> list[Path]:
     """A file for each flow: `STEM-FLOW.json`; raises OSError if one can't be written."""
     paths = []
+    names = slugs([flow["name"] for flow in scenario["flows"]], "flow")
     for ident, flow in enumerate(scenario["flows"]):
         rows = tables["flow_samples"].filter(pl.col("flow") == ident).sort("time_s")
-        path = stem.with_name(f"{stem.name}-{flow['name']}.json")
+        path = stem.with_name(f"{stem.name}-{names[ident]}.json")
         path.write_text(json.dumps(_document(flow, rows), indent=1) + "\n", encoding="utf-8")
         paths.append(path)
     return paths

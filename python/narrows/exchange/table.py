@@ -14,12 +14,13 @@ import polars as pl
 
 from narrows.columns import schema
 from narrows.exchange.measured import WIRE, Measured, MeasuredFlow, samples_of
+from narrows.store.cells import as_written
 
 
 def read(content: bytes, name: str) -> Measured:
     """The flows of a file; raises ValueError if columns are missing."""
     try:
-        frame = pl.read_csv(BytesIO(content), infer_schema_length=None)
+        frame = as_written(pl.read_csv(BytesIO(content), infer_schema_length=None))
     except pl.exceptions.PolarsError as error:
         raise ValueError(str(error).splitlines()[0]) from None
     columns = set(frame.columns)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from narrows.report.page import Check, environment
 from narrows.store.atomic import write_text
+from narrows.store.cells import harmless_frame
 from narrows.store.parquet import write_parquet
 
 if TYPE_CHECKING:
@@ -119,6 +120,6 @@ def write_tables(folder: Path, stem: str, frames: Mapping[str, pl.DataFrame]) ->
         names.append(f"{folder.name}/{stem}-{name}.parquet")
         if frame.height <= MOST_CSV_ROWS:
             with (folder / f"{stem}-{name}.csv").open("wb") as file:
-                frame.write_csv(file, float_precision=9)
+                harmless_frame(frame).write_csv(file, float_precision=9)
             names.append(f"{folder.name}/{stem}-{name}.csv")
     return names

@@ -31,7 +31,8 @@ from narrows.store.records import (
     Tables,
     digest,
 )
-from narrows.store.runs import RunStore, slug, unwritable
+from narrows.store.runs import RunStore, unwritable
+from narrows.store.slug import slug
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
 __all__ = [

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
 from narrows.store.read import SCENARIO
-from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of, slug
+from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of
+from narrows.store.slug import slug
 
 if TYPE_CHECKING:
     import polars as pl

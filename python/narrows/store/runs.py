@@ -19,7 +19,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +35,7 @@ from narrows.store.atomic import flush
 from narrows.store.locks import claim
 from narrows.store.parquet import read_parquet, read_schema, write_parquet
 from narrows.store.read import SCENARIO
+from narrows.store.slug import slug
 
 if TYPE_CHECKING:
     import polars as pl
@@ -241,11 +241,6 @@ def unwritable(error: OSError, directory: Path) -> StoreError:
     reason = error.strerror or str(error)
     remedy = "a directory that can be written (--out DIR)"
     return StoreError.at(str(error.filename or directory), reason, remedy)
-
-
-def slug(name: str) -> str:
-    """A file name for what a person calls something."""
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:80] or "study"
 
 
 def read_json(path: Path) -> dict[str, Any]:

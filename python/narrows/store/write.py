@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import platform
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
 from narrows.store.atomic import partial_directory, publish
+from narrows.store.cells import harmless
 from narrows.store.parquet import write_parquet
 from narrows.store.read import (
     CAPTURES,
@@ -30,6 +30,7 @@ from narrows.store.read import (
     open_result,
 )
 from narrows.store.records import NO_CAPTURES, CaptureOptions, RunResult
+from narrows.store.slug import slug
 
 RESULTS = "narrows-results"
 """Where results go if no directory is given."""
@@ -38,8 +39,7 @@ _MAX_SLUG = 40
 
 def default_directory(plan: Plan) -> Path:
     """`narrows-results/NAME-HASH8` in the current directory."""
-    slug = re.sub(r"[^\w.-]+", "-", plan.name).strip("-.")[:_MAX_SLUG] or "run"
-    return Path(RESULTS) / f"{slug}-{plan.hash[:8]}"
+    return Path(RESULTS) / f"{slug(plan.name, _MAX_SLUG, 'run')}-{plan.hash[:8]}"
 
 
 @dataclass
@@ -163,7 +163,7 @@ def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in rows)
 
 
 def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
+from narrows.store.cells import harmless_frame
 from narrows.store.index import INFO, RUNS, TABLES, rows
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _fitted(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataF
 def _write_csv(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
     count = 0
     for index, chunk in enumerate(chunks):
-        chunk.write_csv(stream, include_header=index == 0)
+        harmless_frame(chunk).write_csv(stream, include_header=index == 0)
         count += chunk.height
     return count
 

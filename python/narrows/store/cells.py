@@ -1,0 +1,47 @@
+"""Text that a spreadsheet would take for a formula, made harmless for CSV files.
+
+A program that opens a CSV file evaluates a cell that begins with = + - or @, wherever
+the text came from: a name in somebody's specification, say. Such text gets an
+apostrophe in front, which spreadsheets don't show; numbers stay numbers, the
+negative ones too. OWASP: CSV Injection.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMULA = r"^[=+\-@\t\r]"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_QUOTED = r"^'([=+\-@\t\r])"
+
+Value = TypeVar("Value")
+
+
+def harmless(value: Value) -> Value | str:
+    """A cell's value; text that begins like a formula has an apostrophe in front."""
+    if not isinstance(value, str) or not re.match(_FORMULA, value) or re.match(_NUMBER, value):
+        return value
+    return f"'{value}"
+
+
+def harmless_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with harmless texts and names of columns."""
+    import polars as pl
+
+    changed = []
+    for column in frame.select(pl.col(pl.String)).get_columns():
+        formula = column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)
+        if formula.any():
+            changed.append(pl.when(formula).then("'" + column).otherwise(column).alias(column.name))
+    return frame.with_columns(changed).rename(lambda name: str(harmless(name)))
+
+
+def as_written(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame of a CSV file without the apostrophes that `harmless_frame` put in front."""
+    import polars as pl
+
+    return frame.with_columns(pl.col(pl.String).str.replace(_QUOTED, "$1"))

@@ -1,0 +1,31 @@
+"""File names from what a person wrote."""
+
+from __future__ import annotations
+
+import re
+
+_MOST_BYTES = 200
+"""Of a name; file systems take 255, and something may be put before or behind it."""
+
+
+def slug(text: str, most: int = 80, otherwise: str = "study") -> str:
+    """A file name for a text: letters, digits, dots, dashes and underscores, at most `most`.
+
+    It is never a path and never hidden. A text of which nothing is left gives `otherwise`.
+    """
+    name = re.sub(r"[^\w.-]+", "-", text).strip("-.")[:most]
+    whole = name.encode()[:_MOST_BYTES].decode(errors="ignore")
+    return whole or otherwise
+
+
+def slugs(texts: list[str], otherwise: str) -> list[str]:
+    """A file name for each text, with its number where several would be the same.
+
+    Names that differ only in the case of letters count as the same, as on some file systems.
+    """
+    names = [slug(text, 60, otherwise) for text in texts]
+    folded = [name.casefold() for name in names]
+    return [
+        name if folded.count(fold) == 1 else f"{name}-flow{number}"
+        for number, (name, fold) in enumerate(zip(names, folded, strict=True))
+    ]
