@@ -173,7 +173,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 
     /// High and low half of the nanoseconds.
-    #[allow(clippy::cast_possible_truncation)]
+    #[expect(clippy::cast_possible_truncation, reason = "one half, then the other")]
     fn time(&mut self, at: Time) {
         let nanos = at.as_nanos();
         self.u32((nanos >> 32) as u32);

@@ -4,53 +4,136 @@
 //! bucket each, every octave above has 128 buckets of equal width. A bucket is
 //! therefore at most 1/128 as wide as its values are large.
 
+use std::collections::BTreeMap;
+
 /// Buckets in an octave, as a power of two.
 const BITS: u32 = 7;
 /// Buckets in an octave.
 const STEPS: u64 = 1 << BITS;
 
-/// Weights of integer values; a bucket is at most 0.8 % wide.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Histogram {
-    weights: Vec<u64>,
+/// Where a histogram keeps the weights of its buckets.
+pub trait Weights: Default {
+    /// Adds to the weight of a bucket.
+    ///
+    /// # Panics
+    /// If the weight overflows.
+    fn add(&mut self, bucket: usize, weight: u64);
+
+    /// The buckets with a weight, in ascending order.
+    fn iter(&self) -> impl Iterator<Item = (usize, u64)>;
 }
 
-impl Histogram {
-    /// Adds `weight` to the bucket of `value`.
+/// All buckets up to the highest: fast, for the few histograms of a run.
+pub type Dense = Vec<u64>;
+/// Only buckets that hold something: small, for the many flows of a capture.
+pub type Sparse = BTreeMap<usize, u64>;
+
+impl Weights for Dense {
+    #[inline]
+    fn add(&mut self, bucket: usize, weight: u64) {
+        if bucket >= self.len() {
+            self.resize(bucket + 1, 0);
+        }
+        self[bucket] += weight;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.as_slice().iter().copied().enumerate().filter(|&(_, weight)| weight > 0)
+    }
+}
+
+impl Weights for Sparse {
+    fn add(&mut self, bucket: usize, weight: u64) {
+        *self.entry(bucket).or_default() += weight;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.iter().map(|(&bucket, &weight)| (bucket, weight))
+    }
+}
+
+/// Weights of integer values; a bucket is at most 0.8 % wide. The extremes are exact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram<W = Dense> {
+    weights: W,
+    least: u64,
+    most: u64,
+}
+
+impl<W: Weights> Default for Histogram<W> {
+    fn default() -> Self {
+        Self { weights: W::default(), least: u64::MAX, most: 0 }
+    }
+}
+
+impl<W: Weights> Histogram<W> {
+    /// Adds `weight`, which isn't zero, to the bucket of `value`.
     ///
     /// # Panics
     /// If a bucket's weight overflows.
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {
-        let index = index_of(value);
-        if index >= self.weights.len() {
-            self.weights.resize(index + 1, 0);
-        }
-        self.weights[index] += weight;
+        self.weights.add(index_of(value), weight);
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
     }
 
     /// The buckets that aren't empty, in ascending order: the value in the
     /// middle of the bucket, and the weight.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
-        let filled = self.weights.iter().enumerate().filter(|&(_, &weight)| weight > 0);
-        filled.map(|(index, &weight)| (middle_of(index as u64), weight))
+        self.weights.iter().map(|(index, weight)| (middle_of(index as u64), weight))
+    }
+
+    /// The weight of all values.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.weights.iter().map(|(_, weight)| weight).sum()
+    }
+
+    /// The least value and the largest, exactly; none without any.
+    #[must_use]
+    pub fn extremes(&self) -> Option<(u64, u64)> {
+        (self.least <= self.most).then_some((self.least, self.most))
+    }
+
+    /// The least value, exactly; none without any.
+    #[must_use]
+    pub fn least(&self) -> Option<u64> {
+        self.extremes().map(|(least, _)| least)
+    }
+
+    /// The middle of the lowest bucket up to which `parts` of `whole` of the weight lie.
+    #[must_use]
+    pub fn quantile(&self, parts: u64, whole: u64) -> Option<f64> {
+        let wanted = (u128::from(self.total()) * u128::from(parts)).div_ceil(u128::from(whole));
+        let mut below = 0;
+        let reached = |&(_, weight): &(f64, u64)| {
+            below += u128::from(weight);
+            below >= wanted.max(1)
+        };
+        self.buckets().find(reached).map(|(value, _)| value)
     }
 }
 
 /// The bucket of a value: its octave, and its leading bits within.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // at most 58 octaves of 128 buckets
+#[expect(clippy::cast_possible_truncation, reason = "at most 58 octaves of 128 buckets")]
 fn index_of(value: u64) -> usize {
     let shift = u64::BITS - BITS - 1 - (value | STEPS).leading_zeros();
     (u64::from(shift) * STEPS + (value >> shift)) as usize
 }
 
 /// The middle of a bucket's values: exact while a bucket holds a single one.
-#[allow(clippy::cast_precision_loss)]
 fn middle_of(index: u64) -> f64 {
     let shift = (index / STEPS).saturating_sub(1);
     let lowest = (index - shift * STEPS) << shift;
-    lowest as f64 + ((1u64 << shift) - 1) as f64 / 2.0
+    float(lowest) + float((1u64 << shift) - 1) / 2.0
+}
+
+/// The nearest number with 53 bits.
+#[expect(clippy::cast_precision_loss, reason = "what tables hold has 53 bits")]
+pub(crate) fn float(number: u64) -> f64 {
+    number as f64
 }
 
 #[cfg(test)]
@@ -64,17 +147,21 @@ mod tests {
         (any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift)
     }
 
-    fn only_bucket(value: u64) -> f64 {
+    fn of<W: Weights>(values: &[(u64, u64)]) -> Histogram<W> {
         let mut histogram = Histogram::default();
-        histogram.add(value, 1);
-        histogram.buckets().next().expect("one bucket").0
+        values.iter().for_each(|&(value, weight)| histogram.add(value, weight));
+        histogram
+    }
+
+    fn only_bucket(value: u64) -> f64 {
+        of::<Dense>(&[(value, 1)]).buckets().next().expect("one bucket").0
     }
 
     proptest! {
         #[test]
         fn a_bucket_is_within_half_a_percent(value in magnitudes()) {
-            let error = (only_bucket(value) - value as f64).abs();
-            prop_assert!(error <= value as f64 / 256.0, "{value}: {error}");
+            let error = (only_bucket(value) - float(value)).abs();
+            prop_assert!(error <= float(value) / 256.0, "{value}: {error}");
         }
 
         #[test]
@@ -83,12 +170,24 @@ mod tests {
         }
 
         #[test]
-        fn weights_are_kept(values in prop::collection::vec((magnitudes(), 1u64..1000), 0..50)) {
-            let mut histogram = Histogram::default();
-            values.iter().for_each(|&(value, weight)| histogram.add(value, weight));
-            let kept: u64 = histogram.buckets().map(|(_, weight)| weight).sum();
-            prop_assert_eq!(kept, values.iter().map(|&(_, weight)| weight).sum::<u64>());
+        fn weights_and_extremes_are_kept(
+            values in prop::collection::vec((magnitudes(), 1u64..1000), 0..50)
+        ) {
+            let histogram = of::<Dense>(&values);
+            prop_assert_eq!(histogram.total(), values.iter().map(|&(_, weight)| weight).sum::<u64>());
             prop_assert!(histogram.buckets().is_sorted_by(|a, b| a.0 < b.0));
+            let found = histogram.extremes();
+            prop_assert_eq!(found.map(|(least, _)| least), values.iter().map(|v| v.0).min());
+            prop_assert_eq!(found.map(|(_, most)| most), values.iter().map(|v| v.0).max());
+        }
+
+        #[test]
+        fn a_sparse_histogram_is_a_dense_one(
+            values in prop::collection::vec((magnitudes(), 1u64..1000), 0..50)
+        ) {
+            let (sparse, dense) = (of::<Sparse>(&values), of::<Dense>(&values));
+            prop_assert!(sparse.buckets().eq(dense.buckets()));
+            prop_assert_eq!(sparse.extremes(), dense.extremes());
         }
     }
 
@@ -100,5 +199,15 @@ mod tests {
         }
         assert_eq!(index_of(255) + 1, index_of(256));
         assert_eq!(index_of(256), index_of(257));
+    }
+
+    #[test]
+    fn quantiles_are_values() {
+        let values: Vec<_> = (1..=100).map(|value| (value, 1)).collect();
+        let histogram = of::<Sparse>(&values);
+        assert_eq!(histogram.quantile(1, 2), Some(50.0));
+        assert_eq!(histogram.quantile(95, 100), Some(95.0));
+        assert_eq!(histogram.quantile(1, 1), Some(100.0));
+        assert_eq!(of::<Sparse>(&[]).quantile(1, 2), None);
     }
 }

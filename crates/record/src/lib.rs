@@ -3,9 +3,17 @@
 //! Every back end emits the same [`Event`]s and so writes the same tables; this
 //! crate doesn't know who emits.
 
+#![warn(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 mod builder;
 pub mod columns;
 mod digest;
+mod distributions;
 mod event;
 mod histogram;
 mod observer;
@@ -15,11 +23,12 @@ mod tap;
 
 pub use builder::{Table, TableBuilder};
 pub use digest::Digest;
+pub use distributions::distributions;
 pub use event::{
     Completion, Event, FlowSample, Internal, Kind, PacketEvent, PacketKind, QueueDepth,
     QueueSample, RttSample,
 };
-pub use histogram::Histogram;
+pub use histogram::{Dense, Histogram, Sparse, Weights};
 pub use observer::{NullObserver, Observer};
 pub use recorder::{Level, Recorder};
 pub use tap::{NullTap, Tap};

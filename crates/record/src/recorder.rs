@@ -3,6 +3,7 @@
 use narrows_base::Time;
 
 use crate::builder::Table;
+use crate::distributions::distributions;
 use crate::tables::{self, Rows};
 use crate::{
     Completion, Digest, Event, FlowSample, Histogram, Internal, Kind, Observer, PacketEvent,
@@ -85,7 +86,7 @@ impl Recorder {
             tables::internals(&self.internals),
             tables::queue_samples(&self.queues),
             tables::completions(&self.completions),
-            tables::distributions(&self.rtts, &self.depths),
+            distributions((0..).zip(&self.rtts), (0..).zip(&self.depths)),
         ];
         if self.level >= Level::Packets {
             made.push(tables::packets(&self.packets));

@@ -3,8 +3,9 @@
 use narrows_base::{Duration, Rate, Time};
 
 use crate::builder::{Table, TableBuilder};
-use crate::columns::{COMPLETIONS, DISTRIBUTIONS, FLOW_SAMPLES, INTERNALS, PACKETS, QUEUE_SAMPLES};
-use crate::{Completion, FlowSample, Histogram, Internal, PacketEvent, QueueSample};
+use crate::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, QUEUE_SAMPLES};
+use crate::histogram::float;
+use crate::{Completion, FlowSample, Internal, PacketEvent, QueueSample};
 
 /// Rows with their instants.
 pub(crate) type Rows<T> = Vec<(Time, T)>;
@@ -89,40 +90,6 @@ pub(crate) fn packets(rows: &Rows<PacketEvent>) -> Table {
     columns.finish()
 }
 
-/// A bucket of a distribution.
-struct Bucket {
-    kind: &'static str,
-    id: u32,
-    value: f64,
-    weight: f64,
-}
-
-#[allow(clippy::cast_precision_loss)]
-pub(crate) fn distributions(rtts: &[Histogram], depths: &[Histogram]) -> Table {
-    let rtts = buckets("rtt_ms", rtts, |ns| ns / 1e6, |samples| samples as f64);
-    let depths = buckets("queue_bytes", depths, |bytes| bytes, |ns| ns as f64 / 1e9);
-    let rows: Vec<Bucket> = rtts.chain(depths).collect();
-    let mut columns = TableBuilder::of(&DISTRIBUTIONS);
-    columns.texts("kind", rows.iter().map(|r| r.kind));
-    columns.small("id", rows.iter().map(|r| r.id));
-    columns.floats("value", rows.iter().map(|r| r.value));
-    columns.floats("weight", rows.iter().map(|r| r.weight));
-    columns.finish()
-}
-
-fn buckets(
-    kind: &'static str,
-    histograms: &[Histogram],
-    value: impl Fn(f64) -> f64 + Copy,
-    weight: impl Fn(u64) -> f64 + Copy,
-) -> impl Iterator<Item = Bucket> {
-    (0u32..).zip(histograms).flat_map(move |(id, histogram)| {
-        let bucket = move |(v, w)| Bucket { kind, id, value: value(v), weight: weight(w) };
-        histogram.buckets().map(bucket)
-    })
-}
-
-#[allow(clippy::cast_precision_loss)]
 fn millis(span: Duration) -> f64 {
-    span.as_nanos() as f64 / 1e6
+    float(span.as_nanos()) / 1e6
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::AnalyzeError;
+use super::units::seconds;
 use crate::decode::{Other, Segment, segment};
 use crate::read::{Frame, Reader};
 
@@ -72,12 +73,11 @@ impl Segments {
 }
 
 #[inline]
-#[allow(clippy::cast_precision_loss)]
 fn take(frame: &Frame<'_>, report: &mut FileReport, latest: &mut u64) -> Option<Segment> {
     report.frames += 1;
     match frame.time {
         Some(time) => {
-            report.begins_unix_s.get_or_insert(time as f64 / 1e9);
+            report.begins_unix_s.get_or_insert(seconds(time));
             *latest = time;
         }
         None => report.untimed += 1,

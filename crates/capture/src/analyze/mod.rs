@@ -10,7 +10,6 @@
 //! congestion control that it may have (`identify`); `output` makes tables of it all.
 
 mod analysis;
-mod buckets;
 mod connection;
 mod error;
 mod flows;
@@ -19,6 +18,7 @@ mod input;
 mod output;
 mod path;
 mod report;
+mod sequence_numbers;
 mod times;
 mod units;
 

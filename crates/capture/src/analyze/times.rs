@@ -1,9 +1,35 @@
 //! Statistics of times.
 
+use narrows_record::{Histogram, Sparse};
 use serde::Serialize;
 
-use super::buckets::Buckets;
-use super::units::millis;
+use super::units::{float, millis};
+
+/// Times in ns as they are met.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimeSamples {
+    pub(crate) histogram: Histogram<Sparse>,
+    count: u64,
+    sum: u128,
+}
+
+impl TimeSamples {
+    pub(crate) fn add(&mut self, ns: u64) {
+        self.histogram.add(ns, 1);
+        self.count += 1;
+        self.sum += u128::from(ns);
+    }
+
+    /// The least of them.
+    pub(crate) fn least(&self) -> Option<u64> {
+        self.histogram.least()
+    }
+
+    /// Their mean, in ns.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| float(self.sum) / float(self.count))
+    }
+}
 
 /// A statistic of times in ms.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -23,14 +49,30 @@ pub struct Times {
 }
 
 impl Times {
-    pub(crate) fn of(buckets: &Buckets, least: Option<u64>) -> Self {
+    pub(crate) fn of(samples: &TimeSamples) -> Self {
+        let percentile = |parts| samples.histogram.quantile(parts, 100).map(|ns| ns / 1e6);
         Self {
-            samples: buckets.total(),
-            min: least.map(millis),
-            mean: buckets.mean().map(|ns| ns / 1e6),
-            p50: buckets.quantile(1, 2).map(|ns| ns / 1e6),
-            p95: buckets.quantile(95, 100).map(|ns| ns / 1e6),
-            p99: buckets.quantile(99, 100).map(|ns| ns / 1e6),
+            samples: samples.count,
+            min: samples.least().map(millis),
+            mean: samples.mean().map(|ns| ns / 1e6),
+            p50: percentile(50),
+            p95: percentile(95),
+            p99: percentile(99),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_and_means_are_exact() {
+        let mut samples = TimeSamples::default();
+        (1..=100).for_each(|ms| samples.add(ms * 1_000_001));
+        let times = Times::of(&samples);
+        assert_eq!((times.samples, times.min), (100, Some(1.000_001)));
+        assert_eq!(times.mean, Some(50.500_050_5));
+        assert!((times.p95.expect("samples") / 95.0 - 1.0).abs() < 0.005);
     }
 }

@@ -1,16 +1,27 @@
 //! Numbers in the units of tables and reports.
 
-#[allow(clippy::cast_precision_loss)]
+/// The nearest number with 53 bits.
+#[expect(clippy::cast_precision_loss, reason = "what is told has 53 bits")]
+pub(crate) fn float(number: impl Into<u128>) -> f64 {
+    let number: u128 = number.into();
+    number as f64
+}
+
+/// How many, as a number with 53 bits.
+#[expect(clippy::cast_precision_loss, reason = "nobody counts to 2^53")]
+pub(crate) fn count(things: usize) -> f64 {
+    things as f64
+}
+
 pub(crate) fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
+    float(ns) / 1e9
 }
 
-#[allow(clippy::cast_precision_loss)]
 pub(crate) fn millis(ns: u64) -> f64 {
-    ns as f64 / 1e6
+    float(ns) / 1e6
 }
 
-#[allow(clippy::cast_precision_loss)]
+/// Bytes in a span of time as 10^6 bit/s; none in no time.
 pub(crate) fn mbps(bytes: u64, ns: u64) -> Option<f64> {
-    (ns > 0).then(|| bytes as f64 * 8e3 / ns as f64)
+    (ns > 0).then(|| float(bytes) * 8e3 / float(ns))
 }

@@ -34,7 +34,7 @@ impl Header {
         if bytes.len() < HEADER {
             return Err(OpenError::Header(format!("{} of {HEADER} bytes", bytes.len())));
         }
-        #[allow(clippy::cast_possible_truncation)] // the upper half tells of checksums
+        #[expect(clippy::cast_possible_truncation, reason = "the upper half tells of checksums")]
         let link = order.u32(bytes, 20) as u16;
         input.take(HEADER);
         Ok(Self { order, unit, link, record })

@@ -242,7 +242,7 @@ fn units(resolution: u8) -> Option<u64> {
 
 /// A time in the interface's units as nanoseconds since 1970, as near as they come.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // clamped before
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
 fn nanos(ticks: u64, interface: &Interface) -> u64 {
     let nanos = match interface.units {
         1_000_000_000 => i128::from(ticks),

@@ -185,7 +185,7 @@ fn sum(bytes: &[u8]) -> u64 {
 }
 
 /// One's-complement sum in 16 bits (RFC 1071).
-#[allow(clippy::cast_possible_truncation)]
+#[expect(clippy::cast_possible_truncation, reason = "nothing is left above 16 bits")]
 fn folded(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);

@@ -227,7 +227,7 @@ fn receiver_packet(ends: &Ends) -> Packet {
 }
 
 /// Sequence numbers wrap around after 4 GiB.
-#[allow(clippy::cast_possible_truncation)]
+#[expect(clippy::cast_possible_truncation, reason = "sequence numbers are modulo 2^32")]
 fn sequence(first: u32, offset: u64) -> u32 {
     first.wrapping_add(offset as u32)
 }

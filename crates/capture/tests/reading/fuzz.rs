@@ -15,12 +15,12 @@ const CASES: u64 = 5000;
 /// A case that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(5);
 
-#[allow(clippy::disallowed_methods)] // what a person asks for, not what a run depends on
+#[expect(clippy::disallowed_methods, reason = "what a person asks for; no run depends on it")]
 fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-#[allow(clippy::disallowed_methods)]
+#[expect(clippy::disallowed_methods, reason = "no run depends on it")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -32,7 +32,6 @@ impl HalfConnection {
             && let Some(rtt) = self.echoes.echoed(echo, time)
         {
             self.echo_rtts.add(rtt);
-            self.lowest_echo = Some(self.lowest_echo.map_or(rtt, |least| least.min(rtt)));
         }
         let ack = self.unwrap(segment.ack);
         let first = self.outstanding.front().map_or(ack, |first| first.begin.min(ack));
@@ -154,7 +153,6 @@ impl HalfConnection {
         let rtt = time.saturating_sub(sent);
         self.rtts.add(rtt);
         self.rtt = Some(rtt);
-        self.lowest = Some(self.lowest.map_or(rtt, |least| least.min(rtt)));
         self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8));
         self.rounds.sample(rtt);
     }

@@ -210,7 +210,7 @@ impl HalfConnection {
 
     /// Sooner than this nothing that was sent again can be there.
     fn late_ns(&self) -> u64 {
-        LATE_NS.max(self.lowest.unwrap_or(0) / 2)
+        LATE_NS.max(self.rtts.least().unwrap_or(0) / 2)
     }
 
     fn after_data(&mut self, bytes: u64, segment: &Segment, mark: DataKind) {

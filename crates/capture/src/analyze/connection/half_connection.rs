@@ -9,7 +9,9 @@ use super::counts::{Counts, Unseen};
 use super::outstanding::Outstanding;
 use super::rounds::Rounds;
 use super::timing::{Bursts, Echoes, SILENCE_NS, Spans};
-use crate::analyze::buckets::Buckets;
+use crate::analyze::sequence_numbers::unwrapped;
+use crate::analyze::times::TimeSamples;
+use crate::analyze::units::float;
 
 /// Payload of a full packet where nothing tells: Ethernet, IPv4, timestamps.
 pub(super) const USUAL_PAYLOAD: u64 = 1448;
@@ -57,14 +59,12 @@ pub(crate) struct HalfConnection {
     /// When its next row is due.
     pub(crate) due: Option<u64>,
     pub(super) held_back: bool,
-    pub(crate) rtts: Buckets,
-    pub(crate) lowest: Option<u64>,
+    pub(crate) rtts: TimeSamples,
     /// The latest RTT sample, and the smoothed ones (RFC 6298), in ns.
     pub(crate) rtt: Option<u64>,
     pub(crate) srtt: Option<u64>,
     pub(crate) echoes: Echoes,
-    pub(crate) echo_rtts: Buckets,
-    pub(crate) lowest_echo: Option<u64>,
+    pub(crate) echo_rtts: TimeSamples,
     pub(crate) bursts: Bursts,
     pub(crate) idle: Spans,
     pub(crate) stalls: Spans,
@@ -90,9 +90,7 @@ impl HalfConnection {
             self.base = (1 << 32) + u64::from(seq);
             self.base
         });
-        #[allow(clippy::cast_possible_truncation)] // the distance is what counts
-        let ahead = seq.wrapping_sub(near as u32).cast_signed();
-        near.saturating_add_signed(i64::from(ahead))
+        unwrapped(seq, near)
     }
 
     /// Packets that so many bytes fill.
@@ -110,9 +108,8 @@ impl HalfConnection {
         self.una.map(|_| self.outstanding.in_flight())
     }
 
-    #[allow(clippy::cast_precision_loss)]
     pub(crate) fn mean_in_flight(&self) -> Option<f64> {
-        (self.flight_span > 0).then(|| self.flight_time as f64 / self.flight_span as f64)
+        (self.flight_span > 0).then(|| float(self.flight_time) / float(self.flight_span))
     }
 
     /// Lets time pass in the present state.

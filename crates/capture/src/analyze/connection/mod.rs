@@ -12,6 +12,7 @@ pub(crate) use half_connection::{DataKind, HalfConnection};
 pub use rounds::Round;
 pub(crate) use timing::Spans;
 
+use crate::analyze::sequence_numbers::wrapped;
 use crate::decode::{Endpoint, Flags, Segment};
 
 /// A connection: whoever sent the first segment that was seen is end 0.
@@ -56,9 +57,7 @@ impl Connection {
     }
 
     fn repeats_syn(&self, from: usize, segment: &Segment) -> bool {
-        #[allow(clippy::cast_possible_truncation)] // as on the wire
-        let first = self.halves[from].base as u32;
-        self.syn[from].is_some() && first == segment.seq
+        self.syn[from].is_some() && wrapped(self.halves[from].base) == segment.seq
     }
 
     pub(crate) fn from(&self, segment: &Segment) -> usize {
@@ -129,7 +128,7 @@ impl Connection {
     /// Least time from the capture to the other end and back, for what end `from` sends.
     pub(crate) fn beyond(&self, from: usize) -> Option<u64> {
         let half = &self.halves[from];
-        match (half.lowest, half.lowest_echo) {
+        match (half.rtts.least(), half.echo_rtts.least()) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         }

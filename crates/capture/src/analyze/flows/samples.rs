@@ -41,7 +41,7 @@ impl Row {
             in_flight: half.in_flight().map(packets),
             rtt: half.rtt,
             srtt: half.srtt,
-            lowest: half.lowest,
+            lowest: half.rtts.least(),
             sent: counts.packets,
             delivered,
             lost: counts.lost,

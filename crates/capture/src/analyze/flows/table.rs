@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::samples::{Row, Rows};
 use super::sequence_graph::{GraphPoint, Kind, SequenceGraph};
-use crate::analyze::buckets::Buckets;
 use crate::analyze::connection::{Connection, DataKind, HalfConnection, Step};
 use crate::analyze::report::{FlowReport, complete, report, span};
+use crate::analyze::times::TimeSamples;
 use crate::decode::{Endpoint, Segment};
 
 /// Connections at a time; then the quarter that was silent longest is closed.
@@ -22,7 +22,7 @@ type Key = (Endpoint, Endpoint);
 #[derive(Debug)]
 pub(crate) struct FinishedFlow {
     pub(crate) report: FlowReport,
-    pub(crate) rtts: Buckets,
+    pub(crate) rtts: TimeSamples,
     /// From connecting to the last acknowledgement, in ns, if all of it was seen.
     pub(crate) life: Option<(u64, u64)>,
     /// The addresses of sender and receiver.

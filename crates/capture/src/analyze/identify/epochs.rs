@@ -1,6 +1,7 @@
 //! The times between losses.
 
 use crate::analyze::connection::Round;
+use crate::analyze::units::{count, seconds};
 
 /// A window too small to tell 0.5 from 0.7, in packets.
 const SMALLEST: f64 = 8.0;
@@ -57,7 +58,6 @@ pub(super) fn epochs(rounds: &[Round], packets: &[f64]) -> Vec<Epoch> {
 
 /// How far the window is off CUBIC's curve and off Reno's line on its way to the
 /// next loss, as root mean squares of the window; none where there is little to see.
-#[allow(clippy::cast_precision_loss)]
 pub(super) fn growth_errors(
     epoch: &Epoch,
     rounds: &[Round],
@@ -71,17 +71,17 @@ pub(super) fn growth_errors(
     let peak =
         if epoch.before < epoch.earlier { epoch.before * (1.0 + BETA) / 2.0 } else { epoch.before };
     for at in epoch.begin..epoch.end {
-        let elapsed = rounds[at].begin.saturating_sub(begin) as f64 / 1e9;
-        let count = (at - epoch.begin) as f64;
+        let elapsed = seconds(rounds[at].begin.saturating_sub(begin));
+        let since = count(at - epoch.begin);
         let off = |expected: f64| {
             let part = (packets[at] - expected) / expected.max(1.0);
             part * part
         };
-        errors.0 += off(cubic(start, peak, elapsed, count));
-        errors.1 += off(start + count);
+        errors.0 += off(cubic(start, peak, elapsed, since));
+        errors.1 += off(start + since);
     }
-    let count = length as f64;
-    Some(((errors.0 / count).sqrt(), (errors.1 / count).sqrt()))
+    let length = count(length);
+    Some(((errors.0 / length).sqrt(), (errors.1 / length).sqrt()))
 }
 
 /// CUBIC's window `elapsed` seconds and `rounds` round trips after it was `start`.

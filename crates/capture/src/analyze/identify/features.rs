@@ -2,6 +2,7 @@
 
 use super::epochs::{Epoch, epochs, growth_errors};
 use crate::analyze::connection::Round;
+use crate::analyze::units::{count, float, seconds};
 
 /// BBR's window in `PROBE_RTT` is four packets; one may be sent as another leaves.
 const DIP_PACKETS: f64 = 5.0;
@@ -34,10 +35,9 @@ pub(super) struct Features {
     pub(super) excess: Option<f64>,
 }
 
-#[allow(clippy::cast_precision_loss)]
 pub(super) fn features(rounds: &[Round], mss: u64) -> Features {
-    let packets: Vec<f64> = rounds.iter().map(|r| r.most as f64 / mss as f64).collect();
-    let limited = rounds.iter().filter(|r| r.limited).count() as f64 / rounds.len() as f64;
+    let packets: Vec<f64> = rounds.iter().map(|r| float(r.most) / float(mss)).collect();
+    let limited = count(rounds.iter().filter(|r| r.limited).count()) / count(rounds.len());
     let found = epochs(rounds, &packets);
     let mut falls: Vec<f64> = found.iter().filter_map(Epoch::fall).collect();
     let errors: Vec<_> = found.iter().filter_map(|e| growth_errors(e, rounds, &packets)).collect();
@@ -60,17 +60,15 @@ pub(super) fn median(values: &mut [f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn mean_pair(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let count = pairs.len() as f64;
+    let length = count(pairs.len());
     let sum = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
-    (!pairs.is_empty()).then(|| (sum.0 / count, sum.1 / count))
+    (!pairs.is_empty()).then(|| (sum.0 / length, sum.1 / length))
 }
 
 /// Stretches of rounds with no more than four packets between larger windows.
 ///
 /// What follows a loss or a pause of the application is none.
-#[allow(clippy::cast_precision_loss)]
 fn dips(rounds: &[Round], packets: &[f64]) -> (usize, Option<f64>) {
     let mut sorted = packets.to_vec();
     let usual = median(&mut sorted).unwrap_or(0.0);
@@ -87,8 +85,7 @@ fn dips(rounds: &[Round], packets: &[f64]) -> (usize, Option<f64>) {
             times.push(rounds[at].begin);
         }
     }
-    let mut distances: Vec<f64> =
-        times.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect();
+    let mut distances: Vec<f64> = times.windows(2).map(|pair| seconds(pair[1] - pair[0])).collect();
     (times.len(), median(&mut distances))
 }
 
@@ -101,8 +98,8 @@ fn swing(rounds: &[Round], packets: &[f64]) -> Option<f64> {
     let energy: f64 = values.iter().map(|v| v * v).sum();
     let lagged: f64 = values.iter().zip(&values[PERIOD..]).map(|(a, b)| a * b).sum();
     let halfway: f64 = values.iter().zip(&values[PERIOD / 2..]).map(|(a, b)| a * b).sum();
-    let mean = part.iter().sum::<f64>() / part.len() as f64;
-    let lively = energy / values.len() as f64 > (0.02 * mean) * (0.02 * mean);
+    let mean = part.iter().sum::<f64>() / count(part.len());
+    let lively = energy / count(values.len()) > (0.02 * mean) * (0.02 * mean);
     (energy > 0.0 && lively && halfway < lagged).then(|| lagged / energy)
 }
 
@@ -121,20 +118,19 @@ fn longest_quiet(rounds: &[Round]) -> Option<std::ops::Range<usize>> {
 
 /// The mean window, of the larger of those that Reno (Mathis et al. 1997) and
 /// CUBIC (RFC 9438, section 5.1) keep when so many rounds have a loss.
-#[allow(clippy::cast_precision_loss)]
 fn excess(rounds: &[Round], packets: &[f64], mss: u64) -> Option<f64> {
     let lossy = rounds.iter().filter(|r| r.again > 0).count();
     if lossy < 10 || lossy * 10 < rounds.len() {
         return None;
     }
-    let sent = rounds.iter().map(|r| r.sent).sum::<u64>() as f64 / mss as f64;
+    let sent = float(rounds.iter().map(|r| r.sent).sum::<u64>()) / float(mss);
     let mut rtts: Vec<f64> =
-        rounds.iter().map(|r| r.end.saturating_sub(r.begin) as f64 / 1e9).collect();
+        rounds.iter().map(|r| seconds(r.end.saturating_sub(r.begin))).collect();
     let rtt = median(&mut rtts)?;
-    let apart = sent / lossy as f64;
+    let apart = sent / count(lossy);
     let reno = (1.5 * apart).sqrt();
     let root = |value: f64| value.sqrt().sqrt();
     let cubic = root(0.4 * 3.7 / 1.2) * root(rtt * rtt * rtt) * root(apart * apart * apart);
-    let mean = packets.iter().sum::<f64>() / packets.len() as f64;
+    let mean = packets.iter().sum::<f64>() / count(packets.len());
     Some(mean / reno.max(cubic))
 }

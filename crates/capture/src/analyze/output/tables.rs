@@ -3,13 +3,14 @@
 //! What a capture can't show is null: the congestion window, the threshold, the pacing
 //! rate and the packets that a queue dropped, unless both ends were captured.
 
-use narrows_record::columns::{
-    COMPLETIONS, DISTRIBUTIONS, FLOW_SAMPLES, INTERNALS, PACKETS, SEQUENCE,
-};
-use narrows_record::{Table, TableBuilder};
+use std::collections::BTreeMap;
+use std::iter;
+
+use narrows_record::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, SEQUENCE};
+use narrows_record::{Histogram, Sparse, Table, TableBuilder};
 
 use crate::analyze::flows::{FinishedFlow, GraphPoint, Listed, Row};
-use crate::analyze::units::{millis, seconds};
+use crate::analyze::units::{mbps, millis, seconds};
 
 pub(crate) fn flow_samples(rows: &[Row], dropped: impl Fn(&Row) -> Option<u64>) -> Table {
     let rates = delivery(rows);
@@ -37,13 +38,11 @@ pub(crate) fn flow_samples(rows: &[Row], dropped: impl Fn(&Row) -> Option<u64>) 
 }
 
 /// Payload that arrived since the flow's last row, in Mbit/s.
-#[allow(clippy::cast_precision_loss)]
 fn delivery(rows: &[Row]) -> Vec<Option<f64>> {
-    let mut last = std::collections::BTreeMap::new();
+    let mut last = BTreeMap::new();
     let rate = |row: &Row| {
         let (time, received) = last.insert(row.flow, (row.time, row.received))?;
-        let span = row.time.checked_sub(time).filter(|&span| span > 0)?;
-        Some(row.received.saturating_sub(received) as f64 * 8e3 / span as f64)
+        mbps(row.received.saturating_sub(received), row.time.checked_sub(time)?)
     };
     rows.iter().map(rate).collect()
 }
@@ -69,19 +68,9 @@ pub(crate) fn completions(flows: &[FinishedFlow]) -> Table {
     columns.finish()
 }
 
-#[allow(clippy::cast_precision_loss)]
 pub(crate) fn distributions(flows: &[FinishedFlow]) -> Table {
-    let buckets = |done: &FinishedFlow| {
-        let id = done.report.id;
-        done.rtts.iter().map(|(ns, count)| (id, ns / 1e6, count as f64)).collect::<Vec<_>>()
-    };
-    let rows: Vec<_> = flows.iter().flat_map(buckets).collect();
-    let mut columns = TableBuilder::of(&DISTRIBUTIONS);
-    columns.texts("kind", rows.iter().map(|_| "rtt_ms"));
-    columns.small("id", rows.iter().map(|row| row.0));
-    columns.floats("value", rows.iter().map(|row| row.1));
-    columns.floats("weight", rows.iter().map(|row| row.2));
-    columns.finish()
+    let rtts = flows.iter().map(|done| (done.report.id, &done.rtts.histogram));
+    narrows_record::distributions(rtts, iter::empty::<(u32, &Histogram<Sparse>)>())
 }
 
 /// `at_receiver` says by flow whether the capture was made at its receiver.

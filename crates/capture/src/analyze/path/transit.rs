@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::report::EndsReport;
-use crate::analyze::buckets::Buckets;
-use crate::analyze::times::Times;
-use crate::analyze::units::millis;
+use crate::analyze::sequence_numbers::unwrapped;
+use crate::analyze::times::{TimeSamples, Times};
+use crate::analyze::units::{float, millis};
 use crate::decode::{Endpoint, Flags, Segment};
 
 /// What hasn't arrived by then never will, in ns.
@@ -67,9 +67,7 @@ pub(crate) struct Transit {
     appeared: u64,
     latest: Option<u64>,
     overtaken: u64,
-    delays: Buckets,
-    least: Option<u64>,
-    most: u64,
+    delays: TimeSamples,
     last_arrival: u64,
     /// When packets left that were lost, and how many.
     pub(crate) times: Vec<(u64, u64)>,
@@ -125,9 +123,7 @@ impl Transits {
 impl Transit {
     fn unwrap(&mut self, seq: u32) -> u64 {
         let near = *self.near.get_or_insert((1 << 32) + u64::from(seq));
-        #[allow(clippy::cast_possible_truncation)] // the distance is what counts
-        let ahead = seq.wrapping_sub(near as u32).cast_signed();
-        let found = near.saturating_add_signed(i64::from(ahead));
+        let found = unwrapped(seq, near);
         self.near = Some(near.max(found));
         found
     }
@@ -254,8 +250,6 @@ impl Transit {
     fn time(&mut self, time: u64, key: (u64, u64), sent: &Sent) {
         let delay = time.saturating_sub(sent.time);
         self.delays.add(delay);
-        self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
-        self.most = self.most.max(delay);
         self.overtaken += u64::from(self.latest.is_some_and(|latest| key.1 < latest));
         self.latest = self.latest.max(Some(key.1));
     }
@@ -275,17 +269,16 @@ impl Transit {
         until
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn finish(mut self, agree: bool) -> (EndsReport, Self) {
         // What left so late that it might still have come isn't lost.
-        let certain = self.last_arrival.saturating_sub(self.most);
+        let (least, most) = self.delays.histogram.extremes().unwrap_or_default();
+        let certain = self.last_arrival.saturating_sub(most);
         self.in_order = self.under_way.keys().copied().collect();
         self.in_order.make_contiguous().sort_by_key(|key| key.1);
         self.give_up(certain);
         let rest: Vec<u64> = self.under_way.iter().map(|(key, sent)| sent.end - key.0).collect();
         let under_way = rest.iter().map(|&bytes| self.packets(bytes)).sum();
-        let least = self.least.unwrap_or(0);
-        let mut variation = Times::of(&self.delays, self.least);
+        let mut variation = Times::of(&self.delays);
         let above = |value: Option<f64>| value.map(|value| (value - millis(least)).max(0.0));
         variation.min = above(variation.min);
         variation.mean = above(variation.mean);
@@ -297,12 +290,12 @@ impl Transit {
             sent: self.sent,
             lost: self.lost,
             lost_bytes: self.lost_bytes,
-            loss_rate: (self.sent > 0).then(|| self.lost as f64 / self.sent as f64),
+            loss_rate: (self.sent > 0).then(|| float(self.lost) / float(self.sent)),
             under_way,
             appeared_bytes: self.appeared,
             overtaken: self.overtaken,
             delay_variation_ms: variation,
-            least_delay_ms: self.least.filter(|_| agree).map(millis),
+            least_delay_ms: self.delays.least().filter(|_| agree).map(millis),
         };
         (report, self)
     }

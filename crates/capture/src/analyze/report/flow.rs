@@ -6,7 +6,7 @@ use crate::analyze::connection::{Connection, Spans};
 use crate::analyze::identify::{Identification, identify};
 use crate::analyze::path::{EndsReport, StageReport};
 use crate::analyze::times::Times;
-use crate::analyze::units::{mbps, millis, seconds};
+use crate::analyze::units::{float, mbps, millis, seconds};
 
 /// A capture was made at the end to which less than this part of the round trip leads.
 const NEAR: f64 = 0.1;
@@ -177,14 +177,13 @@ pub struct FlowReport {
 }
 
 /// The report on what end `from` sent.
-#[allow(clippy::cast_precision_loss)]
 pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
     let half = &connection.halves[from];
     let counts = &half.counts;
     let (begin, end) = span(connection, from);
     let ends = [from, 1 - from].map(|end| connection.ends[end].to_string());
     let (vantage, to_receiver_ms, to_sender_ms) = vantage(connection, from);
-    let queueing = half.rtts.mean().zip(half.lowest).map(|(mean, least)| mean - least as f64);
+    let queueing = half.rtts.mean().zip(half.rtts.least()).map(|(mean, least)| mean - float(least));
     FlowReport {
         id: half.id.unwrap_or(0),
         name: format!("{}>{}", ends[0], ends[1]),
@@ -205,8 +204,8 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         wire_bytes: counts.wire,
         goodput_mbps: mbps(half.received(), end - begin),
         throughput_mbps: mbps(counts.wire, end - begin),
-        rtt_ms: Times::of(&half.rtts, half.lowest),
-        timestamp_rtt_ms: Times::of(&half.echo_rtts, half.lowest_echo),
+        rtt_ms: Times::of(&half.rtts),
+        timestamp_rtt_ms: Times::of(&half.echo_rtts),
         queueing_ms: queueing.map(|ns| (ns / 1e6).max(0.0)),
         in_flight_mean_bytes: half.mean_in_flight(),
         in_flight_max_bytes: half.most_in_flight,
@@ -254,12 +253,11 @@ fn ending(connection: &Connection) -> &'static str {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn vantage(connection: &Connection, from: usize) -> (&'static str, Option<f64>, Option<f64>) {
     let (receiver, sender) = (connection.beyond(from), connection.beyond(1 - from));
     let name = match (receiver, sender) {
         (Some(receiver), Some(sender)) if receiver + sender > 0 => {
-            let part = sender as f64 / (receiver + sender) as f64;
+            let part = float(sender) / float(receiver + sender);
             // What the capture saw repaired was lost before it.
             if part < NEAR && connection.halves[from].counts.repaired == 0 {
                 "sender"
@@ -274,7 +272,6 @@ fn vantage(connection: &Connection, from: usize) -> (&'static str, Option<f64>, 
     (name, receiver.map(millis), sender.map(millis))
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn loss(connection: &Connection, from: usize) -> LossReport {
     let counts = &connection.halves[from].counts;
     let sent = counts.packets;
@@ -285,7 +282,7 @@ fn loss(connection: &Connection, from: usize) -> LossReport {
         needless: counts.needless,
         timeouts: counts.timeouts,
         lost: counts.lost,
-        loss_rate: (sent > 0).then(|| counts.lost as f64 / (sent + counts.repaired) as f64),
+        loss_rate: (sent > 0).then(|| float(counts.lost) / float(sent + counts.repaired)),
         reordered: counts.reordered,
         reordered_bytes: counts.reordered_bytes,
         reordered_ms: millis(counts.reordered_ns),
@@ -305,13 +302,12 @@ fn window(connection: &Connection, from: usize) -> WindowReport {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn bursts(connection: &Connection, from: usize) -> BurstReport {
     let bursts = &connection.halves[from].bursts;
     let used = bursts.at_least.iter().take_while(|&&count| count > 0).count();
     BurstReport {
         count: bursts.count,
-        mean_packets: (bursts.count > 0).then(|| bursts.packets as f64 / bursts.count as f64),
+        mean_packets: (bursts.count > 0).then(|| float(bursts.packets) / float(bursts.count)),
         max_packets: bursts.most,
         at_least: bursts.at_least[..used].to_vec(),
     }

@@ -1,0 +1,40 @@
+//! Histograms into the table `distributions`.
+
+use crate::builder::{Table, TableBuilder};
+use crate::columns::DISTRIBUTIONS;
+use crate::histogram::{Histogram, Weights, float};
+
+/// A row: a bucket of a histogram.
+struct Row {
+    kind: &'static str,
+    id: u32,
+    value: f64,
+    weight: f64,
+}
+
+/// The table of round-trip times in ns by flow, each of which counts as one, and of queues in
+/// bytes by link, whose weights are ns.
+pub fn distributions<'a, R: Weights + 'a, Q: Weights + 'a>(
+    rtts: impl Iterator<Item = (u32, &'a Histogram<R>)>,
+    queues: impl Iterator<Item = (u32, &'a Histogram<Q>)>,
+) -> Table {
+    let mut rows = Vec::new();
+    for (id, histogram) in rtts {
+        let bucket = |(ns, samples)| ("rtt_ms", ns / 1e6, float(samples));
+        push(&mut rows, id, histogram.buckets().map(bucket));
+    }
+    for (id, histogram) in queues {
+        let bucket = |(bytes, ns)| ("queue_bytes", bytes, float(ns) / 1e9);
+        push(&mut rows, id, histogram.buckets().map(bucket));
+    }
+    let mut columns = TableBuilder::of(&DISTRIBUTIONS);
+    columns.texts("kind", rows.iter().map(|r| r.kind));
+    columns.small("id", rows.iter().map(|r| r.id));
+    columns.floats("value", rows.iter().map(|r| r.value));
+    columns.floats("weight", rows.iter().map(|r| r.weight));
+    columns.finish()
+}
+
+fn push(rows: &mut Vec<Row>, id: u32, found: impl Iterator<Item = (&'static str, f64, f64)>) {
+    rows.extend(found.map(|(kind, value, weight)| Row { kind, id, value, weight }));
+}
