@@ -243,10 +243,10 @@ def reproduce(
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
 ) -> None:
     """Make published figures again and judge what they claim; goes on where it stopped."""
+    from narrows.console import ProgressBar
     from narrows.reproduce import make
-    from narrows.sweeps.bar import SweepBar
 
-    with SweepBar() as bar:
+    with ProgressBar() as bar:
         done = make.reproduce(
             wanted, backend=backend, profile=profile, quick=quick, out=out, jobs=jobs, watcher=bar
         )
@@ -301,8 +301,8 @@ def sweep(
     allow_code: AllowCode = None,
 ) -> None:
     """Run every combination of a study; goes on where it stopped."""
+    from narrows.console import ProgressBar
     from narrows.sweeps import estimate, execute, prepare
-    from narrows.sweeps.bar import SweepBar
     from narrows.sweeps.text import estimate_lines, outcome_lines
 
     with _permission(allow_code, sets):
@@ -311,7 +311,7 @@ def sweep(
         expected = estimate(job, jobs)
         _print(expected.document() if as_json else estimate_lines(expected))
         return
-    with SweepBar() as bar:
+    with ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
     _print(outcome.document() if as_json else outcome_lines(outcome))
     raise typer.Exit(DONE if outcome.good else FAILED)
@@ -347,9 +347,9 @@ def compare(
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
     from narrows.compare import UNTIL_DECIDED, Verdict, study
-    from narrows.console import StepBar
+    from narrows.console import ProgressBar
 
-    with _permission(allow_code, sets), StepBar() as bar:
+    with _permission(allow_code, sets), ProgressBar() as bar:
         made = study(
             scenario,
             sets or (),

@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from narrows.execute.watcher import progress_line
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
+    from narrows.execute import State
     from narrows.store import Result
 
 PATIENCE_S = 1.0
@@ -25,16 +28,17 @@ Entry = Mapping[str, Any]
 
 
 class ProgressBar:
-    """Simulated time and packets per second on standard error, if that is a terminal.
+    """How far runs are, on standard error; a context manager and a watcher of `narrows.execute`.
 
-    A context manager and a watcher of `narrows.runner.execute`; nothing appears
-    in the first second.
+    On a terminal it is a bar, which appears after the first second. Elsewhere only the
+    steps are told, where there are several.
     """
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._bar: Progress | None = None
-        self._wanted = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty()
+        self._step = ""
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -43,25 +47,29 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, sim_s: float, total_s: float, packets: int) -> None:
-        """Shows `sim_s` of at most `total_s` simulated seconds, and the packets per second."""
+    def __call__(self, state: State, /) -> None:
+        """Shows how far the runs are."""
+        if not self._terminal:
+            self._tell(state.step)
+            return
         elapsed = time.monotonic() - self._began
-        if not self._wanted or elapsed < PATIENCE_S:
+        if elapsed < PATIENCE_S:
             return
         if self._bar is None:
             self._bar = _progress()
-            self._bar.add_task("", total=total_s, speed="", time="")
+            self._bar.add_task("", total=1.0, text="")
             self._bar.start()
-        self._bar.update(
-            self._bar.task_ids[0],
-            completed=sim_s,
-            speed=f"{packets / elapsed:,.0f} packets/s",
-            time=f"{sim_s:,.1f} of {total_s:,.0f} s simulated",
-        )
+        text = progress_line(state, elapsed)
+        self._bar.update(self._bar.task_ids[0], completed=state.part, text=text)
+
+    def _tell(self, step: str) -> None:
+        if step and step != self._step:
+            print(f"narrows: {step}", file=sys.stderr, flush=True)
+        self._step = step
 
 
 class StepBar:
-    """The steps of something long on standard error: a bar on a terminal, else a line each."""
+    """The steps of building a kernel, on standard error: a bar on a terminal, else a line each."""
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
@@ -70,7 +78,7 @@ class StepBar:
     def __enter__(self) -> StepBar:
         if sys.stderr.isatty():
             self._bar = _progress()
-            self._bar.add_task("", total=1.0, speed="", time="")
+            self._bar.add_task("", total=1.0, text="")
             self._bar.start()
         return self
 
@@ -81,7 +89,7 @@ class StepBar:
     def __call__(self, step: str, fraction: float) -> None:
         """Shows that `step` is going on and how much of the whole is done, from 0 to 1."""
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=fraction, time=step)
+            self._bar.update(self._bar.task_ids[0], completed=fraction, text=step)
         elif step != self._step:
             print(f"narrows: {step}", file=sys.stderr, flush=True)
         self._step = step
@@ -89,16 +97,10 @@ class StepBar:
 
 def _progress() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    return Progress(
-        BarColumn(),
-        TextColumn("{task.fields[time]}"),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    columns = (BarColumn(), TextColumn("{task.fields[text]}"))
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def print_summary(result: Result) -> None:

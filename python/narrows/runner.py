@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
-from narrows.backends import Backend, CaptureRequest, CapturingBackend, get_backend
-from narrows.errors import InputError, InterruptedRunError
-from narrows.plan import Plan, Trial, plan
+from narrows.backends import Backend, CaptureRequest, get_backend
+from narrows.errors import InputError
+from narrows.execute import Cache, Job, Made, Pool
+from narrows.execute.job import make
+from narrows.plan import Cell, Plan, plan
 from narrows.spec import Loaded, Override, Written, load
 from narrows.spec.registry import also_known
 from narrows.spec.values import values_in
@@ -30,17 +28,15 @@ from narrows.version import __version__
 
 if TYPE_CHECKING:
     from narrows.backends import Progress
+    from narrows.execute import Watcher
     from narrows.metrics.expect import Case, Unmet
-    from narrows.store import RunResult
 
-TICK_S = 0.1
-"""How often a watcher hears of the progress, in seconds."""
 MAX_SNAPLEN = 262_144
 """As tcpdump's."""
 
 
 @dataclass(frozen=True)
-class Job:
+class Experiment:
     """A checked specification with its plan and its back end: nothing can be misspelt any more."""
 
     loaded: Loaded
@@ -54,13 +50,6 @@ class Outcome:
 
     result: Result
     cached: bool
-
-
-class Watcher(Protocol):
-    """Is told about ten times a second how far all trials together are."""
-
-    def __call__(self, sim_s: float, total_s: float, packets: int) -> None:
-        """`sim_s` of at most `total_s` simulated seconds, `packets` out of the bottleneck."""
 
 
 def run(
@@ -81,22 +70,22 @@ def run(
 
 def prepare(
     spec: str | Path | Written, overrides: Iterable[str | Override] = (), backend: str = "sim"
-) -> Job:
+) -> Experiment:
     """Reads and checks everything that a run needs; raises InputError."""
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
         loaded = load(spec, overrides)
-    job = Job(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
+    experiment = Experiment(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
     if loaded.spec.expect:
         from narrows.metrics.expect import applicable
 
-        applicable(loaded.spec.expect, [_case(job)])
-    return job
+        applicable(loaded.spec.expect, [_case(experiment)])
+    return experiment
 
 
-def unmet(job: Job, result: Result) -> list[Unmet]:
+def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
     """The expectations of the specification that a result doesn't meet."""
-    if not job.loaded.spec.expect:
+    if not experiment.loaded.spec.expect:
         return []
     import polars as pl
 
@@ -105,18 +94,18 @@ def unmet(job: Job, result: Result) -> list[Unmet]:
 
     rows = [summary_tables(run, result.groups)["summary"] for run in result.summary["runs"]]
     summary = pl.concat(rows).with_columns(pl.lit(1).alias("cell"))
-    return list(judge(job.loaded.spec.expect, [_case(job)], summary))
+    return list(judge(experiment.loaded.spec.expect, [_case(experiment)], summary))
 
 
-def _case(job: Job) -> Case:
+def _case(experiment: Experiment) -> Case:
     """The specification as the only combination there is."""
     from narrows.metrics.expect import Case
 
-    return Case(1, job.plan.name, values_in(job.loaded.text), job.plan.groups)
+    return Case(1, experiment.plan.name, values_in(experiment.loaded.text), experiment.plan.groups)
 
 
 def execute(
-    job: Job,
+    experiment: Experiment,
     *,
     out: str | Path | None = None,
     force: bool = False,
@@ -124,32 +113,36 @@ def execute(
     command: Sequence[str] = (),
     captures: CaptureOptions = NO_CAPTURES,
 ) -> Outcome:
-    """Runs every trial of `job`, on all cores, into the results directory.
+    """Runs every trial of `experiment`, on all cores, into the results directory.
 
     The directory appears complete or not at all, whatever interrupts. A result
     without the `captures` is run again. Raises InputError if it can't be written,
     the engine refuses the scenario or can't make the captures.
     """
-    _check_captures(job, captures)
-    final = Path(out) if out is not None else default_directory(job.plan)
-    found = None if force else find_result(final, job.plan.hash, __version__)
+    _check_captures(experiment, captures)
+    final = Path(out) if out is not None else default_directory(experiment.plan)
+    found = None if force else find_result(final, experiment.plan.hash, __version__)
     if found is not None and (not captures or found.captured == captures):
         return Outcome(found, cached=True)
     force = force or found is not None
-    with new_result(final, job.plan, __version__, command, force, captures) as draft:
-        runs = _Trials(job, draft).run(watcher)
-        written = draft.finish(job.loaded.text, {"runs": runs})
+    with new_result(final, experiment.plan, __version__, command, force, captures) as draft:
+        cell, cache = Cell(1, {}, experiment.plan), _DraftCache(draft)
+        wanted = [Job(cell, trial, experiment.backend) for trial in experiment.plan.trials]
+        Pool(wanted, cache).run(watcher)
+        written = draft.finish(experiment.loaded.text, {"runs": cache.runs})
         _report(written)
         return Outcome(draft.publish(), cached=False)
 
 
-def _check_captures(job: Job, captures: CaptureOptions) -> None:
+def _check_captures(experiment: Experiment, captures: CaptureOptions) -> None:
     asked = [name for name, value in asdict(captures).items() if value not in (None, False)]
-    known = job.backend.capabilities().captures
+    known = experiment.backend.capabilities().captures
     for name in asked:
         if name not in known:
             can = ", ".join(f"--{option}" for option in known) or "a run without captures"
-            raise InputError.at(f"--{name}", f"the back end {job.backend.name}, without it", can)
+            raise InputError.at(
+                f"--{name}", f"the back end {experiment.backend.name}, without it", can
+            )
     if (captures.snaplen is not None or captures.ipv6) and not captures.pcap:
         option = "--ipv6" if captures.snaplen is None else "--snaplen"
         raise InputError.at(option, "no --pcap", "--pcap beside it")
@@ -164,67 +157,26 @@ def _report(result: Result) -> None:
     write_report(result.path)
 
 
-class _Trials:
-    """The trials of a job, on a thread each, as many at once as there are cores."""
+class _DraftCache(Cache):
+    """Trials go into a draft; only their summaries stay in memory."""
 
-    def __init__(self, job: Job, draft: Draft) -> None:
-        self._job = job
+    def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._stop = threading.Event()
-        self._progress = {trial.number: (0.0, 0) for trial in job.plan.trials}
+        self._summaries: dict[int, dict[str, Any]] = {}
 
-    def run(self, watcher: Watcher | None) -> list[dict[str, Any]]:
-        """Runs them all; gives their summaries in the order of their numbers."""
-        with ThreadPoolExecutor(self._width(), thread_name_prefix="trial") as pool:
-            try:
-                futures = [pool.submit(self._one, trial) for trial in self._job.plan.trials]
-                self._await(futures, watcher)
-                return [future.result() for future in futures]
-            except BaseException:
-                self._stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """The summaries in the order of the trials' numbers."""
+        return [self._summaries[number] for number in sorted(self._summaries)]
 
-    def _width(self) -> int:
-        parallel = self._job.backend.capabilities().parallel
-        return min(len(self._job.plan.trials), len(os.sched_getaffinity(0))) if parallel else 1
-
-    def _await(self, futures: Sequence[Future[dict[str, Any]]], watcher: Watcher | None) -> None:
-        """Waits for all, or until one fails."""
-        total_s = sum(trial.scenario["run"]["duration_ns"] / 1e9 for trial in self._job.plan.trials)
-        pending: set[Future[dict[str, Any]]] = set(futures)
-        while pending:
-            done, pending = wait(pending, timeout=TICK_S)
-            for future in done:
-                future.result()
-            if watcher is not None:
-                states = list(self._progress.values())
-                watcher(sum(state[0] for state in states), total_s, sum(s[1] for s in states))
-
-    def _one(self, trial: Trial) -> dict[str, Any]:
-        """Runs and writes one trial; only its summary stays in memory."""
-        from narrows.metrics import summarise
-
-        progress: Progress = partial(self._note, trial.number)
-        result = self._simulate(trial, progress)
-        self._check()
-        self._draft.add_trial(trial, result)
-        duration_s = trial.scenario["run"]["duration_ns"] / 1e9
-        self._progress[trial.number] = (duration_s, result.info.packets)
-        return summarise(trial.scenario, result.tables, result.info)
-
-    def _simulate(self, trial: Trial, progress: Progress) -> RunResult:
+    def make(self, job: Job, progress: Progress) -> Made:
+        """Runs a trial, with the captures that are asked for."""
         if not self._draft.captures:
-            return self._job.backend.run(trial.scenario, progress)
-        request = CaptureRequest(self._draft.captures, self._draft.captures_directory(trial))
-        backend = cast(CapturingBackend, self._job.backend)
-        return backend.run(trial.scenario, progress, request)
+            return make(job, progress)
+        directory = self._draft.captures_directory(job.trial)
+        return make(job, progress, CaptureRequest(self._draft.captures, directory))
 
-    def _note(self, number: int, sim_s: float, packets: int) -> None:
-        """Takes the progress of a trial, and stops it if the whole was stopped."""
-        self._check()
-        self._progress[number] = (sim_s, packets)
-
-    def _check(self) -> None:
-        if self._stop.is_set():
-            raise InterruptedRunError("stopped")
+    def keep(self, job: Job, made: Made) -> None:
+        """Writes a trial."""
+        self._draft.add_trial(job.trial, made.result)
+        self._summaries[job.trial.number] = made.summary

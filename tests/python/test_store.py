@@ -17,6 +17,7 @@ from waiting import HANG_S
 
 import narrows
 from narrows.errors import StoreError
+from narrows.execute import State
 from narrows.plan import Plan, plan
 from narrows.runner import Outcome, execute, prepare
 from narrows.store import (
@@ -246,14 +247,14 @@ def test_the_public_function(tmp_path: Path) -> None:
 
 
 def test_a_watcher_hears_of_progress_to_the_end(tmp_path: Path) -> None:
-    heard: list[tuple[float, float, int]] = []
-    outcome = run(tmp_path, watcher=lambda *state: heard.append(state))
-    assert heard
-    assert heard[-1] == (2.0, 2.0, outcome.result.trials[0].info.packets)
+    heard: list[State] = []
+    outcome = run(tmp_path, watcher=heard.append)
+    packets = outcome.result.trials[0].info.packets
+    assert heard[-1] == State(1, 0, 1, 2.0, 2.0, packets, 1.0)
 
 
 def test_a_watcher_can_stop_everything(tmp_path: Path) -> None:
-    def stop(*_: float) -> None:
+    def stop(_: State) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -22,10 +22,9 @@ from waiting import HANG_S
 from narrows.backends import Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError, StoreError
+from narrows.execute.watcher import State, clock, progress_line
 from narrows.store import RunResult, open_store
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, export, prepare
-from narrows.sweeps.bar import clock, progress_line
-from narrows.sweeps.pool import State
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 SMALL += "trials = 2\n"
@@ -247,10 +246,10 @@ def test_a_watcher_hears_of_the_progress_and_can_stop(tmp_path: Path) -> None:
 
 
 def test_progress_in_words() -> None:
-    assert progress_line(State(3, 0, 8, 1000, 0.25), 10.0) == (
+    assert progress_line(State(3, 0, 8, 4.0, 16.0, 1000, 0.25), 10.0) == (
         "3 of 8 done, 100 packets/s, 30 s left"
     )
-    assert "1 failed" in progress_line(State(3, 1, 8, 1000, 0.0), 10.0)
+    assert "1 failed" in progress_line(State(3, 1, 8, 0.0, 16.0, 1000, 0.0), 10.0)
     assert [clock(s) for s in (0.1, 45, 720, 12600)] == ["1 s", "45 s", "12 min", "3.5 h"]
 
 

@@ -14,9 +14,8 @@ from narrows.spec.permission import EVERYTHING, allowing
 from narrows.spec.toml import to_toml
 
 if TYPE_CHECKING:
-    from narrows.runner import Watcher
+    from narrows.execute import Watcher
     from narrows.store import Place
-    from narrows.sweeps.pool import Watcher as SweepWatcher
 
 Source = Scenario | Mapping[str, Any] | str | Path
 """A scenario, the document of one as a mapping, or the path of a specification."""
@@ -56,7 +55,7 @@ def sweep(
     out: Place | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
-    watcher: SweepWatcher | None = None,
+    watcher: Watcher | None = None,
     allow_code: Iterable[str | Path] = (),
 ) -> SweepResult:
     """Runs every combination of a study that isn't stored yet, and gives all results.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from narrows.compare.judge import Comparison, Counts, Row
 from narrows.compare.quantities import QUANTITIES
-from narrows.compare.run import TRIALS, Watcher, compare
+from narrows.compare.run import TRIALS, compare
 from narrows.compare.text import difference, how_varied, interval, limit, lines, spread, verdict
 from narrows.compare.write import document
 from narrows.errors import InputError, StoreError
+from narrows.execute import State, Watcher
 from narrows.metrics.equivalence import Verdict
 from narrows.spec import Override
 from narrows.store.write import RESULTS
@@ -121,10 +122,15 @@ def _places(source: Path, out: str | Path | None) -> list[tuple[Path, Path | Non
     return [(file, base / file.stem) for file in files]
 
 
-def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watcher:
-    def watch(step: str, part: float) -> None:
-        if watcher is not None:
-            watcher(f"{name}: {step}", (number + part) / count)
+def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watcher | None:
+    """Tells the watcher how much of all comparisons is done."""
+    if watcher is None:
+        return None
+    whole = watcher
+
+    def watch(state: State) -> None:
+        part = (number + state.part) / count
+        whole(replace(state, step=f"{name}: {state.step}", part=part))
 
     return watch
 

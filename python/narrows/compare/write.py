@@ -18,31 +18,33 @@ from narrows.errors import StoreError
 from narrows.figures import interactive, static
 from narrows.metrics import intervals as statistics
 from narrows.report.page import environment, plotly_js
-from narrows.store.parquet import read_parquet
 from narrows.version import __version__
 
 PAGE, NUMBERS, PICTURE = "compare.html", "compare.json", "figure"
 
 
-def write(comparison: Comparison, directory: Path) -> Comparison:
+def write(
+    comparison: Comparison, directory: Path, drawn: Mapping[str, Mapping[str, pl.DataFrame]]
+) -> Comparison:
     """Writes everything into `directory`; gives the comparison with the places of its files.
+
+    `drawn` are the tables of a run of each back end.
 
     Raises StoreError if that can't be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        return _write(comparison, directory)
+        return _write(comparison, directory, drawn)
     except OSError as error:
         reason = error.strerror or str(error)
         remedy = "a directory that can be written (--out DIR)"
         raise StoreError.at(str(error.filename or directory), reason, remedy) from error
 
 
-def _write(comparison: Comparison, directory: Path) -> Comparison:
-    tables = {
-        backend: _Tables(directory / backend.replace(":", "-")) for backend in comparison.backends
-    }
-    figure = overlay(comparison.scenario, comparison.groups, tables, comparison.reference)
+def _write(
+    comparison: Comparison, directory: Path, drawn: Mapping[str, Mapping[str, pl.DataFrame]]
+) -> Comparison:
+    figure = overlay(comparison.scenario, comparison.groups, drawn, comparison.reference)
     pictures = static.save(figure, directory / PICTURE)
     page, numbers = directory / PAGE, directory / NUMBERS
     html = environment("narrows.compare").get_template("compare.html.jinja")
@@ -61,18 +63,6 @@ def _write(comparison: Comparison, directory: Path) -> Comparison:
     written = replace(comparison, files=files)
     numbers.write_text(json.dumps(document(written), indent=1) + "\n", encoding="utf-8")
     return written
-
-
-class _Tables(dict[str, pl.DataFrame]):
-    """The kept tables of a back end, read when asked for."""
-
-    def __init__(self, directory: Path) -> None:
-        super().__init__()
-        self._directory = directory
-
-    def __missing__(self, name: str) -> pl.DataFrame:
-        self[name] = read_parquet(self._directory / f"{name}.parquet")
-        return self[name]
 
 
 def document(comparison: Comparison) -> dict[str, Any]:

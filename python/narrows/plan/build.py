@@ -53,11 +53,15 @@ def plan(spec: Spec, engine: str, backend: str = "sim") -> Plan:
     trials = []
     for number in range(1, spec.run.trials + 1):
         scenario = _scenario(spec, flows, spec.run.seed + number - 1)
-        key = content_hash([canonical_json(scenario), engine, backend])
-        trials.append(Trial(number, scenario, key))
+        trials.append(trial_of(number, scenario, engine, backend))
     groups = tuple(flow.group for flow in flows)
     whole = content_hash([*(trial.hash for trial in trials), *groups])
     return Plan(spec.name, tuple(trials), groups, whole)
+
+
+def trial_of(number: int, scenario: Scenario, engine: str, backend: str) -> Trial:
+    """A scenario as a trial, with the hash of all that decides its results."""
+    return Trial(number, scenario, content_hash([canonical_json(scenario), engine, backend]))
 
 
 def _scenario(spec: Spec, flows: list[NamedFlow], seed: int) -> Scenario:

@@ -16,20 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
-from narrows.plan import Cell, Trial, content_hash, plan
+from narrows.execute import Done, Job, Pool, StoreCache, Watcher
+from narrows.plan import Cell, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.spec.reading import validate
 from narrows.store import (
-    RunInfo,
     RunStore,
-    StoredTrial,
     create_store,
     read_frames,
     unwritable,
     write_frames,
 )
-from narrows.sweeps.estimate import width
-from narrows.sweeps.pool import Failure, Pool, Watcher
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,23 +59,11 @@ class Work:
         quick = "-quick" if self.scope.quick else ""
         return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}"
 
-    def runs(self, backend: str | None = None) -> Iterator[tuple[Cell, Trial]]:
-        """Every run, or those on one back end."""
+    def jobs(self) -> Iterator[Job]:
+        """Every run."""
         for condition in self.cells:
-            if backend in (None, condition.engine.name):
-                for trial in condition.cell.plan.trials:
-                    yield condition.cell, trial
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """What was run: how much of it is new, and what failed."""
-
-    runs: int
-    new: int
-    failures: tuple[Failure, ...]
-    packets: int
-    wall_s: float
+            for trial in condition.cell.plan.trials:
+                yield Job(condition.cell, trial, condition.engine)
 
 
 def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
@@ -121,29 +106,18 @@ def _possible(spec: Mapping[str, Any], backend: Backend) -> dict[str, Any]:
 
 def gather(
     works: Sequence[Work],
-    backend: Backend,
     out: Path,
     *,
     jobs: int | None = None,
     watcher: Watcher | None = None,
-) -> Gathered:
+) -> Done:
     """Runs what isn't there yet, all figures together; raises StoreError if `out` is no place."""
     store = create_store(out / "runs")
-    engines = {c.engine.name: c.engine for item in works for c in item.cells}
-    done = []
+    wanted = [job for item in works for job in item.jobs()]
     try:
-        for name, engine in ({backend.name: backend} | engines).items():
-            wanted = [run for item in works for run in item.runs(name)]
-            done.append(Pool(wanted, engine, store, width(engine, jobs)).run(watcher))
+        return Pool(wanted, StoreCache(store), jobs).run(watcher)
     except OSError as error:
         raise unwritable(error, out) from error
-    return Gathered(
-        sum(each.new + each.stored + len(each.failures) for each in done),
-        sum(each.new for each in done),
-        tuple(failure for each in done for failure in each.failures),
-        sum(each.packets for each in done),
-        sum(each.wall_s for each in done),
-    )
 
 
 def measured(item: Work, out: Path) -> Data:
@@ -159,7 +133,7 @@ def measured(item: Work, out: Path) -> Data:
 def _key(item: Work) -> str:
     """Of the runs, their names here, and the code that measures them."""
     names = [json.dumps(dict(condition.key), sort_keys=True) for condition in item.cells]
-    hashes = [trial.hash for _, trial in item.runs()]
+    hashes = [job.key for job in item.jobs()]
     return content_hash([*names, *hashes, *_sources(item.exhibit.method())])
 
 
@@ -184,15 +158,8 @@ def _measure(item: Work, store: RunStore) -> dict[str, pl.DataFrame]:
             if trial.hash not in store:
                 failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")
                 raise NarrowsError(f"{item.exhibit.identifier}: a run failed ({cell}): {failed}")
-            for name, frame in measure(_stored(store, trial)).items():
+            for name, frame in measure(store.stored(trial)).items():
                 place = [pl.lit(value).alias(column) for column, value in key.items()]
                 number = pl.lit(trial.number).alias("trial")
                 parts.setdefault(name, []).append(frame.select(*place, number, pl.all()))
     return {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
-
-
-def _stored(store: RunStore, trial: Trial) -> StoredTrial:
-    info = store.info(trial.hash)
-    names = RunInfo.__dataclass_fields__
-    known = RunInfo(**{name: value for name, value in info.items() if name in names})
-    return StoredTrial(trial.number, store.run_path(trial.hash), known)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, SpecError
+from narrows.execute import Done, Watcher
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
-from narrows.reproduce.gather import Gathered, Work, gather, measured, work
+from narrows.reproduce.gather import Work, gather, measured, work
 from narrows.reproduce.judging import version
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
 from narrows.store import RESULTS
-from narrows.sweeps.pool import Watcher
 
 OUT = Path(RESULTS) / "reproduce"
 """Where everything goes if no directory is given."""
@@ -48,7 +48,7 @@ class Reproduction:
 
     made: tuple[Made, ...]
     refused: tuple[Refused, ...]
-    gathered: Gathered
+    gathered: Done
     pages: dict[str, Path]
     index: Path
 
@@ -78,7 +78,7 @@ def reproduce(
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)
-    gathered = gather(works, engine, place, jobs=jobs, watcher=watcher)
+    gathered = gather(works, place, jobs=jobs, watcher=watcher)
     made = with_versions([_make(item, place) for item in works])
     entries = [
         ledger.entry(item.exhibit, finding, item.scope, engine.name, engine.engine)

@@ -34,7 +34,8 @@ from narrows.plan import Trial, canonical_json
 from narrows.store.atomic import flush
 from narrows.store.locks import claim
 from narrows.store.parquet import read_parquet, read_schema, write_parquet
-from narrows.store.read import SCENARIO
+from narrows.store.read import SCENARIO, StoredTrial
+from narrows.store.records import RunInfo
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ class RunStore:
     def scenario(self, key: str) -> dict[str, Any]:
         """What ran, complete."""
         return read_json(self.run_path(key) / SCENARIO)
+
+    def stored(self, trial: Trial) -> StoredTrial:
+        """A run with its tables, each read when it is first asked for."""
+        info, names = self.info(trial.hash), RunInfo.__dataclass_fields__
+        known = RunInfo(**{name: value for name, value in info.items() if name in names})
+        return StoredTrial(trial.number, self.run_path(trial.hash), known)
 
     def tables_of(self, key: str) -> set[str]:
         """The names of the tables of a run."""

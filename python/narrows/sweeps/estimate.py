@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from itertools import islice
 
-from narrows.backends import Backend
-from narrows.plan import Trial
+from narrows.execute import load, width
 from narrows.store import is_store, open_store
 from narrows.sweeps.prepare import SweepJob
 
-PACKET_BITS = 12_000
-"""Of a full packet."""
 PACKETS_PER_CPU_S = 1.5e6
 """A common speed of the simulator, where no stored run tells this machine's."""
 _SAMPLE = 50
@@ -36,20 +32,6 @@ class Estimate:
     def document(self) -> dict[str, object]:
         """What `--json` prints."""
         return asdict(self)
-
-
-def load(trial: Trial) -> float:
-    """The packets of a run whose bottleneck is always busy; what its cost goes by."""
-    scenario = trial.scenario
-    bits = float(scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"]) / 1e9
-    return bits / PACKET_BITS
-
-
-def width(backend: Backend, jobs: int | None) -> int:
-    """How many runs go on at once: the machine's cores, at most `jobs`."""
-    if not backend.capabilities().parallel:
-        return 1
-    return jobs or len(os.sched_getaffinity(0))
 
 
 def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
+from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.plan import Cell, Trial, content_hash
 from narrows.spec.fields import MAX_TRIALS
 from narrows.store import Store, create_store, unwritable
-from narrows.sweeps.estimate import width
-from narrows.sweeps.pool import Failure, Outcome, Pool, Watcher
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.promises import counts, unmet, wide
 
@@ -123,8 +122,8 @@ def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
 
 
-def _both(first: Outcome, then: Outcome) -> Outcome:
-    return Outcome(
+def _both(first: Done, then: Done) -> Done:
+    return Done(
         first.new + then.new,
         first.stored + then.stored,
         (*first.failures, *then.failures),
@@ -140,18 +139,18 @@ def _run(
     jobs: int | None,
     cluster: str | None,
     watcher: Watcher | None,
-) -> Outcome:
+) -> Done:
+    wanted = [Job(cell, trial, job.backend) for cell, trial in runs]
     if cluster is None:
-        return Pool(runs, job.backend, store, width(job.backend, jobs)).run(watcher)
-    from narrows.sweeps.cluster import ClusterPool
+        return Pool(wanted, StoreCache(store), jobs).run(watcher)
+    from narrows.execute.cluster import ClusterPool
 
     if not job.backend.capabilities().parallel:
         found = (
             f'"{cluster}" with the back end {job.backend.name}, which needs a machine for itself'
         )
         raise InputError.at("--cluster", found, "a back end such as sim")
-    pool = ClusterPool(runs, job.backend.name, job.backend.engine, store)
-    return pool.run(cluster, jobs, watcher)
+    return ClusterPool(wanted, store, cluster, jobs).run(watcher)
 
 
 def _record(job: SweepJob) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from narrows.execute.watcher import clock
 from narrows.store import Garbage, StudyState
-from narrows.sweeps.bar import clock
 from narrows.sweeps.estimate import Estimate
 from narrows.sweeps.run import SweepOutcome
 

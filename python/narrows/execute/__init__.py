@@ -1,0 +1,27 @@
+"""Runs jobs: on all cores or on a cluster, each kept as soon as it is done, never twice.
+
+`narrows run`, `sweep`, `compare` and `reproduce` differ in what they want run and where
+they keep it; how it is run stands here once.
+"""
+
+from __future__ import annotations
+
+from narrows.execute.cache import Cache, StoreCache
+from narrows.execute.job import Job, Made, load, width
+from narrows.execute.pool import Pool
+from narrows.execute.tally import Done, Failure
+from narrows.execute.watcher import State, Watcher
+
+__all__ = [
+    "Cache",
+    "Done",
+    "Failure",
+    "Job",
+    "Made",
+    "Pool",
+    "State",
+    "StoreCache",
+    "Watcher",
+    "load",
+    "width",
+]

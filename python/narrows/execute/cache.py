@@ -1,0 +1,123 @@
+"""Where runs are kept, and what is there already."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Set
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+from narrows.backends import Progress
+from narrows.errors import NarrowsError
+from narrows.execute.job import Job, Made, make
+from narrows.store import Store
+from narrows.store.index import Frames, entry, together
+
+_AT_ONCE = 1000
+"""Runs that become a part of the index together."""
+
+
+class Cache(ABC):
+    """Keeps what a pool runs; asked from several threads at once.
+
+    As it stands nothing is there before, nobody else is at work, and a run that fails
+    ends all.
+    """
+
+    def present(self) -> Set[str]:
+        """The keys of the runs that are there."""
+        return set()
+
+    def claim(self, key: str) -> AbstractContextManager[bool]:
+        """Whether a run is ours to do until the end of the block."""
+        del key
+        return nullcontext(True)
+
+    def has(self, key: str) -> bool:
+        """Whether a run is there by now."""
+        del key
+        return False
+
+    def failure_since(self, key: str, moment: float) -> str | None:
+        """Why a run failed, if somebody did it after a moment of the system's clock."""
+        del key, moment
+        return None
+
+    def make(self, job: Job, progress: Progress) -> Made:
+        """Runs a job that is ours."""
+        return make(job, progress)
+
+    @abstractmethod
+    def keep(self, job: Job, made: Made) -> None:
+        """Keeps a run; raises OSError if that can't be done."""
+
+    def fail(self, job: Job, error: Exception) -> str:
+        """Notes that a run failed, and says why in words; or raises, which ends all."""
+        del job
+        raise error
+
+    def finish(self) -> None:  # noqa: B027 (most caches have nothing left to do)
+        """Called when no further run is going to be kept."""
+
+
+class StoreCache(Cache):
+    """A store of runs, shared with whoever else works on it.
+
+    A run that fails is recorded and doesn't stop the others, unless `strict`. Tables
+    `without` which the runs are wanted aren't kept.
+    """
+
+    def __init__(
+        self, store: Store, *, strict: bool = False, without: Collection[str] = ()
+    ) -> None:
+        self._store, self._strict, self._without = store, strict, without
+        self._lock = threading.Lock()
+        self._entries: list[Frames] = []
+
+    def present(self) -> Set[str]:
+        """The keys of the stored runs."""
+        return self._store.keys()
+
+    def claim(self, key: str) -> AbstractContextManager[bool]:
+        """A lock between processes."""
+        return self._store.claim(key)
+
+    def has(self, key: str) -> bool:
+        """Whether another process has stored the run meanwhile."""
+        return key in self._store
+
+    def failure_since(self, key: str, moment: float) -> str | None:
+        """Why the run of another process failed."""
+        return None if self._strict else self._store.failure_since(key, moment)
+
+    def keep(self, job: Job, made: Made) -> None:
+        """Stores a run, and puts it into the index, many runs at a time."""
+        tables = {n: t for n, t in made.result.tables.items() if n not in self._without}
+        record = self._store.add(job.trial, replace(made.result, tables=tables), made.tables)
+        with self._lock:
+            self._entries.append(entry(job.key, record, made.tables))
+            if len(self._entries) < _AT_ONCE:
+                return
+            entries, self._entries = self._entries, []
+        self._store.add_part(together(entries))
+
+    def fail(self, job: Job, error: Exception) -> str:
+        """Records a failure."""
+        if self._strict:
+            raise error
+        text = str(error) if isinstance(error, NarrowsError) else words(error)
+        self._store.fail(job.trial, str(job.cell), text)
+        return text
+
+    def finish(self) -> None:
+        """Puts what is left into the index."""
+        with self._lock:
+            entries, self._entries = self._entries, []
+        if entries:
+            self._store.add_part(together(entries))
+
+
+def words(error: BaseException) -> str:
+    """An error that isn't one of ours, as the last line of its traceback says it."""
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,243 @@
+"""Jobs on the workers of a Dask cluster; results come back through the store.
+
+Every parcel is self-contained: where the store is, which back end and engine, the
+scenario. A worker computes it into the store, which it must reach under the same
+path or URL, and answers with a few numbers. Dask gives the run of a worker that
+died to another one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from narrows.backends import Backend, get_backend
+from narrows.errors import InputError, NarrowsError
+from narrows.execute.cache import StoreCache, words
+from narrows.execute.job import Job
+from narrows.execute.pool import LATER_S
+from narrows.execute.tally import Done, Tally
+from narrows.execute.watcher import TICK_S, Watcher
+from narrows.plan import Cell, Trial
+from narrows.store import Place, Store, is_url, open_store
+from narrows.store.index import open_index
+
+if TYPE_CHECKING:
+    from distributed import Client, Security
+
+LOCAL = "local"
+AHEAD = 3
+"""Jobs that are sent ahead for every thread of the cluster."""
+_ENCRYPTED = ("tls://", "wss://")
+_CONFIGURED = ("ca-file", "client.cert", "client.key")
+"""What Dask's configuration must name below `distributed.comm.tls` for a secure connection."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A job for a worker."""
+
+    place: Place
+    backend: str
+    engine: str
+    cell: Cell
+    trial: Trial
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker says of a job: whether the run is new, its packets, or why it failed."""
+
+    new: bool
+    packets: int = 0
+    error: str | None = None
+
+
+def work(parcel: Parcel) -> Answer:
+    """Does a job; runs in a worker. Waits while another process is at the same run."""
+    backend = _backend(parcel.backend)
+    if backend.engine != parcel.engine:
+        found = f"an engine {backend.engine}, not {parcel.engine}"
+        remedy = "the same build of narrows everywhere"
+        raise InputError.at(f"worker on {os.uname().nodename}", found, remedy)
+    job, began = Job(parcel.cell, parcel.trial, backend), time.time()
+    kept = StoreCache(open_store(parcel.place))
+    while True:
+        with kept.claim(job.key) as ours:
+            if ours:
+                return _answer(job, kept, began)
+        time.sleep(LATER_S)
+
+
+def _answer(job: Job, kept: StoreCache, began: float) -> Answer:
+    """Does a job that is ours, unless it is done by now. The client brings the index up to date."""
+    if kept.has(job.key):
+        return Answer(new=False)
+    if (failure := kept.failure_since(job.key, began)) is not None:
+        return Answer(new=False, error=failure)
+    try:
+        made = kept.make(job, _unheard)
+    except Exception as error:
+        return Answer(new=False, error=kept.fail(job, error))
+    kept.keep(job, made)
+    return Answer(new=True, packets=made.result.info.packets)
+
+
+def _unheard(_sim_s: float, _packets: int) -> None:
+    """Nobody hears how far a run on a worker is."""
+
+
+@cache
+def _backend(name: str) -> Backend:
+    """A back end, kept by each worker."""
+    return get_backend(name)
+
+
+class ClusterPool:
+    """Sends jobs to a cluster, as `narrows.execute.pool.Pool` gives them to threads.
+
+    `address` is that of a Dask scheduler, or "local" for `workers` processes here.
+    """
+
+    def __init__(
+        self, wanted: Iterable[Job], store: Store, address: str, workers: int | None = None
+    ) -> None:
+        self._store, self._address, self._workers = store, address, workers
+        place = str(store)
+        self._place: Place = place if is_url(place) else Path(place).resolve()
+        self._tally = Tally(wanted, store.keys())
+
+    def run(self, watcher: Watcher | None = None) -> Done:
+        """Does what isn't stored yet; a run that fails is recorded and doesn't stop the others.
+
+        Raises InputError if no scheduler answers or a worker has another engine.
+        """
+        if self._tally.waiting:
+            with _client(self._address, self._workers) as client:
+                self._send(client, watcher)
+            open_index(self._store)
+        return self._tally.outcome()
+
+    def _send(self, client: Client, watcher: Watcher | None) -> None:
+        """Keeps every thread of the cluster busy, with a few jobs ahead."""
+        rest = iter(self._tally.waiting)
+        sent: dict[str, tuple[Any, Job]] = {}
+        finished: SimpleQueue[str] = SimpleQueue()
+        try:
+            while True:
+                room = AHEAD * max(sum(client.nthreads().values()), 1) - len(sent)
+                for job in islice(rest, max(room, 0)):
+                    future = client.submit(work, self._parcel(job), key=f"run-{job.key}")
+                    sent[future.key] = (future, job)
+                    future.add_done_callback(lambda future: finished.put(future.key))
+                if not sent:
+                    return
+                for key in _arrived(finished):
+                    self._take(*sent.pop(key))
+                if watcher is not None:
+                    watcher(self._tally.state())
+        finally:
+            client.cancel([future for future, _ in sent.values()])
+
+    def _parcel(self, job: Job) -> Parcel:
+        return Parcel(self._place, job.backend.name, job.backend.engine, job.cell, job.trial)
+
+    def _take(self, future: Any, job: Job) -> None:  # noqa: ANN401 (a future of Dask)
+        """Counts the answer to a job; only what concerns all jobs ends them all."""
+        error = future.exception()
+        if isinstance(error, NarrowsError | OSError):
+            raise error
+        if error is None:
+            answer: Answer = future.result()
+        else:
+            answer = Answer(new=False, error=words(error))
+            self._store.fail(job.trial, str(job.cell), str(answer.error))
+        if answer.error is not None:
+            self._tally.failed(job, answer.error)
+        elif answer.new:
+            self._tally.new(job, answer.packets)
+        else:
+            self._tally.stored(job)
+
+
+def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
+    """What is in the queue, after a tick at most."""
+    try:
+        yield finished.get(timeout=TICK_S)
+        while True:
+            yield finished.get_nowait()
+    except Empty:
+        return
+
+
+@contextmanager
+def _client(address: str, workers: int | None) -> Iterator[Client]:
+    """A client of the cluster at `address`; "local" is one of this machine, for as long as this."""
+    try:
+        from distributed import Client
+    except ImportError:
+        remedy = "`pip install narrows[cluster]`"
+        raise InputError.at("--cluster", "no package distributed", remedy) from None
+    if address == LOCAL:
+        with _local(workers) as client:
+            yield client
+        return
+    security = _security(address)
+    try:
+        client = Client(address, timeout="20s", set_as_default=False, security=security)
+    except (OSError, ValueError, TypeError) as error:
+        found = f'"{address}", where no scheduler answers ({error})'
+        remedy = '"local", or the address of a Dask scheduler, such as tls://host:8786,'
+        raise InputError.at("--cluster", found, remedy) from None
+    with client:
+        yield client
+
+
+def _security(address: str) -> Security | None:
+    """The certificates of Dask's own configuration, for an address that is encrypted.
+
+    Raises InputError if some are missing or can't be read.
+    """
+    if not address.startswith(_ENCRYPTED):
+        return None
+    import dask.config
+    from distributed import Security
+
+    for name in _CONFIGURED:
+        key = f"distributed.comm.tls.{name}"
+        file = dask.config.get(key, default=None)
+        if not file:
+            found = f'"{address}" without {key} in the configuration of Dask'
+            remedy = f"a file there, or in DASK_{key.upper().replace('.', '__').replace('-', '_')},"
+            raise InputError.at("--cluster", found, remedy)
+        if not Path(str(file)).expanduser().is_file():
+            raise InputError.at(f"--cluster: {key}", f"{file}, which is no file", "a PEM file")
+    return Security(require_encryption=True)
+
+
+@contextmanager
+def _local(workers: int | None) -> Iterator[Client]:
+    """A cluster of processes here, which listens on the loopback interface alone."""
+    import logging
+
+    from distributed import Client, LocalCluster
+
+    count = workers or len(os.sched_getaffinity(0))
+    with (
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

@@ -1,0 +1,74 @@
+"""One run to do, and what becomes of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
+from narrows.plan import Cell, Trial
+from narrows.store import RunResult
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PACKET_BITS = 12_000
+"""Of a full packet."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A trial of a combination, on a back end."""
+
+    cell: Cell
+    trial: Trial
+    backend: Backend
+
+    @property
+    def key(self) -> str:
+        """The hash of everything that decides the run."""
+        return self.trial.hash
+
+    @property
+    def duration_s(self) -> float:
+        """How much is to be simulated, in seconds."""
+        return float(self.trial.scenario["run"]["duration_ns"] / 1e9)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run that was done: its result, its summary, and the summary as tables."""
+
+    result: RunResult
+    summary: dict[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+
+def load(trial: Trial) -> float:
+    """The packets of a run whose bottleneck is always busy; what its cost goes by."""
+    scenario = trial.scenario
+    bits = float(scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"]) / 1e9
+    return bits / PACKET_BITS
+
+
+def width(backend: Backend, jobs: int | None) -> int:
+    """How many runs of a back end go on at once: the machine's cores, at most `jobs`."""
+    if not backend.capabilities().parallel:
+        return 1
+    return jobs or len(os.sched_getaffinity(0))
+
+
+def make(job: Job, progress: Progress | None, captures: CaptureRequest | None = None) -> Made:
+    """Runs a job and summarises it; raises what the back end and `progress` raise."""
+    from narrows.metrics import summarise
+    from narrows.metrics.tables import summary_tables
+
+    scenario = job.trial.scenario
+    if captures is None:
+        result = job.backend.run(scenario, progress)
+    else:
+        result = cast(CapturingBackend, job.backend).run(scenario, progress, captures)
+    summary = summarise(scenario, result.tables, result.info)
+    return Made(result, summary, summary_tables(summary, job.cell.plan.groups))

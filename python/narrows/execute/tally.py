@@ -1,0 +1,106 @@
+"""What became of the jobs of a pool so far, and what came of them in the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from narrows.execute.job import Job, load
+from narrows.execute.watcher import State
+from narrows.plan import Cell, Trial
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed, and why."""
+
+    cell: Cell
+    trial: Trial
+    error: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was done: `new` runs, those `stored` before or by another process, failures."""
+
+    new: int
+    stored: int
+    failures: tuple[Failure, ...]
+    packets: int
+    wall_s: float
+
+    @property
+    def runs(self) -> int:
+        """All of them."""
+        return self.new + self.stored + len(self.failures)
+
+
+class Tally:
+    """Counts what happens to jobs; several threads may tell it."""
+
+    def __init__(self, jobs: Iterable[Job], present: Collection[str]) -> None:
+        wanted: dict[str, Job] = {}
+        for job in jobs:
+            wanted.setdefault(job.key, job)
+        self.waiting = [job for key, job in wanted.items() if key not in present]
+        # The longest first, so that no core ends up with one while the others rest.
+        self.waiting.sort(key=lambda job: -load(job.trial))
+        self._lock, self._began = threading.Lock(), time.monotonic()
+        self._total, self._work = len(wanted), sum(load(job.trial) for job in self.waiting)
+        self._total_s = sum(job.duration_s for job in self.waiting)
+        self._new, self._stored, self._packets = 0, len(wanted) - len(self.waiting), 0
+        self._worked, self._simulated_s = 0.0, 0.0
+        self._failures: list[Failure] = []
+        self._going: dict[str, tuple[Job, float, int]] = {}
+
+    def note(self, job: Job, sim_s: float, packets: int) -> None:
+        """A job is going on and has come so far."""
+        with self._lock:
+            self._going[job.key] = (job, sim_s, packets)
+
+    def new(self, job: Job, packets: int) -> None:
+        """A job is done and kept."""
+        with self._lock:
+            self._over(job)
+            self._new += 1
+            self._packets += packets
+
+    def stored(self, job: Job) -> None:
+        """Another process has done a job."""
+        with self._lock:
+            self._over(job)
+            self._stored += 1
+
+    def failed(self, job: Job, error: str) -> None:
+        """A job failed."""
+        with self._lock:
+            self._over(job)
+            self._failures.append(Failure(job.cell, job.trial, error))
+
+    def _over(self, job: Job) -> None:
+        self._going.pop(job.key, None)
+        self._worked += load(job.trial)
+        self._simulated_s += job.duration_s
+
+    def state(self) -> State:
+        """How far all jobs together are."""
+        with self._lock:
+            going = list(self._going.values())
+            work = self._worked + sum(sim_s / j.duration_s * load(j.trial) for j, sim_s, _ in going)
+            return State(
+                done=self._new + self._stored,
+                failed=len(self._failures),
+                total=self._total,
+                sim_s=self._simulated_s + sum(sim_s for _, sim_s, _ in going),
+                total_s=self._total_s,
+                packets=self._packets + sum(packets for _, _, packets in going),
+                part=work / self._work if self._work else 1.0,
+            )
+
+    def outcome(self) -> Done:
+        """What came of all jobs."""
+        failures = sorted(self._failures, key=lambda f: (f.cell.number, f.trial.number))
+        wall_s = time.monotonic() - self._began
+        return Done(self._new, self._stored, tuple(failures), self._packets, wall_s)

@@ -1,0 +1,59 @@
+"""What a person hears of runs that are going on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+TICK_S = 0.1
+"""How often a watcher hears of the progress, in seconds."""
+
+
+@dataclass(frozen=True)
+class State:
+    """How far some runs are: `done` and `failed` of `total`.
+
+    `sim_s` of at most `total_s` simulated seconds have passed in all of them, and
+    `packets` have left their bottlenecks; `part` of the work is done, 0 to 1. Where
+    there are several steps, `step` names the present one.
+    """
+
+    done: int
+    failed: int
+    total: int
+    sim_s: float
+    total_s: float
+    packets: int
+    part: float
+    step: str = ""
+
+
+class Watcher(Protocol):
+    """Hears about ten times a second how far the runs are; may raise to stop them."""
+
+    def __call__(self, state: State, /) -> None:
+        """The state of now."""
+
+
+def progress_line(state: State, elapsed_s: float) -> str:
+    """A state, `elapsed_s` seconds after the beginning, in words."""
+    parts = [state.step] if state.step else []
+    if state.total > 1:
+        parts.append(f"{state.done} of {state.total} done")
+    else:
+        parts.append(f"{state.sim_s:,.1f} of {state.total_s:,.0f} s simulated")
+    if state.failed:
+        parts.append(f"{state.failed} failed")
+    parts.append(f"{state.packets / elapsed_s:,.0f} packets/s")
+    if state.part > 0:
+        parts.append(f"{clock(elapsed_s * (1 - state.part) / state.part)} left")
+    return ", ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """A time as people say it: 45 s, 12 min, 3.5 h."""
+    if seconds < 120:
+        return f"{max(seconds, 1):.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
