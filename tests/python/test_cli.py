@@ -16,6 +16,7 @@ from specimens import TOGETHER, run_cli, write
 import narrows
 from narrows import cli, console, runner
 from narrows.errors import NarrowsError
+from narrows.execute import State
 
 Capture = pytest.CaptureFixture[str]
 HEAVY = {"jinja2", "matplotlib", "numpy", "plotly", "polars", "pydantic", "rich"}
@@ -339,11 +340,17 @@ def test_the_flows_of_a_chain_share_a_row() -> None:
     ]
 
 
+def state(sim_s: float, packets: int, step: str = "") -> State:
+    return State(0, 0, 1, sim_s, 60.0, packets, sim_s / 60, step)
+
+
 def test_no_bar_without_a_terminal(capsys: Capture) -> None:
     with console.ProgressBar() as bar:
         bar._began -= 10
-        bar(1.0, 2.0, 1000)
-    assert capsys.readouterr().err == ""
+        bar(state(1.0, 1000))
+        for step in ("trials 1 to 2", "trials 1 to 2", "trials 3 to 4"):
+            bar(state(1.0, 1000, step))
+    assert capsys.readouterr().err == "narrows: trials 1 to 2\nnarrows: trials 3 to 4\n"
 
 
 def test_a_bar_after_a_second_on_a_terminal(
@@ -353,11 +360,11 @@ def test_a_bar_after_a_second_on_a_terminal(
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with console.ProgressBar() as bar:
-        bar(0.5, 60.0, 1000)
+        bar(state(0.5, 1000))
         assert capsys.readouterr().err == ""
         bar._began -= 10
-        bar(30.0, 60.0, 1_000_000)
-        bar(31.0, 60.0, 2_000_000)
+        bar(state(30.0, 1_000_000))
+        bar(state(31.0, 2_000_000))
     said = capsys.readouterr().err
     assert "of 60 s simulated" in said
     assert "packets/s" in said
