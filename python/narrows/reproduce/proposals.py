@@ -12,11 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from narrows.figures import frames
-from narrows.figures.model import Guide, Line, Panel
+from narrows.figures.model import Guide, Panel
 from narrows.metrics.intervals import half_width
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import spread, views
 from narrows.reproduce.exhibit import Case, Data
 from narrows.reproduce.judging import interval
 from narrows.store import StoredTrial
@@ -103,13 +102,8 @@ def panel(
     lines = []
     for name, variant in variants.items():
         rows = data["outcome"].filter((pl.col("variant") == name) & (pl.col("mix") == mix))
-        column = pl.col(value)
-        grouped = rows.group_by("buffer_bdp").agg(
-            mean=column.mean(), low=column.min(), high=column.max()
-        )
-        ordered = grouped.sort("buffer_bdp")
-        x, y, low, high = (frames.column(ordered, c) for c in ("buffer_bdp", "mean", "low", "high"))
-        lines.append(Line(variant.label, x, y, variant.colour, low, high, marker="o"))
+        found = spread.over(rows, "buffer_bdp", value)
+        lines.append(spread.line(found, "buffer_bdp", variant.label, variant.colour))
     marks = tuple(lines)
     return Panel("Buffer (BDP)", y_label, marks, title=title, y_range=(0, top), guides=guides)
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from narrows.figures import frames
-from narrows.figures.model import Figure, Line, Panel
-from narrows.reproduce import views
+from narrows.figures.model import Figure, Panel
+from narrows.reproduce import spread, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -58,18 +57,14 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def by_hold(data: Data, label: str) -> pl.DataFrame:
     """Mean, least and greatest utilisation over the trials by holding time."""
-    busy = pl.col("busy")
-    rows = data["busy"].filter(pl.col("window") == label).group_by("hold_ms")
-    return rows.agg(mean=busy.mean(), low=busy.min(), high=busy.max()).sort("hold_ms")
+    return spread.over(data["busy"].filter(pl.col("window") == label), "hold_ms", "busy")
 
 
 def draw(data: Data) -> list[Picture]:
     """Utilisation against the time for which ACKs are held."""
     lines = []
     for label, colour in COLOURS.items():
-        rows = by_hold(data, label)
-        x, y, low, high = (frames.column(rows, c) for c in ("hold_ms", "mean", "low", "high"))
-        lines.append(Line(label, x, y, colour, low, high, marker="o"))
+        lines.append(spread.line(by_hold(data, label), "hold_ms", label, colour))
     panel = Panel("ACKs held for (ms)", "Utilisation (percent)", tuple(lines),
                   x_range=(-1, HOLDS_MS[-1] + 1), y_range=(0, 102))  # fmt: skip
     figure = Figure(

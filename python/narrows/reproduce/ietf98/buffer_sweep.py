@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import spread, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between, interval
@@ -63,11 +63,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def _sweep(data: Data) -> Panel:
-    lines = []
-    for kind in KINDS:
-        rows = by_buffer(data, kind)
-        x, y, low, high = (frames.column(rows, c) for c in ("buffer_bdp", "mean", "low", "high"))
-        lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
+    lines = [spread.line(by_buffer(data, kind), "buffer_bdp", name(kind), kind) for kind in KINDS]
     ticks = tuple((room, f"{room:g}") for room in (0.5, 1, 2, 4, 8, 16, 32, 50))
     return Panel("Buffer (BDP)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                  y_range=(0, 10), ticks=ticks)  # fmt: skip
@@ -86,12 +82,8 @@ def _point(data: Data) -> Panel:
 
 def by_buffer(data: Data, kind: str) -> pl.DataFrame:
     """Mean, least and greatest goodput over the orders: `buffer_bdp`, `mean`, `low`, `high`."""
-    goodput = pl.col("goodput_mbps")
     rows = data["goodput"].filter(pl.col("cca") == kind)
-    grouped = rows.group_by("buffer_bdp")
-    return grouped.agg(mean=goodput.mean(), low=goodput.min(), high=goodput.max()).sort(
-        "buffer_bdp"
-    )
+    return spread.over(rows, "buffer_bdp", "goodput_mbps")
 
 
 def judge(data: Data) -> list[Finding]:

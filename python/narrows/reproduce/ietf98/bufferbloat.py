@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.figures.model import Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
+from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -65,18 +66,12 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def by_buffer(data: Data, kind: str) -> pl.DataFrame:
     """Mean, least and greatest median RTT over the trials: `buffer_kb`, `mean`, `low`, `high`."""
-    rtt = pl.col("rtt_s")
-    rows = data["rtt"].filter(pl.col("kind") == kind).group_by("buffer_kb")
-    return rows.agg(mean=rtt.mean(), low=rtt.min(), high=rtt.max()).sort("buffer_kb")
+    return spread.over(data["rtt"].filter(pl.col("kind") == kind), "buffer_kb", "rtt_s")
 
 
 def draw(data: Data) -> list[Picture]:
     """Median RTT against the buffer, both logarithmic."""
-    lines = []
-    for kind in KINDS:
-        rows = by_buffer(data, kind)
-        x, y, low, high = (frames.column(rows, c) for c in ("buffer_kb", "mean", "low", "high"))
-        lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
+    lines = [spread.line(by_buffer(data, kind), "buffer_kb", name(kind), kind) for kind in KINDS]
     ticks = tuple((float(room), str(room)) for room in BUFFERS_KB)
     words = f"{LEAST_WINDOW} packets of each BBR flow"
     panel = Panel("Buffer (KB)", "Median RTT (s)", tuple(lines), x_scale="log", y_scale="log",

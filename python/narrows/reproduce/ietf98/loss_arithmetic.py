@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
+from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -67,18 +67,14 @@ def response(loss: Floats) -> Floats:
 
 def draw(data: Data) -> list[Picture]:
     """Goodput against loss, with the response function and the slide's two points."""
-    rows = data["goodput"].group_by("loss").agg(
-        mean=pl.col("goodput_mbps").mean(), low=pl.col("goodput_mbps").min(),
-        high=pl.col("goodput_mbps").max(),
-    ).sort("loss")  # fmt: skip
-    x, y, low, high = (frames.column(rows, c) for c in ("loss", "mean", "low", "high"))
+    found = spread.over(data["goodput"], "loss", "goodput_mbps")
     line = np.logspace(-8, -1.5, 60)
     slide = Line("the slide", 100 * np.array([3e-8, 1e-2]), np.array([1e4, 3.0]), "loss",
                  marker="s", dash="dot")  # fmt: skip
     marks = (
         Line("RFC 8312", 100 * line, response(line), "neutral", dash="dash"),
         slide,
-        Line("CUBIC", 100 * x, y, "cubic", low, high, marker="o"),
+        spread.line(found, "loss", "CUBIC", "cubic", scale=100),
     )
     panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", marks, x_scale="log",
                   y_scale="log", y_range=(0.3, 3e4), guides=(Guide(1e4, "10 Gbit/s"),))  # fmt: skip

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
+from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -64,9 +64,8 @@ def draw(data: Data) -> list[Picture]:
     lines = [Line("all that gets through", 100 * x, available(0.0) * (1 - x), "neutral",
                   dash="dash")]  # fmt: skip
     for kind in KINDS:
-        rows = by_loss(data, kind)
-        at, y, low, high = (frames.column(rows, c) for c in ("loss", "median", "low", "high"))
-        lines.append(Line(name(kind), 100 * at, y, kind, low, high, marker="o"))
+        found = by_loss(data, kind)
+        lines.append(spread.line(found, "loss", name(kind), kind, middle="median", scale=100))
     ticks = tuple((v, f"{v:g}") for v in (0.001, 0.01, 0.1, 1, 2, 5, 15, 50))
     panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                   y_range=(0, 100), ticks=ticks)  # fmt: skip

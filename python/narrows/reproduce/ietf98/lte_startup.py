@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import spread, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import interval
@@ -92,14 +92,11 @@ def _arrivals(data: Data, size: int) -> Panel:
 
 
 def _times(data: Data, size: int) -> Panel:
-    fct = pl.col("fct_s")
     lines = []
     for kind in KINDS:
         rows = data["ends"].filter((pl.col("size_mb") == size) & (pl.col("kind") == kind))
-        means = rows.group_by("noise_ms").agg(mean=fct.mean(), low=fct.min(), high=fct.max())
-        means = means.sort("noise_ms")
-        x, y, low, high = (frames.column(means, c) for c in ("noise_ms", "mean", "low", "high"))
-        lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
+        found = spread.over(rows, "noise_ms", "fct_s")
+        lines.append(spread.line(found, "noise_ms", name(kind), kind))
     return Panel("Noise in the delay, at most (ms)", "Completion (s)", tuple(lines),
                  title=f"{size} MB")  # fmt: skip
 

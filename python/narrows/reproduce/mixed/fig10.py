@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,9 +12,6 @@ from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
 from narrows.reproduce.mixed import testbed, times
 
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
-
 RATE = 20
 
 
@@ -24,19 +20,14 @@ def cases(scope: Scope) -> Iterator[Case]:
     yield from times.cases(scope, RATE, "1mb")
 
 
-def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Completion times of the 1 MB flows."""
-    return {"times": testbed.smaller(trial).drop("name")}
+measure = times.measure
 
 
 def draw(data: Data) -> list[Picture]:
     """Completion times over the buffer, with their spread."""
-    figure = times.figure(
-        data,
-        "1 MB CUBIC flows beside a large flow",
-        f"Large flow of 30 MB, 20 Mbit/s, 45 ms; {data.scope.profile}",
+    return times.pictures(
+        data, "1 MB CUBIC flows beside a large flow", "Large flow of 30 MB, 20 Mbit/s, 45 ms"
     )
-    return [Picture("", "Mean completion time; bars: standard deviation of the flows", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.mixed import testbed, times
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.store import StoredTrial
 
 RATE = 5
 
@@ -22,19 +16,14 @@ def cases(scope: Scope) -> Iterator[Case]:
     yield from times.cases(scope, RATE, "100kb")
 
 
-def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Completion times of the 100 KB flows."""
-    return {"times": testbed.smaller(trial).drop("name")}
+measure = times.measure
 
 
 def draw(data: Data) -> list[Picture]:
     """Completion times over the buffer, with their spread."""
-    figure = times.figure(
-        data,
-        "100 KB CUBIC flows beside a large flow",
-        f"Large flow of 30 MB, 5 Mbit/s, 45 ms; {data.scope.profile}",
+    return times.pictures(
+        data, "100 KB CUBIC flows beside a large flow", "Large flow of 30 MB, 5 Mbit/s, 45 ms"
     )
-    return [Picture("", "Mean completion time; bars: standard deviation of the flows", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

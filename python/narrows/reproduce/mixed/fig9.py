@@ -50,12 +50,9 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Completion times over the buffer, with their spread."""
-    figure = times.figure(
-        data,
-        "1 MB CUBIC flows beside 1 MB flows",
-        f"Two rows of successive flows, 20 Mbit/s, 45 ms; {data.scope.profile}",
+    return times.pictures(
+        data, "1 MB CUBIC flows beside 1 MB flows", "Two rows of successive flows, 20 Mbit/s, 45 ms"
     )
-    return [Picture("", "Mean completion time; bars: standard deviation of the flows", figure)]
 
 
 def judge(data: Data) -> list[Finding]:

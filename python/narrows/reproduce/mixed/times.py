@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -10,8 +11,11 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Floats, Line, Panel
 from narrows.figures.palette import name
-from narrows.reproduce.exhibit import Case, Data, Scope
+from narrows.reproduce.exhibit import Case, Data, Picture, Scope
 from narrows.reproduce.mixed import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
 
 
 def cases(
@@ -22,6 +26,17 @@ def cases(
         for room in buffers:
             spec = testbed.spec(scope, large, "cubic", rate, room, size=size)
             yield Case({"beside": large, "buffer_bdp": room}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Completion times of the smaller flows."""
+    return {"times": testbed.smaller(trial).drop("name")}
+
+
+def pictures(data: Data, title: str, subtitle: str) -> list[Picture]:
+    """Completion times over the buffer, with their spread; the profile ends the subtitle."""
+    drawn = figure(data, title, f"{subtitle}; {data.scope.profile}")
+    return [Picture("", "Mean completion time; bars: standard deviation of the flows", drawn)]
 
 
 def penalty(data: Data, room: float) -> float:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from narrows.figures import frames
-from narrows.figures.model import Figure, Guide, Line, Panel
-from narrows.reproduce import views
+from narrows.figures.model import Figure, Guide, Panel
+from narrows.reproduce import spread, views
 from narrows.reproduce.conditions import mix
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.panaderia import testbed
@@ -79,15 +78,8 @@ def draw(data: Data) -> list[Picture]:
 def _panel(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, tint: int) -> Panel:
     lines = []
     for place, (label, wanted) in enumerate(variants):
-        share = pl.col("percent")
-        found = (
-            rows.filter(wanted)
-            .group_by("buffer_bdp")
-            .agg(mean=share.mean(), low=share.min(), high=share.max())
-            .sort("buffer_bdp")
-        )
-        x, y, low, high = (frames.column(found, c) for c in ("buffer_bdp", "mean", "low", "high"))
-        lines.append(Line(label, x, y, f"flow:{place + tint}", low, high, marker="o"))
+        found = spread.over(rows.filter(wanted), "buffer_bdp", "percent")
+        lines.append(spread.line(found, "buffer_bdp", label, f"flow:{place + tint}"))
     return Panel("Router queue (multiples of BDP)", "BBR's share (percent)", tuple(lines),
                  title=title, x_range=(0, 8.2), y_range=(0, 102),
                  guides=(Guide(50, "fair"),))  # fmt: skip

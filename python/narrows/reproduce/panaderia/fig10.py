@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.figures.model import Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import spread, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, crossing, interval
 from narrows.reproduce.panaderia import testbed
@@ -57,11 +57,7 @@ CAPTION = "Mean throughput of each class; bars: 25th and 75th percentile of wind
 
 def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
     """Throughput of each class against the buffer."""
-    lines = []
-    for kind in kinds:
-        rows = by_buffer(data, kind)
-        x, y, low, high = (frames.column(rows, c) for c in ("buffer_bdp", "mean", "low", "high"))
-        lines.append(Line(name(kind), x, y, kind, low, high, marker="o"))
+    lines = [spread.line(by_buffer(data, kind), "buffer_bdp", name(kind), kind) for kind in kinds]
     panel = Panel(
         "Router queue (multiples of BDP)",
         "Throughput (percent of rate)",

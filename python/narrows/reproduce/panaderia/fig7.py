@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from narrows.figures import frames
-from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.model import Figure, Panel
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import spread, views
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
 from narrows.reproduce.panaderia import testbed
@@ -48,23 +47,20 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def mean_loss(data: Data, rate: int, timers: str = "late") -> pl.DataFrame:
     """Mean, least and greatest loss over the trials by buffer."""
     rows = data["loss"].filter((pl.col("rate_mbps") == rate) & (pl.col("timers") == timers))
-    return (
-        rows.group_by("buffer_bdp")
-        .agg(mean=pl.col("loss").mean(), low=pl.col("loss").min(), high=pl.col("loss").max())
-        .sort("buffer_bdp")
-    )
+    return spread.over(rows, "buffer_bdp", "loss")
 
 
 def draw(data: Data) -> list[Picture]:
     """Loss over buffer, a line for each rate."""
     lines = [
-        _line(mean_loss(data, rate), f"{rate} Mbit/s", colour)
+        spread.line(mean_loss(data, rate), "buffer_bdp", f"{rate} Mbit/s", colour)
         for rate, colour in COLOURS.items()
         if rate in data["loss"]["rate_mbps"]
     ]
     perfect = mean_loss(data, 80, "perfect")
     if perfect.height:
-        lines.append(_line(perfect, "80 Mbit/s, perfect timers", "neutral", dash=True))
+        label = "80 Mbit/s, perfect timers"
+        lines.append(spread.line(perfect, "buffer_bdp", label, "neutral", dash="dash"))
     panel = Panel(
         "Router queue (multiples of BDP)",
         "Loss (percent)",
@@ -80,11 +76,6 @@ def draw(data: Data) -> list[Picture]:
         height=3.6,
     )
     return [Picture("", "Loss at the bottleneck against the size of its queue", figure)]
-
-
-def _line(rows: pl.DataFrame, label: str, colour: str, *, dash: bool = False) -> Line:
-    x, y, low, high = (frames.column(rows, c) for c in ("buffer_bdp", "mean", "low", "high"))
-    return Line(label, x, y, colour, low, high, marker="o", dash="dash" if dash else "solid")
 
 
 def judge(data: Data) -> list[Finding]:

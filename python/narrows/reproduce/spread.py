@@ -1,0 +1,30 @@
+"""A measurement over a condition: its mean and range over trials, as a frame and as a line."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.model import Dash, Line
+
+
+def over(rows: pl.DataFrame, by: str, value: str) -> pl.DataFrame:
+    """Mean, least and greatest `value` for each `by`, ascending: `by`, `mean`, `low`, `high`."""
+    column = pl.col(value)
+    grouped = rows.group_by(by)
+    return grouped.agg(mean=column.mean(), low=column.min(), high=column.max()).sort(by)
+
+
+def line(
+    found: pl.DataFrame,
+    by: str,
+    label: str,
+    colour: str,
+    *,
+    middle: str = "mean",
+    scale: float = 1.0,
+    dash: Dash = "solid",
+) -> Line:
+    """What `over` found, with the range as error bars; `scale` is that of the x axis."""
+    x, y, low, high = (frames.column(found, name) for name in (by, middle, "low", "high"))
+    return Line(label, scale * x, y, colour, low, high, marker="o", dash=dash)
