@@ -12,6 +12,7 @@ import pytest
 import synthetic_result
 from synthetic_result import CHECKS
 
+from narrows import figures
 from narrows.errors import StoreError
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.report import Check, Verdicts, page, single, write_report
@@ -99,12 +100,9 @@ def test_the_page_links_every_table(reader):
 
 
 def test_the_page_holds_the_figures_of_every_trial(reader):
-    names = {
-        f"{name}-{trial}-data"
-        for name in ("timeline", "cwnd", "sequence", "internals")
-        for trial in (1, 2)
-    }
-    assert set(reader.data) == names
+    drawn = [entry.name for entry in figures.of("run")]
+    assert {"timeline", "cwnd", "sequence", "internals"} <= set(drawn)
+    assert set(reader.data) == {f"{name}-{trial}-data" for name in drawn for trial in (1, 2)}
     throughput = next(t for t in reader.data["timeline-1-data"]["data"] if t.get("name") == "BBR")
     assert len(throughput["x"]) == len(throughput["y"]) == 121
 
@@ -122,7 +120,8 @@ def test_a_figure_with_many_panels_is_folded(tmp_path, monkeypatch):
     path = synthetic_result.write(tmp_path / "run", duration_s=2.0)
     monkeypatch.setattr(page, "MOST_PANELS", 2)
     html = write_report(path).page.read_text()
-    assert html.count('<details class="more">') == html.count("<figure>") == 4
+    folded = html.count('<details class="more">')
+    assert 4 <= folded <= html.count("<figure>") == len(figures.of("run"))
 
 
 def test_verdicts_are_shown_and_kept(tmp_path):
