@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal
+
 from narrows.backends.protocol import (
     Backend,
     Capabilities,
@@ -12,10 +16,33 @@ from narrows.backends.protocol import (
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
-NAMES = ("sim", "uml", "kernel")
-"""The back ends of this version."""
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A back end: its name, its class in a module below this one, what may follow the name.
+
+    `option` says whether a text can or must follow the name after a colon, as in "uml:6.12".
+    """
+
+    name: str
+    kind: str
+    option: Literal["none", "possible", "needed"] = "none"
+
+
+BACKENDS = {
+    entry.name: entry
+    for entry in (
+        Entry("sim", "Simulator"),
+        Entry("uml", "Uml", "possible"),
+        Entry("kernel", "Kernel", "possible"),
+        Entry("capture", "Captured", "needed"),
+    )
+}
+NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")
+"""The back ends of this version that run something."""
 
 __all__ = [
+    "BACKENDS",
     "NAMES",
     "Backend",
     "Capabilities",
@@ -31,22 +58,13 @@ def get_backend(name: str) -> Backend:
 
     "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with
     our own sender instead of iperf3, "capture:DIR" what was captured: the results of
-    `narrows analyze` in that directory.
+    `narrows analyze` in that directory. No back end is loaded before it is asked for.
     """
-    if name == "sim":
-        from narrows.backends.sim import Simulator
-
-        return Simulator()
-    if name == "uml" or name.startswith("uml:"):
-        from narrows.backends.uml import Uml
-
-        return Uml(name.partition(":")[2] or None)
-    if name == "kernel" or name.startswith("kernel:"):
-        from narrows.backends.kernel import Kernel
-
-        return Kernel(name.partition(":")[2] or "iperf3")
-    if name.startswith("capture:"):
-        from narrows.backends.capture import Captured
-
-        return Captured(name.partition(":")[2])
-    raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))
+    plain, colon, option = name.partition(":")
+    entry = BACKENDS.get(plain)
+    wrong = {"none": bool(colon), "possible": False, "needed": not colon}
+    if entry is None or wrong[entry.option]:
+        raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))
+    kind = getattr(import_module(f"narrows.backends.{plain}"), entry.kind)
+    made: Backend = kind(option) if option or entry.option == "needed" else kind()
+    return made
