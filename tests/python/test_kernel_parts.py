@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -176,3 +178,20 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(StoreError, match="a full disk"), run_directory():
         raise KernelRunError("otherwise")
     assert not list(tmp_path.iterdir())
+
+
+def test_only_the_first_process_of_a_guest_switches_its_machine_off() -> None:
+    # In a namespace of processes, whose end is all that a power-off could be.
+    inside = ["unshare", "-Urp", "--fork", "--kill-child", "sh", "-c"]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this user may make no namespace of processes")
+    tool = tools.traffic_tool("kernel")
+    done = subprocess.run(
+        [*inside, f"{tool} power-off; echo status $?"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "status 1\n"
+    assert "narrows-traffic: power-off: found process 2; the first process" in done.stderr
+    first = subprocess.run(
+        [*inside, f"exec {tool} power-off"], capture_output=True, text=True, check=False
+    )
+    assert first.returncode in (-signal.SIGINT, 128 + signal.SIGINT)

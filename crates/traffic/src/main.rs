@@ -1,7 +1,8 @@
 //! Sends, receives and samples real TCP flows with as few system calls as possible.
 //!
 //! `narrows-traffic CONFIG.json` does one run between namespaces that exist already, in one
-//! process, and writes CSV files. `narrows-traffic power-off` ends a virtual machine.
+//! process, and writes CSV files. `narrows-traffic power-off` ends the virtual machine
+//! whose first process it is.
 
 use std::process::ExitCode;
 
@@ -28,18 +29,17 @@ fn run_file(path: &str) -> Result<(), String> {
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
-    match args.next().as_deref() {
-        Some("power-off") => sys::power_off(),
-        Some(path) => {
-            if let Err(message) = run_file(path) {
-                eprintln!("narrows-traffic: {message}");
-                return ExitCode::FAILURE;
-            }
-        }
+    let done = match args.next().as_deref() {
+        Some("power-off") => sys::power_off().map_err(|e| e.to_string()),
+        Some(path) => run_file(path),
         None => {
             eprintln!("usage: narrows-traffic CONFIG.json | power-off");
             return ExitCode::from(2);
         }
+    };
+    if let Err(message) = done {
+        eprintln!("narrows-traffic: {message}");
+        return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }

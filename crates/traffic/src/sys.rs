@@ -354,11 +354,21 @@ pub fn terminate(child: u32) -> Result<()> {
     check(unsafe { libc::kill(child, libc::SIGTERM) }).map(drop)
 }
 
-/// Switches the machine off; for the tool as a guest's first process.
-pub fn power_off() {
-    // SAFETY: no memory involved.
-    unsafe {
-        libc::sync();
-        libc::reboot(libc::RB_POWER_OFF);
+/// Switches a virtual machine off.
+///
+/// # Errors
+/// If this isn't the machine's first process: whoever runs the tool anywhere else, perhaps as
+/// root, doesn't mean the whole machine.
+pub fn power_off() -> Result<()> {
+    let own = std::process::id();
+    if own != 1 {
+        let found = format!("found process {own}; the first process of a guest would be right");
+        return Err(Error::other(format!("power-off: {found}")));
     }
+    // SAFETY: no memory involved.
+    check(unsafe {
+        libc::sync();
+        libc::reboot(libc::RB_POWER_OFF)
+    })
+    .map(drop)
 }

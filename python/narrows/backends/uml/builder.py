@@ -44,7 +44,7 @@ mount -t proc proc /proc && mount -t sysfs sys /sys
 uname -r > {out}/release
 cat /proc/sys/net/ipv4/tcp_available_congestion_control > {out}/ccas
 for p in /sys/module/tcp_*/parameters/*; do echo $p; done > {out}/parameters
-{tool} power-off
+exec {tool} power-off
 """
 
 

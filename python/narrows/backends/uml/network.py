@@ -105,7 +105,7 @@ def init_script(tool: str) -> str:
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
         f"{{ sh -e {path} && {tool} {config}; }} > {GUEST_DIRECTORY}/{LOG} 2>&1\n"
         f"echo $? > {GUEST_DIRECTORY}/{STATUS}\n"
-        f"{tool} power-off\n"
+        f"exec {tool} power-off\n"
     )
 
 
