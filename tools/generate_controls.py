@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows import _native
+from narrows.spec.elements import show_default, show_values
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "controls.md"
 _BLOCK = re.compile(r"(<!-- controls -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -28,14 +29,13 @@ def _control(entry: Mapping[str, Any]) -> Iterator[str]:
     yield f"{entry['summary'][:1].upper()}{entry['summary'][1:]}. Source: {entry['source']}.\n"
     if entry["ecn"] is not None:
         yield f"Needs explicit congestion notification: {entry['ecn']}.\n"
-    if not entry["options"]:
+    if not entry["parameters"]:
         yield "No options.\n"
         return
-    yield "| Option | Range | Default | |\n| --- | --- | --- | --- |"
-    for option in entry["options"]:
-        kind = "whole, " if option["whole"] else ""
-        span = f"{kind}{option['min']:g} to {option['max']:g}"
-        yield f"| `{option['name']}` | {span} | {option['default']:g} | {option['what']} |"
+    yield "| Option | Values | Default | |\n| --- | --- | --- | --- |"
+    for option in entry["parameters"]:
+        cells = (show_values(option), show_default(option), option["what"])
+        yield f"| `{option['name']}` | {' | '.join(cells)} |"
     yield ""
 
 

@@ -194,18 +194,22 @@ def analyze(
     """
 
 def ccas() -> list[dict[str, Any]]:
-    """The controls: `name`, `summary`, `source`, and `options`.
+    """The controls, as `queues`; instead of a room they have `ecn` and `paces`.
 
-    An option is a dict of `name`, `default`, `min`, `max`, `whole` (whether it
-    must be a whole number) and `what` (what it does, with its unit).
+    `ecn` is what a control needs of explicit congestion notification ("dctcp", "l4s" or
+    None), `paces` whether it sets the pacing rate itself.
     """
 
+def respelled(cca: str, option: str, number: float) -> str | None:
+    """How an option that was once a bare number is written today, or None."""
+
 def queues() -> list[dict[str, Any]]:
-    """The queue disciplines: `name`, `summary`, `source`, `room` and `parameters`.
+    """The queue disciplines: `name`, `title`, `family`, `summary`, `source`, `room`, `parameters`.
 
     `room` is how the limit is counted ("packets", "bytes" or "either") and its default.
     A parameter is a dict of `name`, `key` (in a scenario), `unit`, `words`, `required`,
-    `default` ("rate" is the link's), `least`, `most` and `what`.
+    `default` ("rate" is the link's), `least`, `most`, `step` (none: any number) and `what`.
+    `former` is how it was once written: its name, and its words' numbers or its unit.
     """
 
 def services() -> list[dict[str, Any]]:

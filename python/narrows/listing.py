@@ -28,7 +28,7 @@ def _ccas() -> Iterator[Row]:
     for name, entry in registry.ccas().items():
         source = f" ({entry['source']})" if entry["source"] else ""
         yield name, f"{entry['summary']}{source}"
-        yield from _options(entry)
+        yield from _parameters(entry)
 
 
 def _queues() -> Iterator[Row]:
@@ -63,11 +63,6 @@ def _elements(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
 def _profiles() -> Iterator[Row]:
     for name in registry.profiles():
         yield name, f"TCP as in Linux {name.removeprefix('linux-')}"
-
-
-def _options(entry: Mapping[str, Any]) -> Iterator[Row]:
-    for option in entry["options"]:
-        yield f"  {option['name']}", f"{option['what']} (default {option['default']:g})"
 
 
 def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:

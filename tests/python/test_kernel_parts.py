@@ -96,7 +96,7 @@ def test_the_fine_interval_divides_the_interval(wanted: int) -> None:
         ("host.jitter=1ms", "host.jitter"),
         ("host.timer_lateness=1ms", "host.timer_lateness"),
         ("host.fq=true", "host.fq"),
-        ("flows.0.options.hystart=0", "flows[0].options"),
+        ("flows.0.options.hystart=off", "flows[0].options"),
     ],
 )
 def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> None:

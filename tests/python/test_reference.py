@@ -46,7 +46,7 @@ def test_the_page_of_controls_is_that_of_the_registry() -> None:
     assert generate_controls.renewed(text) == text, "`make reference` renews it"
     for entry in registry.ccas().values():
         assert f"## `{entry['name']}`\n" in text
-        for option in entry["options"]:
+        for option in entry["parameters"]:
             assert f"| `{option['name']}` |" in text
             assert str(option["what"]) in text
 

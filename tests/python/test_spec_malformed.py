@@ -89,6 +89,36 @@ CASES = {
     "an option out of range": (flow("options = {beta = 0}"), "flows[0].options.beta", "from 1 to"),
     "half an option": (flow("options = {beta = 1.5}"), "flows[0].options.beta", "a whole number"),
     "an option that is a text": (flow('options = {beta = "x"}'), "flows[0].options.beta", "number"),
+    "an option by its old name": (
+        flow("options = {hystart_ack_delta_us = 500}"),
+        "flows[0].options.hystart_ack_delta_us",
+        'hystart_ack_delta = "500us"',
+    ),
+    "an option by an old number": (
+        flow("options = {hystart = 3}"),
+        "flows[0].options.hystart",
+        'hystart = "search"',
+    ),
+    "an option that is on as a number": (
+        flow("options = {rfc9438 = 1}"),
+        "flows[0].options.rfc9438",
+        "rfc9438 = true",
+    ),
+    "an option that is no word": (
+        flow('options = {hystart = "serach"}'),
+        "flows[0].options.hystart",
+        "one of off, hystart, hystart++, search",
+    ),
+    "an option without its unit": (
+        flow("options = {hystart_ack_delta = 2}"),
+        "flows[0].options.hystart_ack_delta",
+        'from "0s" to "1s"',
+    ),
+    "an option finer than it can be": (
+        flow('options = {hystart_ack_delta = "1.5us"}'),
+        "flows[0].options.hystart_ack_delta",
+        'in steps of "1us"',
+    ),
     "options that are none": (flow("options = 3"), "flows[0].options", "a table"),
     "no flow at all": (flow("count = 0"), "flows[0].count", "a whole number from 1"),
     "half a flow": (flow("count = 1.5"), "flows[0].count", "a whole number"),

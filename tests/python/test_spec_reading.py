@@ -129,9 +129,11 @@ def test_text_as_run_gives_the_same_again(text: str, override: str) -> None:
 
 
 def test_options_are_kept_in_the_text() -> None:
-    text = GOOD.replace('cca = "cubic"\n', 'cca = "cubic"\noptions = {beta = 600, hystart = 2}\n')
+    text = GOOD.replace(
+        'cca = "cubic"\n', 'cca = "cubic"\noptions = {beta = 600, hystart = "search"}\n'
+    )
     loaded = parse(text, "test", ["run.seed=9"])
-    assert loaded.spec.flows[0].options == {"beta": 600.0, "hystart": 2.0}
+    assert loaded.spec.flows[0].options == {"beta": 600, "hystart": "search"}
     assert parse(loaded.text, "test").spec == loaded.spec
 
 

@@ -177,7 +177,7 @@ def test_the_kernel_may_have_controls_that_the_simulator_lacks(
 
 def test_options_are_parameters_of_the_control(uml: Uml) -> None:
     with_exit = run(uml, GOOD, ("path.buffer=20bdp",)).tables["flow_samples"]
-    options = ("path.buffer=20bdp", "flows.0.options.hystart=0")
+    options = ("path.buffer=20bdp", "flows.0.options.hystart=off")
     without = run(uml, GOOD, options).tables["flow_samples"]
     assert with_exit["cwnd"].max() < without["cwnd"].max()
 
@@ -186,7 +186,8 @@ def test_options_are_parameters_of_the_control(uml: Uml) -> None:
     ("overrides", "place"),
     [
         (("host.jitter=1ms",), "host.jitter"),
-        (("flows.0.options.rfc9438=1",), "flows[0].options.rfc9438"),
+        (("flows.0.options.rfc9438=true",), "flows[0].options.rfc9438"),
+        (("flows.0.options.hystart=search",), "flows[0].options.hystart"),
     ],
 )
 def test_what_a_guest_cannot_do_is_refused(

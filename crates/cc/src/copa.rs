@@ -1,37 +1,39 @@
 //! Copa (Arun and Balakrishnan, NSDI 2018): a target rate from the queueing delay, with
 //! a competitive mode beside flows that fill the buffer.
 
+use narrows_base::registry::{Info, Parameter, Role};
 use narrows_base::{Duration, Rate, Time};
 
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
 use crate::extreme::{Side, SlidingExtreme};
-use crate::registry::{CcConfig, Info, OptionInfo};
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH,
-    UndoEvent,
-};
+use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent};
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "copa",
-    summary: "sends at 1/(delta x queueing delay); competes where the queue never empties",
-    source: "Arun and Balakrishnan, NSDI 2018; the authors' genericCC",
-    options: &[
-        OptionInfo {
-            name: "delta",
-            default: 0.5,
-            range: 0.001..=1.0,
-            whole: false,
-            what: "weight of delay against rate: about 1/delta packets queue per flow",
-        },
-        OptionInfo::flag("competitive", 1.0, "switch to AIMD on 1/delta beside buffer-fillers"),
-        OptionInfo {
-            name: "resolution",
-            default: 1.0,
-            range: 0.0..=10.0,
-            whole: false,
-            what: "so many packets of its own in the queue count as none; 0 as published",
-        },
-    ],
+pub(crate) static COPA: Entry = Entry {
+    info: Info {
+        name: "copa",
+        title: "Copa",
+        family: "delay",
+        summary: "sends at 1/(delta x queueing delay); competes where the queue never empties",
+        source: "Arun and Balakrishnan, NSDI 2018; the authors' genericCC",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &[
+            Parameter::number(
+                "delta",
+                0.5,
+                "weight of delay against rate: about 1/delta packets queue per flow",
+            )
+            .between(0.001, 1.0),
+            Parameter::flag("competitive", true, "switch to AIMD on 1/delta beside buffer-fillers"),
+            Parameter::number(
+                "resolution",
+                1.0,
+                "this many packets of its own in the queue count as none; 0 as published",
+            )
+            .between(0.0, 10.0),
+        ],
+    },
     build: |config| Box::new(Copa::new(&config)),
 };
 
@@ -89,14 +91,14 @@ struct Copa {
 impl Copa {
     fn new(config: &CcConfig) -> Self {
         let cwnd = f64::from(config.initial_cwnd);
-        let delta = config.option(&INFO, "delta");
+        let delta = config.options.number("delta");
         Self {
             mss: config.mss,
             cwnd,
             slow_start: true,
             default_delta: delta,
-            may_compete: config.flag(&INFO, "competitive"),
-            resolution: config.option(&INFO, "resolution"),
+            may_compete: config.options.flag("competitive"),
+            resolution: config.options.number("resolution"),
             inverse_delta: 1.0 / delta,
             competes: false,
             lowest: SlidingExtreme::new(Side::Lowest),

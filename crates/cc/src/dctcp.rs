@@ -1,33 +1,39 @@
 //! DCTCP as in Linux (`tcp_dctcp.c`, RFC 8257): gives way by the share of marked packets.
 
-use crate::registry::{CcConfig, Info, OptionInfo};
-use crate::window::LossWindow;
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, Mark,
-    RecoveryState, StartEvent, UndoEvent, Unused,
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
+use crate::progress::Mark;
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
+    Unused,
 };
+use crate::window::LossWindow;
+use narrows_base::registry::{EcnNeed, Fallback, Info, Parameter, Role};
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "dctcp",
-    summary: "reduces by the share of ECN-marked packets; needs a queue that marks early",
-    source: "Alizadeh et al., SIGCOMM 2010; RFC 8257; Linux tcp_dctcp.c",
-    options: &[
-        OptionInfo {
-            name: "shift_g",
-            default: 4.0,
-            range: 0.0..=10.0,
-            whole: true,
-            what: "weight of a new window's share of marks: 1/2^shift_g",
-        },
-        OptionInfo {
-            name: "alpha_on_init",
-            default: 1024.0,
-            range: 0.0..=1024.0,
-            whole: true,
-            what: "first estimate of the share of marks, in 1/1024",
-        },
-    ],
+pub(crate) static DCTCP: Entry = Entry {
+    info: Info {
+        name: "dctcp",
+        title: "DCTCP",
+        family: "ecn",
+        summary: "reduces by the share of ECN-marked packets; needs a queue that marks early",
+        source: "Alizadeh et al., SIGCOMM 2010; RFC 8257; Linux tcp_dctcp.c",
+        role: Role::Control { ecn: Some(EcnNeed::Dctcp), paces: false },
+        parameters: &[
+            Parameter::whole(
+                "shift_g",
+                Fallback::Whole(4),
+                "weight of a new window's share of marks: 1/2^shift_g",
+            )
+            .at_most(10),
+            Parameter::whole(
+                "alpha_on_init",
+                Fallback::Whole(1_024),
+                "first estimate of the share of marks, in 1/1024",
+            )
+            .at_most(1_024),
+        ],
+    },
     build: |config| Box::new(Dctcp::new(&config)),
 };
 
@@ -55,8 +61,8 @@ impl Dctcp {
     fn new(config: &CcConfig) -> Self {
         Self {
             window: LossWindow::new(config.initial_cwnd),
-            shift_g: config.whole(&INFO, "shift_g"),
-            alpha: u64::from(config.whole(&INFO, "alpha_on_init")),
+            shift_g: config.options.whole("shift_g"),
+            alpha: config.options.whole("alpha_on_init"),
             window_end: Mark::START,
             prior: (0, 0),
             prr_cwnd: None,

@@ -2,26 +2,30 @@
 
 use std::collections::VecDeque;
 
+use narrows_base::registry::{Fallback, OldNumbers, Parameter, Values};
 use narrows_base::{Duration, Time};
 
-use crate::registry::{CcConfig, Info, OptionInfo};
+/// The unit of the base's memory, in ns.
+const MINUTE: u64 = 60_000_000_000;
 
 /// Option of the controls that measure this way: how long the base is remembered.
-pub(crate) const BASE_HISTORY: OptionInfo = OptionInfo {
-    name: "base_history",
-    default: 10.0,
-    range: 1.0..=1_000.0,
-    whole: true,
-    what: "minutes for which the lowest RTT is remembered",
-};
+pub(crate) const BASE_HISTORY: Parameter = Parameter::duration(
+    "base_history",
+    Fallback::Whole(10 * MINUTE),
+    "how long the lowest RTT is remembered, in whole minutes",
+)
+.at_least(MINUTE)
+.at_most(1_000 * MINUTE)
+.in_steps_of(MINUTE)
+.formerly("base_history", OldNumbers::Unit("min"));
 /// Option of the same: how many samples the current delay is the lowest of.
-pub(crate) const CURRENT_FILTER: OptionInfo = OptionInfo {
-    name: "current_filter",
-    default: 4.0,
-    range: 1.0..=1_000.0,
-    whole: true,
-    what: "latest RTT samples whose lowest counts",
-};
+pub(crate) const CURRENT_FILTER: Parameter = Parameter::whole(
+    "current_filter",
+    Fallback::Whole(4),
+    "latest RTT samples whose lowest counts",
+)
+.positive()
+.at_most(1_000);
 
 /// The lowest RTT of each of the last minutes, and the latest RTTs.
 #[derive(Clone, Debug)]
@@ -36,14 +40,12 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// As [`BASE_HISTORY`] and [`CURRENT_FILTER`] are set for the control of `info`.
-    pub(crate) fn new(config: &CcConfig, info: &Info) -> Self {
-        let count = |option: OptionInfo| {
-            usize::try_from(config.whole(info, option.name)).expect("within its range")
-        };
+    /// As [`BASE_HISTORY`] and [`CURRENT_FILTER`] are set.
+    pub(crate) fn new(options: &Values) -> Self {
+        let minutes = options.duration(BASE_HISTORY.name).as_nanos() / MINUTE;
         Self {
-            base_history: count(BASE_HISTORY),
-            current_filter: count(CURRENT_FILTER),
+            base_history: usize::try_from(minutes).expect("within its range"),
+            current_filter: options.whole(CURRENT_FILTER.name),
             base: VecDeque::new(),
             minute: 0,
             current: VecDeque::new(),

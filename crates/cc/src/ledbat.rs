@@ -4,36 +4,48 @@
 //! the RTT above its base for the queueing delay, as LEDBAT++ does; a queue on the
 //! way back counts too. As in the RFC's pseudocode there is no slow start.
 
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
 use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
-use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::samples::{AckSample, CongestionEvent, DeliveredSample, UndoEvent, Unused};
 use crate::window::LossWindow;
-use crate::{
-    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, UndoEvent, Unused,
-};
+use narrows_base::registry::{Fallback, Info, OldNumbers, Parameter, Role, Values};
+
+/// The option for the queueing delay to keep, `ms` by default.
+pub(crate) const fn target(ms: u64, what: &'static str) -> Parameter {
+    Parameter::duration("target", Fallback::ms(ms), what)
+        .at_least(1_000_000)
+        .at_most(1_000_000_000)
+        .formerly("target_ms", OldNumbers::Unit("ms"))
+}
+
+/// Its value in us.
+#[expect(clippy::cast_precision_loss, reason = "at most a second in ns")]
+pub(crate) fn target_us(options: &Values) -> f64 {
+    options.duration("target").as_nanos() as f64 / 1_000.0
+}
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "ledbat",
-    summary: "background transfer: keeps a queueing delay and yields to everything above it",
-    source: "RFC 6817, with the RTT for the one-way delay",
-    options: &[
-        OptionInfo {
-            name: "target_ms",
-            default: 100.0,
-            range: 1.0..=1_000.0,
-            whole: false,
-            what: "queueing delay to keep, in ms (the RFC allows up to 100)",
-        },
-        OptionInfo {
-            name: "gain",
-            default: 1.0,
-            range: 0.01..=1.0,
-            whole: false,
-            what: "packets per round trip that the window grows without a queue",
-        },
-        BASE_HISTORY,
-        CURRENT_FILTER,
-    ],
+pub(crate) static LEDBAT: Entry = Entry {
+    info: Info {
+        name: "ledbat",
+        title: "LEDBAT",
+        family: "delay",
+        summary: "background transfer: keeps a queueing delay and yields to everything above it",
+        source: "RFC 6817, with the RTT for the one-way delay",
+        role: Role::Control { ecn: None, paces: false },
+        parameters: &[
+            target(100, "queueing delay to keep (the RFC allows up to 100 ms)"),
+            Parameter::number(
+                "gain",
+                1.0,
+                "packets per round trip that the window grows without a queue",
+            )
+            .between(0.01, 1.0),
+            BASE_HISTORY,
+            CURRENT_FILTER,
+        ],
+    },
     build: |config| Box::new(Ledbat::new(&config)),
 };
 
@@ -68,9 +80,9 @@ impl Ledbat {
         Self {
             window,
             fraction: 0.0,
-            target_us: config.option(&INFO, "target_ms") * 1_000.0,
-            gain: config.option(&INFO, "gain"),
-            delays: Delays::new(config, &INFO),
+            target_us: target_us(&config.options),
+            gain: config.options.number("gain"),
+            delays: Delays::new(&config.options),
         }
     }
 }

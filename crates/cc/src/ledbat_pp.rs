@@ -1,34 +1,32 @@
 //! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): slower than Reno, gives way in proportion to
 //! its window, and slows down now and then to see the path without its own queue.
 
+use narrows_base::registry::{Info, Parameter, Role};
 use narrows_base::{Duration, Time};
 
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
 use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
-use crate::ledbat::{MIN_CWND, change};
-use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::ledbat::{MIN_CWND, change, target, target_us};
+use crate::samples::{AckSample, Congestion, CongestionEvent, DeliveredSample, UndoEvent, Unused};
 use crate::window::LossWindow;
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, UndoEvent,
-    Unused,
-};
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "ledbat_pp",
-    summary: "LEDBAT++: LEDBAT with a shorter target, gentler growth and periodic slowdowns",
-    source: "draft-irtf-iccrg-ledbat-plus-plus",
-    options: &[
-        OptionInfo {
-            name: "target_ms",
-            default: 60.0,
-            range: 1.0..=1_000.0,
-            whole: false,
-            what: "queueing delay to keep, in ms",
-        },
-        OptionInfo::flag("slowdown", 1.0, "periodic slowdowns, for a tenth of the time"),
-        BASE_HISTORY,
-        CURRENT_FILTER,
-    ],
+pub(crate) static LEDBAT_PP: Entry = Entry {
+    info: Info {
+        name: "ledbat_pp",
+        title: "LEDBAT++",
+        family: "delay",
+        summary: "LEDBAT++: LEDBAT with a shorter target, gentler growth and periodic slowdowns",
+        source: "draft-irtf-iccrg-ledbat-plus-plus",
+        role: Role::Control { ecn: None, paces: false },
+        parameters: &[
+            target(60, "queueing delay to keep"),
+            Parameter::flag("slowdown", true, "periodic slowdowns, for a tenth of the time"),
+            BASE_HISTORY,
+            CURRENT_FILTER,
+        ],
+    },
     build: |config| Box::new(LedbatPp::new(&config)),
 };
 
@@ -77,9 +75,9 @@ impl LedbatPp {
         Self {
             window: LossWindow::new(config.initial_cwnd),
             fraction: 0.0,
-            target_us: config.option(&INFO, "target_ms") * 1_000.0,
-            may_slow: config.flag(&INFO, "slowdown"),
-            delays: Delays::new(config, &INFO),
+            target_us: target_us(&config.options),
+            may_slow: config.options.flag("slowdown"),
+            delays: Delays::new(&config.options),
             phase: Phase::First,
             srtt: config.initial_rtt.unwrap_or(Duration::from_millis(1)),
             slowed: Time::ZERO,

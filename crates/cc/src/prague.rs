@@ -8,36 +8,44 @@
 //! What differs here: packets keep their size at rates below 1 Mbit/s, and the first
 //! mark halves the window whatever else its ACK acknowledges.
 
+use crate::progress::{Mark, Progress};
+use narrows_base::registry::{EcnNeed, Fallback, Info, OldNumbers, Parameter, Role};
 use narrows_base::{Duration, Rate, Time};
 
-use crate::registry::{CcConfig, Info, OptionInfo};
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
-    INFINITE_SSTHRESH, Mark, Progress, RecoveryState, UndoEvent,
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, UndoEvent,
 };
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "prague",
-    summary: "scalable control for L4S: ECT(1), counted marks, fair among short round trips",
-    source: "draft-briscoe-iccrg-prague-congestion-control; L4STeam tcp_prague.c 0.7",
-    options: &[
-        OptionInfo {
-            name: "rtt_transition",
-            default: 4.0,
-            range: 0.0..=1_000_000.0,
-            whole: true,
-            what: "round trips after slow start before it is fair among round trips",
-        },
-        OptionInfo {
-            name: "rtt_target_ms",
-            default: 25.0,
-            range: 1.0..=100.0,
-            whole: true,
-            what: "shorter round trips behave like this one, in ms",
-        },
-        OptionInfo::flag("alpha_on_init", 0.0, "begin as if all was marked, not with a half"),
-    ],
+pub(crate) static PRAGUE: Entry = Entry {
+    info: Info {
+        name: "prague",
+        title: "Prague",
+        family: "ecn",
+        summary: "scalable control for L4S: ECT(1), counted marks, fair among short round trips",
+        source: "draft-briscoe-iccrg-prague-congestion-control; L4STeam tcp_prague.c 0.7",
+        role: Role::Control { ecn: Some(EcnNeed::L4s), paces: true },
+        parameters: &[
+            Parameter::whole(
+                "rtt_transition",
+                Fallback::Whole(4),
+                "round trips after slow start before it is fair among round trips",
+            )
+            .at_most(1_000_000),
+            Parameter::duration(
+                "rtt_target",
+                Fallback::ms(25),
+                "shorter round trips behave like this one",
+            )
+            .at_least(1_000_000)
+            .at_most(100_000_000)
+            .in_steps_of(1_000)
+            .formerly("rtt_target_ms", OldNumbers::Unit("ms")),
+            Parameter::flag("alpha_on_init", false, "begin as if all was marked, not with a half"),
+        ],
+    },
     build: |config| Box::new(Prague::new(&config)),
 };
 
@@ -119,12 +127,12 @@ struct Latest {
 
 impl Prague {
     fn new(config: &CcConfig) -> Self {
-        let alpha_on_init = config.flag(&INFO, "alpha_on_init");
+        let alpha_on_init = config.options.flag("alpha_on_init");
         let srtt8_us = config.initial_rtt.map_or(0, |rtt| rtt.as_micros() * 8);
         let mut prague = Self {
             mtu: u64::from(config.mss) + HEADER,
-            transition: config.whole(&INFO, "rtt_transition"),
-            target_us: u64::from(config.whole(&INFO, "rtt_target_ms")) * 1_000,
+            transition: config.options.whole("rtt_transition"),
+            target_us: config.options.duration("rtt_target").as_micros(),
             alpha_on_init,
             cwnd: config.initial_cwnd,
             ssthresh: INFINITE_SSTHRESH,

@@ -1,21 +1,28 @@
 //! Reno (RFC 5681) as Linux's fallback control does it, with early exits from slow
 //! start on demand.
 
-use crate::registry::{CcConfig, Info};
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
+use crate::profile::HystartClock;
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, StartEvent, UndoEvent, Unused,
+};
 use crate::slow_start::hystart::HystartParameters;
 use crate::slow_start::{self, Delay, Exit};
 use crate::window::LossWindow;
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
-    HystartClock, StartEvent, UndoEvent, Unused,
-};
+use narrows_base::registry::{Info, Role};
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "reno",
-    summary: "additive increase by a packet a round trip, halving on loss",
-    source: "RFC 5681; Linux tcp_cong.c; RFC 9406; draft-chung-ccwg-search-09",
-    options: &[slow_start::option(0.0)],
+pub(crate) static RENO: Entry = Entry {
+    info: Info {
+        name: "reno",
+        title: "Reno",
+        family: "loss",
+        summary: "additive increase by a packet a round trip, halving on loss",
+        source: "RFC 5681; Linux tcp_cong.c; RFC 9406; draft-chung-ccwg-search-09",
+        role: Role::Control { ecn: None, paces: false },
+        parameters: &[slow_start::option("off")],
+    },
     build: |config| Box::new(Reno::new(&config)),
 };
 
@@ -32,10 +39,9 @@ struct Reno {
 
 impl Reno {
     fn new(config: &CcConfig) -> Self {
-        let choice = config.whole(&INFO, "hystart");
         Self {
             window: LossWindow::new(config.initial_cwnd),
-            exit: Exit::new(choice, HystartParameters::default(), config),
+            exit: Exit::new(HystartParameters::default(), config),
             clock: config.profile.cubic.clock,
             delay_min: u64::MAX,
             started: false,

@@ -1,26 +1,34 @@
 //! Vegas as in Linux (`tcp_vegas.c`): a few packets in the queue, judged by the RTT.
 
-use crate::registry::{CcConfig, Info, OptionInfo};
-use crate::window::LossWindow;
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, Mark,
-    Progress, RecoveryState, StartEvent, UndoEvent, Unused,
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
+use crate::progress::{Mark, Progress};
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
+    Unused,
 };
+use crate::window::LossWindow;
+use narrows_base::registry::{Fallback, Info, Parameter, Role};
 
-const fn packets(name: &'static str, default: f64, what: &'static str) -> OptionInfo {
-    OptionInfo { name, default, range: 0.0..=1e6, whole: true, what }
+const fn packets(name: &'static str, default: u64, what: &'static str) -> Parameter {
+    Parameter::packets(name, Fallback::Whole(default), what).at_most(1_000_000)
 }
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "vegas",
-    summary: "keeps 2 to 4 packets of its own in the queue, judged once a round trip",
-    source: "Brakmo and Peterson, JSAC 1995; Linux tcp_vegas.c",
-    options: &[
-        packets("alpha", 2.0, "queued packets below which the window grows"),
-        packets("beta", 4.0, "queued packets above which it shrinks"),
-        packets("gamma", 1.0, "queued packets above which slow start ends"),
-    ],
+pub(crate) static VEGAS: Entry = Entry {
+    info: Info {
+        name: "vegas",
+        title: "Vegas",
+        family: "delay",
+        summary: "keeps 2 to 4 packets of its own in the queue, judged once a round trip",
+        source: "Brakmo and Peterson, JSAC 1995; Linux tcp_vegas.c",
+        role: Role::Control { ecn: None, paces: false },
+        parameters: &[
+            packets("alpha", 2, "queued packets below which the window grows"),
+            packets("beta", 4, "queued packets above which it shrinks"),
+            packets("gamma", 1, "queued packets above which slow start ends"),
+        ],
+    },
     build: |config| Box::new(Vegas::new(&config)),
 };
 
@@ -49,7 +57,7 @@ struct Vegas {
 
 impl Vegas {
     fn new(config: &CcConfig) -> Self {
-        let packets = |name| u64::from(config.whole(&INFO, name));
+        let packets = |name| config.options.packets(name);
         Self {
             window: LossWindow::new(config.initial_cwnd),
             alpha: packets("alpha"),

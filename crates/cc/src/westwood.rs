@@ -1,21 +1,29 @@
 //! Westwood+ as in Linux (`tcp_westwood.c`): after a loss, the window that the measured
 //! bandwidth fills.
 
-use narrows_base::{Jiffies, Time};
+use crate::progress::Progress;
+use narrows_base::Jiffies;
+use narrows_base::Time;
+use narrows_base::registry::{Info, Role};
 
-use crate::registry::{CcConfig, Info};
-use crate::window::LossWindow;
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample, Progress,
-    StartEvent, UndoEvent, Unused,
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, StartEvent, UndoEvent, Unused,
 };
+use crate::window::LossWindow;
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "westwood",
-    summary: "Reno that returns to its measured bandwidth times the lowest RTT after a loss",
-    source: "Mascolo et al., MobiCom 2001 (Westwood+); Linux tcp_westwood.c",
-    options: &[],
+pub(crate) static WESTWOOD: Entry = Entry {
+    info: Info {
+        name: "westwood",
+        title: "Westwood+",
+        family: "loss",
+        summary: "Reno that returns to its measured bandwidth times the lowest RTT after a loss",
+        source: "Mascolo et al., MobiCom 2001 (Westwood+); Linux tcp_westwood.c",
+        role: Role::Control { ecn: None, paces: false },
+        parameters: &[],
+    },
     build: |config| Box::new(Westwood::new(&config)),
 };
 

@@ -4,9 +4,8 @@
 //! and how far. The window of a reduction is its destination: until the episode
 //! ends the sender's PRR decides what is in force.
 
-use crate::{
-    AckSample, Congestion, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent, Unused,
-};
+use crate::control::{Control, INFINITE_SSTHRESH};
+use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent, Unused};
 
 /// Congestion window, threshold, and what undo needs to know.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::link::{Flow, Path};
-use common::{at_ms, control_of, internal};
+use common::{Options, at_ms, control_of, internal};
 use narrows_base::Time;
 use narrows_cc::LINUX_6_12;
 
@@ -16,7 +16,7 @@ struct Outcome {
     queue: f64,
 }
 
-fn flow(name: &str, options: &[(&str, f64)], path: Path) -> Flow {
+fn flow(name: &str, options: Options, path: Path) -> Flow {
     Flow::new(control_of(name, options, &LINUX_6_12, Some(path.rtt)), path, Time::ZERO)
 }
 
@@ -35,7 +35,7 @@ fn run(flow: &mut Flow, until_ms: u64) -> Outcome {
 }
 
 /// Plain BBR and a variant, over the whole of the first so many ms.
-fn both(options: &[(&str, f64)], path: Path, until_ms: u64) -> [Outcome; 2] {
+fn both(options: Options, path: Path, until_ms: u64) -> [Outcome; 2] {
     [&[], options].map(|options| run(&mut flow("bbr", options, path), until_ms))
 }
 
@@ -46,7 +46,7 @@ fn min_rtt(flow: &Flow) -> f64 {
 #[test]
 fn bbr_shallow_is_bbr_with_a_gain_of_1_5() {
     let path = Path::new(50, 40, 1_000);
-    let window = |name, options: &[(&str, f64)]| {
+    let window = |name, options: Options| {
         let mut flow = flow(name, options, path);
         flow.run(at_ms(3_000), |_| {});
         assert_eq!(internal(flow.control.as_ref(), "cwnd_gain"), 1.5);
@@ -55,7 +55,7 @@ fn bbr_shallow_is_bbr_with_a_gain_of_1_5() {
     // 1.5 x 167 packets, bursts and aggregation.
     let cwnd = window("bbr_shallow", &[]);
     assert!((250..285).contains(&cwnd), "{cwnd}");
-    assert!(cwnd.abs_diff(window("bbr", &[("cwnd_gain", 1.5)])) < 10);
+    assert!(cwnd.abs_diff(window("bbr", &[("cwnd_gain", "1.5")])) < 10);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn bbr_shallow_loses_less_in_half_a_bdp_of_buffer() {
 #[test]
 fn a_gentle_probe_rtt_keeps_three_quarters_of_a_bdp() {
     let path = Path::new(100, 40, 1_000);
-    let mut gentle = flow("bbr", &[("probe_rtt_gain", 0.75)], path);
+    let mut gentle = flow("bbr", &[("probe_rtt_gain", "0.75")], path);
     let (mut visits, mut lowest) = (0, u32::MAX);
     gentle.run(at_ms(10_900), |flow| {
         if flow.control.state() == "probe_rtt" {
@@ -80,12 +80,12 @@ fn a_gentle_probe_rtt_keeps_three_quarters_of_a_bdp() {
     assert!(visits > 0);
     assert!((245..=255).contains(&lowest), "{lowest} of 333 packets");
     assert!(min_rtt(&gentle) < 40.4, "the path's RTT is still found");
-    let [plain, gentle] = both(&[("probe_rtt_gain", 0.75)], path, 10_900);
+    let [plain, gentle] = both(&[("probe_rtt_gain", "0.75")], path, 10_900);
     assert!(gentle.delivered > plain.delivered + 500, "{gentle:?} {plain:?}");
 }
 
 /// The lowest RTT in ms, so many s after a path of 40 ms became one of `rtt_ms`.
-fn after_reroute(options: &[(&str, f64)], rtt_ms: u64, seconds: u64) -> f64 {
+fn after_reroute(options: Options, rtt_ms: u64, seconds: u64) -> f64 {
     let mut flow = flow("bbr", options, Path::new(10, 40, 1_000));
     flow.run(at_ms(3_000), |_| {});
     flow.reroute(Path::new(10, rtt_ms, 1_000));
@@ -96,8 +96,8 @@ fn after_reroute(options: &[(&str, f64)], rtt_ms: u64, seconds: u64) -> f64 {
 #[test]
 fn a_higher_rtprop_is_taken_on_expiry_never_or_once_confirmed() {
     assert!(after_reroute(&[], 80, 15) > 80.0);
-    assert!(after_reroute(&[("rtprop", 1.0)], 80, 120) < 41.3);
-    let patient = [("rtprop", 2.0), ("rtprop_probes", 3.0)];
+    assert!(after_reroute(&[("rtprop", "keep")], 80, 120) < 41.3);
+    let patient = [("rtprop", "confirm"), ("rtprop_probes", "3")];
     assert!(after_reroute(&patient, 80, 25) < 41.3, "two probes are not enough");
     let confirmed = after_reroute(&patient, 80, 45);
     assert!((80.0..90.0).contains(&confirmed), "{confirmed}");
@@ -107,21 +107,21 @@ fn a_higher_rtprop_is_taken_on_expiry_never_or_once_confirmed() {
 
 #[test]
 fn a_shorter_filter_forgets_bandwidth_sooner() {
-    let bw = |options: &[(&str, f64)]| {
+    let bw = |options: Options| {
         let mut flow = flow("bbr", options, Path::new(20, 40, 1_000));
         flow.run(at_ms(3_000), |_| {});
         flow.reroute(Path::new(10, 40, 1_000));
         flow.run(at_ms(3_900), |_| {});
         internal(flow.control.as_ref(), "bw_mbps")
     };
-    let (plain, short) = (bw(&[]), bw(&[("bw_window_rounds", 3.0)]));
+    let (plain, short) = (bw(&[]), bw(&[("bw_window_rounds", "3")]));
     assert!(plain > 18.0 && short < 14.0, "{plain} {short}");
 }
 
 #[test]
 fn startup_ends_earlier_on_hystart_or_after_fewer_rounds() {
     let path = Path::new(50, 40, 1_000);
-    let startup = |options: &[(&str, f64)]| {
+    let startup = |options: Options| {
         let mut flow = flow("bbr", options, path);
         let (mut peak, mut end_ms) = (0, 0);
         flow.run(at_ms(2_000), |flow| {
@@ -136,8 +136,8 @@ fn startup_ends_earlier_on_hystart_or_after_fewer_rounds() {
         (peak, end_ms)
     };
     let plain = startup(&[]);
-    let hystart = startup(&[("startup_hystart", 1.0)]);
-    let quick = startup(&[("full_bw_rounds", 1.0)]);
+    let hystart = startup(&[("startup_hystart", "true")]);
+    let quick = startup(&[("full_bw_rounds", "1")]);
     assert!(hystart.0 < plain.0 && hystart.1 < plain.1, "{hystart:?} {plain:?}");
     assert!(quick.1 + 100 < plain.1, "{quick:?} {plain:?}");
 }
@@ -145,10 +145,10 @@ fn startup_ends_earlier_on_hystart_or_after_fewer_rounds() {
 #[test]
 fn the_buffer_model_queues_half_of_what_fits() {
     let path = Path::new(50, 40, 40);
-    let [plain, modest] = both(&[("buffer_model_s", 10.0)], path, 9_000);
+    let [plain, modest] = both(&[("buffer_model", "10s")], path, 9_000);
     assert!(modest.lost * 2 < plain.lost && modest.queue < plain.queue, "{modest:?} {plain:?}");
     assert!(modest.delivered * 100 > plain.delivered * 97, "{modest:?} {plain:?}");
-    let mut flow = flow("bbr", &[("buffer_model_s", 10.0)], path);
+    let mut flow = flow("bbr", &[("buffer_model", "10s")], path);
     flow.run(at_ms(2_000), |_| {});
     let full = internal(flow.control.as_ref(), "full_rtt_ms");
     // 40 packets of 0.24 ms wait at most.
@@ -158,7 +158,7 @@ fn the_buffer_model_queues_half_of_what_fits() {
 #[test]
 fn gentle_recovery_loses_less() {
     let path = Path::new(10, 40, 8);
-    let [plain, gentle] = both(&[("prr_recovery", 1.0)], path, 9_000);
+    let [plain, gentle] = both(&[("prr_recovery", "true")], path, 9_000);
     assert!(gentle.lost < plain.lost, "{gentle:?} {plain:?}");
     assert!(gentle.delivered * 100 > plain.delivered * 95, "{gentle:?} {plain:?}");
 }
@@ -166,7 +166,7 @@ fn gentle_recovery_loses_less() {
 #[test]
 fn draining_to_target_keeps_a_shorter_queue() {
     // The bandwidth halves: a queue builds that one phase can't drain.
-    let [plain, drained] = [0.0, 1.0].map(|on| {
+    let [plain, drained] = ["false", "true"].map(|on| {
         let mut flow = flow("bbr", &[("drain_to_target", on)], Path::new(50, 40, 1_000));
         flow.run(at_ms(3_000), |_| {});
         flow.reroute(Path::new(25, 40, 1_000));
@@ -179,25 +179,25 @@ fn draining_to_target_keeps_a_shorter_queue() {
 #[test]
 fn an_adaptive_cap_gives_way_in_a_shallow_buffer() {
     let path = Path::new(10, 40, 8);
-    let mut flow = flow("bbr", &[("adaptive_cap", 1.0)], path);
+    let mut flow = flow("bbr", &[("adaptive_cap", "true")], path);
     flow.run(at_ms(9_000), |_| {});
     assert!(internal(flow.control.as_ref(), "cwnd_gain") < 2.0);
-    let [plain, adaptive] = both(&[("adaptive_cap", 1.0)], path, 30_000);
+    let [plain, adaptive] = both(&[("adaptive_cap", "true")], path, 30_000);
     assert!(adaptive.lost <= plain.lost, "{adaptive:?} {plain:?}");
 }
 
 #[test]
 fn all_options_together_still_fill_the_pipe() {
     let all = [
-        ("probe_rtt_gain", 0.75),
-        ("bw_window_rounds", 6.0),
-        ("full_bw_rounds", 2.0),
-        ("startup_hystart", 1.0),
-        ("adaptive_cap", 1.0),
-        ("rtprop", 2.0),
-        ("buffer_model_s", 10.0),
-        ("prr_recovery", 1.0),
-        ("drain_to_target", 1.0),
+        ("probe_rtt_gain", "0.75"),
+        ("bw_window_rounds", "6"),
+        ("full_bw_rounds", "2"),
+        ("startup_hystart", "true"),
+        ("adaptive_cap", "true"),
+        ("rtprop", "confirm"),
+        ("buffer_model", "10s"),
+        ("prr_recovery", "true"),
+        ("drain_to_target", "true"),
     ];
     for buffer in [20, 1_000] {
         let [plain, changed] = both(&all, Path::new(50, 40, buffer), 15_000);

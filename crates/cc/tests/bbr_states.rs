@@ -163,7 +163,7 @@ fn probe_rtt_marks_samples_and_holds_four_packets() {
 #[test]
 fn probe_rtt_can_be_switched_off() {
     let path = Path::new(10, 40, 1_000);
-    let control = control_of("bbr", &[("probe_rtt_ms", 0.0)], &LINUX_6_12, Some(path.rtt));
+    let control = control_of("bbr", &[("probe_rtt", "0ms")], &LINUX_6_12, Some(path.rtt));
     let mut flow = Flow::new(control, path, Time::ZERO);
     flow.run(at_ms(25_000), |flow| assert_ne!(flow.control.state(), "probe_rtt"));
     assert_eq!(flow.control.state(), "probe_bw");

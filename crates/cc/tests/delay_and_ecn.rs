@@ -3,7 +3,7 @@
 mod common;
 
 use common::link::{Flow, Path};
-use common::{ack, at_ms, control, control_of, delivered, internal};
+use common::{Options, ack, at_ms, control, control_of, delivered, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LINUX_6_12,
@@ -19,7 +19,7 @@ struct Script {
 }
 
 impl Script {
-    fn new(name: &str, options: &[(&str, f64)]) -> Self {
+    fn new(name: &str, options: Options) -> Self {
         let mut script =
             Self { control: control(name, options), now: at_ms(1_000), acked: 0, marked: 0 };
         script.start();
@@ -147,7 +147,7 @@ fn dctcp_reduces_by_half_of_the_marked_share() {
 
 #[test]
 fn dctcp_estimates_the_share_with_a_weight_of_a_sixteenth() {
-    let mut s = Script::new("dctcp", &[("alpha_on_init", 0.0)]);
+    let mut s = Script::new("dctcp", &[("alpha_on_init", "0")]);
     s.event(Congestion::Loss);
     s.ack_in(RecoveryState::Open);
     s.round(1, 0);
@@ -162,13 +162,13 @@ fn dctcp_estimates_the_share_with_a_weight_of_a_sixteenth() {
 fn dctcp_begins_by_halving() {
     let mut s = Script::new("dctcp", &[]);
     assert_eq!(s.event(Congestion::Ecn), (5, 5));
-    let mut calm = Script::new("dctcp", &[("alpha_on_init", 512.0)]);
+    let mut calm = Script::new("dctcp", &[("alpha_on_init", "512")]);
     assert_eq!(calm.event(Congestion::Ecn), (8, 8), "10 - 10 x 512/2048");
 }
 
 #[test]
 fn a_loss_within_cwr_halves_what_prr_has_left() {
-    let mut s = Script::new("dctcp", &[("alpha_on_init", 0.0)]);
+    let mut s = Script::new("dctcp", &[("alpha_on_init", "0")]);
     assert_eq!(s.event(Congestion::Ecn), (10, 10));
     let edges = (1, 20);
     let sample = delivered(s.now, 1, Duration::from_millis(1), edges);

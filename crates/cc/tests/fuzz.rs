@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{MSS, internal};
+use common::{MSS, Options, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     AckSample, AtSend, CONTROLS, Congestion, CongestionControl, CongestionEvent, DeliveredSample,
@@ -251,34 +251,34 @@ impl Sender {
     }
 }
 
-type Variant = (&'static str, &'static [(&'static str, f64)]);
+type Variant = (&'static str, Options<'static>);
 
 /// Options that choose another algorithm within a control.
 const VARIANTS: [Variant; 5] = [
-    ("cubic", &[("hystart", 0.0)]),
-    ("cubic", &[("hystart", 2.0)]),
-    ("cubic", &[("rfc9438", 1.0), ("hystart", 2.0)]),
+    ("cubic", &[("hystart", "off")]),
+    ("cubic", &[("hystart", "hystart++")]),
+    ("cubic", &[("rfc9438", "true"), ("hystart", "hystart++")]),
     (
         "bbr",
         &[
-            ("probe_rtt_gain", 0.75),
-            ("bw_window_rounds", 3.0),
-            ("startup_hystart", 1.0),
-            ("adaptive_cap", 1.0),
-            ("rtprop", 2.0),
-            ("rtprop_probes", 2.0),
-            ("buffer_model_s", 10.0),
-            ("prr_recovery", 1.0),
-            ("drain_to_target", 1.0),
+            ("probe_rtt_gain", "0.75"),
+            ("bw_window_rounds", "3"),
+            ("startup_hystart", "true"),
+            ("adaptive_cap", "true"),
+            ("rtprop", "confirm"),
+            ("rtprop_probes", "2"),
+            ("buffer_model", "10s"),
+            ("prr_recovery", "true"),
+            ("drain_to_target", "true"),
         ],
     ),
-    ("bbr", &[("rtprop", 1.0), ("full_bw_rounds", 1.0), ("prr_recovery", 1.0)]),
+    ("bbr", &[("rtprop", "keep"), ("full_bw_rounds", "1"), ("prr_recovery", "true")]),
 ];
 
 fn senders(profile: usize, initial_rtt_us: Option<u64>) -> Vec<Sender> {
     let (_, profile) = PROFILES[profile % PROFILES.len()];
     let rtt = initial_rtt_us.map(Duration::from_micros);
-    let plain = CONTROLS.iter().map(|info| common::control_of(info.name, &[], profile, rtt));
+    let plain = CONTROLS.iter().map(|entry| common::control_of(entry.info.name, &[], profile, rtt));
     let variants =
         VARIANTS.iter().map(|(name, options)| common::control_of(name, options, profile, rtt));
     plain.chain(variants).map(Sender::new).collect()

@@ -3,7 +3,7 @@
 mod common;
 
 use common::link::{Flow, Path};
-use common::{ack, at_ms, control, control_of, delivered, internal};
+use common::{Options, ack, at_ms, control, control_of, delivered, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample, INFINITE_SSTHRESH,
@@ -19,7 +19,7 @@ struct Script {
 }
 
 impl Script {
-    fn new(name: &str, options: &[(&str, f64)]) -> Self {
+    fn new(name: &str, options: Options) -> Self {
         Self { control: control(name, options), now: at_ms(1_000), in_flight: 0 }
     }
 
@@ -81,7 +81,7 @@ impl Script {
     }
 }
 
-const NO_EXIT: &[(&str, f64)] = &[("hystart", 0.0)];
+const NO_EXIT: Options = &[("hystart", "off")];
 
 #[test]
 fn reno_slow_start_and_halving() {
@@ -273,7 +273,7 @@ fn a_pause_does_not_count_as_time_of_the_epoch() {
 
 /// Slow start over a path of `rtt_ms`, one ACK a millisecond, a queueing delay
 /// that grows by `queue_us` each ACK; returns the window at the exit.
-fn exit_window(profile: &CcProfile, options: &[(&str, f64)], rtt_ms: u64, path: Queue) -> u32 {
+fn exit_window(profile: &CcProfile, options: Options, rtt_ms: u64, path: Queue) -> u32 {
     let mut control = control_of("cubic", options, profile, None);
     let start = at_ms(1_000);
     let begin =
@@ -336,7 +336,7 @@ fn a_train_of_half_the_rtt_ends_slow_start_unless_paced() {
     assert_eq!(exit(Queue { paced: true, ..SMOOTH }), 1043);
     // Bursts of a slow host add 1 ms, halved.
     assert_eq!(exit(Queue { pacing_bps: 100_000_000, ..SMOOTH }), 526);
-    assert_eq!(exit_window(&LINUX_6_12, &[("hystart_detect", 2.0)], 40, SMOOTH), 0);
+    assert_eq!(exit_window(&LINUX_6_12, &[("hystart_detect", "delay")], 40, SMOOTH), 0);
     assert_eq!(exit(SLOW), 0, "gaps above 2 ms are no train");
 }
 
@@ -344,7 +344,7 @@ fn a_train_of_half_the_rtt_ends_slow_start_unless_paced() {
 fn a_rising_delay_ends_slow_start() {
     let rising = Queue { per_packet_us: 100, ..SLOW };
     assert_eq!(exit_window(&LINUX_6_12, &[], 40, rising), 168);
-    assert_eq!(exit_window(&LINUX_6_12, &[("hystart_detect", 1.0)], 40, rising), 0);
+    assert_eq!(exit_window(&LINUX_6_12, &[("hystart_detect", "train")], 40, rising), 0);
     assert_eq!(exit_window(&LINUX_6_12, NO_EXIT, 40, rising), 0);
 }
 
@@ -432,7 +432,7 @@ fn old_kernels_judge_a_round_by_its_first_eight_samples() {
 
 #[test]
 fn hystart_plus_plus_slows_down_before_it_stops() {
-    let mut control = control("cubic", &[("hystart", 2.0)]);
+    let mut control = control("cubic", &[("hystart", "hystart++")]);
     let states = rounds(control.as_mut(), &[40, 40, 50, 50, 50, 50, 50, 50, 50]);
     // The eighth sample of 50 ms begins five rounds of a quarter of the growth, this
     // one included.
@@ -445,7 +445,7 @@ fn hystart_plus_plus_slows_down_before_it_stops() {
 
 #[test]
 fn hystart_plus_plus_returns_to_slow_start_when_the_delay_falls() {
-    let mut control = control("cubic", &[("hystart", 2.0)]);
+    let mut control = control("cubic", &[("hystart", "hystart++")]);
     let states = rounds(control.as_mut(), &[40, 40, 50, 50, 42, 42]);
     let expected = [
         (28, "slow_start"),
@@ -460,7 +460,7 @@ fn hystart_plus_plus_returns_to_slow_start_when_the_delay_falls() {
 
 #[test]
 fn hystart_plus_plus_grows_by_eight_packets_an_ack_unless_paced() {
-    let mut s = Script::new("cubic", &[("hystart", 2.0)]);
+    let mut s = Script::new("cubic", &[("hystart", "hystart++")]);
     assert_eq!(s.ack(20), 18);
     let mut sample = delivered(s.now, 1, Duration::from_millis(40), (1, 20));
     sample.paced = true;
@@ -470,7 +470,7 @@ fn hystart_plus_plus_grows_by_eight_packets_an_ack_unless_paced() {
 
 #[test]
 fn rfc_9438_follows_the_same_curve_and_returns_after_a_spurious_loss() {
-    let options = &[("hystart", 0.0), ("rfc9438", 1.0)];
+    let options = &[("hystart", "off"), ("rfc9438", "true")];
     let mut s = Script::new("cubic", options);
     s.ack(90);
     assert_eq!(s.loss(), (70, 70));
@@ -487,7 +487,7 @@ fn rfc_9438_follows_the_same_curve_and_returns_after_a_spurious_loss() {
 #[test]
 fn rfc_9438_emulates_reno_fully_above_the_old_maximum() {
     // 10 ms: Reno's region. 20 rounds of about half a packet, then whole ones.
-    let mut s = Script::new("cubic", &[("hystart", 0.0), ("rfc9438", 1.0)]);
+    let mut s = Script::new("cubic", &[("hystart", "off"), ("rfc9438", "true")]);
     s.event(Congestion::Loss, RecoveryState::Disorder, 20);
     let mut samples = Vec::new();
     for _ in 0..5 {

@@ -19,7 +19,7 @@ mod _native {
     #[pymodule_export]
     use super::control::{AckSample, CongestionEvent, Connection, ControlError, UndoEvent};
     #[pymodule_export]
-    use super::registry::{ccas, impairments, profiles, queues, services};
+    use super::registry::{ccas, impairments, profiles, queues, respelled, services};
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
     #[pymodule_export]

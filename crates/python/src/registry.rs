@@ -1,41 +1,28 @@
 //! What the engine knows by name, for Python.
 
-use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Room, Unit};
-use narrows_cc::{CONTROLS, EcnNeed, OptionInfo};
+use std::collections::BTreeMap;
+
+use narrows_base::registry::{
+    Bounds, EcnNeed, Fallback, Info, OldNumbers, Parameter, Role, Room, Unit,
+};
+use narrows_cc::CONTROLS;
 use narrows_net::config;
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The congestion controls: dicts of `name`, `summary`, `source`, `options` and `ecn`:
-/// what it needs of explicit congestion notification, "dctcp" or "l4s", or none.
-///
-/// An option is a dict of `name`, `default`, `min`, `max`, `whole` and `what`.
+/// The congestion controls: dicts as of [`queues`], with `ecn` and `paces` instead of a room:
+/// what a control needs of explicit congestion notification ("dctcp", "l4s" or None), and
+/// whether it sets the pacing rate itself.
 #[pyfunction]
 pub fn ccas(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let control = |info: &narrows_cc::Info| {
-        let entry = named(py, info.name, info.summary, info.source)?;
-        let options: PyResult<Vec<_>> = info.options.iter().map(|o| option(py, o)).collect();
-        entry.set_item("options", options?)?;
-        let need = narrows_cc::ecn_need(info.name).map(|need| match need {
-            EcnNeed::Dctcp => "dctcp",
-            EcnNeed::L4s => "l4s",
-        });
-        entry.set_item("ecn", need)?;
-        Ok(entry)
-    };
-    CONTROLS.iter().map(control).collect()
+    CONTROLS.iter().map(|control| entry(py, &control.info)).collect()
 }
 
-fn option<'py>(py: Python<'py>, info: &OptionInfo) -> PyResult<Bound<'py, PyDict>> {
-    let entry = PyDict::new(py);
-    entry.set_item("name", info.name)?;
-    entry.set_item("default", info.default)?;
-    entry.set_item("min", info.range.start())?;
-    entry.set_item("max", info.range.end())?;
-    entry.set_item("whole", info.whole)?;
-    entry.set_item("what", info.what)?;
-    Ok(entry)
+/// How an option of a control that was once a bare number is written today, or None.
+#[pyfunction]
+pub fn respelled(cca: &str, option: &str, number: f64) -> Option<String> {
+    narrows_cc::info(cca)?.respelled(option, number)
 }
 
 /// The queue disciplines: dicts of `name`, `title`, `family`, `summary`, `source`, `room` and
@@ -44,7 +31,8 @@ fn option<'py>(py: Python<'py>, info: &OptionInfo) -> PyResult<Bound<'py, PyDict
 /// `room` is how its limit is counted and the default: "packets", "bytes" or "either",
 /// and a number or None. A parameter is a dict of `name`, `key`, `unit`, `words`,
 /// `required`, `default`, `least`, `most`, `step` and `what`; the default "rate" is the link's,
-/// and numbers that needn't be whole have no step.
+/// and numbers that needn't be whole have no step. `former` is how it was written before it had
+/// a unit, if it was: the name, and the numbers of its words or the unit of its numbers.
 #[pyfunction]
 pub fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::QUEUES)
@@ -63,22 +51,35 @@ pub fn impairments(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 fn elements<'py>(py: Python<'py>, registry: &[&Info]) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let element = |info: &&Info| {
-        let entry = named(py, info.name, info.summary, info.source)?;
+    registry.iter().map(|info| entry(py, info)).collect()
+}
+
+fn entry<'py>(py: Python<'py>, info: &Info) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("name", info.name)?;
+    entry.set_item("title", info.title)?;
+    entry.set_item("family", info.family)?;
+    entry.set_item("summary", info.summary)?;
+    entry.set_item("source", info.source)?;
+    let all: PyResult<Vec<_>> = info.parameters.iter().map(|p| parameter(py, p)).collect();
+    entry.set_item("parameters", all?)?;
+    if let Role::Control { ecn, paces } = info.role {
+        let need = ecn.map(|need| match need {
+            EcnNeed::Dctcp => "dctcp",
+            EcnNeed::L4s => "l4s",
+        });
+        entry.set_item("ecn", need)?;
+        entry.set_item("paces", paces)?;
+    } else {
         let (counted, default) = match info.room() {
             None => (None, None),
             Some(Room::Either) => (Some("either"), None),
             Some(Room::Packets(packets)) => (Some("packets"), Some(packets)),
             Some(Room::Bytes(bytes)) => (Some("bytes"), bytes),
         };
-        entry.set_item("title", info.title)?;
-        entry.set_item("family", info.family)?;
         entry.set_item("room", (counted, default))?;
-        let all: PyResult<Vec<_>> = info.parameters.iter().map(|p| parameter(py, p)).collect();
-        entry.set_item("parameters", all?)?;
-        Ok(entry)
-    };
-    registry.iter().map(element).collect()
+    }
+    Ok(entry)
 }
 
 fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDict>> {
@@ -110,7 +111,18 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
         }
     }
     entry.set_item("what", info.what)?;
+    entry.set_item("former", info.former.map(|former| (former.name, numbers(former.numbers))))?;
     Ok(entry)
+}
+
+/// What the numbers of a former spelling meant: words and their numbers, or a unit.
+fn numbers(numbers: OldNumbers) -> (Option<BTreeMap<&'static str, u8>>, Option<&'static str>) {
+    match numbers {
+        OldNumbers::Words(words) => {
+            (Some(words.iter().map(|(number, word)| (*word, *number)).collect()), None)
+        }
+        OldNumbers::Unit(unit) => (None, Some(unit)),
+    }
 }
 
 fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
@@ -138,17 +150,4 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
 #[pyfunction]
 pub fn profiles() -> Vec<&'static str> {
     PROFILES.iter().map(|profile| profile.name).collect()
-}
-
-fn named<'py>(
-    py: Python<'py>,
-    name: &str,
-    summary: &str,
-    source: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    let entry = PyDict::new(py);
-    entry.set_item("name", name)?;
-    entry.set_item("summary", summary)?;
-    entry.set_item("source", source)?;
-    Ok(entry)
 }

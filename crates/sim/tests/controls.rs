@@ -58,9 +58,9 @@ fn pcc_flows_share_fairly_and_vivace_keeps_the_queue_short() {
 }
 
 /// Slow start in a buffer of six times the BDP of 167 packets.
-fn slow_start(cca: &str, hystart: f64) -> (u32, u64) {
+fn slow_start(cca: &str, hystart: &str) -> (u32, u64) {
     let (_, log) = goodputs((50, 40, 600), &[cca], (1, 6), |case| {
-        case.flows[0].options.insert("hystart".into(), hystart);
+        case.flows[0].options.insert("hystart".into(), hystart.into());
         case.run.sample_interval_ns = 10 * MILLI;
     });
     let (cwnd, at) = exit(&log);
@@ -71,9 +71,9 @@ fn slow_start(cca: &str, hystart: f64) -> (u32, u64) {
 #[test]
 fn exits_from_slow_start_avoid_its_loss_in_a_deep_buffer() {
     for cca in ["cubic", "reno"] {
-        let (_, overshoot) = slow_start(cca, 0.0);
+        let (_, overshoot) = slow_start(cca, "off");
         assert!(overshoot > 500, "{cca} without an exit drops {overshoot}");
-        for (choice, most) in [(1.0, 0), (2.0, overshoot / 2), (3.0, 0)] {
+        for (choice, most) in [("hystart", 0), ("hystart++", overshoot / 2), ("search", 0)] {
             let (cwnd, drops) = slow_start(cca, choice);
             assert!(drops <= most, "{cca} with {choice} drops {drops}");
             assert!(cwnd >= 167, "{cca} with {choice} leaves below the BDP, at {cwnd}");
@@ -86,7 +86,7 @@ fn search_leaves_after_about_four_round_trips_of_saturation() {
     // Of a window of 3.5 round trips 26 % are missing when the sender has doubled its
     // rate beyond the path's for 3.8 round trips; the queue is then 3.8 BDP long.
     for cca in ["cubic", "reno"] {
-        let (cwnd, _) = slow_start(cca, 3.0);
+        let (cwnd, _) = slow_start(cca, "search");
         let bdps = f64::from(cwnd) / 167.0;
         assert!((4.8..6.6).contains(&bdps), "{cca}: {bdps}");
     }
@@ -108,14 +108,14 @@ fn vegas_cedes_to_cubic() {
 
 #[test]
 fn ledbat_yields_to_cubic_where_the_buffer_exceeds_its_target() {
-    let share = |percent: u64, target_ms: f64| {
+    let share = |percent: u64, target_ms: u64| {
         let (rates, _) = goodputs((20, 40, percent), &["ledbat", "cubic"], (20, 80), |case| {
-            case.flows[0].options.insert("target_ms".into(), target_ms);
+            case.flows[0].options.insert("target_ns".into(), (target_ms * MILLI).into());
         });
         rates[0] / (rates[0] + rates[1])
     };
     // 4 BDP are 160 ms of queue, 1 BDP are 40.
-    let (deep, short, lower) = (share(400, 100.0), share(100, 100.0), share(100, 10.0));
+    let (deep, short, lower) = (share(400, 100), share(100, 100), share(100, 10));
     assert!(deep < 0.05, "{deep}");
     assert!(short > 0.2, "{short}: it never sees 100 ms");
     assert!(lower < 0.1, "{lower}");
@@ -166,7 +166,7 @@ fn competing(log: &Log) -> f64 {
 fn copa_alone(mbps: u64, rtt: u64, flows: usize, resolution: f64) -> (f64, f64, f64, f64) {
     let (rates, log) = goodputs((mbps, rtt, 400), &vec!["copa"; flows], (20, 80), |case| {
         for flow in &mut case.flows {
-            flow.options.insert("resolution".into(), resolution);
+            flow.options.insert("resolution".into(), resolution.into());
         }
     });
     let fair = mbps as f64 / flows as f64;
@@ -211,14 +211,14 @@ fn copa_needs_some_packets_in_flight_to_tell_its_likes() {
 
 #[test]
 fn copa_switches_mode_beside_cubic_and_holds_its_own() {
-    let beside = |competitive: f64| {
+    let beside = |competitive: bool| {
         goodputs((40, 40, 100), &["copa", "cubic"], (20, 80), |case| {
-            case.flows[0].options.insert("competitive".into(), competitive);
+            case.flows[0].options.insert("competitive".into(), competitive.into());
         })
     };
-    let (rates, log) = beside(1.0);
+    let (rates, log) = beside(true);
     assert!(competing(&log) > 0.6, "{}", competing(&log));
     assert!(rates[0] > 0.3 * (rates[0] + rates[1]), "{rates:?}");
-    let (never, _) = beside(0.0);
+    let (never, _) = beside(false);
     assert!(never[0] < 0.1 * (never[0] + never[1]), "{never:?}");
 }

@@ -14,7 +14,7 @@ fn controls_on_paths() {
     let mut table = String::from(
         "control      RTT ms  buffer BDP | goodput  drops %  retrans  mean queue BDP  srtt ms  cwnd\n",
     );
-    for cca in narrows_cc::CONTROLS.iter().map(|info| info.name) {
+    for cca in narrows_cc::CONTROLS.iter().map(|entry| entry.info.name) {
         for rtt_ms in [20, 80] {
             for percent in [50, 100, 400] {
                 row(&mut table, cca, rtt_ms, percent);

@@ -3,8 +3,7 @@
 //! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing
 //! here has a default, so that what ran is always what is written down.
 
-use std::collections::BTreeMap;
-
+use narrows_base::registry::Values;
 use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
@@ -38,8 +37,8 @@ pub struct Flow {
     pub name: String,
     /// Name of its congestion control.
     pub cca: String,
-    /// Options of the control; their names and ranges belong to the control.
-    pub options: BTreeMap<String, f64>,
+    /// Options of the control by their keys; those left out have their defaults.
+    pub options: Values,
     /// Explicit congestion notification.
     pub ecn: Ecn,
     /// When it connects, in ns.

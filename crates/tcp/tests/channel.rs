@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use narrows_base::registry::Values;
 use narrows_base::{Duration, Ecn, FlowId, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_tcp::{
@@ -184,7 +185,7 @@ impl World {
                 initial_rtt: Some(rtt),
                 profile: &profile.cc,
                 random: Stream::new(seed, "control"),
-                options: BTreeMap::new(),
+                options: Values::default(),
             };
             narrows_cc::build(name, config).expect("a known control")
         });

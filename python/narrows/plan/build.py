@@ -7,8 +7,9 @@ from typing import Any
 
 from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import Host, NamedFlow, Spec, named_flows, registry
-from narrows.spec.elements import Impairment, resolved, room
-from narrows.spec.models import Path, Reverse
+from narrows.spec.elements import Impairment, read_value, resolved, room
+from narrows.spec.models import Flow, Path, Reverse
+from narrows.spec.own import is_own
 from narrows.spec.registry import ecn_need
 from narrows.spec.units import bdp_bytes
 
@@ -118,12 +119,22 @@ def _impairment(impairment: Impairment) -> Scenario:
     return {"direction": impairment.direction, "at": impairment.at, **parameters}
 
 
+def _options(flow: Flow) -> Scenario:
+    """The options as the control takes them; an own control gets numbers, words and flags."""
+    if is_own(flow.cca):
+        numbers = {k: float(v) for k, v in flow.options.items() if type(v) is int}
+        return dict(sorted({**flow.options, **numbers}.items()))
+    known = {option["name"]: option for option in registry.ccas()[flow.cca]["parameters"]}
+    given = {known[k]["key"]: read_value(v, known[k]) for k, v in flow.options.items()}
+    return dict(sorted(given.items()))
+
+
 def _flow(flow: NamedFlow, host: Host) -> Scenario:
     entry = flow.entry
     return {
         "name": flow.name,
         "cca": entry.cca,
-        "options": dict(sorted(entry.options.items())),
+        "options": _options(entry),
         "ecn": entry.ecn or ecn_need(entry.cca) or host.ecn,
         "start_ns": entry.start,
         "stop_ns": entry.stop,

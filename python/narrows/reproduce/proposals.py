@@ -30,7 +30,7 @@ class Variant:
 
     label: str
     colour: str
-    options: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, float | str | bool] = field(default_factory=dict)
     cca: str = "bbr"
 
     def flows(self, count: int, **others: int) -> list[dict[str, Any]]:

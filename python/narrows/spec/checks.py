@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from narrows.errors import Problem
 from narrows.spec import registry
+from narrows.spec.elements import ElementError, read_value
 from narrows.spec.expect import problems
-from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED
+from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED, describe
 from narrows.spec.models import Flow, Path, Reverse, Spec
 from narrows.spec.naming import NamedFlow, named_flows
 from narrows.spec.own import is_own, misfits
@@ -141,17 +142,20 @@ def _own_options(spec: Spec, flow: Flow, place: str) -> Iterator[Problem]:
 
 
 def _options(flow: Flow, place: str) -> Iterator[Problem]:
-    known = {option["name"]: option for option in registry.ccas()[flow.cca]["options"]}
+    known = {option["name"]: option for option in registry.ccas()[flow.cca]["parameters"]}
     for name, value in flow.options.items():
-        if name not in known:
+        at = f"{place}.options.{name}"
+        today = registry.respelled(flow.cca, name, value)
+        if today is not None:
+            yield Problem(at, describe(value), f"`{today}`")
+        elif name not in known:
             found = f"{quote(name)}, which is no option of {flow.cca}"
-            yield Problem(f"{place}.options.{name}", found, one_of(name, known))
-            continue
-        low, high, whole = (known[name][key] for key in ("min", "max", "whole"))
-        if not low <= value <= high or (whole and not value.is_integer()):
-            number = "whole number" if whole else "number"
-            span = f"a {number} from {low:g} to {high:g}"
-            yield Problem(f"{place}.options.{name}", f"{value:g}", span)
+            yield Problem(at, found, one_of(name, known))
+        else:
+            try:
+                read_value(value, known[name])
+            except ElementError as error:
+                yield Problem(at, error.found, error.remedy)
 
 
 def _names(flows: list[NamedFlow]) -> Iterator[Problem]:

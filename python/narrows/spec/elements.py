@@ -148,6 +148,11 @@ def expectation(parameter: Entry) -> str:
     least, most = parameter["least"], parameter["most"]
     if parameter["unit"] == "whole":
         return f"a whole number from {least} to {most}"
+    if parameter["unit"] in ("share", "number") and most < _MOST:
+        return f"a number from {least:g} to {most:g}"
+    if parameter["unit"] == "duration" and most < _MOST:
+        steps = f' in steps of "{format_duration(step)}"' if (step := parameter["step"]) > 1 else ""
+        return f'a duration from "{format_duration(least)}" to "{format_duration(most)}"{steps}'
     if parameter["unit"] == "duration" and least > 1:
         return f'a duration of at least "{format_duration(least)}"'
     if parameter["unit"] == "word":
@@ -173,7 +178,25 @@ def show_default(parameter: Entry) -> str:
             return format_rate(value)
         case "bytes":
             return format_size(Size(Fraction(value), "b"))
+        case "share" | "number":
+            return f"{value:g}"
     return f"{value}"
+
+
+def show_values(parameter: Entry) -> str:
+    """What the value of a parameter may be, as a person would write it."""
+    least, most = parameter["least"], parameter["most"]
+    match parameter["unit"]:
+        case "flag":
+            return "true or false"
+        case "word":
+            return ", ".join(parameter["words"])
+        case "duration":
+            return f"{format_duration(least)} to {format_duration(most)}"
+        case "share" | "number":
+            return f"{least:g} to {most:g}"
+        case unit:
+            return f"{unit}, {least} to {most}"
 
 
 def show_room(entry: Entry) -> str:
@@ -216,6 +239,8 @@ def _whole(value: object) -> int:
 
 def _within(number: int, parameter: Entry) -> int:
     if not parameter["least"] <= number <= min(parameter["most"], _MOST):
+        raise ValueError
+    if number % parameter["step"]:
         raise ValueError
     return number
 

@@ -162,6 +162,11 @@ def _number(value: object) -> float:
     return number
 
 
+def _option(value: object) -> float | str | bool:
+    """What an option can be; what it should be is known with its control."""
+    return value if isinstance(value, bool | str | int) else _number(value)
+
+
 def _probability(value: object) -> float:
     number = _number(value)
     if not 0 <= number < 1:
@@ -236,6 +241,11 @@ Probability = Annotated[float, Kind(_probability, "a probability, a number from 
 """A plain number."""
 Number = Annotated[float, Kind(_number, "a finite number")]
 """Any finite number."""
+Option = Annotated[
+    float | str | bool,
+    Kind(_option, 'a number, true, false or a text such as "200ms"'),
+]
+"""The value of an option of a control."""
 Boolean = Annotated[bool, Kind(_boolean, "true or false")]
 """TOML's own."""
 Name = Annotated[str, Kind(_name, f"a text of 1 to {MAX_NAME} printable characters")]

@@ -20,8 +20,8 @@ from narrows.spec.fields import (
     Ecn,
     Level,
     Name,
-    Number,
     Obstacle,
+    Option,
     Probability,
     Profile,
     Queue,
@@ -108,8 +108,8 @@ class Flow(_Table):
     """The chain goes on until the flow of this name is done."""
     ecn: Ecn | None = None
     """Explicit congestion notification; else what the control needs, or the hosts' setting."""
-    options: dict[str, Number] = {}
-    """Options of the control."""
+    options: dict[str, Option] = {}
+    """Options of the control: a quantity with its unit, a number, a word, true or false."""
 
 
 class Host(_Table):

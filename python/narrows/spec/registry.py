@@ -28,10 +28,13 @@ def also_known(names: Iterable[str]) -> Iterator[None]:
 def ccas() -> dict[str, Mapping[str, Any]]:
     """The congestion controls by name."""
     unknown: dict[str, Any] = {
+        "title": "",
+        "family": "",
         "summary": "the kernel's own",
         "source": "",
-        "options": [],
+        "parameters": [],
         "ecn": None,
+        "paces": False,
     }
     others: dict[str, Mapping[str, Any]] = {
         name: {"name": name, **unknown} for name in _others.get()
@@ -50,6 +53,15 @@ def ecn_need(cca: str) -> str | None:
     """What a control needs of explicit congestion notification: "dctcp", "l4s" or nothing."""
     entry = ccas().get(cca)
     return entry["ecn"] if entry else None
+
+
+def respelled(cca: str, option: str, value: object) -> str | None:
+    """How an option that was once a bare number is written today, if this is its old spelling."""
+    from narrows import _native
+
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return _native.respelled(cca, option, float(value))
 
 
 @cache

@@ -47,6 +47,23 @@ pub enum Value {
     Pairs(Vec<(u64, u64)>),
 }
 
+macro_rules! from {
+    ($($kind:ty => $variant:expr),* $(,)?) => {
+        $(impl From<$kind> for Value {
+            fn from(value: $kind) -> Self {
+                $variant(value)
+            }
+        })*
+    };
+}
+from!(
+    bool => Self::Flag,
+    u64 => Self::Whole,
+    f64 => Self::Number,
+    &str => |word: &str| Self::Word(word.into()),
+    Duration => |span: Duration| Self::Whole(span.as_nanos()),
+);
+
 impl Choice {
     /// An entry without parameters.
     #[must_use]

@@ -83,6 +83,13 @@ impl Info {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
+    /// How `name = number` is written today, if that was a spelling before parameters took
+    /// units and words.
+    #[must_use]
+    pub fn respelled(&self, name: &str, number: f64) -> Option<String> {
+        self.parameters.iter().find_map(|parameter| parameter.respelled(name, number))
+    }
+
     /// How the room of a queue is counted; none if it isn't a queue.
     #[must_use]
     pub const fn room(&self) -> Option<Room> {

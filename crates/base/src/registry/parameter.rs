@@ -263,6 +263,26 @@ impl Parameter {
         }
     }
 
+    /// How `name = number` is written today; see [`Info::respelled`](super::Info::respelled).
+    pub(super) fn respelled(&self, name: &str, number: f64) -> Option<String> {
+        let today = self.name;
+        if let Some(former) = self.former.filter(|former| former.name == name) {
+            return match former.numbers {
+                OldNumbers::Words(words) => words
+                    .iter()
+                    .find(|(old, _)| f64::from(*old) == number)
+                    .map(|(_, word)| format!("{today} = \"{word}\"")),
+                OldNumbers::Unit(_) if number == 0.0 && self.fallback == Fallback::Off => {
+                    Some(format!("no {today}"))
+                }
+                OldNumbers::Unit(unit) => Some(format!("{today} = \"{number}{unit}\"")),
+            };
+        }
+        let is_flag = self.unit == Unit::Flag && name == today;
+        (is_flag && (number == 0.0 || number == 1.0))
+            .then(|| format!("{today} = {}", number == 1.0))
+    }
+
     /// The value where none is given, on a link of `link_bps`; none if it must be given.
     #[must_use]
     pub fn default(&self, link_bps: u64) -> Option<Value> {
@@ -295,5 +315,28 @@ impl Fallback {
     #[must_use]
     pub const fn secs(count: u64) -> Self {
         Self::ms(count * 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_numbers_have_a_spelling_of_today() {
+        let span = Parameter::duration("target", Fallback::ms(100), "")
+            .formerly("target_ms", OldNumbers::Unit("ms"));
+        assert_eq!(span.respelled("target_ms", 2.5).unwrap(), "target = \"2.5ms\"");
+        assert_eq!(span.respelled("target", 2.5), None);
+        let memory = Parameter::duration("memory", Fallback::Off, "")
+            .formerly("memory_s", OldNumbers::Unit("s"));
+        assert_eq!(memory.respelled("memory_s", 0.0).unwrap(), "no memory");
+        let word = Parameter::word("exit", &["off", "search"], "off", "")
+            .formerly("exit", OldNumbers::Words(&[(0, "off"), (3, "search")]));
+        assert_eq!(word.respelled("exit", 3.0).unwrap(), "exit = \"search\"");
+        assert_eq!(word.respelled("exit", 1.0), None);
+        let flag = Parameter::flag("ecn", false, "");
+        assert_eq!(flag.respelled("ecn", 1.0).unwrap(), "ecn = true");
+        assert_eq!(flag.respelled("ecn", 2.0), None);
     }
 }

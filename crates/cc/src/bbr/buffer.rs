@@ -25,11 +25,9 @@ pub(super) struct BufferModel {
 }
 
 impl BufferModel {
-    /// Remembers recoveries for so many seconds; with none there is no model.
-    pub(super) fn new(memory_s: u32) -> Option<Self> {
-        let memory = Duration::from_secs(u64::from(memory_s));
-        let model = Self { memory, recoveries: VecDeque::new(), first_round: false };
-        (memory_s > 0).then_some(model)
+    /// A model that remembers recoveries for `memory`.
+    pub(super) const fn new(memory: Duration) -> Self {
+        Self { memory, recoveries: VecDeque::new(), first_round: false }
     }
 
     /// A recovery begins.

@@ -2,7 +2,7 @@
 //! (`bbr_lt_bw_sampling`; Flach et al., SIGCOMM 2016).
 
 use super::units::{GAIN_SCALE, UNIT, bandwidth, rate_bytes};
-use crate::PacingUnits;
+use crate::profile::PacingUnits;
 
 /// Fewest rounds in an interval; four times as many are too many.
 const MIN_ROUNDS: u32 = 4;

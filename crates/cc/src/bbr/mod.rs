@@ -6,7 +6,7 @@ mod buffer;
 mod cap;
 mod long_term;
 mod modes;
-mod options;
+pub(crate) mod options;
 mod prr;
 mod rate;
 mod rtprop;
@@ -16,7 +16,9 @@ mod tests;
 pub(crate) mod units;
 mod volume;
 
-use narrows_base::{Duration, Jiffies, Rate, Stream, Time};
+use narrows_base::Jiffies;
+use narrows_base::registry::{Info, Role};
+use narrows_base::{Duration, Rate, Stream, Time};
 
 use self::aggregation::Aggregation;
 use self::buffer::BufferModel;
@@ -27,28 +29,40 @@ use self::options::{Settings, options};
 use self::prr::Prr;
 use self::rtprop::Confirmation;
 use self::startup::EarlyExit;
-use crate::registry::{CcConfig, Info};
-use crate::{
-    AckSample, BbrProfile, Congestion, CongestionControl, CongestionEvent, Control,
-    DeliveredSample, INFINITE_SSTHRESH, RecoveryState, StartEvent, UndoEvent, WindowedMax,
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::filter::WindowedMax;
+use crate::profile::BbrProfile;
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
 };
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "bbr",
-    summary: "version 1: paces at the bandwidth that it measures, two BDP in flight",
-    source: "Cardwell et al., CACM 2017; Linux tcp_bbr.c",
-    options: &options(2.0),
-    build: |config| Box::new(Bbr::new(config, &INFO)),
+pub(crate) static BBR: Entry = Entry {
+    info: Info {
+        name: "bbr",
+        title: "BBR",
+        family: "bbr",
+        summary: "version 1: paces at the bandwidth that it measures, two BDP in flight",
+        source: "Cardwell et al., CACM 2017; Linux tcp_bbr.c",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &options(2.0),
+    },
+    build: |config| Box::new(Bbr::new(config)),
 };
 
 /// The registry's entry of the variant with a smaller window.
-pub(crate) const SHALLOW: Info = Info {
-    name: "bbr_shallow",
-    summary: "bbr with 1.5 BDP in flight instead of 2",
-    source: "Claypool et al., AICT 2019, section IV-E1; Linux tcp_bbr.c",
-    options: &options(1.5),
-    build: |config| Box::new(Bbr::new(config, &SHALLOW)),
+pub(crate) static BBR_SHALLOW: Entry = Entry {
+    info: Info {
+        name: "bbr_shallow",
+        title: "BBR Shallow",
+        family: "bbr",
+        summary: "bbr with 1.5 BDP in flight instead of 2",
+        source: "Claypool et al., AICT 2019, section IV-E1; Linux tcp_bbr.c",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &options(1.5),
+    },
+    build: |config| Box::new(Bbr::new(config)),
 };
 
 /// Bandwidth, and the rounds that its filter counts in.
@@ -131,8 +145,8 @@ struct Bbr {
 
 impl Bbr {
     /// `bbr_init`.
-    fn new(config: CcConfig, info: &Info) -> Self {
-        let settings = Settings::new(&config, info);
+    fn new(config: CcConfig) -> Self {
+        let settings = Settings::new(&config.options);
         let mut bbr = Self {
             profile: config.profile.bbr,
             settings,
@@ -148,7 +162,7 @@ impl Bbr {
             early_exit: settings.startup_hystart.then(|| EarlyExit::new(config.profile.cubic)),
             cap: settings.adaptive_cap.then(|| AdaptiveCap::new(settings.cwnd_gain)),
             confirmation: Confirmation::default(),
-            buffer: BufferModel::new(settings.buffer_model_s),
+            buffer: settings.buffer_model.map(BufferModel::new),
             prr: None,
             cycle: 0,
             cycle_us: 0,

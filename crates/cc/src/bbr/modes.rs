@@ -6,7 +6,7 @@ use super::cap::AdaptiveCap;
 use super::options::Rtprop;
 use super::units::{CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
 use super::{Bbr, micros};
-use crate::AckSample;
+use crate::samples::AckSample;
 
 /// PROBE_BW starts at random in all phases but the draining one.
 const RANDOM_PHASES: u64 = 7;
@@ -168,10 +168,10 @@ impl Bbr {
     /// `bbr_update_min_rtt`, PROBE_RTT included.
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
         let now = self.jiffies.at(sample.now);
-        let window = u64::from(self.settings.min_rtt_window_s) * self.jiffies.per_second();
+        let window = self.jiffies.ceil_micros(self.settings.min_rtt_window.as_micros());
         let expired = now > self.min_rtt.stamp + window;
         self.take_rtt(sample, now, expired);
-        let wanted = self.settings.probe_rtt_ms > 0 && !self.idle_restart;
+        let wanted = !self.settings.probe_rtt.is_zero() && !self.idle_restart;
         if wanted && expired && self.mode != Mode::ProbeRtt {
             // In this order Linux keeps the larger of this window and the last saved one.
             self.enter(Mode::ProbeRtt);
@@ -214,7 +214,7 @@ impl Bbr {
                 self.check_probe_rtt_done(sample.now);
             }
         } else if sample.in_flight <= self.probe_rtt_cwnd() {
-            let stay = self.jiffies.ceil_millis(u64::from(self.settings.probe_rtt_ms));
+            let stay = self.jiffies.ceil_micros(self.settings.probe_rtt.as_micros());
             self.probe_rtt.done = Some(now + stay);
             self.probe_rtt.round_done = false;
             self.bandwidth.next_round = sample.delivered;

@@ -1,7 +1,9 @@
 //! What an experiment may change of BBR, and what others proposed to change.
 
+use narrows_base::Duration;
+use narrows_base::registry::{Fallback, OldNumbers, Parameter, Values};
+
 use super::units::UNIT;
-use crate::registry::{CcConfig, Info, OptionInfo};
 
 /// How a raised lowest RTT is taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +20,9 @@ pub(super) enum Rtprop {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) cwnd_gain: u32,
-    pub(super) min_rtt_window_s: u32,
-    pub(super) probe_rtt_ms: u32,
+    pub(super) min_rtt_window: Duration,
+    /// Zero: it is never entered.
+    pub(super) probe_rtt: Duration,
     /// Volume in PROBE_RTT as a gain; zero: four packets.
     pub(super) probe_rtt_gain: u32,
     pub(super) long_term: bool,
@@ -29,133 +32,143 @@ pub(super) struct Settings {
     pub(super) startup_hystart: bool,
     pub(super) adaptive_cap: bool,
     pub(super) rtprop: Rtprop,
-    /// Memory of the buffer model in s; zero: no model.
-    pub(super) buffer_model_s: u32,
+    /// Memory of the buffer model, if there is one.
+    pub(super) buffer_model: Option<Duration>,
     pub(super) prr: bool,
     pub(super) drain_to_target: bool,
 }
 
-const fn whole(
-    name: &'static str,
-    default: f64,
-    range: (f64, f64),
-    what: &'static str,
-) -> OptionInfo {
-    OptionInfo { name, default, range: range.0..=range.1, whole: true, what }
+/// How long the lowest RTT counts; Linux has `bbr_min_rtt_win_sec`.
+pub(crate) const fn probe_rtt_interval(secs: u64, what: &'static str) -> Parameter {
+    Parameter::duration("probe_rtt_interval", Fallback::secs(secs), what)
+        .at_least(1_000_000_000)
+        .at_most(100_000_000_000_000)
+        .in_steps_of(1_000)
+        .formerly("probe_rtt_interval_s", OldNumbers::Unit("s"))
 }
 
-const fn real(
-    name: &'static str,
-    default: f64,
-    range: (f64, f64),
-    what: &'static str,
-) -> OptionInfo {
-    OptionInfo { name, default, range: range.0..=range.1, whole: false, what }
-}
+/// How long PROBE_RTT lasts (`bbr_probe_rtt_mode_ms`).
+pub(crate) const PROBE_RTT: Parameter =
+    Parameter::duration("probe_rtt", Fallback::ms(200), "time in PROBE_RTT; 0s never enters it")
+        .at_most(10_000_000_000)
+        .in_steps_of(1_000)
+        .formerly("probe_rtt_ms", OldNumbers::Unit("ms"));
 
 /// Every option; `cwnd_gain` is the default of the one that names a variant.
-pub(super) const fn options(cwnd_gain: f64) -> [OptionInfo; 16] {
+pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 16] {
     [
-        real("cwnd_gain", cwnd_gain, (1.0, 3.99), "window in PROBE_BW, in BDP"),
-        whole(
-            "probe_rtt_interval_s",
-            10.0,
-            (1.0, 100_000.0),
-            "how long the lowest RTT stays valid, in s",
-        ),
-        whole("probe_rtt_ms", 200.0, (0.0, 10_000.0), "time in PROBE_RTT in ms; 0 never enters it"),
-        OptionInfo::flag("lt_bw", 1.0, "detect policers and follow their rate"),
-        real(
+        Parameter::number("cwnd_gain", cwnd_gain, "window in PROBE_BW, in BDP").between(1.0, 3.99),
+        probe_rtt_interval(10, "how long the lowest RTT stays valid"),
+        PROBE_RTT,
+        Parameter::flag("lt_bw", true, "detect policers and follow their rate"),
+        Parameter::share(
             "probe_rtt_gain",
-            0.0,
-            (0.0, 1.0),
+            Fallback::Number(0.0),
             "volume in PROBE_RTT in BDP, at least 4 packets (Cardwell et al., IETF 98: 0.75)",
         ),
-        whole("bw_window_rounds", 10.0, (1.0, 1e6), "length of the bandwidth filter in rounds"),
-        real(
+        Parameter::whole(
+            "bw_window_rounds",
+            Fallback::Whole(10),
+            "length of the bandwidth filter in rounds",
+        )
+        .positive()
+        .at_most(1_000_000),
+        Parameter::number(
             "full_bw_growth",
             1.25,
-            (1.01, 2.0),
             "growth of the bandwidth in a round that shows a pipe not yet full",
-        ),
-        whole(
+        )
+        .between(1.01, 2.0),
+        Parameter::whole(
             "full_bw_rounds",
-            3.0,
-            (1.0, 10.0),
+            Fallback::Whole(3),
             "rounds without that growth that end STARTUP (IETF 98: quicker detection)",
-        ),
-        OptionInfo::flag("startup_hystart", 0.0, "STARTUP also ends on HyStart's signals"),
-        OptionInfo::flag(
+        )
+        .positive()
+        .at_most(10),
+        Parameter::flag("startup_hystart", false, "STARTUP also ends on HyStart's signals"),
+        Parameter::flag(
             "adaptive_cap",
-            0.0,
+            false,
             "the window's gain follows loss, throughput and RTT (Panaderia, AICT 2019, IV-E1)",
         ),
-        whole(
+        Parameter::word(
             "rtprop",
-            0.0,
-            (0.0, 2.0),
-            "a higher lowest RTT is taken: 0 on expiry, 1 never, 2 once confirmed (IV-E2)",
-        ),
-        whole("rtprop_probes", 5.0, (1.0, 100.0), "probes that agree and confirm it (rtprop = 2)"),
-        real(
+            &["expire", "keep", "confirm"],
+            "expire",
+            "when a higher lowest RTT is taken: once the old one expires, never, or once probes \
+             confirm it (IV-E2)",
+        )
+        .formerly("rtprop", OldNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")])),
+        Parameter::whole(
+            "rtprop_probes",
+            Fallback::Whole(5),
+            "probes that agree and confirm it (rtprop = \"confirm\")",
+        )
+        .positive()
+        .at_most(100),
+        Parameter::number(
             "rtprop_jump",
             4.0,
-            (1.125, 1000.0),
-            "a single probe this many times as high confirms it (rtprop = 2)",
-        ),
-        whole(
-            "buffer_model_s",
-            0.0,
-            (0.0, 100_000.0),
-            "use half of the own share of the buffer seen at losses in so many s; 0 off (IETF 98)",
-        ),
-        OptionInfo::flag(
+            "a single probe this many times as high confirms it (rtprop = \"confirm\")",
+        )
+        .between(1.125, 1000.0),
+        Parameter::duration(
+            "buffer_model",
+            Fallback::Off,
+            "use half of the own share of the buffer that losses showed within this time (IETF 98)",
+        )
+        .positive()
+        .at_most(100_000_000_000_000)
+        .formerly("buffer_model_s", OldNumbers::Unit("s")),
+        Parameter::flag(
             "prr_recovery",
-            0.0,
+            false,
             "recovery glides to one BDP as PRR does (IETF 98; RFC 6937)",
         ),
-        OptionInfo::flag(
+        Parameter::flag(
             "drain_to_target",
-            0.0,
+            false,
             "cycles of 2 to 8 lowest RTTs that drain to one BDP (IETF 98)",
         ),
     ]
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn gain(config: &CcConfig, info: &Info, name: &str) -> u32 {
-    (config.option(info, name) * f64::from(UNIT)) as u32
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "gains are from 0 to 1,000"
+)]
+fn gain(options: &Values, name: &str) -> u32 {
+    (options.number(name) * f64::from(UNIT)) as u32
 }
 
 impl Settings {
-    /// Reads the options of `info`'s variant.
-    pub(super) fn new(config: &CcConfig, info: &Info) -> Self {
-        let whole = |name| config.whole(info, name);
-        let small = |name| u8::try_from(whole(name)).expect("within its range");
-        let flag = |name| config.flag(info, name);
-        let rtprop = match whole("rtprop") {
-            0 => Rtprop::Expires,
-            1 => Rtprop::Kept,
+    /// Reads the options.
+    pub(super) fn new(options: &Values) -> Self {
+        let rtprop = match options.word("rtprop") {
+            "expire" => Rtprop::Expires,
+            "keep" => Rtprop::Kept,
             _ => Rtprop::Confirmed {
-                probes: small("rtprop_probes"),
-                jump: gain(config, info, "rtprop_jump"),
+                probes: options.whole("rtprop_probes"),
+                jump: gain(options, "rtprop_jump"),
             },
         };
         Self {
-            cwnd_gain: gain(config, info, "cwnd_gain"),
-            min_rtt_window_s: whole("probe_rtt_interval_s"),
-            probe_rtt_ms: whole("probe_rtt_ms"),
-            probe_rtt_gain: gain(config, info, "probe_rtt_gain"),
-            long_term: flag("lt_bw"),
-            bw_rounds: whole("bw_window_rounds"),
-            full_bw_growth: gain(config, info, "full_bw_growth"),
-            full_bw_rounds: small("full_bw_rounds"),
-            startup_hystart: flag("startup_hystart"),
-            adaptive_cap: flag("adaptive_cap"),
+            cwnd_gain: gain(options, "cwnd_gain"),
+            min_rtt_window: options.duration("probe_rtt_interval"),
+            probe_rtt: options.duration("probe_rtt"),
+            probe_rtt_gain: gain(options, "probe_rtt_gain"),
+            long_term: options.flag("lt_bw"),
+            bw_rounds: options.whole("bw_window_rounds"),
+            full_bw_growth: gain(options, "full_bw_growth"),
+            full_bw_rounds: options.whole("full_bw_rounds"),
+            startup_hystart: options.flag("startup_hystart"),
+            adaptive_cap: options.flag("adaptive_cap"),
             rtprop,
-            buffer_model_s: whole("buffer_model_s"),
-            prr: flag("prr_recovery"),
-            drain_to_target: flag("drain_to_target"),
+            buffer_model: options.some_duration("buffer_model"),
+            prr: options.flag("prr_recovery"),
+            drain_to_target: options.flag("drain_to_target"),
         }
     }
 }

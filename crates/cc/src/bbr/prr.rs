@@ -1,7 +1,7 @@
 //! Gentle recovery: a proportional rate reduction towards one BDP (Cardwell et al.,
 //! IETF 98: "PRR-inspired packet scheduling during loss recovery"; RFC 6937).
 
-use crate::AckSample;
+use crate::samples::AckSample;
 
 /// The start of a recovery, and where it leads.
 #[derive(Clone, Copy, Debug)]

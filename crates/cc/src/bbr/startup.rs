@@ -1,11 +1,13 @@
 //! A STARTUP that also ends on HyStart's signals, as CUBIC's slow start does
 //! (Ha and Rhee 2011).
 
+use crate::progress::Mark;
 use narrows_base::Time;
 
 use super::{Bbr, Mode};
+use crate::profile::{CubicProfile, HystartClock};
+use crate::samples::DeliveredSample;
 use crate::slow_start::hystart::{Hystart, HystartParameters};
-use crate::{CubicProfile, DeliveredSample, HystartClock, Mark};
 
 /// The detectors, and the lowest delay that they compare with.
 #[derive(Clone, Debug)]

@@ -2,8 +2,12 @@
 
 use super::modes::Mode;
 use super::units::{CYCLE, UNIT, bandwidth, rate_bytes};
+use crate::progress::Progress;
+use narrows_base::registry::Values;
+
 use super::*;
-use crate::{CcProfile, LINUX_4_9, LINUX_4_17, LINUX_6_12, ProbeBudget, Progress, RateSample};
+use crate::profile::{CcProfile, LINUX_4_9, LINUX_4_17, LINUX_6_12, ProbeBudget};
+use crate::samples::RateSample;
 
 const MSS: u32 = 1448;
 /// A phase of PROBE_BW with a gain of 1, the probing one, the draining one.
@@ -18,9 +22,9 @@ fn fresh(profile: &CcProfile, initial_rtt: Option<Duration>) -> Bbr {
         initial_rtt,
         profile,
         random: Stream::new(1, "bbr"),
-        options: std::collections::BTreeMap::new(),
+        options: Values::defaults(&BBR.info, Rate::from_bps(0)),
     };
-    Bbr::new(config, &INFO)
+    Bbr::new(config)
 }
 
 /// A flow in PROBE_BW that knows its path exactly: IP Mbit/s and ms.

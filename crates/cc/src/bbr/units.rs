@@ -1,6 +1,6 @@
 //! BBR's fixed-point numbers: bandwidths in packets per us, gains in 1/256.
 
-use crate::PacingUnits;
+use crate::profile::PacingUnits;
 
 /// Fraction bits of a bandwidth (`BW_SCALE`).
 pub(crate) const BW_SCALE: u32 = 24;

@@ -4,7 +4,8 @@ use narrows_base::Time;
 
 use super::units::{self, CWND_FLOOR, CYCLE, INITIAL_CWND, UNIT};
 use super::{Bbr, Mode, Prr};
-use crate::{AckSample, ProbeBudget, RecoveryState};
+use crate::profile::ProbeBudget;
+use crate::samples::{AckSample, RecoveryState};
 
 impl Bbr {
     /// `bbr_bdp`.

@@ -4,8 +4,8 @@ use narrows_base::{Duration, Time};
 
 use super::model::Signals;
 use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
-use crate::AckSample;
 use crate::bbr::units::UNIT;
+use crate::samples::AckSample;
 
 /// Rounds between probes at most, so that Reno may keep up.
 const RENO_ROUNDS: u32 = 63;

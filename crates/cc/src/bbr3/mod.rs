@@ -10,72 +10,69 @@ mod model;
 mod tests;
 mod volume;
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Values};
 use narrows_base::{Duration, Rate, Stream, Time};
 
 use self::cycle::{Mode, Probe};
 use self::model::{FullPipe, LossRound, MinRtt, Round, Signals};
 use crate::bbr::aggregation::Aggregation;
+use crate::bbr::options;
 use crate::bbr::units::{self, UNIT};
-use crate::registry::{CcConfig, Info, OptionInfo};
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH,
-    LostPacket, PacingUnits, RecoveryState, StartEvent, UndoEvent,
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::profile::PacingUnits;
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, LostPacket, RecoveryState, StartEvent, UndoEvent,
 };
 
 /// The registry's entry of version 3.
-pub(crate) const INFO: Info = Info {
-    name: "bbr3",
-    summary: "version 3: bbr that bounds what is in flight where probing loses over 2 %",
-    source: "draft-ietf-ccwg-bbr-06; google/bbr v3",
-    options: &OPTIONS,
-    build: |config| Box::new(Bbr3::new(config, &INFO, V3)),
+pub(crate) static BBR3: Entry = Entry {
+    info: Info {
+        name: "bbr3",
+        title: "BBRv3",
+        family: "bbr",
+        summary: "version 3: bbr that bounds what is in flight where probing loses over 2 %",
+        source: "draft-ietf-ccwg-bbr-06; google/bbr v3",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &OPTIONS,
+    },
+    build: |config| Box::new(Bbr3::new(config, V3)),
 };
 
 /// The registry's entry of version 2.
-pub(crate) const INFO_V2: Info = Info {
-    name: "bbr2",
-    summary: "version 2: as bbr3 with stronger gains and probes that end at 1.25 BDP",
-    source: "Cardwell et al., BBRv2 at IETF 104 to 106; google/bbr v2alpha; otherwise as bbr3",
-    options: &OPTIONS,
-    build: |config| Box::new(Bbr3::new(config, &INFO_V2, V2)),
+pub(crate) static BBR2: Entry = Entry {
+    info: Info {
+        name: "bbr2",
+        title: "BBRv2",
+        family: "bbr",
+        summary: "version 2: as bbr3 with stronger gains and probes that end at 1.25 BDP",
+        source: "Cardwell et al., BBRv2 at IETF 104 to 106; google/bbr v2alpha; otherwise as bbr3",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &OPTIONS,
+    },
+    build: |config| Box::new(Bbr3::new(config, V2)),
 };
 
-const OPTIONS: [OptionInfo; 5] = [
-    OptionInfo {
-        name: "loss_thresh",
-        default: 0.02,
-        range: 0.0..=1.0,
-        whole: false,
-        what: "share of lost packets from which a volume is too much",
-    },
-    OptionInfo {
-        name: "beta",
-        default: 0.7,
-        range: 0.1..=1.0,
-        whole: false,
-        what: "what bounds keep at least when losses lower them",
-    },
-    OptionInfo {
-        name: "headroom",
-        default: 0.15,
-        range: 0.0..=0.9,
-        whole: false,
-        what: "part of the long-term volume that cruising leaves to others",
-    },
-    OptionInfo {
-        name: "probe_rtt_interval_s",
-        default: 5.0,
-        range: 1.0..=100_000.0,
-        whole: true,
-        what: "time without a lower RTT after which PROBE_RTT begins, in s",
-    },
-    OptionInfo {
-        name: "probe_rtt_ms",
-        default: 200.0,
-        range: 0.0..=10_000.0,
-        whole: true,
-        what: "time in PROBE_RTT in ms; 0 never enters it",
-    },
+const OPTIONS: [Parameter; 5] = [
+    Parameter::share(
+        "loss_thresh",
+        Fallback::Number(0.02),
+        "share of lost packets from which a volume is too much",
+    ),
+    Parameter::share(
+        "beta",
+        Fallback::Number(0.7),
+        "what bounds keep at least when losses lower them",
+    )
+    .between(0.1, 1.0),
+    Parameter::share(
+        "headroom",
+        Fallback::Number(0.15),
+        "part of the long-term volume that cruising leaves to others",
+    )
+    .between(0.0, 0.9),
+    options::probe_rtt_interval(5, "time without a lower RTT after which PROBE_RTT begins"),
+    options::PROBE_RTT,
 ];
 
 /// No bound.
@@ -193,10 +190,10 @@ struct Bbr3 {
 
 impl Bbr3 {
     /// `OnInit`.
-    fn new(config: CcConfig, info: &Info, version: Version) -> Self {
+    fn new(config: CcConfig, version: Version) -> Self {
         let mut bbr = Self {
             version,
-            settings: settings(&config, info),
+            settings: Settings::new(&config.options),
             pacing_units: config.profile.bbr.pacing,
             mss: config.mss,
             initial_cwnd: config.initial_cwnd,
@@ -398,19 +395,27 @@ impl CongestionControl for Bbr3 {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn settings(config: &CcConfig, info: &Info) -> Settings {
-    // Rounded to the nearest 1/256, as Linux's constants are to the next.
-    let share = |name| (config.option(info, name) * f64::from(UNIT) + 0.5) as u32;
-    Settings {
-        loss_thresh: share("loss_thresh"),
-        beta: share("beta"),
-        headroom: share("headroom"),
-        probe_rtt_interval: Duration::from_secs(u64::from(
-            config.whole(info, "probe_rtt_interval_s"),
-        )),
-        probe_rtt_time: Duration::from_millis(u64::from(config.whole(info, "probe_rtt_ms"))),
+impl Settings {
+    fn new(options: &Values) -> Self {
+        let share = |name| share_in_units(options.number(name));
+        Self {
+            loss_thresh: share("loss_thresh"),
+            beta: share("beta"),
+            headroom: share("headroom"),
+            probe_rtt_interval: options.duration("probe_rtt_interval"),
+            probe_rtt_time: options.duration("probe_rtt"),
+        }
     }
+}
+
+/// Rounded to the nearest 1/256, as Linux's constants are to the next.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shares are from 0 to 1"
+)]
+fn share_in_units(share: f64) -> u32 {
+    (share * f64::from(UNIT) + 0.5) as u32
 }
 
 /// Packets lost since a total that is kept modulo 2^32.

@@ -6,7 +6,7 @@ use narrows_base::{Duration, Time};
 use super::cycle::Mode;
 use super::{Bbr3, Bounds, UNBOUNDED, part, since};
 use crate::bbr::units::{self, UNIT};
-use crate::{AckSample, RateSample, RecoveryState};
+use crate::samples::{AckSample, RateSample, RecoveryState};
 
 /// Length of the filter of the lowest RTT (`BBR.MinRTTFilterLen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);

@@ -2,23 +2,24 @@
 
 use super::*;
 use crate::bbr::units::bandwidth;
-use crate::{AtSend, LINUX_6_12};
+use crate::profile::LINUX_6_12;
+use crate::samples::AtSend;
 
-fn fresh(info: &'static Info, version: Version) -> Bbr3 {
+fn fresh(entry: &Entry, version: Version) -> Bbr3 {
     let config = CcConfig {
         mss: 1448,
         initial_cwnd: 10,
         initial_rtt: Some(Duration::from_millis(40)),
         profile: &LINUX_6_12,
         random: Stream::new(1, "bbr3"),
-        options: std::collections::BTreeMap::new(),
+        options: Values::defaults(&entry.info, Rate::from_bps(0)),
     };
-    Bbr3::new(config, info, version)
+    Bbr3::new(config, version)
 }
 
 /// A flow in this state that knows its path: 100 packets of BDP over 40 ms.
 fn knowing(mode: Mode) -> Bbr3 {
-    let mut bbr = fresh(&INFO, V3);
+    let mut bbr = fresh(&BBR3, V3);
     bbr.cycles = [bandwidth(100, 40_000); 2];
     bbr.full_pipe.reached = true;
     bbr.mode = mode;
@@ -67,7 +68,7 @@ fn constants_of_the_draft_in_256ths() {
         (V3.startup_gain, V3.drain_gain, V3.down_gain, V3.up_cwnd_gain),
         (710, 128, 230, 576)
     );
-    let settings = fresh(&INFO, V3).settings;
+    let settings = fresh(&BBR3, V3).settings;
     assert_eq!((settings.loss_thresh, settings.beta, settings.headroom), (5, 179, 38));
 }
 

@@ -4,7 +4,7 @@ use narrows_base::{Duration, Rate};
 
 use super::{Bbr3, MIN_PIPE, Mode, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
-use crate::{AckSample, RecoveryState};
+use crate::samples::{AckSample, RecoveryState};
 
 impl Bbr3 {
     /// `BDPMultiple`.

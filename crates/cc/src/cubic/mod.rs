@@ -4,70 +4,77 @@ mod curve;
 mod rfc9438;
 mod root;
 
-use narrows_base::{Duration, Jiffies, Time};
+use narrows_base::Jiffies;
+use narrows_base::registry::{Fallback, Info, OldNumbers, Parameter, Role};
+use narrows_base::{Duration, Time};
 
 use self::curve::{Curve, CurveParameters};
 use self::rfc9438::Rfc9438;
-use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::config::{CcConfig, Entry};
+use crate::control::{CongestionControl, Control};
+use crate::profile::HystartClock;
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, StartEvent, UndoEvent, Unused,
+};
 use crate::slow_start::hystart::HystartParameters;
 use crate::slow_start::{self, Delay, Exit};
 use crate::window::LossWindow;
-use crate::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, Control, DeliveredSample,
-    HystartClock, StartEvent, UndoEvent, Unused,
-};
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "cubic",
-    summary: "a cubic function of the time since the last loss, Linux's default",
-    source: "RFC 9438; Linux tcp_cubic.c; HyStart (Ha and Rhee 2011); RFC 9406; \
-             draft-chung-ccwg-search-09",
-    options: &[
-        slow_start::option(1.0),
-        OptionInfo {
-            name: "hystart_detect",
-            default: 3.0,
-            range: 1.0..=3.0,
-            whole: true,
-            what: "HyStart's detectors: 1 ACK train, 2 delay, 3 both",
-        },
-        OptionInfo {
-            name: "hystart_low_window",
-            default: 16.0,
-            range: 0.0..=1e6,
-            whole: true,
-            what: "smallest window in packets at which HyStart looks",
-        },
-        OptionInfo {
-            name: "hystart_ack_delta_us",
-            default: 2000.0,
-            range: 0.0..=1e6,
-            whole: true,
-            what: "largest gap in a train of ACKs, in us",
-        },
-        OptionInfo {
-            name: "beta",
-            default: 717.0,
-            range: 1.0..=1023.0,
-            whole: true,
-            what: "window kept on loss, in 1/1024",
-        },
-        OptionInfo {
-            name: "bic_scale",
-            default: 41.0,
-            range: 1.0..=1024.0,
-            whole: true,
-            what: "C in 1/102.4 packets per second cubed (not with rfc9438)",
-        },
-        OptionInfo::flag(
-            "fast_convergence",
-            1.0,
-            "give up more after a loss below the last maximum",
-        ),
-        OptionInfo::flag("tcp_friendliness", 1.0, "grow at least as fast as Reno"),
-        OptionInfo::flag("rfc9438", 0.0, "RFC 9438's real-valued growth instead of Linux's"),
-    ],
+pub(crate) static CUBIC: Entry = Entry {
+    info: Info {
+        name: "cubic",
+        title: "CUBIC",
+        family: "loss",
+        summary: "a cubic function of the time since the last loss, Linux's default",
+        source: "RFC 9438; Linux tcp_cubic.c; HyStart (Ha and Rhee 2011); RFC 9406; \
+                 draft-chung-ccwg-search-09",
+        role: Role::Control { ecn: None, paces: false },
+        parameters: &[
+            slow_start::option("hystart"),
+            Parameter::word(
+                "hystart_detect",
+                &["train", "delay", "both"],
+                "both",
+                "HyStart's detectors: the ACK train, the delay, or both",
+            )
+            .formerly(
+                "hystart_detect",
+                OldNumbers::Words(&[(1, "train"), (2, "delay"), (3, "both")]),
+            ),
+            Parameter::packets(
+                "hystart_low_window",
+                Fallback::Whole(16),
+                "smallest window at which HyStart looks",
+            )
+            .at_most(1_000_000),
+            Parameter::duration(
+                "hystart_ack_delta",
+                Fallback::ms(2),
+                "largest gap in a train of ACKs",
+            )
+            .at_most(1_000_000_000)
+            .in_steps_of(1_000)
+            .formerly("hystart_ack_delta_us", OldNumbers::Unit("us")),
+            Parameter::whole("beta", Fallback::Whole(717), "window kept on loss, in 1/1024")
+                .positive()
+                .at_most(1_023),
+            Parameter::whole(
+                "bic_scale",
+                Fallback::Whole(41),
+                "C in 1/102.4 packets per second cubed (not with rfc9438)",
+            )
+            .positive()
+            .at_most(1_024),
+            Parameter::flag(
+                "fast_convergence",
+                true,
+                "give up more after a loss below the last maximum",
+            ),
+            Parameter::flag("tcp_friendliness", true, "grow at least as fast as Reno"),
+            Parameter::flag("rfc9438", false, "RFC 9438's real-valued growth instead of Linux's"),
+        ],
+    },
     build: |config| Box::new(Cubic::new(&config)),
 };
 
@@ -259,25 +266,26 @@ impl CongestionControl for Cubic {
 }
 
 fn growth(config: &CcConfig, jiffies: Jiffies) -> Growth {
-    let beta = config.whole(&INFO, "beta");
-    let fast_convergence = config.flag(&INFO, "fast_convergence");
-    let friendly = config.flag(&INFO, "tcp_friendliness");
-    if config.flag(&INFO, "rfc9438") {
+    let beta: u32 = config.options.whole("beta");
+    let fast_convergence = config.options.flag("fast_convergence");
+    let friendly = config.options.flag("tcp_friendliness");
+    if config.options.flag("rfc9438") {
         // RFC 9438 says 0.7 where Linux has 717/1024.
         let beta = if beta == 717 { 0.7 } else { f64::from(beta) / 1024.0 };
         return Growth::Rfc(Rfc9438::new(beta, fast_convergence, friendly));
     }
-    let scale = config.whole(&INFO, "bic_scale");
+    let scale = config.options.whole("bic_scale");
     Growth::Linux(Curve::new(CurveParameters { beta, scale, fast_convergence, friendly }, jiffies))
 }
 
 fn exit(config: &CcConfig) -> Exit {
-    let detect = config.whole(&INFO, "hystart_detect");
+    let ack_delta = config.options.duration("hystart_ack_delta").as_micros();
+    let detect = config.options.word("hystart_detect");
     let parameters = HystartParameters {
-        by_train: detect & 1 != 0,
-        by_delay: detect & 2 != 0,
-        low_window: config.whole(&INFO, "hystart_low_window"),
-        ack_delta_us: config.whole(&INFO, "hystart_ack_delta_us"),
+        by_train: detect != "delay",
+        by_delay: detect != "train",
+        low_window: config.options.packets("hystart_low_window"),
+        ack_delta_us: u32::try_from(ack_delta).expect("at most a second"),
     };
-    Exit::new(config.whole(&INFO, "hystart"), parameters, config)
+    Exit::new(parameters, config)
 }

@@ -2,18 +2,24 @@
 //! in the better direction for as long as the utility rises.
 
 use narrows_base::Stream;
+use narrows_base::registry::{Info, Role};
 
 use super::monitor::Outcome;
 use super::real::exponential;
 use super::{Pcc, Strategy, Trial, initial_mbps};
-use crate::registry::Info;
+use crate::config::Entry;
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "pcc_allegro",
-    summary: "tries rates and moves to the better one; tolerates random loss up to 5 %",
-    source: "Dong et al., PCC: Re-architecting Congestion Control, NSDI 2015",
-    options: &[],
+pub(crate) static PCC_ALLEGRO: Entry = Entry {
+    info: Info {
+        name: "pcc_allegro",
+        title: "PCC Allegro",
+        family: "pcc",
+        summary: "tries rates and moves to the better one; tolerates random loss up to 5 %",
+        source: "Dong et al., PCC: Re-architecting Congestion Control, NSDI 2015",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &[],
+    },
     build: |config| {
         let strategy = Allegro::new(initial_mbps(&config));
         Box::new(Pcc::new(config, strategy))

@@ -16,11 +16,12 @@ mod vivace;
 
 use narrows_base::{Duration, Rate, Stream, Time};
 
-pub(crate) use self::allegro::INFO as ALLEGRO;
+pub(crate) use self::allegro::PCC_ALLEGRO;
 use self::monitor::{Monitor, Outcome};
-pub(crate) use self::vivace::INFO as VIVACE;
-use crate::registry::CcConfig;
-use crate::{AckSample, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent};
+pub(crate) use self::vivace::PCC_VIVACE;
+use crate::config::CcConfig;
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::samples::{AckSample, CongestionEvent, UndoEvent};
 
 /// Fewest packets of an interval: with fewer a loss rate means nothing.
 const MIN_PACKETS: u64 = 10;

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use narrows_base::Time;
 
-use crate::AckSample;
+use crate::samples::AckSample;
 
 /// What an interval showed.
 #[derive(Clone, Copy, Debug)]

@@ -2,34 +2,38 @@
 //! concave in the rate.
 
 use narrows_base::Stream;
+use narrows_base::registry::{Info, Parameter, Role};
 
 use super::monitor::Outcome;
 use super::real::power_nine_tenths;
 use super::{Pcc, Strategy, Trial, initial_mbps};
-use crate::registry::{CcConfig, Info, OptionInfo};
+use crate::config::{CcConfig, Entry};
 
 /// The registry's entry.
-pub(crate) const INFO: Info = Info {
-    name: "pcc_vivace",
-    summary: "climbs the gradient of a utility of rate, loss and the RTT's slope",
-    source: "Dong et al., PCC Vivace: Online-Learning Congestion Control, NSDI 2018; step limits \
-             of the authors' PCC-Uspace",
-    options: &[
-        OptionInfo {
-            name: "latency",
-            default: 900.0,
-            range: 0.0..=100_000.0,
-            whole: false,
-            what: "weight b of the RTT's slope; 0 makes it Vivace-Loss",
-        },
-        OptionInfo {
-            name: "loss",
-            default: 11.35,
-            range: 0.0..=10_000.0,
-            whole: false,
-            what: "weight c of the loss rate; 11.35 tolerates 5 % random loss",
-        },
-    ],
+pub(crate) static PCC_VIVACE: Entry = Entry {
+    info: Info {
+        name: "pcc_vivace",
+        title: "PCC Vivace",
+        family: "pcc",
+        summary: "climbs the gradient of a utility of rate, loss and the RTT's slope",
+        source: "Dong et al., PCC Vivace: Online-Learning Congestion Control, NSDI 2018; step limits \
+                 of the authors' PCC-Uspace",
+        role: Role::Control { ecn: None, paces: true },
+        parameters: &[
+            Parameter::number(
+                "latency",
+                900.0,
+                "weight b of the RTT's slope; 0 makes it Vivace-Loss",
+            )
+            .between(0.0, 100_000.0),
+            Parameter::number(
+                "loss",
+                11.35,
+                "weight c of the loss rate; 11.35 tolerates 5 % random loss",
+            )
+            .between(0.0, 10_000.0),
+        ],
+    },
     build: |config| {
         let strategy = Vivace::new(&config);
         Box::new(Pcc::new(config, strategy))
@@ -73,7 +77,7 @@ struct Vivace {
 impl Vivace {
     fn new(config: &CcConfig) -> Self {
         Self {
-            weights: (config.option(&INFO, "latency"), config.option(&INFO, "loss")),
+            weights: (config.options.number("latency"), config.options.number("loss")),
             mbps: initial_mbps(config),
             phase: Phase::Starting { last: None, tried: false },
             streak: 0,

@@ -1,9 +1,11 @@
 //! HyStart: leaves slow start before the queue overflows (Ha and Rhee 2011, as in
 //! Linux's `hystart_update`).
 
+use crate::progress::{Mark, Progress};
 use narrows_base::{Duration, Jiffies, Time};
 
-use crate::{CubicProfile, DeliveredSample, HystartClock, Mark, Progress, RoundReset};
+use crate::profile::{CubicProfile, HystartClock, RoundReset};
+use crate::samples::DeliveredSample;
 
 /// Delay samples before a round's lowest counts.
 const MIN_SAMPLES: u8 = 8;

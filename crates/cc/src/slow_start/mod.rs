@@ -4,24 +4,30 @@ pub(crate) mod hystart;
 mod hystart_pp;
 mod search;
 
+use crate::progress::Mark;
 use narrows_base::Time;
+use narrows_base::registry::{OldNumbers, Parameter};
 
 use self::hystart::{Hystart, HystartParameters};
 use self::hystart_pp::HystartPlus;
 use self::search::Search;
-use crate::registry::{CcConfig, OptionInfo};
-use crate::{CongestionEvent, DeliveredSample, Mark};
+use crate::config::CcConfig;
+use crate::samples::{CongestionEvent, DeliveredSample};
+
+/// What ends slow start before a loss, in the words of the option.
+const EXITS: [&str; 4] = ["off", "hystart", "hystart++", "search"];
 
 /// The option that chooses; its default is the control's.
-pub(crate) const fn option(default: f64) -> OptionInfo {
-    OptionInfo {
-        name: "hystart",
+pub(crate) const fn option(default: &'static str) -> Parameter {
+    const OLD: [(u8, &str); 4] = [(0, EXITS[0]), (1, EXITS[1]), (2, EXITS[2]), (3, EXITS[3])];
+    Parameter::word(
+        "hystart",
+        &EXITS,
         default,
-        range: 0.0..=3.0,
-        whole: true,
-        what: "early exit from slow start: 0 none, 1 HyStart as in Linux's CUBIC, 2 HyStart++ \
-               (RFC 9406), 3 SEARCH (draft-chung-ccwg-search-09)",
-    }
+        "early exit from slow start: HyStart as in Linux's CUBIC, HyStart++ (RFC 9406) or SEARCH \
+         (draft-chung-ccwg-search-09)",
+    )
+    .formerly("hystart", OldNumbers::Words(&OLD))
 }
 
 /// An RTT sample in the unit of HyStart's clock, and the lowest so far.
@@ -41,13 +47,13 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// What the option's value stands for.
-    pub(crate) fn new(choice: u32, parameters: HystartParameters, config: &CcConfig) -> Self {
-        match choice {
-            0 => Self::AtLoss,
-            1 => Self::Hystart(Hystart::new(parameters, config.profile.cubic)),
-            2 => Self::Plus(HystartPlus::new()),
-            _ => Self::Search(Box::default()),
+    /// The exit that the option names.
+    pub(crate) fn new(parameters: HystartParameters, config: &CcConfig) -> Self {
+        match config.options.word("hystart") {
+            "hystart" => Self::Hystart(Hystart::new(parameters, config.profile.cubic)),
+            "hystart++" => Self::Plus(HystartPlus::new()),
+            "search" => Self::Search(Box::default()),
+            _ => Self::AtLoss,
         }
     }
 

@@ -8,9 +8,10 @@
 //! packets between two bins are interpolated backwards: the draft's forward
 //! interpolation is a slip, as neqo notes.
 
+use crate::progress::Progress;
 use narrows_base::{Duration, Time};
 
-use crate::{DeliveredSample, Progress};
+use crate::samples::DeliveredSample;
 
 /// Bins of a window (W).
 const BINS: u64 = 10;

@@ -5,8 +5,7 @@
 pub mod link;
 pub mod script;
 
-use std::collections::BTreeMap;
-
+use narrows_base::registry::{Unit, Value, Values};
 use narrows_base::{Duration, Rate, Stream, Time};
 use narrows_cc::{
     AckSample, CcConfig, CcProfile, Congestion, CongestionControl, CongestionEvent,
@@ -16,20 +15,47 @@ use narrows_cc::{LINUX_6_12, RecoveryState};
 
 pub const MSS: u32 = 1448;
 
+/// Options by name, as a person would write them.
+pub type Options<'a> = &'a [(&'a str, &'a str)];
+
+/// The options as a control takes them.
+pub fn values(name: &str, options: Options) -> Values {
+    let info = narrows_cc::info(name).expect("a control of the tests");
+    let value = |&(option, text): &(&str, &str)| {
+        let parameter = info.parameter(option).expect("an option of the control");
+        (parameter.key(), value(parameter.unit, text))
+    };
+    options.iter().map(value).collect()
+}
+
+fn value(unit: Unit, text: &str) -> Value {
+    let number = || text.parse::<f64>().expect("a number");
+    let whole = |text: &str| text.parse::<u64>().expect("a whole number");
+    match unit {
+        Unit::Flag => (text == "true").into(),
+        Unit::Word(_) => text.into(),
+        Unit::Share | Unit::Number => number().into(),
+        Unit::Duration => match text.strip_suffix("ms") {
+            Some(ms) => Duration::from_millis(whole(ms)).into(),
+            None => Duration::from_secs(whole(text.strip_suffix('s').expect("a unit"))).into(),
+        },
+        _ => whole(text).into(),
+    }
+}
+
 /// A control with an initial window of 10 packets.
-pub fn control(name: &str, options: &[(&str, f64)]) -> Box<dyn CongestionControl> {
+pub fn control(name: &str, options: Options) -> Box<dyn CongestionControl> {
     control_of(name, options, &LINUX_6_12, None)
 }
 
 /// The same on another kernel, after a handshake of `initial_rtt`.
 pub fn control_of(
     name: &str,
-    options: &[(&str, f64)],
+    options: Options,
     profile: &CcProfile,
     initial_rtt: Option<Duration>,
 ) -> Box<dyn CongestionControl> {
-    let options: BTreeMap<String, f64> =
-        options.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
+    let options = values(name, options);
     let random = Stream::new(1, name);
     let config = CcConfig { mss: MSS, initial_cwnd: 10, initial_rtt, profile, random, options };
     narrows_cc::build(name, config).expect("a control of the tests")

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narrows_base::Rate;
+use narrows_base::registry::Value;
 use narrows_cc::{self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH};
 use narrows_sim::Controls;
 use pyo3::prelude::*;
@@ -85,8 +86,14 @@ impl PythonControl {
     fn construct(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) -> PyResult<()> {
         let py = class.py();
         let options = PyDict::new(py);
-        for (name, value) in &config.options {
-            options.set_item(name, value)?;
+        for (name, value) in config.options.iter() {
+            match value {
+                Value::Flag(flag) => options.set_item(name, flag)?,
+                Value::Whole(number) => options.set_item(name, number)?,
+                Value::Number(number) => options.set_item(name, number)?,
+                Value::Word(word) => options.set_item(name, word)?,
+                Value::Off | Value::List(_) | Value::Pairs(_) => {}
+            }
         }
         let object = class.call((), Some(&options));
         let place = format!("{}.__init__", self.class);

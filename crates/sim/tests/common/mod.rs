@@ -2,10 +2,10 @@
 
 #![allow(dead_code)] // each test binary uses its part
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use narrows_base::Time;
+use narrows_base::registry::Values;
 use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
 use narrows_spec::scenario::{
@@ -20,7 +20,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
     let flow = |(index, cca): (usize, &&str)| Flow {
         name: format!("{cca}-{}", index + 1),
         cca: (*cca).into(),
-        options: BTreeMap::new(),
+        options: Values::default(),
         ecn: Ecn::Off,
         start_ns: 0,
         stop_ns: None,

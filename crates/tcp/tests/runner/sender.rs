@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use narrows_base::registry::Values;
 use narrows_base::{Duration, FlowId, Stream, Time};
 use narrows_cc::{CcConfig, CongestionControl, INFINITE_SSTHRESH};
 use narrows_tcp::{
@@ -64,7 +65,7 @@ impl SenderEnd {
                     initial_rtt: Some(rtt),
                     profile: &profile.cc,
                     random: Stream::new(1, "transcript"),
-                    options: BTreeMap::new(),
+                    options: Values::default(),
                 };
                 narrows_cc::build(&name, config).expect("a known control")
             };

@@ -28,6 +28,7 @@ from narrows.backends.uml.machine import (
     guest_directory,
     missing_programs,
 )
+from narrows.backends.uml.module_parameters import module_parameters
 from narrows.backends.uml.network import (
     CONFIG,
     LOG,
@@ -151,18 +152,19 @@ class Uml:
 
         A control's options are parameters of its module, the same for all its flows.
         """
-        chosen: dict[str, dict[str, float]] = {}
+        chosen: dict[str, dict[str, int | None]] = {}
         for i, flow in enumerate(flows):
-            place, cca, options = f"flows[{i}].options", flow["cca"], dict(flow["options"])
+            place, cca = f"flows[{i}].options", flow["cca"]
+            options = module_parameters(cca, flow["options"])
             if chosen.setdefault(cca, options) != options:
                 raise SpecError.at(place, f"{options}", f"those of the other {cca} flows")
             for name, value in options.items():
-                if f"tcp_{cca}.{name}" not in self.kernel.parameters or value != int(value):
+                if f"tcp_{cca}.{name}" not in self.kernel.parameters or value is None:
                     known = [p.split(".")[1] for p in self.kernel.parameters if f"_{cca}." in p]
-                    remedy = f"whole numbers for {', '.join(known) or 'nothing'} on this back end"
-                    raise SpecError.at(f"{place}.{name}", f"{value:g}", remedy)
+                    remedy = f"one of {', '.join(known) or 'none'}, as the kernel's module has it,"
+                    raise SpecError.at(f"{place}.{name}", f"{flow['options']}", remedy)
         return [
-            f"tcp_{cca}.{name}={int(value)}"
+            f"tcp_{cca}.{name}={value}"
             for cca, options in sorted(chosen.items())
             for name, value in sorted(options.items())
         ]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from narrows.store import StoredTrial
 
-SECONDS = 10
+MEMORY = "10s"
 VARIANTS = {
     PLAIN: AS_IT_IS,
-    "model": Variant("with a model of the buffer", "queue", {"buffer_model_s": SECONDS}),
+    "model": Variant("with a model of the buffer", "queue", {"buffer_model": MEMORY}),
 }
 ALONE, CUBIC, RENO = "4 BBR", "2 BBR + 2 CUBIC", "2 BBR + 2 Reno"
 MIXES = {ALONE: {"bbr": 4}, CUBIC: {"bbr": 2, "cubic": 2}, RENO: {"bbr": 2, "reno": 2}}

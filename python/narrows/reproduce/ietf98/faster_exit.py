@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 VARIANTS = {
     PLAIN: AS_IT_IS,
     "exit": Variant("full pipe after 1 round", "cubic", {"full_bw_rounds": 1}),
-    "prr": Variant("PRR-like recovery", "reno", {"prr_recovery": 1}),
-    "drain": Variant("drains to 1 BDP", "dctcp", {"drain_to_target": 1}),
+    "prr": Variant("PRR-like recovery", "reno", {"prr_recovery": True}),
+    "drain": Variant("drains to 1 BDP", "dctcp", {"drain_to_target": True}),
 }
 LONG, SHORT = "4 BBR", "the first 3 s of 1 BBR"
 BUFFERS = (0.5, 1.0, 2.0, 4.0)

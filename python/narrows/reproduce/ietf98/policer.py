@@ -29,7 +29,7 @@ HIGH, LOW = 20.0, 2.0
 
 def cases(scope: Scope) -> Iterator[Case]:
     """BBR with its long-term estimate, and for comparison without."""
-    for label, option in (("with", 1), ("without", 0)):
+    for label, option in (("with", True), ("without", False)):
         path = {
             "rate": "100mbit",
             "rtt": "40ms",

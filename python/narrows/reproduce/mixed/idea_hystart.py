@@ -28,7 +28,7 @@ def cases(scope: Scope) -> Iterator[Case]:
     for hystart in LABELS:
         for room in BUFFERS:
             for rate in testbed.rates(scope):
-                options = {"startup_hystart": hystart}
+                options = {"startup_hystart": bool(hystart)}
                 spec = ideas.spec(scope, ("cubic", "bbr"), rate, room, options)
                 yield Case({"hystart": hystart, "buffer_bdp": room, "rate_mbps": rate}, spec)
 

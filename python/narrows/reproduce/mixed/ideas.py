@@ -8,7 +8,7 @@ from typing import Any
 from narrows.reproduce.exhibit import Scope
 from narrows.reproduce.mixed import testbed
 
-Options = Mapping[str, float]
+Options = Mapping[str, float | str | bool]
 
 
 def spec(

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from narrows.store import StoredTrial
 
-VARIANTS = {PLAIN: AS_IT_IS, "adaptive": Variant("adaptive cap", "queue", {"adaptive_cap": 1})}
+VARIANTS = {
+    PLAIN: AS_IT_IS,
+    "adaptive": Variant("adaptive cap", "queue", {"adaptive_cap": True}),
+}
 ALONE, MIXED = "4 BBR", "2 BBR + 2 CUBIC"
 MIXES = {ALONE: {"bbr": 4}, MIXED: {"bbr": 2, "cubic": 2}}
 BUFFERS = (0.5, 1.0, 1.5, 2.0, 4.0, 8.0)

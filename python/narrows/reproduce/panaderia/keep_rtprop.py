@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 VARIANTS = {
     PLAIN: AS_IT_IS,
-    "kept": Variant("lowest RTT for ever", "queue", {"rtprop": 1}),
-    "confirmed": Variant("raised once confirmed", "reno", {"rtprop": 2}),
+    "kept": Variant("lowest RTT for ever", "queue", {"rtprop": "keep"}),
+    "confirmed": Variant("raised once confirmed", "reno", {"rtprop": "confirm"}),
 }
 MIX, ROUTE = "2 BBR + 2 CUBIC", "1 BBR, a longer path after 100 s"
 BUFFER = 1.75

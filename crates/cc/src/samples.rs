@@ -1,0 +1,240 @@
+//! What the sender tells a control.
+
+use narrows_base::{Duration, Rate, Time};
+
+use crate::progress::Progress;
+
+/// The sender's recovery state (Linux `enum tcp_ca_state`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecoveryState {
+    /// Nothing suspicious.
+    #[default]
+    Open,
+    /// SACKs or duplicates came, no loss is known.
+    Disorder,
+    /// The window is being reduced for a reason other than loss: ECN.
+    Cwr,
+    /// Lost packets are being repaired.
+    Recovery,
+    /// The retransmission timer fired.
+    Loss,
+}
+
+impl RecoveryState {
+    /// Whether PRR governs the window (Linux `tcp_in_cwnd_reduction`).
+    #[must_use]
+    pub const fn is_reducing(self) -> bool {
+        matches!(self, Self::Cwr | Self::Recovery)
+    }
+
+    /// The name in tables and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Disorder => "disorder",
+            Self::Cwr => "cwr",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// What one ACK tells about round-trip time; Linux's `pkts_acked` hook.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveredSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Packets newly acknowledged cumulatively.
+    pub acked: u32,
+    /// RTT of the most recently sent packet that the ACK covers and that was
+    /// never retransmitted.
+    pub rtt: Option<Duration>,
+    /// Packets in flight after the ACK was taken in.
+    pub in_flight: u32,
+    /// How far the flow has come (`snd_una` and `snd_nxt`).
+    pub progress: Progress,
+    /// Whether the sender really spaces its packets at the pacing rate.
+    pub paced: bool,
+    /// The rate that pacing and TSO sizing use now (`sk_pacing_rate`).
+    pub pacing_rate: Rate,
+    /// Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Whether the ACK echoes congestion experienced (ECE).
+    pub ece: bool,
+    /// Packets newly delivered by ACKs that carry ECE, since the flow began.
+    pub delivered_ce: u64,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+    /// PRR's window, while it is in force instead of the control's.
+    pub prr_cwnd: Option<u32>,
+}
+
+/// A delivery-rate sample (Linux `struct rate_sample`, tcp_rate.c).
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// Packets delivered over `interval`.
+    pub delivered: u64,
+    /// The longer of the send and the ACK interval; never zero.
+    pub interval: Duration,
+    /// The flow's `delivered` when the sampled packet was sent.
+    pub prior_delivered: u64,
+    /// Whether the sender had too little to send when the packet left.
+    pub app_limited: bool,
+    /// The flow when the packet left, for a control that watches packets.
+    pub at_send: Option<AtSend>,
+}
+
+/// The flow when a packet was last sent (`tx.in_flight` and `tx.lost` of Google's kernel;
+/// `P.tx_in_flight` and `P.lost` of draft-ietf-ccwg-bbr section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtSend {
+    /// Packets in flight, with this one.
+    pub in_flight: u32,
+    /// Packets marked lost since the flow began, modulo 2^32.
+    pub lost: u32,
+}
+
+/// A packet, or its retransmission, was marked lost (`skb_marked_lost` of Google's kernel).
+#[derive(Clone, Copy, Debug)]
+pub struct LostPacket {
+    /// When it was noticed.
+    pub now: Time,
+    /// The flow when it was sent.
+    pub at_send: AtSend,
+    /// Whether the sender had too little to send when it left.
+    pub app_limited: bool,
+    /// Packets marked lost since the flow began, with this one.
+    pub lost_total: u64,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+}
+
+/// What one ACK tells, after loss detection and the recovery state machine.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Packets newly delivered: acknowledged or SACKed (`rs.acked_sacked`).
+    pub acked: u32,
+    /// Packets newly marked lost by this ACK (`rs.losses`).
+    pub lost: u32,
+    /// Packets in flight now (`tcp_packets_in_flight`).
+    pub in_flight: u32,
+    /// Packets in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// Packets delivered since the flow began (`tp->delivered`).
+    pub delivered: u64,
+    /// When `delivered` last grew (`tp->delivered_mstamp`).
+    pub delivered_at: Time,
+    /// Packets marked lost since the flow began (`tp->lost`).
+    pub lost_total: u64,
+    /// The delivery-rate sample, when the ACK gives a valid one.
+    pub rate: Option<RateSample>,
+    /// RTT sample of this ACK (`rs.rtt_us`).
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest RTT over the last 300 s; `Duration::MAX` before the first sample.
+    pub min_rtt: Duration,
+    /// Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`).
+    pub ack_delayed: bool,
+    /// The recovery state after this ACK.
+    pub state: RecoveryState,
+    /// Whether a loss-based control may grow on this ACK: not reducing, and
+    /// `tcp_may_raise_cwnd`.
+    pub may_grow: bool,
+    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves.
+    pub departure: Time,
+}
+
+/// Why the window must shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Losses were found and Recovery begins (`tcp_enter_recovery`).
+    Loss,
+    /// An ACK echoed a CE mark and CWR begins.
+    Ecn,
+    /// A tail loss was repaired by its probe (`tcp_process_tlp_ack`).
+    TailLoss,
+    /// The retransmission timer fired. `reduce` tells whether `ssthresh` is
+    /// computed afresh, which repeated timeouts and timeouts within an episode
+    /// don't do; the window collapses either way (`tcp_enter_loss`).
+    Timeout {
+        /// Whether this timeout begins a new reduction.
+        reduce: bool,
+    },
+}
+
+/// The start of a congestion episode.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// When it was noticed.
+    pub now: Time,
+    /// Why.
+    pub kind: Congestion,
+    /// The state that the sender was in just before.
+    pub state: RecoveryState,
+    /// The window in force just before; within an episode PRR's, not the control's.
+    pub cwnd: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+    /// Packets marked lost since the flow began.
+    pub lost_total: u64,
+    /// How far the flow has come (`snd_una` and `snd_nxt`).
+    pub progress: Progress,
+}
+
+/// The last reduction was spurious (`tcp_undo_cwnd_reduction`).
+#[derive(Clone, Copy, Debug)]
+pub struct UndoEvent {
+    /// When it was noticed.
+    pub now: Time,
+    /// The window in force just before.
+    pub cwnd: u32,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+    /// Packets marked lost since the flow began.
+    pub lost_total: u64,
+}
+
+/// The flow starts to send with nothing in flight (`CA_EVENT_TX_START`).
+#[derive(Clone, Copy, Debug)]
+pub struct StartEvent {
+    /// When the packet leaves.
+    pub now: Time,
+    /// When the one before it left; `None` for the first packet of the flow.
+    pub last_sent: Option<Time>,
+    /// Whether the flow had too little to send (`tp->app_limited != 0`).
+    pub app_limited: bool,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Packets delivered since the flow began.
+    pub delivered: u64,
+}
+
+/// The window wasn't used; a loss-based control forgets part of it (RFC 7661's
+/// question, Linux's answer).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unused {
+    /// Nothing was sent for `timeouts` whole RTOs (`tcp_cwnd_restart`).
+    Idle {
+        /// Whole retransmission timeouts that passed.
+        timeouts: u32,
+        /// The initial window.
+        restart_window: u32,
+    },
+    /// For an RTO at most `used` packets were in flight (`tcp_cwnd_application_limited`).
+    Underused {
+        /// Most packets in flight over that time, at least the initial window.
+        used: u32,
+    },
+}

@@ -1,0 +1,33 @@
+"""A control's options as parameters of its kernel module, which are whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.spec import registry
+
+_NS = {"us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+_MOST = {"hystart": 1}
+"""Kernels know HyStart alone; the simulator's later exits from slow start have higher numbers."""
+
+
+def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | None]:
+    """The parameters by their names in the module; None for a value that it can't have.
+
+    `options` is that of a flow in a scenario.
+    """
+    known = {option["key"]: option for option in registry.ccas()[cca]["parameters"]}
+    return dict(_parameter(known[key], value) for key, value in options.items())
+
+
+def _parameter(option: Mapping[str, Any], value: float | str) -> tuple[str, int | None]:
+    if option["former"] is None:
+        return option["name"], int(value) if float(value).is_integer() else None
+    name, (words, unit) = option["former"]
+    if isinstance(value, str):
+        number, rest = int(words[value]), 0
+    else:
+        number, rest = divmod(int(value), _NS[unit])
+    fits = rest == 0 and number <= _MOST.get(name, number)
+    return name, number if fits else None
