@@ -19,7 +19,7 @@ from narrows.spec import registry
 from narrows.spec.overrides import dotted
 
 ENGINE = Path(__file__).parents[2] / "crates" / "spec" / "src"
-SOURCES = (ENGINE / "scenario.rs", ENGINE / "scenario" / "path.rs")
+SOURCES = (ENGINE / "scenario.rs", ENGINE.parents[1] / "net" / "src" / "path" / "config.rs")
 WHOLE = [
     'path.impairments=[{kind="loss", probability=0.001}]',
     'path.links=[{name="second", rate="8mbit", buffer="1bdp"}]',

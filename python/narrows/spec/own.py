@@ -179,9 +179,7 @@ def sources(ccas: Iterator[tuple[str, str]], near: Path) -> tuple[dict[str, Sour
     return found, problems
 
 
-def misfits(
-    cca: str, source: Source, options: Mapping[str, object], place: str
-) -> list[Problem]:
+def misfits(cca: str, source: Source, options: Mapping[str, object], place: str) -> list[Problem]:
     """Options that the class doesn't take."""
     made = load(cca, source)
     with _blamed(cca, source):
