@@ -54,6 +54,36 @@ pub(crate) const PROBE_RTT: Parameter =
         .in_steps_of(1_000)
         .formerly("probe_rtt_ms", OldNumbers::Unit("ms"));
 
+const RTPROP: Parameter = Parameter::word(
+    "rtprop",
+    &["expire", "keep", "confirm"],
+    "expire",
+    "when a higher lowest RTT is taken: once the old one expires, never, or once probes \
+  confirm it (IV-E2)",
+)
+.formerly("rtprop", OldNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")]));
+const RTPROP_PROBES: Parameter = Parameter::whole(
+    "rtprop_probes",
+    Fallback::Whole(5),
+    "probes that agree and confirm it (rtprop = \"confirm\")",
+)
+.positive()
+.at_most(100);
+const RTPROP_JUMP: Parameter = Parameter::number(
+    "rtprop_jump",
+    4.0,
+    "a single probe this many times as high confirms it (rtprop = \"confirm\")",
+)
+.between(1.125, 1000.0);
+const BUFFER_MODEL: Parameter = Parameter::duration(
+    "buffer_model",
+    Fallback::Off,
+    "use half of the own share of the buffer that losses showed within this time (IETF 98)",
+)
+.positive()
+.at_most(100_000_000_000_000)
+.formerly("buffer_model_s", OldNumbers::Unit("s"));
+
 /// Every option; `cwnd_gain` is the default of the one that names a variant.
 pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 16] {
     [
@@ -92,35 +122,10 @@ pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 16] {
             false,
             "the window's gain follows loss, throughput and RTT (Panaderia, AICT 2019, IV-E1)",
         ),
-        Parameter::word(
-            "rtprop",
-            &["expire", "keep", "confirm"],
-            "expire",
-            "when a higher lowest RTT is taken: once the old one expires, never, or once probes \
-             confirm it (IV-E2)",
-        )
-        .formerly("rtprop", OldNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")])),
-        Parameter::whole(
-            "rtprop_probes",
-            Fallback::Whole(5),
-            "probes that agree and confirm it (rtprop = \"confirm\")",
-        )
-        .positive()
-        .at_most(100),
-        Parameter::number(
-            "rtprop_jump",
-            4.0,
-            "a single probe this many times as high confirms it (rtprop = \"confirm\")",
-        )
-        .between(1.125, 1000.0),
-        Parameter::duration(
-            "buffer_model",
-            Fallback::Off,
-            "use half of the own share of the buffer that losses showed within this time (IETF 98)",
-        )
-        .positive()
-        .at_most(100_000_000_000_000)
-        .formerly("buffer_model_s", OldNumbers::Unit("s")),
+        RTPROP,
+        RTPROP_PROBES,
+        RTPROP_JUMP,
+        BUFFER_MODEL,
         Parameter::flag(
             "prr_recovery",
             false,
