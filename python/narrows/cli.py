@@ -38,8 +38,8 @@ DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 _ClickError = typer.BadParameter.__mro__[2]
 
 _BACKENDS = (
-    "What runs it: sim, uml, real Linux in virtual time (uml:NAME, a kernel of its own), or "
-    "kernel, this machine's Linux in real time (kernel:own, without iperf3)."
+    "What runs it: sim, the simulator; uml, real Linux in virtual time (uml:NAME, a certain "
+    "kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3)."
 )
 
 AllowCode = Annotated[
@@ -88,7 +88,7 @@ app.add_typer(store, name="store")
 def _options(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001 (its callback has done the work)
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -110,14 +110,19 @@ def run(
     backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
-    trials: Annotated[str | None, typer.Option(metavar="N", help="As run.trials.")] = None,
-    seed: Annotated[str | None, typer.Option(metavar="N", help="As run.seed.")] = None,
-    pcap: Annotated[bool, typer.Option("--pcap", help="Leave captures of the packets.")] = False,
-    snaplen: Annotated[
-        int | None, typer.Option(metavar="N", help="Bytes of each packet; else its headers.")
+    trials: Annotated[
+        str | None, typer.Option(metavar="N", help="Short for --set run.trials=N.")
     ] = None,
-    ipv6: Annotated[bool, typer.Option("--ipv6", help="Captures with IPv6 headers.")] = False,
-    qlog: Annotated[bool, typer.Option("--qlog", help="Leave qlogs of the senders.")] = False,
+    seed: Annotated[
+        str | None, typer.Option(metavar="N", help="Short for --set run.seed=N.")
+    ] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Write captures of the packets.")] = False,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Bytes to keep of each packet; by default its headers."),
+    ] = None,
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Write IPv6 headers.")] = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
     allow_code: AllowCode = None,
 ) -> None:
     """Run a specification and keep its results."""
@@ -234,15 +239,17 @@ def reproduce(
     ],
     backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
     profile: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The kernel; the document's by default.")
+        str | None,
+        typer.Option(metavar="NAME", help="The kernel to follow; by default the document's."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Runs at once; as many as cores.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Runs at once; by default one for each core."),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
 ) -> None:
-    """Make published figures again and judge what they claim; goes on where it stopped."""
+    """Make published figures again and judge their claims; resume where it stopped."""
     from narrows.console import ProgressBar
     from narrows.reproduce import make
 
@@ -283,11 +290,16 @@ def sweep(
     ] = None,
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", metavar="AXIS=VALUE", help="Only these: path.buffer=1bdp,2bdp."),
+        typer.Option(
+            "--filter", metavar="AXIS=VALUE", help="Run only these: path.buffer=1bdp,2bdp."
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much it would be.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how much there is to run.")
+    ] = False,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Runs at once; as many as cores.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Runs at once; by default one for each core."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     backend: Annotated[str, typer.Option(help=_BACKENDS)] = "sim",
@@ -296,11 +308,11 @@ def sweep(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help='Of a Dask scheduler, or "local" for processes here.'),
+        typer.Option(metavar="ADDRESS", help='A Dask scheduler, or "local" for processes here.'),
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Run every combination of a study; goes on where it stopped."""
+    """Run every combination of a study; resume where it stopped."""
     from narrows.console import ProgressBar
     from narrows.sweeps import estimate, execute, prepare
     from narrows.sweeps.text import estimate_lines, outcome_lines
@@ -320,7 +332,7 @@ def sweep(
 @app.command()
 def compare(
     scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO", help="A specification, or a directory of some.")
+        Path, typer.Argument(metavar="SCENARIO", help="A specification, or a directory of them.")
     ],
     sets: Annotated[
         list[str] | None, typer.Option("--set", metavar="PLACE=VALUE", help="Change a value.")
@@ -328,12 +340,13 @@ def compare(
     backends: Annotated[
         str, typer.Option(metavar="NAMES", help="Two or three: sim, uml, uml:NAME.")
     ] = "sim,uml",
-    trials: Annotated[int, typer.Option(metavar="N", help="Runs of each, at least.")] = 4,
+    trials: Annotated[int, typer.Option(metavar="N", help="Least number of runs of each.")] = 4,
     max_trials: Annotated[
-        int | None, typer.Option(metavar="N", help="And at most; 12 unless N trials are more.")
+        int | None,
+        typer.Option(metavar="N", help="Greatest number; by default 12, or --trials if more."),
     ] = None,
     until_decided: Annotated[
-        bool, typer.Option("--until-decided", help="As --max-trials 200.")
+        bool, typer.Option("--until-decided", help="Short for --max-trials 200.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,

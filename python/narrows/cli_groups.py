@@ -25,15 +25,18 @@ def build(
         Path | None, typer.Option(metavar="TREE", help="A Linux source tree; it isn't changed.")
     ] = None,
     debian: Annotated[
-        str | None, typer.Option(metavar="PACKAGE", help="As linux-source-6.12, the default.")
+        str | None,
+        typer.Option(metavar="PACKAGE", help="Debian's source; by default linux-source-6.12."),
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="What to call it.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The kernel's name here.")
+    ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Further CONFIG_ lines.")
+        Path | None, typer.Option(metavar="FILE", help="A file of further CONFIG_ lines.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="As make -j.")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Jobs of make at once.")] = None,
 ) -> None:
-    """Build a kernel as a program and keep it; takes minutes."""
+    """Build a kernel as a program and keep it; this takes minutes."""
     from narrows.backends.uml import build as build_kernel
     from narrows.console import StepBar
 
@@ -69,7 +72,9 @@ def list_store(directory: Annotated[str, _STORE]) -> None:
 @store.command("gc")
 def collect_garbage(
     directory: Annotated[str, _STORE],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+    ] = False,
 ) -> None:
     """Remove runs that no study has any more, and what killed sweeps left."""
     from narrows.store import collect, open_store
@@ -81,7 +86,7 @@ def collect_garbage(
 @store.command()
 def verify(
     directory: Annotated[str, _STORE],
-    remove: Annotated[bool, typer.Option("--remove", help="Remove them for a new sweep.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove damaged runs.")] = False,
 ) -> None:
     """Compare every stored run with its digests; exit status 1 if one is damaged."""
     from narrows.store import damage, open_store

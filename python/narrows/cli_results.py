@@ -17,13 +17,14 @@ def add(app: typer.Typer) -> None:
 
 
 def export(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="Results of a sweep or a run.")],
     table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
     form: Annotated[
         str, typer.Option("--format", help="csv, parquet, json; of a run iperf3, flent, mahimahi.")
     ] = "csv",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write; by default standard output."),
     ] = None,
 ) -> None:
     """Write one table of all runs in a directory, or a run in the format of another program."""
@@ -43,22 +44,29 @@ def export(
 
 
 def figure(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="Of a sweep or a run.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="Results of a sweep or a run.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="share, heatmap, timeline, ...")],
     metric: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Of the table summary, or of flows.")
+        str | None, typer.Option(metavar="COLUMN", help="A column of summary or flows.")
     ] = None,
-    x: Annotated[str | None, typer.Option(metavar="AXIS", help="Across.")] = None,
-    y: Annotated[str | None, typer.Option(metavar="AXIS", help="Up, in a heat map.")] = None,
+    x: Annotated[str | None, typer.Option(metavar="AXIS", help="The x axis.")] = None,
+    y: Annotated[str | None, typer.Option(metavar="AXIS", help="The y axis of a heat map.")] = None,
     by: Annotated[str | None, typer.Option(metavar="AXIS", help="A line for each value.")] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="AXIS=VALUE", help="Only these: path.rate=40mbit,80mbit."),
+        typer.Option(
+            "--where", metavar="AXIS=VALUE", help="Show only these: path.rate=40mbit,80mbit."
+        ),
     ] = None,
-    trial: Annotated[int, typer.Option(metavar="N", help="Of a figure of one run.")] = 1,
-    form: Annotated[str, typer.Option("--format", help="png, svg, html; several.")] = "png,svg",
+    trial: Annotated[
+        int, typer.Option(metavar="N", help="Which trial, for a figure of one run.")
+    ] = 1,
+    form: Annotated[
+        str, typer.Option("--format", help="One or several of png, svg, html.")
+    ] = "png,svg",
     out: Annotated[
-        Path | None, typer.Option(metavar="STEM", help="Files without their endings; else NAME.")
+        Path | None,
+        typer.Option(metavar="STEM", help="Path of the files without ending; by default NAME."),
     ] = None,
 ) -> None:
     """Draw a figure of stored results."""
@@ -74,7 +82,8 @@ def figure(
 
 def import_(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Of iperf3, flent, mahimahi, or CSV.")
+        list[str],
+        typer.Argument(metavar="FILE...", help="Files of iperf3, flent, mahimahi, or CSV."),
     ],
     form: Annotated[
         str | None, typer.Option("--format", help="iperf3, flent, csv or mahimahi.")
@@ -86,7 +95,7 @@ def import_(
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace other results there.")] = False,
 ) -> None:
-    """Make results of what other programs measured; flows of several files ran together."""
+    """Make results from what other programs measured; several files count as one run."""
     from narrows.console import print_summary
     from narrows.exchange import import_files
 
