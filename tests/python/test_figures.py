@@ -15,6 +15,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.runs.cwnd import cwnd
 from narrows.figures.runs.internals import internals
 from narrows.figures.runs.timeline import timeline, window_of
+from narrows.spec import registry
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +219,7 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("cca", [*palette.NAMES, "some-new-control"])
+@pytest.mark.parametrize("cca", [*registry.ccas(), "some-new-control"])
 def test_lines_stand_out_from_light_and_dark_grounds(cca):
     colour = palette.colour(cca)
     assert 1.05 / (luminance(colour.light) + 0.05) >= 3
@@ -228,3 +229,13 @@ def test_lines_stand_out_from_light_and_dark_grounds(cca):
 def test_a_control_always_has_the_same_colour():
     assert palette.colour("bbr") != palette.colour("cubic")
     assert palette.colour("some-new-control") == palette.colour("some-new-control")
+
+
+def test_every_control_of_the_registry_has_its_title():
+    assert {palette.name(cca) for cca in registry.ccas()} >= {"BBRv3", "LEDBAT++", "Westwood+"}
+    assert palette.name("bic") == "bic"
+
+
+def test_a_control_is_no_bbr_by_its_name():
+    assert registry.is_bbr("bbr_shallow")
+    assert not registry.is_bbr("bbr_of_mine:Control")

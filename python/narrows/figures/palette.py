@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from narrows.spec import registry
+
 
 @dataclass(frozen=True, slots=True)
 class Colour:
@@ -70,17 +72,6 @@ COLOURS: dict[str, Colour] = {
 
 OTHERS = (PURPLE, OCHRE, SKY, GREEN, GREY)
 
-NAMES = {
-    "bbr": "BBR",
-    "bbr2": "BBRv2",
-    "bbr3": "BBRv3",
-    "cubic": "CUBIC",
-    "reno": "Reno",
-    "dctcp": "DCTCP",
-    "prague": "Prague",
-    "vegas": "Vegas",
-}
-
 
 def colour(key: str) -> Colour:
     """The colour of a key; a key without one always gets the same stand-in."""
@@ -90,4 +81,4 @@ def colour(key: str) -> Colour:
 
 def name(cca: str) -> str:
     """How people write the name of a congestion control."""
-    return NAMES.get(cca, cca)
+    return registry.title(cca)

@@ -49,6 +49,18 @@ def _simulated() -> dict[str, Mapping[str, Any]]:
     return {entry["name"]: entry for entry in _native.ccas()}
 
 
+def title(cca: str) -> str:
+    """How people write the name of a control; one that the simulator lacks has its own name."""
+    entry = _simulated().get(cca)
+    return str(entry["title"]) if entry else cca
+
+
+def is_bbr(cca: str) -> bool:
+    """Whether a control is of BBR's family, whatever it is called."""
+    entry = _simulated().get(cca)
+    return entry is not None and entry["family"] == "bbr"
+
+
 def ecn_need(cca: str) -> str | None:
     """What a control needs of explicit congestion notification: "dctcp", "l4s" or nothing."""
     entry = ccas().get(cca)

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from narrows.columns import shaped
+from narrows.spec.registry import is_bbr
 
 _UNIT = 256
 """BBR's gains are in 256ths."""
@@ -38,7 +39,7 @@ def cca_states(scenario: Mapping[str, Any]) -> pl.Expr:
     )
     slow = pl.col("cwnd") < pl.col("ssthresh")
     other = pl.when(slow).then(pl.lit("slow_start")).otherwise(pl.lit("congestion_avoidance"))
-    of_other_kind = [i for i, flow in enumerate(scenario["flows"]) if flow["cca"].startswith("bbr")]
+    of_other_kind = [i for i, flow in enumerate(scenario["flows"]) if is_bbr(flow["cca"])]
     return (
         pl.when(pl.col("cwnd").is_null())
         .then(pl.lit(""))

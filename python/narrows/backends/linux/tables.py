@@ -14,6 +14,7 @@ import polars as pl
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.columns import shaped
+from narrows.spec.registry import is_bbr
 
 Tables = dict[str, pl.DataFrame]
 
@@ -95,7 +96,7 @@ def flow_samples(
 
 def _paced(scenario: Mapping[str, Any]) -> pl.Expr:
     """Whether a flow's pacing rate is kept to: by `fq`, or because its control is a BBR."""
-    bbr = [i for i, flow in enumerate(scenario["flows"]) if flow["cca"].startswith("bbr")]
+    bbr = [i for i, flow in enumerate(scenario["flows"]) if is_bbr(flow["cca"])]
     return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(bbr)
 
 

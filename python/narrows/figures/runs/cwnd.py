@@ -9,6 +9,7 @@ from narrows.figures import frames
 from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Scenario, Tables
 from narrows.figures.model import Figure, Line, Panel, Span, Stack
 from narrows.figures.palette import name
+from narrows.spec.registry import is_bbr
 
 
 def cwnd(
@@ -59,7 +60,7 @@ def _states(rows: pl.DataFrame, cca: str) -> tuple[Span, ...]:
     BBR's own states rule all it does. Other controls have two phases, and what
     matters more is when the sender repairs losses.
     """
-    if cca.startswith("bbr"):
+    if is_bbr(cca):
         own = frames.stays(rows, "cca_state")
         return tuple(Span(a, b, f"state:{state}", state.upper()) for a, b, state in own)
     repairing = pl.col("state").is_in(["recovery", "loss", "cwr"])

@@ -13,6 +13,7 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups, Scenario, Tables
 from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
 from narrows.metrics import windows
+from narrows.spec.registry import is_bbr
 
 WINDOW_S = 0.5
 """Windows of the document; runs under 20 windows long have shorter ones."""
@@ -110,7 +111,7 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
         # All flows wait in one queue: the later, thinner lines leave the first one visible.
         lines.append(_line(members, x, y, "line", 1.0 if place else 2.2))
     estimates = frames.internal(tables, "min_rtt_ms")
-    for members in (m for m in classes if m.cca.startswith("bbr")):
+    for members in (m for m in classes if is_bbr(m.cca)):
         x, y = frames.class_mean(estimates, members, "value")
         label = f"{members.label}'s RTprop"
         lines.append(Line(label, x, y, members.cca, dash="dot", kind="step", width=1.8))
