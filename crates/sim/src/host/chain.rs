@@ -1,9 +1,12 @@
 //! A sender that connects, and connects again in a chain.
 
 use narrows_base::{Duration, FlowId, Packet, Time};
-use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
+use narrows_tcp::{MakeControl, Segment, Sender, SenderConfig, SenderStats};
 
-use super::{Completed, ControlFactory, add};
+use super::completed::Completed;
+
+/// Makes the congestion control of a connection.
+pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
 
 /// What a flow does over the run.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +91,7 @@ impl Chain {
     /// Counters over the whole chain.
     pub(crate) fn stats(&self) -> SenderStats {
         let now = self.sender.as_ref().map(Sender::stats).unwrap_or_default();
-        add(self.past, now)
+        self.past + now
     }
 
     pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
@@ -143,7 +146,7 @@ impl Chain {
         match self.plan.repeat_gap {
             None => self.done = true,
             Some(gap) => {
-                self.past = add(self.past, stats);
+                self.past = self.past + stats;
                 if let Some(metrics) = &mut self.config.metrics {
                     sender.remember(metrics);
                 }

@@ -1,44 +1,14 @@
 //! A sender whose connections come at random and run side by side.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
-use super::{Chain, Completed, ControlFactory, add};
+use super::chain::{Chain, ControlFactory};
+use super::completed::Completed;
+use super::deadlines::Deadlines;
 use crate::draw::Draw;
-
-/// Which connection must be polled when.
-#[derive(Debug, Default)]
-pub(super) struct Deadlines {
-    ordered: BTreeSet<(Time, u32)>,
-    of: BTreeMap<u32, Time>,
-}
-
-impl Deadlines {
-    pub(super) fn set(&mut self, instance: u32, deadline: Option<Time>) {
-        let old = match deadline {
-            Some(at) => self.of.insert(instance, at),
-            None => self.of.remove(&instance),
-        };
-        if old == deadline {
-            return;
-        }
-        if let Some(old) = old {
-            self.ordered.remove(&(old, instance));
-        }
-        self.ordered.extend(deadline.map(|at| (at, instance)));
-    }
-
-    pub(super) fn earliest(&self) -> Option<(Time, u32)> {
-        self.ordered.first().copied()
-    }
-
-    /// A connection that is due.
-    pub(super) fn due(&self, now: Time) -> Option<u32> {
-        self.earliest().filter(|&(at, _)| at <= now).map(|(_, instance)| instance)
-    }
-}
 
 /// Connections that arrive one after another, whether the ones before are done or not.
 pub(crate) struct Crowd {
@@ -121,7 +91,7 @@ impl Crowd {
             size: Some(open.size),
             retransmitted: stats.retransmitted,
         });
-        self.past = add(self.past, stats);
+        self.past = self.past + stats;
         if let Some(metrics) = &mut self.config.metrics {
             open.sender.remember(metrics);
         }
@@ -159,7 +129,7 @@ impl Crowd {
     }
 
     pub(super) fn stats(&self) -> SenderStats {
-        self.open.values().fold(self.past, |sum, open| add(sum, open.sender.stats()))
+        self.open.values().fold(self.past, |sum, open| sum + open.sender.stats())
     }
 
     pub(super) fn view(&self) -> Option<SenderView> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use narrows_base::{Packet, Time};
 use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 
-use super::crowd::Deadlines;
+use super::deadlines::Deadlines;
 
 /// The receivers of a flow.
 #[allow(clippy::large_enum_variant)] // one receiver is the usual: no pointer to it

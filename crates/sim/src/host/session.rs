@@ -4,7 +4,8 @@ use narrows_base::{FlowId, Packet, Time};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
 
 use super::app::App;
-use super::{Chain, Completed, ControlFactory};
+use super::chain::{Chain, ControlFactory};
+use super::completed::Completed;
 
 /// A connection with an application that doesn't write all the time.
 pub(crate) struct Session {

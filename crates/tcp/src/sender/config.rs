@@ -1,5 +1,7 @@
 //! What a sender is told, and what it shows.
 
+use std::ops::Add;
+
 use narrows_base::{Duration, FlowId, Rate, Time};
 use narrows_cc::{CongestionControl, RecoveryState};
 
@@ -62,6 +64,21 @@ pub struct SenderStats {
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+}
+
+/// The counters of two connections together.
+impl Add for SenderStats {
+    type Output = Self;
+    fn add(self, rhs: Self) -> Self {
+        Self {
+            sent: self.sent + rhs.sent,
+            delivered: self.delivered + rhs.delivered,
+            delivered_ce: self.delivered_ce + rhs.delivered_ce,
+            lost: self.lost + rhs.lost,
+            retransmitted: self.retransmitted + rhs.retransmitted,
+            timeouts: self.timeouts + rhs.timeouts,
+        }
+    }
 }
 
 /// What can be seen of a sender at an instant (`struct tcp_info`).

@@ -8,14 +8,14 @@ use narrows_base::{Direction, FlowId, Packet, Point, Time};
 use narrows_record::Observer;
 use narrows_tcp::{Segment, Sender};
 
-use crate::SimTap;
-use crate::engine::Engine;
+use super::Engine;
 use crate::network::{BOTTLENECK, Node, Role};
+use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<'_, O, T> {
     /// A packet leaves an element.
     #[inline]
-    pub(crate) fn tap_departure(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
+    pub(super) fn tap_departure(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
         if !self.tap.wants_packets() {
             return;
         }
@@ -33,7 +33,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
 
     /// A packet reaches an element, which hasn't seen it yet.
     #[inline]
-    pub(crate) fn tap_arrival(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+    pub(super) fn tap_arrival(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         if !self.tap.wants_packets() {
             return;
         }
@@ -52,7 +52,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
 
     /// A sender has handled everything that was due.
     #[inline]
-    pub(crate) fn tap_sender(&mut self, id: usize, at: Time) {
+    pub(super) fn tap_sender(&mut self, id: usize, at: Time) {
         if !self.tap.wants_senders() {
             return;
         }

@@ -1,6 +1,8 @@
 //! The event loop: the element with the earliest deadline is polled, and what
 //! leaves it is handed on.
 
+mod taps;
+
 use std::ops::ControlFlow;
 
 use narrows_base::{FlowId, Packet, Time};
@@ -10,13 +12,13 @@ use narrows_record::{
 };
 use narrows_tcp::{Kind, Segment};
 
-use crate::SimTap;
 use crate::account::Accounts;
 use crate::agenda::Agenda;
 use crate::ending::{Ending, StopWhen};
 use crate::host::Completed;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
+use crate::sim_tap::SimTap;
 
 /// Agenda entries between two reports of progress.
 const PROGRESS_EVENTS: u32 = 1 << 14;

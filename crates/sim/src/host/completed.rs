@@ -1,0 +1,15 @@
+//! What a host tells of a transfer that is complete.
+
+use narrows_base::Time;
+
+/// A transfer that is complete: a flow of a chain or a crowd, or an answer or a chunk
+/// of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completed {
+    pub(crate) instance: u32,
+    pub(crate) start: Time,
+    pub(crate) end: Time,
+    /// Payload in bytes; none if the flow had no size.
+    pub(crate) size: Option<u64>,
+    pub(crate) retransmitted: u64,
+}

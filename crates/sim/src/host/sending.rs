@@ -1,0 +1,174 @@
+//! The sending side of a flow.
+
+use narrows_base::{Duration, FlowId, Packet, Time};
+use narrows_spec::scenario::Workload;
+use narrows_tcp::{Segment, Sender, SenderStats, SenderView};
+
+use super::app::App;
+use super::chain::Chain;
+use super::completed::Completed;
+use super::crowd::Crowd;
+use super::session::Session;
+use crate::draw::Draws;
+
+/// The sending side of a flow. What sessions and crowds do is never inlined: a chain is the
+/// usual host, and the event loop stays small around it.
+#[allow(clippy::large_enum_variant)] // a chain is the busiest: no pointer to it
+pub(crate) enum SendingHost {
+    /// One connection, or one after another.
+    Chain(Chain),
+    /// One connection with pauses.
+    Session(Box<Session>),
+    /// Connections side by side.
+    Crowd(Box<Crowd>),
+}
+
+impl SendingHost {
+    /// The host for a flow with this plan and workload; `draws` makes the random
+    /// stream of one of its quantities.
+    pub(crate) fn new(chain: Chain, workload: Option<&Workload>, draws: Draws) -> Self {
+        let Some(workload) = workload else { return Self::Chain(chain) };
+        match workload {
+            Workload::Arrivals { gap_ns, size_bytes } => {
+                let (gap, size) = (draws.of(gap_ns, "gap"), draws.of(size_bytes, "size"));
+                Self::Crowd(Box::new(Crowd::new(chain, gap, size)))
+            }
+            Workload::OnOff { on_ns, off_ns } => {
+                let (on, off) = (draws.of(on_ns, "on"), draws.of(off_ns, "off"));
+                Self::Session(Box::new(Session::new(chain, App::on_off(on, off))))
+            }
+            Workload::Requests { think_ns, size_bytes } => {
+                let (think, size) = (draws.of(think_ns, "think"), draws.of(size_bytes, "size"));
+                Self::Session(Box::new(Session::new(chain, App::requests(think, size))))
+            }
+            Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns } => {
+                let [chunk, start, buffer] =
+                    [chunk_ns, start_ns, buffer_ns].map(|&ns| Duration::from_nanos(ns));
+                let app = App::video(*bitrate_bps, chunk, start, buffer);
+                Self::Session(Box::new(Session::new(chain, app)))
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn flow(&self) -> FlowId {
+        match self {
+            Self::Chain(chain) => chain.flow(),
+            Self::Session(session) => session.flow(),
+            Self::Crowd(crowd) => crowd.flow(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        match self {
+            Self::Chain(chain) => chain.receive(packet, now),
+            Self::Session(session) => session.receive(packet, now),
+            Self::Crowd(crowd) => crowd.receive(packet, now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        match self {
+            Self::Chain(chain) => chain.poll(now),
+            Self::Session(session) => session.poll(now),
+            Self::Crowd(crowd) => crowd.poll(now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        match self {
+            Self::Chain(chain) => chain.next_deadline(),
+            Self::Session(session) => session.next_deadline(),
+            Self::Crowd(crowd) => crowd.next_deadline(),
+        }
+    }
+
+    /// Takes what was completed, one at a time, and plans what follows.
+    #[inline]
+    pub(crate) fn take_completed(&mut self) -> Option<Completed> {
+        match self {
+            Self::Chain(chain) => chain.take_completed(),
+            Self::Session(session) => session.take_completed(),
+            Self::Crowd(crowd) => crowd.take_completed(),
+        }
+    }
+
+    /// The connection, if there is just one.
+    #[inline]
+    pub(crate) fn sender_mut(&mut self) -> Option<&mut Sender> {
+        match self {
+            Self::Chain(chain) => chain.sender_mut(),
+            Self::Session(session) => session.sender_mut(),
+            Self::Crowd(_) => None,
+        }
+    }
+
+    /// Takes the RTT sample of the last segment, if it gave one.
+    #[inline]
+    pub(crate) fn take_rtt(&mut self) -> Option<Duration> {
+        match self {
+            Self::Crowd(crowd) => crowd.take_rtt(),
+            host => host.sender_mut().and_then(Sender::take_rtt),
+        }
+    }
+
+    /// What can be seen of the connection; of a crowd, what the youngest one shows, with
+    /// window and flight of all.
+    pub(crate) fn view(&self) -> Option<SenderView> {
+        match self {
+            Self::Chain(chain) => chain.sender().and_then(Sender::view),
+            Self::Session(session) => session.sender().and_then(Sender::view),
+            Self::Crowd(crowd) => crowd.view(),
+        }
+    }
+
+    /// Shows the named internals of control and workload at `now`.
+    pub(crate) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        match self {
+            Self::Chain(chain) => {
+                if let Some(sender) = chain.sender() {
+                    sender.inspect(visit);
+                }
+            }
+            Self::Session(session) => session.inspect(now, visit),
+            Self::Crowd(crowd) => crowd.inspect(visit),
+        }
+    }
+
+    /// Counters over all connections.
+    pub(crate) fn stats(&self) -> SenderStats {
+        match self {
+            Self::Chain(chain) => chain.stats(),
+            Self::Session(session) => session.stats(),
+            Self::Crowd(crowd) => crowd.stats(),
+        }
+    }
+
+    /// Whether the flow has done all that it will ever do.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self, Self::Chain(chain) if chain.is_done())
+    }
+
+    /// Whether the flow, or each one of its chain, has a size.
+    pub(crate) fn is_sized(&self) -> bool {
+        matches!(self, Self::Chain(chain) if chain.is_sized())
+    }
+
+    /// The flow that this one accompanies.
+    pub(crate) fn while_flow(&self) -> Option<usize> {
+        match self {
+            Self::Chain(chain) => chain.while_flow(),
+            Self::Session(_) | Self::Crowd(_) => None,
+        }
+    }
+
+    /// Starts no further connection.
+    pub(crate) fn end_chain(&mut self) {
+        if let Self::Chain(chain) = self {
+            chain.end_chain();
+        }
+    }
+}

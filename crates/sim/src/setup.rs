@@ -1,0 +1,133 @@
+//! What a scenario's flows are made of, and when a run is looked at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
+use narrows_cc::CcConfig;
+use narrows_spec::scenario::{Ecn, Flow, Level, Scenario, SocketBuffers, Workload};
+use narrows_tcp::{
+    BufferLimits, EcnMode, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
+};
+
+use crate::controls::Controls;
+use crate::draw::Draws;
+use crate::ending::StopWhen;
+use crate::host::{Chain, ControlFactory, Plan, ReceivingHost, SendingHost};
+use crate::sampler::Sampler;
+
+/// Initial window in packets (RFC 6928).
+const INITIAL_CWND: u32 = 10;
+
+/// What ends the run before its time.
+pub(crate) fn stop_when(scenario: &Scenario) -> StopWhen {
+    let index_of = |name: &str| scenario.flows.iter().position(|flow| flow.name == name);
+    match scenario.run.stop_when.as_deref() {
+        None => StopWhen::Never,
+        Some("all") => StopWhen::AllSizedDone,
+        Some(name) => index_of(name).map_or(StopWhen::Never, StopWhen::Done),
+    }
+}
+
+/// When flows and queues are looked at.
+pub(crate) fn sampler(scenario: &Scenario) -> Sampler {
+    let interval = (scenario.run.record > Level::Summary)
+        .then(|| Duration::from_nanos(scenario.run.sample_interval_ns));
+    let rate = Rate::from_bps(scenario.path.rate_bps);
+    let packet_time = rate.time_to_send(Bytes::new(1500));
+    Sampler::new(interval, Time::from_nanos(scenario.run.warmup_ns), packet_time)
+}
+
+/// The ends of all flows.
+pub(crate) fn hosts(
+    scenario: &Scenario,
+    controls: &Controls,
+    profile: &'static TcpProfile,
+    note_lost: bool,
+) -> Vec<(SendingHost, ReceivingHost)> {
+    let limits = match scenario.host.socket_buffers {
+        SocketBuffers::Stock => BufferLimits::Stock,
+        SocketBuffers::Raised => BufferLimits::Raised,
+        SocketBuffers::Unlimited => BufferLimits::Unlimited,
+    };
+    let flows = scenario.flows.iter().enumerate();
+    let numbers: BTreeMap<&str, usize> =
+        flows.clone().map(|(index, flow)| (flow.name.as_str(), index)).collect();
+    let host = |(index, flow): (usize, &Flow)| {
+        let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
+        let plan = Plan {
+            start: Time::from_nanos(flow.start_ns),
+            stop: flow.stop_ns.map(Time::from_nanos),
+            repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
+            while_flow: flow.while_flow.as_deref().and_then(|name| numbers.get(name).copied()),
+        };
+        let config = SenderConfig {
+            flow: id,
+            mss: MSS,
+            initial_cwnd: INITIAL_CWND,
+            profile,
+            fq: scenario.host.fq,
+            timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
+            limits,
+            size: flow.size_bytes,
+            closes: true,
+            ecn: ecn_mode(flow.ecn),
+            gso: scenario.host.gso,
+            instance: 0,
+            note_lost,
+            metrics: scenario.host.metrics_save.then(Metrics::default),
+        };
+        let factory = control_factory(scenario.seed, flow, controls, profile);
+        let chain = Chain::new(plan, config, factory);
+        let draws = Draws { seed: scenario.seed, flow: &flow.name };
+        let sender = SendingHost::new(chain, flow.workload.as_ref(), draws);
+        let receiver = ReceivingHost::new(
+            ReceiverConfig {
+                flow: id,
+                profile,
+                limits,
+                gro: Duration::from_nanos(scenario.host.gro_ns),
+                ecn: ecn_mode(flow.ecn),
+                window_clamp: flow.receive_window_bytes,
+                instance: 0,
+            },
+            matches!(flow.workload, Some(Workload::Arrivals { .. })),
+        );
+        (sender, receiver)
+    };
+    flows.map(host).collect()
+}
+
+fn ecn_mode(ecn: Ecn) -> EcnMode {
+    match ecn {
+        Ecn::Off => EcnMode::Off,
+        Ecn::Classic => EcnMode::Classic,
+        Ecn::Dctcp => EcnMode::Dctcp,
+        Ecn::L4s => EcnMode::L4s,
+    }
+}
+
+/// Makes the flow's congestion controls, one for each connection of its chain.
+fn control_factory(
+    seed: u64,
+    flow: &Flow,
+    controls: &Controls,
+    profile: &'static TcpProfile,
+) -> ControlFactory {
+    let (name, options) = (flow.name.clone(), flow.options.clone());
+    let make = controls.maker(&flow.cca);
+    Box::new(move |instance| -> MakeControl {
+        let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
+        let (make, options) = (Arc::clone(&make), options.clone());
+        Box::new(move |_now, rtt, initial_cwnd| {
+            make(CcConfig {
+                mss: MSS,
+                initial_cwnd,
+                initial_rtt: Some(rtt),
+                profile: &profile.cc,
+                random,
+                options,
+            })
+        })
+    })
+}
