@@ -57,7 +57,7 @@ impl Rate {
 
     /// Megabits (10^6 bits) per second.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "for people: 53 bits are enough")]
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
     }

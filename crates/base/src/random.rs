@@ -38,7 +38,10 @@ impl Stream {
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
-            #[allow(clippy::cast_possible_truncation)]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "each half of the product is wanted"
+            )]
             if product as u64 >= threshold {
                 return (product >> 64) as u64;
             }
@@ -46,7 +49,7 @@ impl Stream {
     }
 
     /// A uniform number in [0, 1) with 53 random bits.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
     pub fn unit(&mut self) -> f64 {
         const SCALE: f64 = 1.0 / (1u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 * SCALE

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p narrows-sim --example run_scenario -- scenario.json
 
-#![allow(clippy::disallowed_methods, clippy::cast_precision_loss)] // a clock, for the person's sake
+#![expect(clippy::disallowed_methods, reason = "a clock, for the person's sake")]
 
 use std::error::Error;
 use std::ops::ControlFlow;

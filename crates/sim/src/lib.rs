@@ -3,6 +3,13 @@
 //! No operating system, no thread, no clock: the same scenario gives the same
 //! events, bit for bit, in any build and on any machine.
 
+#![warn(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 mod account;
 pub mod agenda;
 mod controls;

@@ -36,7 +36,6 @@ fn step() -> Choice {
 }
 
 /// Goodput of all flows in Mbit/s, mean queueing delay in ms, packets dropped and marked.
-#[allow(clippy::cast_precision_loss)]
 fn outcome(log: &Log, flows: u32) -> (f64, f64, u64, u64) {
     let goodput = (0..flows).map(|flow| log.goodput(flow, 2.0, 12.0)).sum();
     let last = log.queues.last().expect("a sample").1;

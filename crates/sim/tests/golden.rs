@@ -24,7 +24,6 @@ fn controls_on_paths() {
     insta::assert_snapshot!(table);
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn row(table: &mut String, cca: &str, rtt_ms: u64, percent: u64) {
     let mut case = scenario(MBPS, rtt_ms, bdp(MBPS, rtt_ms, percent), &[cca, cca]);
     case.run.duration_ns = 30 * SECOND;

@@ -162,9 +162,7 @@ fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&common::Log) -> f64
         case.seed = seed;
         measure(&run(&case))
     });
-    #[allow(clippy::cast_precision_loss)]
-    let mean = each.sum::<f64>() / seeds as f64;
-    mean
+    each.sum::<f64>() / seeds as f64
 }
 
 #[test]

@@ -38,7 +38,6 @@ fn impairment(kind: &str, direction: Direction, values: &[(&str, Value)]) -> Imp
 }
 
 /// Mean backlog of a link in packets.
-#[allow(clippy::cast_precision_loss)]
 fn queue(log: &Log, link: u32) -> f64 {
     let own = log.queues.iter().filter(|(_, sample)| sample.link == link);
     let depths: Vec<_> = own.map(|(_, sample)| sample.backlog_packets as f64).collect();

@@ -213,8 +213,7 @@ mod tests {
             let una = 10 * u32::try_from(round).unwrap() + 1;
             rtt.update(sample * 1000, una, una + 9);
             let near = |value: u64, want: f64, scale: f64| {
-                #[allow(clippy::cast_precision_loss)]
-                let value = value as f64 / scale;
+                let value = f64::from(u32::try_from(value).unwrap()) / scale;
                 assert!((value - want).abs() < 0.01, "round {round}: {value} instead of {want}");
             };
             near(rtt.srtt8, srtt, 8000.0);

@@ -1,5 +1,10 @@
 //! TCP sockets of other processes, by `NETLINK_SOCK_DIAG` (sock_diag(7)).
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "constants and lengths that netlink's own fields hold"
+)]
+
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, OwnedFd};

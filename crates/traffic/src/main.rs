@@ -4,6 +4,13 @@
 //! process, and writes CSV files. `narrows-traffic power-off` ends the virtual machine
 //! whose first process it is.
 
+#![warn(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 use std::process::ExitCode;
 
 mod capture;
@@ -18,7 +25,7 @@ mod queue;
 mod receiver;
 mod run;
 mod sender;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
 
 fn run_file(path: &str) -> Result<(), String> {

@@ -137,7 +137,8 @@ mod tests {
     use super::*;
 
     fn attr(kind: u16, payload: &[u8]) -> Vec<u8> {
-        let mut out = ((payload.len() + 4) as u16).to_ne_bytes().to_vec();
+        let mut out =
+            u16::try_from(payload.len() + 4).expect("a short attribute").to_ne_bytes().to_vec();
         out.extend(kind.to_ne_bytes());
         out.extend(payload);
         out.resize(out.len().next_multiple_of(4), 0);

@@ -1,5 +1,11 @@
 //! The system calls, each a safe function.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "constants and sizes that the kernel's own fields hold"
+)]
+
 use std::fs::File;
 use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};

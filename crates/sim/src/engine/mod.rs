@@ -338,7 +338,6 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     }
 }
 
-#[allow(clippy::missing_const_for_fn)]
 fn packet_event(kind: PacketKind, packet: &Packet<Segment>) -> PacketEvent {
     let (seq, retransmission) = match &packet.body.kind {
         Kind::Data(data) => (u64::from(data.seq), data.retransmission),

@@ -143,7 +143,7 @@ impl Crowd {
         })
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
     pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("open_connections", self.open.len() as f64);
     }

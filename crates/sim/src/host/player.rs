@@ -111,7 +111,7 @@ impl Player {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
+#[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
 fn seconds(span: Duration) -> f64 {
     span.as_nanos() as f64 / 1e9
 }

@@ -8,7 +8,7 @@ use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 use super::deadlines::Deadlines;
 
 /// The receivers of a flow.
-#[allow(clippy::large_enum_variant)] // one receiver is the usual: no pointer to it
+#[expect(clippy::large_enum_variant, reason = "one receiver is the usual: no pointer to it")]
 pub(crate) enum ReceivingHost {
     /// One connection at a time.
     One(One),

@@ -13,7 +13,7 @@ use crate::draw::Draws;
 
 /// The sending side of a flow. What sessions and crowds do is never inlined: a chain is the
 /// usual host, and the event loop stays small around it.
-#[allow(clippy::large_enum_variant)] // a chain is the busiest: no pointer to it
+#[expect(clippy::large_enum_variant, reason = "a chain is the busiest: no pointer to it")]
 pub(crate) enum SendingHost {
     /// One connection, or one after another.
     Chain(Chain),

@@ -8,7 +8,7 @@ use narrows_tcp::Segment;
 use crate::host::{ReceivingHost, SendingHost};
 
 /// One element of the network.
-#[allow(clippy::large_enum_variant)] // the link is the busiest: no pointer to it
+#[expect(clippy::large_enum_variant, reason = "the link is the busiest: no pointer to it")]
 pub(crate) enum Node {
     Link(Link<Segment>),
     /// A link that sends in its own way.

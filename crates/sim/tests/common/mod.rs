@@ -1,6 +1,6 @@
 //! Scenarios for tests, and what they come to.
 
-#![allow(dead_code)] // each test binary uses its part
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::ops::ControlFlow;
 
@@ -161,7 +161,6 @@ impl Log {
     }
 
     /// A flow's payload received between two instants, in Mbit/s.
-    #[allow(clippy::cast_precision_loss)]
     pub fn goodput(&self, id: u32, from: f64, to: f64) -> f64 {
         let at = |when: f64| {
             let rows = self.flow(id);
@@ -172,7 +171,6 @@ impl Log {
     }
 
     /// Share of the packets that the queue dropped between two instants.
-    #[allow(clippy::cast_precision_loss)]
     pub fn drop_rate(&self, from: f64, to: f64) -> f64 {
         let at = |when: f64| {
             let row = self.queues.iter().find(|(time, _)| (time.as_secs_f64() - when).abs() < 1e-6);
@@ -184,7 +182,6 @@ impl Log {
     }
 
     /// Mean backlog between two instants, in bytes.
-    #[allow(clippy::cast_precision_loss)]
     pub fn mean_queue(&self, from: f64, to: f64) -> f64 {
         let within = |time: &Time| (from..=to).contains(&time.as_secs_f64());
         let depths: Vec<f64> = self

@@ -33,7 +33,6 @@ pub(super) enum Verdict {
 }
 
 #[derive(Debug)]
-#[allow(clippy::struct_excessive_bools)]
 pub(super) struct AckPolicy {
     jiffies: Jiffies,
     compress: bool,

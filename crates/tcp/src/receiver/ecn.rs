@@ -24,7 +24,6 @@ pub(super) enum Request {
 
 /// What is echoed.
 #[derive(Debug)]
-#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Echo {
     mode: EcnMode,
     negotiated: bool,

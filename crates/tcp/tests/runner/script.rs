@@ -96,7 +96,6 @@ pub fn duration(word: &str) -> Result<Duration, String> {
         _ => return Err(format!("found \"{word}\"; a time like 40ms is needed")),
     };
     let value: f64 = number(digits)?;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let nanos = (value * nanos_per_unit).round() as u64;
     Ok(Duration::from_nanos(nanos))
 }
@@ -126,7 +125,6 @@ pub fn rate(word: &str) -> Result<u64, String> {
     let scales = [("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
     for (unit, scale) in scales {
         if let Some(value) = word.strip_suffix(unit) {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             return number::<f64>(value).map(|value| (value * scale).round() as u64);
         }
     }
