@@ -1,5 +1,7 @@
 //! The kernel's tick clock, by which Linux keeps its coarse time.
 
+use std::num::NonZeroU64;
+
 use crate::Time;
 
 const MICROS_PER_SEC: u64 = 1_000_000;
@@ -9,7 +11,9 @@ const MICROS_PER_SEC: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Jiffies {
     hz: u64,
-    tick_us: u64,
+    /// Known not to be zero: divisions needn't look.
+    tick_us: NonZeroU64,
+    tick_ns: NonZeroU64,
 }
 
 impl Jiffies {
@@ -21,7 +25,8 @@ impl Jiffies {
     pub const fn new(hz: u32) -> Self {
         let hz = hz as u64;
         assert!(MICROS_PER_SEC.is_multiple_of(hz), "a tick is a whole number of microseconds");
-        Self { hz, tick_us: MICROS_PER_SEC / hz }
+        let tick_us = NonZeroU64::new(MICROS_PER_SEC / hz).expect("a tick above zero");
+        Self { hz, tick_us, tick_ns: tick_us.saturating_mul(NonZeroU64::new(1_000).unwrap()) }
     }
 
     /// Ticks in a second (`HZ`).
@@ -34,7 +39,7 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn at(self, now: Time) -> u64 {
-        now.as_micros() / self.tick_us
+        now.as_nanos() / self.tick_ns.get()
     }
 
     /// A span of `us` microseconds, rounded up: a timer that is set for so many ticks never
@@ -42,7 +47,7 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn ceil_micros(self, us: u64) -> u64 {
-        us.div_ceil(self.tick_us)
+        us.div_ceil(self.tick_us.get())
     }
 
     /// A span of `us` microseconds, rounded down (`nsecs_to_jiffies`, and divisions by
@@ -50,7 +55,7 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn floor_micros(self, us: u64) -> u64 {
-        us / self.tick_us
+        us / self.tick_us.get()
     }
 
     /// A span of `ms` milliseconds, rounded up (`msecs_to_jiffies`).
@@ -63,7 +68,14 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn to_micros(self, ticks: u64) -> u64 {
-        ticks * self.tick_us
+        ticks * self.tick_us.get()
+    }
+
+    /// The instant at which that many ticks have passed.
+    #[inline]
+    #[must_use]
+    pub const fn instant(self, ticks: u64) -> Time {
+        Time::from_nanos(ticks * self.tick_ns.get())
     }
 }
 
@@ -79,6 +91,7 @@ mod tests {
         assert_eq!([7_999, 8_000].map(|us| clock.floor_micros(us)), [1, 2]);
         assert_eq!(clock.ceil_millis(200), 50);
         assert_eq!(Jiffies::new(100).ceil_millis(25), 3);
+        assert_eq!(clock.instant(2), Time::from_nanos(8_000_000));
         assert_eq!((clock.to_micros(3), clock.per_second()), (12_000, 250));
     }
 

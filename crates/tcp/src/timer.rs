@@ -1,6 +1,6 @@
 //! When the kernel's coarse timers fire, and what time TCP's timestamps tell.
 
-use narrows_base::{Duration, Jiffies, Time};
+use narrows_base::{Jiffies, Time};
 
 /// Ticks up to which the wheel keeps single ticks apart (`LVL_START(1)`).
 const FINE_TICKS: u64 = 63;
@@ -19,7 +19,7 @@ pub(crate) fn fires_at(clock: Jiffies, now: Time, ticks: u64) -> Time {
     }
     let expires = clock.at(now) + ticks;
     let slot = ((expires >> shift) + 1) << shift;
-    Time::ZERO + Duration::from_micros(clock.to_micros(slot))
+    clock.instant(slot)
 }
 
 /// TCP's timestamp clock: milliseconds (RFC 7323, `TCP_TS_HZ`), never zero.

@@ -18,6 +18,13 @@ pub(super) struct Burst {
     pub(super) again: bool,
 }
 
+/// The flags of a burst's last packet.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    psh: bool,
+    fin: bool,
+}
+
 /// What leaves, and what its headers say.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -31,8 +38,6 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The output of a sender whose handshake was answered with the timestamp `ts`; it
-    /// begins with the answer to that.
     pub(super) fn new(envelope: Envelope, ecn: SenderEcn, mss: u32, gso: bool) -> Self {
         Self { queue: Outbox::new(envelope), ecn, ts_recent: 0, mss, gso }
     }
@@ -59,37 +64,32 @@ impl Output {
     }
 
     /// Sends packets of the scoreboard.
-    #[inline]
     pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
         let end = burst.first + burst.packets;
-        // The last packet that there is.
-        let last = if unsent.is_empty() { Some(board.next()) } else { None };
+        // Whether it brings the last packet that there is.
+        let ends = unsent.is_empty() && end == board.next();
+        let last = Last { psh: ends || burst.packets > 1, fin: ends && unsent.closes() };
+        let ts = timestamp_ms(now);
         if self.gso {
-            self.send_super(burst, board, (last, unsent.closes()), now);
+            self.send_super(burst, board, last, ts);
             return;
         }
         for seq in burst.first..end {
-            let mut data = self.data(seq, burst.again, board, now);
-            let ends = last == Some(seq + 1);
-            data.psh = ends || (burst.packets > 1 && seq + 1 == end);
-            data.fin = ends && unsent.closes();
+            let mut data = self.data(seq, board.get(seq).len, burst.again, ts);
+            if seq + 1 == end {
+                (data.psh, data.fin) = (last.psh, last.fin);
+            }
             self.queue.push(Kind::Data(data));
         }
     }
 
     /// A burst as super-packets: up to 64 KiB, and none beyond a packet that isn't full.
-    fn send_super(
-        &mut self,
-        burst: Burst,
-        board: &Scoreboard,
-        (last, closes): (Option<Seq>, bool),
-        now: Time,
-    ) {
+    fn send_super(&mut self, burst: Burst, board: &Scoreboard, last: Last, ts: u32) {
         let end = burst.first + burst.packets;
         let mut seq = burst.first;
         while seq < end {
-            let mut data = self.data(seq, burst.again, board, now);
-            let mut len = data.len;
+            let mut len = board.get(seq).len;
+            let mut data = self.data(seq, len, burst.again, ts);
             seq += 1;
             while seq < end && u32::from(len) == self.mss && data.count < Data::MAX_PACKETS {
                 len = board.get(seq).len;
@@ -97,24 +97,24 @@ impl Output {
                 data.count += 1;
                 seq += 1;
             }
-            let ends = last == Some(seq);
-            data.psh = ends || (burst.packets > 1 && seq == end);
-            data.fin = ends && closes;
+            if seq == end {
+                (data.psh, data.fin) = (last.psh, last.fin);
+            }
             self.queue.push(Kind::Data(data));
         }
     }
 
     #[inline]
-    fn data(&mut self, seq: Seq, again: bool, board: &Scoreboard, now: Time) -> Data {
+    fn data(&mut self, seq: Seq, len: u16, again: bool, ts: u32) -> Data {
         let (ecn, cwr) = self.ecn.stamp(again);
         Data {
             seq,
             count: 1,
-            len: board.get(seq).len,
+            len,
             psh: false,
             fin: false,
             retransmission: again,
-            ts: timestamp_ms(now),
+            ts,
             ts_echo: self.ts_recent,
             cwr,
             ecn,
