@@ -46,6 +46,8 @@ rust-lint: $(BIN)/python
 	    echo "narrows: clippy or rustfmt wasn't found; rustup component add clippy rustfmt." >&2; exit 1; }
 	cargo fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	@if cargo deny --version > /dev/null 2>&1; then cargo deny --offline --locked check bans licenses sources; \
+	    else echo "skipped: the licences and sources of dependencies; cargo-deny isn't installed"; fi
 
 rust-test: $(BIN)/python
 	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace
