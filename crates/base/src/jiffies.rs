@@ -8,6 +8,14 @@ const MICROS_PER_SEC: u64 = 1_000_000;
 
 /// The clock of a kernel built with `CONFIG_HZ` ticks a second. Each method rounds as the
 /// kernel's conversion that it names.
+///
+/// ```
+/// use narrows_base::Jiffies;
+///
+/// let clock = Jiffies::new(250);
+/// assert_eq!(clock.ceil_micros(4_001), 2);
+/// assert_eq!(clock.floor_micros(4_001), 1);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Jiffies {
     hz: u64,

@@ -64,6 +64,13 @@ impl Rate {
 
     /// The time that `size` takes at this rate, truncated to a nanosecond.
     ///
+    /// ```
+    /// use narrows_base::{Bytes, Duration, Rate};
+    ///
+    /// let rate = Rate::from_bps(80_000_000);
+    /// assert_eq!(rate.time_to_send(Bytes::new(1500)), Duration::from_micros(150));
+    /// ```
+    ///
     /// # Panics
     /// If the rate is zero.
     #[must_use]

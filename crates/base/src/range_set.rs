@@ -2,6 +2,17 @@
 
 /// A set of numbers as half-open ranges: disjoint, ascending, none touching another.
 /// It holds at most `MOST` ranges; what would become another one is left out.
+///
+/// ```
+/// use narrows_base::RangeSet;
+///
+/// let mut received = RangeSet::<u32>::default();
+/// received.insert(10, 20, |_, _| {});
+/// let mut fresh = Vec::new();
+/// received.insert(15, 25, |start, end| fresh.push((start, end)));
+/// assert_eq!(fresh, [(20, 25)]);
+/// assert_eq!(received.as_slice(), [(10, 25)]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct RangeSet<T, const MOST: usize = { usize::MAX }> {
     ranges: Vec<(T, T)>,

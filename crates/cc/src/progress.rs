@@ -12,6 +12,14 @@ impl Mark {
 /// What was sent and what was acknowledged. A control can set a mark and ask later whether
 /// the acknowledgements have come as far, and it can count what happened between two
 /// samples; it sees no sequence number.
+///
+/// ```
+/// use narrows_cc::Progress;
+///
+/// let round_end = Progress::new(3, 10).mark();
+/// assert!(!Progress::new(9, 14).has_reached(round_end));
+/// assert!(Progress::new(10, 15).has_reached(round_end));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     acked: u64,

@@ -2,6 +2,38 @@
 //!
 //! No operating system, no thread, no clock: the same scenario gives the same
 //! events, bit for bit, in any build and on any machine.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! // A CUBIC flow for ten seconds at 10 Mbit/s with 40 ms of round trip.
+//! let scenario = serde_json::from_str(r#"{
+//!     "name": "first", "seed": 1,
+//!     "path": {
+//!         "rate_bps": 10000000, "rtt_ns": 40000000, "buffer": {"bytes": 50000},
+//!         "queue": {"kind": "droptail"}, "service": {"kind": "constant"}, "loss": 0.0,
+//!         "impairments": [], "links": [], "reverse": null
+//!     },
+//!     "flows": [{
+//!         "name": "cubic-1", "cca": "cubic", "options": {}, "ecn": "off",
+//!         "start_ns": 0, "stop_ns": null, "size_bytes": null, "workload": null,
+//!         "receive_window_bytes": null, "rtt_ns": null, "reverse": false, "links": null,
+//!         "repeat_gap_ns": null, "while": null
+//!     }],
+//!     "host": {
+//!         "profile": "linux-6.12", "fq": false, "jitter_ns": 0, "timer_lateness_ns": 0,
+//!         "gso": false, "metrics_save": false, "gro_ns": 0, "socket_buffers": "raised"
+//!     },
+//!     "run": {
+//!         "duration_ns": 10000000000, "warmup_ns": 0, "stop_when": null,
+//!         "sample_interval_ns": 100000000, "record": "summary"
+//!     }
+//! }"#)?;
+//! let mut digest = narrows_record::Digest::default();
+//! let outcome = narrows_sim::run(&scenario, &mut digest, &mut |_, _| ControlFlow::Continue(()))?;
+//! assert!((7_500..8_334).contains(&outcome.packets), "{} of 1500 bytes", outcome.packets);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![warn(
     clippy::cast_possible_truncation,
