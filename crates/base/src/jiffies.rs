@@ -50,8 +50,8 @@ impl Jiffies {
         now.as_nanos() / self.tick_ns.get()
     }
 
-    /// A span of `us` microseconds, rounded up: a timer that is set for so many ticks never
-    /// fires early (`usecs_to_jiffies`).
+    /// A span of `us` microseconds, rounded up, so that a timer that is set for it never fires
+    /// early (`usecs_to_jiffies`).
     #[inline]
     #[must_use]
     pub const fn ceil_micros(self, us: u64) -> u64 {

@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// An agenda of so many elements, a few of them busy.
+    /// Agendas of different sizes, in which a few elements are busy.
     fn agendas() -> impl Iterator<Item = (usize, Agenda)> {
         [(1, 0), (2, 1), (3, 3), (7, 2), (100, 30)].into_iter().map(|(n, b)| (n, Agenda::new(n, b)))
     }

@@ -1,4 +1,4 @@
-//! What each control is for, shown on a path. Who must not do what its paper says?
+//! What each control is for, shown on a path, and what it must not do.
 
 mod common;
 

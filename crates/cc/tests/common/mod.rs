@@ -114,7 +114,7 @@ pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> Del
     }
 }
 
-/// The instant so many milliseconds into the run.
+/// The instant `millis` milliseconds after the run began.
 pub fn at_ms(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }

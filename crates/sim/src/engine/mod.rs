@@ -111,7 +111,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// A host comes up too early if its timers have moved away since.
+    /// The turn of a host has come; too early, if its timers have moved on since.
     fn wake_host(&mut self, id: usize, now: Time) {
         let due = self.network.nodes[id].next_deadline();
         let next = match self.network.nodes[id] {
@@ -125,7 +125,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     /// Takes everything out of an element that is due, and hands it on.
     fn run_element(&mut self, id: usize, now: Time) {
         loop {
-            // Looked at where it is: a departure is large.
+            // By reference: a departure is large.
             let departure = self.network.nodes[id].poll(now);
             if let Some(departure) = &departure {
                 self.leave(id, &departure.packet, departure.at);
@@ -278,7 +278,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Apart, so that what most runs don't want takes no room among what they need.
+    /// Kept out of line: most runs don't record packets, and their loop stays small.
     #[inline(never)]
     fn record_packet(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
         self.observer.on(at, &Event::Packet(packet_event(kind, packet)));

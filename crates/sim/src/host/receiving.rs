@@ -83,7 +83,7 @@ impl One {
     }
 }
 
-/// The receivers of all connections that ever were.
+/// The receivers of all connections so far.
 pub(crate) struct Many {
     config: ReceiverConfig,
     receivers: BTreeMap<u32, Receiver>,

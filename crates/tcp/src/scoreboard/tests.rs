@@ -10,7 +10,7 @@ enum Step {
     Send(u32),
     Acknowledge(u32),
     Sack(u32, u32),
-    /// Mark what is below so many SACKed packets.
+    /// Mark what has this many SACKed packets above it.
     Count(u32),
     /// Mark a number of packets, as FACK does.
     Reach(u32),

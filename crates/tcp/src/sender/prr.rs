@@ -60,3 +60,54 @@ impl Prr {
         u32::try_from(pipe + send).unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(pipe: u32, delivered: u32) -> Reduction {
+        Reduction { ssthresh: 70, pipe, delivered, slow_start: false, makes_up: true }
+    }
+
+    /// A reduction from 100 packets to 70.
+    fn reduction() -> Prr {
+        let mut prr = Prr::default();
+        prr.begin(100);
+        prr
+    }
+
+    #[test]
+    fn it_sends_in_proportion_to_what_arrives() {
+        let mut prr = reduction();
+        assert_eq!(prr.reduce(ack(90, 10)), 97, "7 of 10");
+        prr.sent(7);
+        assert_eq!(prr.reduce(ack(87, 10)), 94);
+        prr.sent(7);
+        assert_eq!(prr.reduce(ack(84, 1)), 85, "15 of 21, and 14 were sent");
+    }
+
+    #[test]
+    fn the_first_retransmission_leaves_at_once() {
+        assert_eq!(reduction().reduce(ack(99, 0)), 100);
+    }
+
+    #[test]
+    fn below_its_goal_it_makes_up_for_what_was_not_sent() {
+        let mut prr = reduction();
+        prr.sent(2);
+        assert_eq!(prr.reduce(ack(50, 10)), 60, "as delivered: 10 came, 2 had left");
+        prr.sent(2);
+        assert_eq!(prr.reduce(ack(50, 4)), 60, "14 came, 4 had left");
+        let grows = Reduction { slow_start: true, ..ack(50, 1) };
+        assert_eq!(prr.reduce(grows), 62, "15 came, and one more");
+        assert_eq!(prr.reduce(Reduction { slow_start: true, ..ack(69, 9) }), 70, "not beyond");
+    }
+
+    #[test]
+    fn before_5_11_it_sends_what_was_delivered() {
+        let mut prr = reduction();
+        prr.sent(1);
+        assert_eq!(prr.reduce(Reduction { makes_up: false, ..ack(50, 10) }), 60);
+        assert_eq!(prr.reduce(Reduction { makes_up: false, ..ack(50, 2) }), 52);
+    }
+}

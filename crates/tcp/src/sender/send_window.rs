@@ -72,3 +72,32 @@ impl SendWindow {
         queued * TRUESIZE_PER_256 / 256 <= self.send_buffer
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_packets_up_to_the_receive_window_and_the_send_buffer() {
+        let mut window = SendWindow::new(1_000, 5_500, 8_000);
+        assert_eq!([3, 5, 9].map(|most| window.room_for(most)), [3, 5, 5]);
+        window.send(5_000);
+        assert_eq!(window.room_for(9), 0);
+        assert!(window.buffer_has_room());
+        let ack = Ack { window: 9_000, ..Ack::default() };
+        assert!(window.update(&ack, false), "a larger window counts");
+        assert!(!window.update(&ack, false), "the same one doesn't");
+        assert_eq!(window.room_for(9), 4);
+        window.send(2_000);
+        assert!(!window.buffer_has_room(), "8 packets of 1039 bytes");
+        window.acknowledge(1_000);
+        assert!(window.buffer_has_room());
+    }
+
+    #[test]
+    fn a_window_that_shrinks_takes_nothing_back() {
+        let mut window = SendWindow::new(1_000, 5_000, u32::MAX);
+        window.update(&Ack { window: 2_000, ..Ack::default() }, true);
+        assert_eq!((window.told(), window.room_for(9)), (2_000, 5));
+    }
+}

@@ -67,3 +67,22 @@ impl TailProbe {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_tells_whether_the_tail_was_lost() {
+        let mut probe = TailProbe::default();
+        assert_eq!(probe.judge(20, false, false), ProbeEnd::Open, "there is none");
+        probe.send(10, false);
+        assert_eq!(probe.judge(9, false, false), ProbeEnd::Open);
+        assert_eq!(probe.judge(10, false, false), ProbeEnd::NoLoss, "new data arrived");
+        probe.send(10, true);
+        assert_eq!(probe.judge(10, false, false), ProbeEnd::Open, "its answer may follow");
+        assert_eq!(probe.judge(10, false, true), ProbeEnd::NoLoss, "a duplicate without a report");
+        assert_eq!(probe.judge(10, true, false), ProbeEnd::NoLoss, "a report of a duplicate");
+        assert_eq!(probe.judge(11, false, false), ProbeEnd::Repaired);
+    }
+}

@@ -17,7 +17,7 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// An episode begins at `una` with so many retransmissions under way
+    /// An episode begins at `una` with `outstanding` retransmissions under way
     /// (`tcp_init_undo`).
     pub(super) fn begin(&mut self, una: Seq, outstanding: u32) {
         self.marker = Some(una);
@@ -77,5 +77,34 @@ impl Undo {
     /// Whether the episode was spurious (`tcp_may_undo`).
     pub(super) fn was_spurious(&self, echo: u32) -> bool {
         self.marker.is_some() && (self.unreported == 0 || self.packet_was_delayed(echo))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_episode_is_spurious_when_each_retransmission_was_a_duplicate() {
+        let mut undo = Undo::default();
+        undo.begin(10, 1);
+        undo.count_retransmission(2, 500);
+        undo.count_duplicates(9, 1); // of a packet from before the episode
+        undo.count_duplicates(12, 2);
+        assert!(!undo.all_were_duplicates(), "one of three isn't accounted for");
+        undo.count_duplicates(13, 1);
+        assert!(undo.all_were_duplicates());
+        undo.end();
+        assert!(!undo.all_were_duplicates(), "once");
+    }
+
+    #[test]
+    fn an_old_timestamp_answers_the_original() {
+        let mut undo = Undo::default();
+        undo.begin(10, 0);
+        assert!(!undo.all_were_duplicates(), "none was sent");
+        undo.count_retransmission(1, 500);
+        undo.count_retransmission(1, 600);
+        assert_eq!([499, 500, 0].map(|echo| undo.was_spurious(echo)), [true, false, false]);
     }
 }
