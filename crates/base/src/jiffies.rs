@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crate::Time;
+use crate::time::Time;
 
 const MICROS_PER_SEC: u64 = 1_000_000;
 

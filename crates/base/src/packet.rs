@@ -1,6 +1,6 @@
 //! A packet: what the network may look at, around what it may not.
 
-use crate::Bytes;
+use crate::quantity::Bytes;
 
 /// Which flow a packet belongs to; an index into the run's list of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
