@@ -184,7 +184,7 @@ impl Scoreboard {
         }
         let seq = self.next;
         *self.get_mut(seq) = Sent { len, ..EMPTY };
-        self.next += 1;
+        self.next = seq.checked_add(1).expect("a connection of fewer than 2^32 packets");
         seq
     }
 
