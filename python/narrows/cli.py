@@ -475,7 +475,7 @@ def _complain(problems: Iterable[str]) -> None:
 
 
 def _silence() -> None:
-    """Whoever read our output has enough of it; what is left in the buffer goes nowhere."""
+    """The reader of our output has closed it; the rest of the buffer is dropped."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

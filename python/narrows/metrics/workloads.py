@@ -34,7 +34,7 @@ def workload_summary(
 
 
 def _statistic(values: pl.Series, name: str) -> float | None:
-    """Percentiles are the least values that so many per cent don't exceed."""
+    """A percentile is the least value that this share of the values doesn't exceed."""
     if values.is_empty():
         return None
     if name == "mean":

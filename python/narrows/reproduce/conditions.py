@@ -28,5 +28,5 @@ def dumbbell(
 
 
 def mix(**ccas: int) -> list[Table]:
-    """Endless flows: so many of each control."""
+    """Endless flows, with their number by control."""
     return [{"cca": cca, "count": count} for cca, count in ccas.items() if count]

@@ -34,7 +34,7 @@ class Variant:
     cca: str = "bbr"
 
     def flows(self, count: int, **others: int) -> list[dict[str, Any]]:
-        """So many flows of it, beside so many of other controls."""
+        """`count` flows of it, beside others, whose numbers are given by control."""
         own = {
             "name": TESTED,
             "cca": self.cca,

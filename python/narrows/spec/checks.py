@@ -204,7 +204,7 @@ def _run(spec: Spec, flows: list[NamedFlow]) -> Iterator[Problem]:
     if run.duration // run.sample_interval > MAX_ROWS:
         found = f'"{format_duration(run.sample_interval)}"'
         least = format_duration(-(-run.duration // MAX_ROWS))
-        yield Problem("run.sample_interval", found, f'at least "{least}" for so long a run')
+        yield Problem("run.sample_interval", found, f'at least "{least}" for a run of this length')
     if run.seed + run.trials - 1 > MAX_SEED:
         yield Problem("run.seed", str(run.seed), f"a seed of at most {MAX_SEED - run.trials + 1}")
     if run.stop_when == ALL:

@@ -6,7 +6,7 @@
         studies/NAME.json       a study as it was last swept
         studies/NAME.parquet    its runs: combination, trial, seed, hash, a column for each axis
         failures/HASH.json      why a run failed, until it succeeds
-        index/                  what is asked most of many runs, see `narrows.store.index`
+        index/                  the tables that are asked for most, see `narrows.store.index`
         locks/, tmp/            of the processes that are at work
 
 A run is complete or it isn't there: it is written under `tmp`, reaches the disk,

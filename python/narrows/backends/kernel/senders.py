@@ -62,7 +62,7 @@ class Senders:
         return "1" if classic else "2"
 
     def check_duration(self, scenario: Mapping[str, Any]) -> None:
-        """Raises SpecError if iperf3 can't send for so long."""
+        """Raises SpecError for a run that is longer than iperf3 can send."""
         duration_ns = scenario["run"]["duration_ns"]
         if duration_ns > _LONGEST_NS and any(map(self._is_iperf3, scenario["flows"])):
             remedy = "at most a day for iperf3, or --backend kernel:own,"

@@ -20,7 +20,7 @@ SCRIPT = "init"
 """The guest's first program, a shell script in its directory."""
 CONSOLE = "console.log"
 SILENCE_S = 120.0
-"""A guest that shows no sign of life for so long has stopped its clock: it is ended."""
+"""A guest without a sign of life for this long has stopped its clock, and is ended."""
 POLL_S = 0.05
 _NEEDED_BYTES = 256 << 20
 """What the pages of a guest with a few flows take, with room to spare."""

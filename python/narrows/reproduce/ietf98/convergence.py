@@ -135,7 +135,7 @@ def noticed(data: Data) -> Check:
 
 
 def answered(data: Data) -> Check:
-    """How long after a probe the next one comes, whoever enters it."""
+    """How long after a probe the next one comes, by any flow."""
     gaps: list[float] = []
     for _, rows in data["probes"].group_by("flows", "trial", maintain_order=True):
         gaps += np.diff(together(rows["start_s"].to_list())).tolist()

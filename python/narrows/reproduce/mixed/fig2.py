@@ -57,10 +57,6 @@ def judge(data: Data) -> list[Finding]:
     ]
 
 
-def _by_buffer(data: Data, pair: str, rate: int) -> list[float]:
-    return [grid.mean(data, "medium_s", pair, rate, room) for room in testbed.BUFFERS]
-
-
 def _ratio(data: Data, pair: str, over: Sequence[float], under: Sequence[float]) -> list[float]:
     """At each rate the mean completion time in some buffers over that in others."""
     return [
@@ -72,10 +68,7 @@ def _ratio(data: Data, pair: str, over: Sequence[float], under: Sequence[float])
 
 def consistent(data: Data) -> Check:
     """BBR-bbr over the buffers."""
-    spread = [
-        max(times) / min(times)
-        for times in (_by_buffer(data, "BBR-bbr", rate) for rate in grid.rates(data))
-    ]
+    spread = grid.spreads(data, "medium_s", "BBR-bbr")
     return between(
         "Completion times of BBR-bbr hardly change with the buffer.",
         "Longest over shortest mean completion time of the five buffers, median over the rates "

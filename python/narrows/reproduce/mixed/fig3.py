@@ -39,16 +39,9 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig3", [constant(data), lower(data), far_lower(data)])]
 
 
-def _over_buffers(data: Data, pair: str, rate: int) -> list[float]:
-    return [grid.mean(data, "goodput_mbps", pair, rate, room) for room in testbed.BUFFERS]
-
-
 def constant(data: Data) -> Check:
     """BBR-bbr over the buffers."""
-    spread = [
-        max(values) / min(values)
-        for values in (_over_buffers(data, "BBR-bbr", rate) for rate in grid.rates(data))
-    ]
+    spread = grid.spreads(data, "goodput_mbps", "BBR-bbr")
     return between(
         "The large flow of BBR-bbr has the same throughput in every buffer.",
         "Highest over lowest mean throughput of the five buffers, median over the rates "

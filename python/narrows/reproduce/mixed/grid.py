@@ -67,6 +67,14 @@ def mean(data: Data, value: str, pair: str, rate: int, room: float) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
+def spreads(data: Data, value: str, pair: str) -> list[float]:
+    """At each rate, the largest mean over the buffers by the smallest."""
+    means = [
+        [mean(data, value, pair, rate, room) for room in testbed.BUFFERS] for rate in rates(data)
+    ]
+    return [max(over_buffers) / min(over_buffers) for over_buffers in means]
+
+
 def rates(data: Data) -> list[int]:
     """The rates that were run."""
     found: list[int] = data["outcome"]["rate_mbps"].unique().sort().to_list()

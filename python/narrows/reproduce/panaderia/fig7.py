@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 COLOURS = {40: "cubic", 80: "bbr", 120: "reno"}
-"""Of the rates: three colours that are told apart."""
+"""Three colours for the rates that can be told apart."""
 NAMED = {1.0: 5.5, 0.5: 11.0}
 """The points that the paper names: buffer in BDP, loss in percent."""
 
