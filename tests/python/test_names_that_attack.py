@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from specimens import GOOD, run_cli, write
+from specimens import GOOD, run_cli, scenario_of, write
 
+from narrows.compare import studies
+from narrows.compare.judge import Comparison
+from narrows.compare.quantities import Cell
 from narrows.exchange import export_run, table
 from narrows.figures import interactive
 from narrows.figures.model import Figure, Guide, Line, Panel, Stack
@@ -163,6 +166,21 @@ def test_markup_in_a_name_means_nothing_to_plotly() -> None:
     assert plot.data[0]["name"].startswith("&lt;a href")
     assert plot.layout["title"]["text"].startswith("&lt;a href")
     assert "<" not in plot.json()
+
+
+def test_a_name_ends_no_cell_of_a_table_in_markdown(tmp_path: Path) -> None:
+    name = f"a | b {TAGS}"
+    measured = dict.fromkeys(("sim", "uml"), [{Cell("share", name): 0.5}] * 3)
+    engines = {"sim": "1", "uml": "2"}
+    scenario = scenario_of()
+    made = Comparison(name, "a path", scenario, (name,), engines, measured)
+    page = studies.markdown(studies.Study(tmp_path, (made,)), tmp_path / "table.md")
+    text = page[page.index("## Scenarios") :]
+    _, details = text.split("## Cells")
+    rows = [line for line in details.splitlines() if line.startswith("|")]
+    assert len(rows) == 3
+    assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
+    assert "<" not in text
 
 
 def test_a_name_cannot_swallow_the_page_of_a_result(attacked: Path) -> None:

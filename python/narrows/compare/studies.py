@@ -196,7 +196,7 @@ def _overview(comparisons: Iterable[Comparison]) -> Iterator[str]:
     for comparison in comparisons:
         rows = comparison.rows
         agreeing = f"{comparison.counts.agree} of {len(rows)}"
-        cells = [comparison.name, _path(comparison), how_varied(comparison), agreeing]
+        cells = [_plain(comparison.name), _path(comparison), how_varied(comparison), agreeing]
         cells += [_names(rows, Verdict.DIFFER), _names(rows, Verdict.UNDECIDED)]
         yield f"| {' | '.join(cells)} |"
     yield ""
@@ -213,17 +213,22 @@ def _names(rows: Iterable[Row], verdict: Verdict) -> str:
 
 def _name(row: Row) -> str:
     name = row.cell.quantity.replace("_", " ")
-    return f"{name} of {row.cell.flows}" if row.cell.flows else name
+    return f"{name} of {_plain(row.cell.flows)}" if row.cell.flows else name
+
+
+def _plain(name: str) -> str:
+    """A name that ends no cell of a table and begins no element of HTML."""
+    return name.replace("|", "\\|").replace("<", "&lt;")
 
 
 def _details(comparison: Comparison) -> Iterator[str]:
-    yield f"### {comparison.name}\n\n{_path(comparison)}; {how_varied(comparison)}\n"
+    yield f"### {_plain(comparison.name)}\n\n{_path(comparison)}; {how_varied(comparison)}\n"
     head = ["Quantity", "Flows", "Back end", "Mean", comparison.reference]
     head += ["Difference", "95 % interval", "Limit", "Verdict"]
     yield f"| {' | '.join(head)} |\n| --- | --- | --- |{' ---: |' * 5} --- |"
     for row in comparison.rows:
         quantity = row.cell.of
-        cells = [f"{quantity.title}, {quantity.unit}", row.cell.flows, row.backend]
+        cells = [f"{quantity.title}, {quantity.unit}", _plain(row.cell.flows), row.backend]
         cells += [spread(quantity, row.values), spread(quantity, row.reference)]
         cells += [difference(row), interval(row), limit(row)]
         cells += [f"**{verdict(row)}**" if row.verdict is Verdict.DIFFER else verdict(row)]
