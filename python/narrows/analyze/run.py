@@ -14,8 +14,10 @@ from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, planned, specification
 from narrows.errors import InputError
 from narrows.metrics import summarise
+from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
 from narrows.spec.fields import MAX_NAME
+from narrows.spec.reading import Loaded
 from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__
 
@@ -60,16 +62,42 @@ def analyze(
     replaced. Raises InputError for files that can't be read or hold no TCP data,
     and StoreError if the directory can't be written.
     """
+    made = understood(files, packets=packets, watcher=watcher)
+    final = Path(out) if out is not None else default_directory(made.plan)
+    with new_result(final, made.plan, __version__, command, force) as draft:
+        draft.add_trial(made.plan.trials[0], made.result)
+        written = draft.finish(made.loaded.text, {"runs": [made.summary]})
+        write_report(written.path, Verdicts(lead=_LEAD))
+        return Analysis(draft.publish(), made.findings)
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What captures show, as a run: its specification, its plan, its tables and its summary."""
+
+    loaded: Loaded
+    plan: Plan
+    result: RunResult
+    summary: Mapping[str, Any]
+    findings: Mapping[str, Any]
+
+
+def understood(
+    files: Sequence[str | Path], *, packets: bool = False, watcher: Watcher | None = None
+) -> Understood:
+    """Everything that `analyze` makes of captures, without writing it.
+
+    Raises InputError for files that can't be read or hold no TCP data.
+    """
     began, cpu = time.perf_counter(), time.process_time()
     findings, tables = _read(files, packets, watcher)
-    flows = findings["flows"]
+    flows, place = findings["flows"], str(files[0])
     if not flows:
-        found = "connections that carry no data"
-        raise InputError.at(str(files[0]), found, "a capture with data")
+        raise InputError.at(place, "connections that carry no data", "a capture with data")
     samples, interval_ns = tables["flow_samples"], findings["sample_interval_ns"]
     path = estimate(flows, samples, interval_ns / 1e9)
-    end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0), 1e-3)  # type: ignore[arg-type]
-    loaded = specification(_name(files), flows, path, end_s, interval_ns)
+    end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0))  # type: ignore[arg-type]
+    loaded = specification(_name(files), flows, path, (place, end_s), interval_ns)
     tables["queue_samples"] = queue_samples(flows, samples)
     tables["distributions"] = _joined(tables, queue_distribution(tables["queue_samples"]))
     info = RunInfo(
@@ -82,15 +110,11 @@ def analyze(
         wall_s=time.perf_counter() - began,
         conditions={"files": [file["path"] for file in findings["files"]]},
     )
-    plan = planned(loaded, flows, info.digest)
-    trial, final = plan.trials[0], Path(out) if out is not None else default_directory(plan)
     content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
-    with new_result(final, plan, __version__, command, force) as draft:
-        draft.add_trial(trial, RunResult(tables, info, files={FINDINGS: content}))
-        summary = summarise(trial.scenario, tables, info)
-        written = draft.finish(loaded.text, {"runs": [summary]})
-        write_report(written.path, Verdicts(lead=_LEAD))
-        return Analysis(draft.publish(), findings)
+    plan = planned(loaded, flows, info.digest)
+    summary = summarise(plan.trials[0].scenario, tables, info)
+    result = RunResult(tables, info, files={FINDINGS: content})
+    return Understood(loaded, plan, result, summary, findings)
 
 
 def _read(

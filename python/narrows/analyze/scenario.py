@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
+from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
-from narrows.spec.fields import MAX_NAME
+from narrows.spec.fields import MAX_DURATION_NS, MAX_NAME
 from narrows.spec.reading import Loaded, parse
 
 BACKEND = "capture"
@@ -26,10 +27,21 @@ def specification(
     name: str,
     flows: Sequence[Flow],
     path: PathEstimate,
-    duration_s: float,
+    measured: tuple[str, float],
     interval_ns: int,
 ) -> Loaded:
-    """The specification; its flows are those of the capture, in their order."""
+    """The specification; its flows are those of the capture, in their order.
+
+    `measured` says where the flows come from, and for how many seconds they were observed.
+    Raises InputError with that place if no specification can describe them.
+    """
+    place, duration_s = measured
+    if duration_s <= 0:
+        remedy = "packets over some time, in the order in which they were seen,"
+        raise InputError.at(place, "packets of a single instant", remedy)
+    if duration_s > MAX_DURATION_NS / 1e9:
+        found = f"packets {duration_s:.0f} s apart ({duration_s / 86_400:.1f} days)"
+        raise InputError.at(place, found, "at most 1000000 s (11.6 days), cut out of it,")
     interval_ns = min(interval_ns, max(round(duration_s * 1e9), 1))
     lines = [
         _HEAD,
@@ -49,7 +61,12 @@ def specification(
         f'sample_interval = "{interval_ns}ns"',
     ]
     text = "\n".join(lines) + "\n"
-    return Loaded(parse(text, name).spec, text)
+    try:
+        return Loaded(parse(text, name).spec, text)
+    except InputError as error:
+        problem = error.problems[0]
+        found = f"what no specification can describe ({problem.place}: {problem.found})"
+        raise InputError.at(place, found, problem.remedy) from None
 
 
 def _flow(title: str, flow: Flow, path: PathEstimate) -> list[str]:
@@ -74,15 +91,16 @@ def _flow(title: str, flow: Flow, path: PathEstimate) -> list[str]:
 def names(flows: Sequence[Flow]) -> list[str]:
     """The flows' names, unique and short enough; a later one between the same ends has a number."""
     seen: Counter[str] = Counter()
-    titles = []
-    for flow in flows:
-        name = str(flow["name"])
+    titles: dict[str, None] = {}
+    for number, flow in enumerate(flows):
+        name = "".join(c if c.isprintable() else "?" for c in str(flow["name"])).strip() or "flow"
         seen[name] += 1
         suffix = f" #{seen[name]}" if seen[name] > 1 else ""
         if len(name + suffix) > MAX_NAME:
-            suffix = f" #{flow['id']}"
-        titles.append(name[: MAX_NAME - len(suffix)] + suffix)
-    return titles
+            suffix = f" #{number}"
+        title = name[: MAX_NAME - len(suffix)] + suffix
+        titles[title if title not in titles else f"flow {number}"] = None
+    return list(titles)
 
 
 def _ns(seconds: float) -> int:

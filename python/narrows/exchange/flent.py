@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ VERSION = 3
 PING = "Ping (ms) ICMP"
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 """The instant at which a simulation begins."""
+MAX_TEXT_BYTES = 1_000_000_000
 _SUMS = re.compile(r"\b(avg|sum|totals?)\b", re.IGNORECASE)
 
 
@@ -47,6 +49,8 @@ def read(document: Mapping[str, Any], name: str) -> Measured:
     pings = next((v for k, v in results.items() if k.lower().startswith("ping")), None)
     step = (times[-1] - times[0]) / max(len(times) - 1, 1) or 1.0
     times = [x - times[0] + step for x in times]
+    if step < 0:
+        raise ValueError("times that descend")
     flows = [
         MeasuredFlow(series, _samples(times, results[series], pings, step)) for series in wanted
     ]
@@ -71,7 +75,10 @@ def load(path: Path) -> object:
     """The document in a file, gzipped or not; raises OSError or ValueError."""
     content = path.read_bytes()
     if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
+        with gzip.open(BytesIO(content)) as stream:
+            content = stream.read(MAX_TEXT_BYTES + 1)
+        if len(content) > MAX_TEXT_BYTES:
+            raise ValueError(f"more than {MAX_TEXT_BYTES} bytes when it is unpacked")
     return json.loads(content)
 
 

@@ -35,7 +35,10 @@ def read(document: Mapping[str, Any], name: str) -> Measured:
     if not streams:
         raise ValueError(str(document.get("error", "no intervals")))
     mss = int(document["start"].get("tcp_mss_default", MSS))
-    cca = document.get("end", {}).get("sender_tcp_congestion")
+    if mss < 1:
+        raise ValueError(f"a segment size of {mss} bytes")
+    told = document.get("end", {}).get("sender_tcp_congestion")
+    cca = told if isinstance(told, str) else None
     flows = [
         MeasuredFlow(name if len(streams) == 1 else f"{name}-{number}", _samples(rows, mss), cca)
         for number, rows in enumerate(streams.values(), start=1)

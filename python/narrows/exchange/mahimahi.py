@@ -25,6 +25,8 @@ from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
 
 TUN_BYTES = 4
 BIN_S = 0.1
+MAX_MS = 10**9
+"""A longer log has no specification; 11 days."""
 HEADER_BYTES = 52
 """IP and TCP headers with timestamps of a data packet."""
 
@@ -54,6 +56,10 @@ def read(text: str, name: str) -> Measured:
     if not events:
         raise ValueError("no events")
     first = events[0][0]
+    if min(time for time, *_ in events) < first:
+        raise ValueError("times that descend")
+    if max(time for time, *_ in events) - first > MAX_MS:
+        raise ValueError(f"events more than {MAX_MS} ms apart")
     bins: dict[int, _Bin] = defaultdict(_Bin)
     for time, kind, size, extra in events:
         _note(bins[int((time - first) / 1e3 / BIN_S)], kind, size, extra)
@@ -78,13 +84,21 @@ def _events(text: str) -> Iterator[tuple[int, str, int, int]]:
             continue
         parts = line.split()
         try:
-            time, kind, size = int(parts[0]), parts[1], int(parts[2])
-            extra = int(parts[3]) if len(parts) > 3 else 0
+            time, kind, size = _number(parts[0]), parts[1], _number(parts[2])
+            extra = _number(parts[3]) if len(parts) > 3 else 0
         except (IndexError, ValueError):
             raise ValueError(f"line {number}: {line[:60]!r}") from None
         if kind not in "+-#d":
             raise ValueError(f"line {number}: the event {kind!r}")
         yield time, kind, size, extra
+
+
+def _number(text: str) -> int:
+    """A time or a size; raises ValueError for what is none."""
+    value = int(text)
+    if not 0 <= value < 2**48:
+        raise ValueError(text)
+    return value
 
 
 def _note(here: _Bin, kind: str, size: int, extra: int) -> None:

@@ -6,15 +6,20 @@ wire are worked out for full packets of 1500 bytes that carry 1448.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from narrows.columns import schema, shaped
+from narrows.spec.fields import MAX_FLOWS
 
 WIRE = 1500 / 1448
+MAX_NUMBER = 10**15
+"""Nobody measures more bytes or more ms."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,32 @@ class Measured:
     rate_bps: int | None = None
 
 
+def checked(measured: Measured) -> Measured:
+    """What was measured, if a run can have it; raises ValueError if none can."""
+    if len(measured.flows) > MAX_FLOWS:
+        raise ValueError(f"{len(measured.flows)} flows, more than {MAX_FLOWS}")
+    if not measured.flows or not (math.isfinite(measured.interval_s) and measured.interval_s > 0):
+        raise ValueError("no intervals that last")
+    for flow in measured.flows:
+        times = flow.samples["time_s"]
+        if times.is_empty() or times.null_count() or not times.is_finite().all():
+            raise ValueError(f"times of {flow.name!r} that are no numbers")
+        for column in flow.samples.select(cs.numeric()):
+            numbers = column.drop_nulls().cast(pl.Float64)
+            usual = numbers.is_between(0, MAX_NUMBER) & numbers.is_finite()
+            if not usual.all():
+                raise ValueError(
+                    f"{column.name} of {flow.name!r} that is {numbers.filter(~usual)[0]}"
+                )
+    return measured
+
+
 def samples_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """Samples from some columns; the others are null. Rows are in the order of time."""
     known = pl.DataFrame({name: list(values) for name, values in columns.items()}, strict=False)
+    for column in known:
+        if column.dtype.is_nested() or column.dtype.is_object():
+            raise ValueError(f"{column.name} that is no number")
     rows = shaped("flow_samples", known, {name: pl.col(name) for name in columns})
     return rows.drop("flow").sort("time_s")
 

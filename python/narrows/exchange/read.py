@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,9 @@ from narrows.analyze.scenario import planned, specification
 from narrows.columns import empty
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, table
-from narrows.exchange.measured import Measured, MeasuredFlow, distributions, joined
+from narrows.exchange.measured import Measured, MeasuredFlow, checked, distributions, joined
 from narrows.metrics import summarise
+from narrows.plan import Plan
 from narrows.report import write_report
 from narrows.spec import Loaded, parse
 from narrows.spec.fields import MAX_NAME
@@ -27,6 +31,16 @@ from narrows.version import __version__
 FORMATS = ("iperf3", "flent", "csv", "mahimahi")
 BACKEND = "import"
 MAX_FILE_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What files hold, as a run: its specification, its plan, its tables and its summary."""
+
+    loaded: Loaded
+    plan: Plan
+    result: RunResult
+    summary: Mapping[str, Any]
 
 
 def import_files(
@@ -44,47 +58,79 @@ def import_files(
     "path.rate=100mbit" say what it was. Without `form` the files' contents
     tell it. Raises InputError for files that aren't what they should be.
     """
+    made = understood(files, form, overrides)
+    final = Path(out) if out is not None else default_directory(made.plan)
+    with new_result(final, made.plan, __version__, command, force) as draft:
+        draft.add_trial(made.plan.trials[0], made.result)
+        written = draft.finish(made.loaded.text, {"runs": [made.summary]})
+        write_report(written.path)
+        return draft.publish()
+
+
+def understood(
+    files: Sequence[str | Path], form: str | None = None, overrides: Sequence[str] = ()
+) -> Understood:
+    """Everything that `import_files` makes of files, without writing it.
+
+    Raises InputError for files that aren't what they should be.
+    """
     if form is not None and form not in FORMATS:
         raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
     known = [_read(Path(file), form) for file in files]
-    measured = _together([part for part, _ in known])
-    name = _title(Path(files[0]))
-    loaded, flows = _described(measured, name, overrides)
+    measured, place = _together([part for part, _ in known]), Path(files[0])
+    loaded, flows = _described(measured, place, overrides)
     tables = _tables(measured, flows)
-    end_s = max(flow.end_s for flow in measured.flows)
     info = RunInfo(
         backend=BACKEND,
         engine=known[0][1],
         digest=digest(tables),
-        end_s=end_s,
+        end_s=max(flow.end_s for flow in measured.flows),
         packets=int(tables["queue_samples"]["forwarded_packets"].max() or 0),  # type: ignore[arg-type]
         cpu_s=0.0,
         wall_s=0.0,
         conditions={"files": [Path(file).name for file in files]},
     )
     plan = planned(loaded, flows, info.digest)
-    trial, final = plan.trials[0], Path(out) if out is not None else default_directory(plan)
-    with new_result(final, plan, __version__, command, force) as draft:
-        draft.add_trial(trial, RunResult(tables, info))
-        written = draft.finish(loaded.text, {"runs": [summarise(trial.scenario, tables, info)]})
-        write_report(written.path)
-        return draft.publish()
+    summary = summarise(plan.trials[0].scenario, tables, info)
+    return Understood(loaded, plan, RunResult(tables, info), summary)
 
 
 def _read(path: Path, form: str | None) -> tuple[Measured, str]:
     """What a file holds, and its format."""
+    wanted = form or "a format of " + ", ".join(FORMATS)
     try:
+        if not path.is_file():
+            path.stat()
+            raise InputError.at(str(path), "no regular file", "a file that can be read")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError.at(str(path), "a file of more than 1 GB", "a smaller one")
         kind, source = _recognised(path, form)
-        return _READERS[kind](source, _title(path)), kind
-    except (KeyError, TypeError, ValueError, AttributeError, EOFError) as error:
-        wanted = form or "a format of " + ", ".join(FORMATS)
-        words = f"no file of {wanted} ({type(error).__name__}: {error})"
+        return checked(_READERS[kind](source, _title(path))), kind
+    except _NONSENSE as error:
+        words = f"no file of {wanted} ({_reason(error)})"
         raise InputError.at(str(path), words, "a file as that program writes it") from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError.at(str(path), reason, "a file that can be read") from None
+
+
+_NONSENSE = (
+    *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+    *(EOFError, zlib.error, gzip.BadGzipFile, pl.exceptions.PolarsError),
+)
+"""What readers raise where a file isn't what they read."""
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in words."""
+    match error:
+        case KeyError():
+            return f"no {error}"
+        case RecursionError():
+            return "nested too deeply"
+        case ValueError() if type(error) is ValueError:
+            return str(error)
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'nothing else'}"
 
 
 _READERS: Mapping[str, Callable[[Any, str], Measured]] = {
@@ -118,7 +164,7 @@ def _together(parts: Sequence[Measured]) -> Measured:
 
 
 def _described(
-    measured: Measured, name: str, overrides: Sequence[str]
+    measured: Measured, place: Path, overrides: Sequence[str]
 ) -> tuple[Loaded, list[dict[str, Any]]]:
     """A specification of what was measured, and each flow as `narrows.analyze` describes it."""
     flows = [_facts(flow) for flow in measured.flows]
@@ -127,7 +173,8 @@ def _described(
     if measured.rate_bps:
         path = PathEstimate(measured.rate_bps, path.rtt_ns, path.buffer_bytes)
     end_s = max(flow.end_s for flow in measured.flows)
-    loaded = specification(name, flows, path, end_s, round(measured.interval_s * 1e9))
+    name, interval_ns = _title(place), round(measured.interval_s * 1e9)
+    loaded = specification(name, flows, path, (str(place), end_s), interval_ns)
     if overrides:
         loaded = parse(loaded.text, name, overrides)
     return loaded, flows
