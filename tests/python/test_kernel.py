@@ -229,7 +229,7 @@ def traces() -> tuple[list[str], list[str]]:
     return devices, [line for line in mounts if "nsfs" in line]
 
 
-def ours(mark: str = "narrows-kernel-") -> list[str]:
+def ours(mark: str = "narrows-kernel.") -> list[str]:
     """Living programs of runs with `mark` on their command line or in their environment."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,14 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends.kernel import backend, machine
 from narrows.backends.kernel.config import LATENESS_LIMITS_NS, router_config
-from narrows.backends.kernel.machine import KernelRunError, carry, check, run_directory
+from narrows.backends.kernel.machine import KernelRunError, carry, check
 from narrows.backends.kernel.senders import Senders, find_senders
+from narrows.backends.linux import directory as place
 from narrows.backends.linux import tools
+from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.traffic import fine_interval
 from narrows.errors import InputError, SpecError, StoreError
+from narrows.store.owned import hidden
 
 IPERF3 = Senders("iperf3", Path("/iperf3"), "iperf3 3.12")
 
@@ -158,24 +162,24 @@ def test_a_failed_run_tells_what_was_said(tmp_path: Path) -> None:
 def test_directories_of_killed_runs_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))
-    stale, living = tmp_path / "narrows-kernel-99999999-x", tmp_path / "narrows-kernel-1-x"
-    for directory in (stale, living):
-        directory.mkdir()
-        (directory / "log").touch()
-    with run_directory() as directory:
-        assert directory.parent == tmp_path
-        assert not stale.exists()
-        assert living.exists()
-    assert not directory.exists()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with run_directory("kernel") as living:
+        stale = hidden(tmp_path / "narrows-kernel")
+        stale.mkdir()
+        (stale / "log").touch()
+        with run_directory("kernel") as directory:
+            assert directory.parent == tmp_path
+            assert not stale.exists()
+            assert living.exists()
+        assert not directory.exists()
 
 
 def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(KernelRunError, match="otherwise"), run_directory():
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(KernelRunError, match="otherwise"), run_directory("kernel"):
         raise KernelRunError("otherwise")
-    monkeypatch.setattr(machine, "_LITTLE_BYTES", 1 << 62)
-    with pytest.raises(StoreError, match="a full disk"), run_directory():
+    monkeypatch.setattr(place, "_LITTLE_BYTES", 1 << 62)
+    with pytest.raises(StoreError, match="a full disk"), run_directory("kernel"):
         raise KernelRunError("otherwise")
     assert not list(tmp_path.iterdir())
 

@@ -241,5 +241,5 @@ def _is_ours(process: Path) -> bool:
     except OSError:
         return False
     return (
-        b"time-travel" in command and b"narrows-uml-" in environment and parent in (1, os.getpid())
+        b"time-travel" in command and b"narrows-uml." in environment and parent in (1, os.getpid())
     )

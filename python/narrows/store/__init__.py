@@ -17,7 +17,6 @@ Sweeps keep their runs in a store of another layout: see `narrows.store.runs`.
 
 from __future__ import annotations
 
-from narrows.store.atomic import uninterrupted
 from narrows.store.care import Garbage, StudyState, collect, damage, states
 from narrows.store.frames import read_frames, write_frames
 from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
@@ -32,6 +31,7 @@ from narrows.store.records import (
     digest,
 )
 from narrows.store.runs import RunStore, unwritable
+from narrows.store.signals import uninterrupted
 from narrows.store.slug import slug
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from narrows.store.atomic import partial_directory, publish
+from narrows.store.atomic import publish
+from narrows.store.owned import owned_directory
 from narrows.store.parquet import read_parquet, write_parquet
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
 
 def write_frames(folder: Path, key: str, frames: Mapping[str, pl.DataFrame]) -> None:
     """Keeps `frames` in `folder`, all at once, in place of those of another key."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with partial_directory(folder) as work:
+    with owned_directory(folder) as work:
         for name, frame in frames.items():
             write_parquet(frame, work / f"{name}.parquet")
         (work / KEY).write_text(json.dumps({"key": key}) + "\n", encoding="utf-8")

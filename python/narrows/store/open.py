@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import secrets
 from pathlib import Path
 
 from narrows.errors import StoreError
+from narrows.store.owned import owned_file, remove_abandoned
 from narrows.store.protocol import Store
 from narrows.store.runs import FOLDERS, FORMAT, MARK, RunStore, read_json, unwritable
 
@@ -34,7 +34,9 @@ def create_store(path: Place) -> Store:
         return create(str(path))
     directory = Path(location(path))
     if (directory / MARK).is_file():
-        return open_store(directory)
+        store = open_store(directory)
+        store.leftovers(remove=True)
+        return store
     try:
         if directory.is_dir() and any(
             entry.name not in FOLDERS for entry in directory.iterdir() if entry.name != MARK
@@ -43,9 +45,10 @@ def create_store(path: Place) -> Store:
             raise StoreError.at(str(path), "something that is no store of runs", remedy)
         for folder in FOLDERS:
             (directory / folder).mkdir(parents=True, exist_ok=True)
-        work = directory / "tmp" / f"{secrets.token_hex(4)}.json"
-        work.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8", newline="\n")
-        work.replace(directory / MARK)
+        remove_abandoned(directory / "tmp")
+        with owned_file(directory / "tmp" / MARK) as work:
+            work.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8", newline="\n")
+        (directory / "tmp" / MARK).replace(directory / MARK)
     except OSError as error:
         raise unwritable(error, directory) from error
     return RunStore(directory)

@@ -7,7 +7,7 @@
         studies/NAME.parquet    its runs: combination, trial, seed, hash, a column for each axis
         failures/HASH.json      why a run failed, until it succeeds
         index/                  the tables that are asked for most, see `narrows.store.index`
-        locks/, tmp/            of the processes that are at work
+        locks/, tmp/            of the processes that are at work, see `narrows.store.owned`
 
 A run is complete or it isn't there: it is written under `tmp`, reaches the disk,
 and gets its name by a single rename. Several processes may share a store.
@@ -21,6 +21,7 @@ import json
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -32,7 +33,8 @@ from typing import TYPE_CHECKING, Any
 from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
 from narrows.store.atomic import flush
-from narrows.store.locks import claim
+from narrows.store.locks import claim, free_locks
+from narrows.store.owned import Workshop, remove_abandoned
 from narrows.store.parquet import read_parquet, read_schema, write_parquet
 from narrows.store.read import SCENARIO, StoredTrial
 from narrows.store.records import RunInfo
@@ -56,6 +58,8 @@ class RunStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._workshop: Workshop | None = None
+        self._opening = threading.Lock()
 
     def __str__(self) -> str:
         return str(self.path)
@@ -134,20 +138,15 @@ class RunStore:
 
     def discard(self, key: str) -> None:
         """Removes a run. Its name goes first, so that it is never there in part."""
-        moved = self.path / "tmp" / f"{key}.discarded"
+        moved = self._new(f"{key}.discarded")
         self.run_path(key).rename(moved)
         shutil.rmtree(moved, ignore_errors=True)
 
     def leftovers(self, remove: bool = False) -> list[str]:
-        """What killed processes left; runs at work are left alone, as far as they are locked."""
-        gone = []
-        for path in sorted((self.path / "tmp").iterdir()):
-            with self.claim(path.name.split(".")[0]) as ours:
-                if ours:
-                    gone.append(path.name)
-                    if remove:
-                        _remove(path)
-        return gone
+        """What killed processes left; what is being worked on is locked, and left alone."""
+        folder, locks = self.path / "tmp", self.path / "locks"
+        gone = [path.name for path in remove_abandoned(folder, remove)]
+        return [*gone, *(path.name for path in free_locks(locks, remove))]
 
     def parts(self) -> list[str]:
         """The names of the index's parts."""
@@ -160,7 +159,7 @@ class RunStore:
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
         """Adds a part; it is there whole or not at all."""
         name = f"part-{secrets.token_hex(8)}"
-        work = self.path / "tmp" / name
+        work = self._new(name)
         work.mkdir()
         for table, frame in tables.items():
             write_parquet(frame, work / f"{table}.parquet")
@@ -179,7 +178,8 @@ class RunStore:
 
         Call it inside `claim`. Gives what `run.json` says.
         """
-        work = self._work(trial.hash)
+        work = self._new(trial.hash)
+        work.mkdir()
         try:
             _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
             for name, table in {**result.tables, **tables}.items():
@@ -193,14 +193,12 @@ class RunStore:
         self.failure_path(trial.hash).unlink(missing_ok=True)
         return record
 
-    def _work(self, key: str) -> Path:
-        """An empty directory for a run; what a killed process left of the same run goes."""
-        folder = self.path / "tmp"
-        for left in folder.glob(f"{key}.*"):
-            shutil.rmtree(left, ignore_errors=True)
-        work = folder / f"{key}.{secrets.token_hex(4)}"
-        work.mkdir()
-        return work
+    def _new(self, name: str) -> Path:
+        """A path of its own for something that this process is writing."""
+        with self._opening:
+            if self._workshop is None:
+                self._workshop = Workshop(self.path / "tmp")
+        return self._workshop.path / f"{name}.{secrets.token_hex(4)}"
 
     def _name(self, work: Path, final: Path) -> None:
         for file in (*work.iterdir(), work):
@@ -221,7 +219,7 @@ class RunStore:
         file = self.path / "studies" / f"{slug(name)}.json"
         if file.is_file() and read_json(file) == record:
             return
-        work = self.path / "tmp" / f"{file.stem}.{secrets.token_hex(4)}.parquet"
+        work = self._new(f"{file.stem}.parquet")
         write_parquet(runs, work)
         flush(work)
         work.replace(file.with_suffix(".parquet"))
@@ -237,7 +235,7 @@ class RunStore:
         return read_parquet(self.path / "studies" / f"{stem}.parquet")
 
     def _replace(self, file: Path, document: Mapping[str, Any]) -> None:
-        work = self.path / "tmp" / f"{file.stem}.{secrets.token_hex(4)}.json"
+        work = self._new(f"{file.stem}.json")
         _write(work, json.dumps(document, indent=1) + "\n")
         flush(work)
         work.replace(file)
@@ -286,13 +284,6 @@ def failure_of(trial: Trial, cell: str, error: str) -> dict[str, Any]:
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "scenario": trial.scenario,
     }
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _write(path: Path, text: str) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 
 from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
-from narrows.store.atomic import partial_directory, publish
+from narrows.store.atomic import publish
 from narrows.store.cells import harmless
+from narrows.store.owned import owned_directory, remove_abandoned
 from narrows.store.parquet import write_parquet
 from narrows.store.read import (
     CAPTURES,
@@ -127,9 +128,10 @@ def new_result(
     Raises StoreError if `final` holds something else than a result of the same
     experiment, or any result and not `force`.
     """
+    remove_abandoned(final.parent)
     _check_place(final, plan, version, force)
     try:
-        with partial_directory(final) as partial:
+        with owned_directory(final) as partial:
             yield Draft(partial, final, plan, version, command, captures)
     except OSError as error:
         reason = error.strerror or str(error)

@@ -9,7 +9,6 @@ the digest of its results.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +21,7 @@ from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
 from narrows.store.cells import harmless_frame
 from narrows.store.index import INFO, RUNS, TABLES, rows
+from narrows.store.owned import owned_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,17 +55,11 @@ def export(path: Place, table: str, form: str, stream: BinaryIO) -> int:
 
 def export_file(path: Place, table: str, form: str, file: Path) -> int:
     """As `export`, into a file that appears complete or not at all."""
-    work = file.with_name(f".{file.name}.{secrets.token_hex(4)}.partial")
     try:
-        try:
-            with work.open("wb") as stream:
-                count = export(path, table, form, stream)
-            work.replace(file)
-        finally:
-            work.unlink(missing_ok=True)
+        with owned_file(file) as work, work.open("wb") as stream:
+            return export(path, table, form, stream)
     except OSError as error:
         raise unwritable(error, file) from error
-    return count
 
 
 def frame(path: Place, table: str) -> pl.DataFrame:

@@ -17,10 +17,10 @@ from narrows.backends.kernel.machine import (
     carry,
     check,
     has_cca,
-    run_directory,
 )
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
+from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.refusals import refuse_ecn, refuse_links, refuse_workloads
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FULL_PACKET
@@ -94,7 +94,7 @@ class Kernel:
         """
         self.check(scenario)
         began = time.perf_counter()
-        with run_directory() as directory:
+        with run_directory(self.name) as directory:
             config = router_config(scenario, self._tool, self._senders, directory, captures)
             (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
             cpu_s = carry(self._router, directory, progress)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from narrows.backends.protocol import Progress
-from narrows.errors import InputError, NarrowsError, StoreError
+from narrows.errors import InputError, NarrowsError
 
 CONFIG, LOG = "router_config.json", "log"
 """Files in a run's directory: what the router is to do, and what it said."""
-_PREFIX = "narrows-kernel-"
-_LITTLE_BYTES = 256 << 10
-"""Whatever fails with no more room than this failed for want of it: programs of others
-don't always say so."""
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
@@ -59,40 +51,6 @@ def has_cca(name: str) -> bool:
         except OSError:
             return False
     return True
-
-
-@contextmanager
-def run_directory() -> Iterator[Path]:
-    """An empty directory for a run; it is removed again, and so are those of killed runs.
-
-    Raises StoreError instead of what else is raised inside if the disk is full.
-    """
-    _remove_stale()
-    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as path:
-        try:
-            yield Path(path)
-        except (OSError, KernelRunError) as error:
-            if _is_full(path):
-                remedy = "room there, or another place by TMPDIR,"
-                raise StoreError.at(tempfile.gettempdir(), "a full disk", remedy) from error
-            raise
-
-
-def _is_full(path: str) -> bool:
-    state = os.statvfs(path)
-    return state.f_bavail * state.f_frsize < _LITTLE_BYTES
-
-
-def _remove_stale() -> None:
-    for directory in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        owner = re.match(rf"{_PREFIX}(\d+)-", directory.name)
-        with suppress(OSError):
-            if owner and directory.stat().st_uid == os.geteuid() and not _lives(int(owner[1])):
-                shutil.rmtree(directory, ignore_errors=True)
-
-
-def _lives(process: int) -> bool:
-    return Path(f"/proc/{process}").exists()
 
 
 def carry(router: Path, directory: Path, progress: Progress | None) -> float:

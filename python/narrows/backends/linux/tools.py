@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from narrows.errors import InputError, NarrowsError
+from narrows.store.owned import owned_file
 
 _TRAFFIC = "narrows-traffic"
 _ROUTER = "narrows-router"
@@ -89,6 +90,5 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
     )
     if done.returncode:
         raise NarrowsError(f"{name} can't be built: {done.stderr.strip()[-2000:]}")
-    partial = built.with_name(f"{built.name}.{os.getpid()}")
-    shutil.copy2(target / "release" / name, partial)
-    partial.replace(built)
+    with owned_file(built) as work:
+        shutil.copy2(target / "release" / name, work)

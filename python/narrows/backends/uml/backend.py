@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_elements,
@@ -25,7 +26,6 @@ from narrows.backends.uml.machine import (
     Program,
     boot,
     console,
-    guest_directory,
     missing_programs,
 )
 from narrows.backends.uml.module_parameters import module_parameters
@@ -90,7 +90,7 @@ class Uml:
         self.check(scenario)
         parameters = self._parameters(scenario["flows"])
         began = time.perf_counter()
-        with guest_directory() as directory:
+        with run_directory(self.name) as directory:
             cpu_s = self._boot(directory, scenario, parameters, progress)
             tables = read_tables(directory, scenario)
         end_s, packets = _extent(tables)

@@ -7,17 +7,18 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
+from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tools import traffic_tool
 from narrows.backends.uml.kernels import BINARY, LIBRARY, METADATA, Kernel, kernels_directory
-from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console, guest_directory
+from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console
 from narrows.errors import InputError, NarrowsError
+from narrows.store.owned import owned_directory
 
 DEFAULT_PACKAGE = "linux-source-6.12"
 PACKAGES = "build-essential flex bison bc xz-utils libelf-dev libssl-dev"
@@ -77,9 +78,7 @@ def build(
     if not _NAME.fullmatch(name):
         raise InputError.at("--name", f'"{name}"', "a short word such as linux-6.12")
     traffic_tool()
-    kernels_directory().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=kernels_directory()) as scratch:
-        place = Path(scratch)
+    with owned_directory(kernels_directory() / name) as place:
         if origin.is_dir():
             tree = origin
         else:
@@ -207,7 +206,7 @@ def _replace(final: Path, place: Path) -> None:
 
 def _probe(program: Program) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """The release, the controls and their parameters, as the kernel itself tells."""
-    with guest_directory() as directory:
+    with run_directory("uml") as directory:
         script = _PROBE.format(out=GUEST_DIRECTORY, tool=traffic_tool())
         (directory / "init").write_text(script, encoding="utf-8")
         boot(program, directory, seed=0)

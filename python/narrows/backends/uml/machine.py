@@ -9,8 +9,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,13 +56,6 @@ class Program:
 
     binary: Path
     library: Path
-
-
-@contextmanager
-def guest_directory() -> Iterator[Path]:
-    """An empty directory for a guest; it is removed again."""
-    with tempfile.TemporaryDirectory(prefix="narrows-uml-") as path:
-        yield Path(path)
 
 
 def boot(

@@ -1,0 +1,40 @@
+"""Where the programs of a run put what they write."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from narrows.errors import InputError, NarrowsError, StoreError
+from narrows.store.owned import owned_directory
+
+_LITTLE_BYTES = 256 << 10
+"""Whatever fails with no more room than this failed for want of it: programs of others
+don't always say so."""
+
+
+@contextmanager
+def run_directory(backend: str) -> Iterator[Path]:
+    """An empty directory for a run; it is removed again, and so are those of killed runs.
+
+    Raises StoreError instead of what else is raised inside if the disk is full.
+    """
+    place = Path(tempfile.gettempdir()) / f"narrows-{backend}"
+    with owned_directory(place, 0o700) as work:
+        try:
+            yield work
+        except InputError:
+            raise
+        except (OSError, NarrowsError) as error:
+            if _is_full(work):
+                remedy = "room there, or another place by TMPDIR,"
+                raise StoreError.at(str(place.parent), "a full disk", remedy) from error
+            raise
+
+
+def _is_full(path: Path) -> bool:
+    state = os.statvfs(path)
+    return state.f_bavail * state.f_frsize < _LITTLE_BYTES

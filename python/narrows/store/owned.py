@@ -1,0 +1,192 @@
+"""Files and directories that belong to a process for as long as it works on them.
+
+Whatever appears complete or not at all is written under a hidden name first,
+`.NAME.HOST-TOKEN.partial`, and its owner holds a lock (`flock`) on it. The operating
+system frees that lock however the owner ends, kill -9 included, and no later process can
+be taken for it, whatever its process id is. So what isn't locked is left over, and the
+next one to work in the same directory removes it.
+
+A lock may not reach another machine (NFS, Lustre): what another host left is removed
+only once it is old.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import socket
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+from narrows.store.signals import uninterrupted
+
+PARTIAL, REPLACED = "partial", "replaced"
+"""What is being written, and what a finished directory is about to take the place of."""
+OLD_S = 30 * 86_400.0
+"""What another host left untouched for that long isn't being worked on any more."""
+_MARK = r"(?P<host>[0-9a-f]{8})-[0-9a-f]{8}"
+_NAME = re.compile(rf"\.(?P<name>.+)\.{_MARK}\.({PARTIAL}|{REPLACED})")
+_LONGEST = 225
+"""Bytes of a name: with what is put around it, it must remain one (255 bytes)."""
+
+
+def hidden(final: Path, suffix: str = PARTIAL) -> Path:
+    """A name beside `final`, of its own, for what this process is working on."""
+    name = final.name.encode()[:_LONGEST].decode(errors="ignore")
+    return final.with_name(f".{name}.{_host()}-{secrets.token_hex(4)}.{suffix}")
+
+
+@contextmanager
+def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
+    """An empty hidden directory beside `final`, removed at the end if it still stands.
+
+    What killed processes left beside it is removed first. Ctrl-C waits until the end is done.
+    """
+    final.parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(final.parent)
+    work, lock = make_directory(final, mode)
+    try:
+        yield work
+    finally:
+        with uninterrupted():
+            shutil.rmtree(work, ignore_errors=True)
+            os.close(lock)
+
+
+@contextmanager
+def owned_file(final: Path) -> Iterator[Path]:
+    """A hidden file beside `final`, which takes its name at the end of the block.
+
+    If the block raises, the file is removed and `final` is as before.
+    """
+    remove_abandoned(final.parent)
+    work = hidden(final)
+    descriptor = os.open(work, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        lock(descriptor)
+        yield work
+        work.replace(final)
+    finally:
+        work.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+class Workshop:
+    """A directory in `folder` for what a process writes; it goes with the object or the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, descriptor = make_directory(folder / "work")
+        weakref.finalize(self, _close, self.path, descriptor, os.getpid())
+
+
+def _close(path: Path, descriptor: int, process: int) -> None:
+    """Removes a workshop, unless this is a copy of its process that another one forked."""
+    if os.getpid() == process:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def remove_abandoned(folder: Path, remove: bool = True) -> list[Path]:
+    """Removes what killed processes left in `folder`; gives what it was.
+
+    A complete directory that was about to be replaced gets its name back, unless there
+    is another by now.
+    """
+    gone = []
+    for path in _entries(folder):
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            continue
+        with _abandoned(path, match["host"]) as abandoned:
+            if not abandoned:
+                continue
+            gone.append(path)
+            if remove and not (path.name.endswith(REPLACED) and _put_back(path, match["name"])):
+                _remove(path)
+    return gone
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.name.startswith("."))
+    except OSError:
+        return []
+
+
+@contextmanager
+def _abandoned(path: Path, host: str) -> Iterator[bool]:
+    """Whether nobody works on `path`; it is locked in the block, so that only one removes it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:  # gone meanwhile, or somebody else's
+        yield False
+        return
+    try:
+        ours = host == _host() or time.time() - os.fstat(descriptor).st_mtime > OLD_S
+        yield ours and lock(descriptor) is True and is_at(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def make_directory(final: Path, mode: int = 0o777) -> tuple[Path, int]:
+    """A hidden directory that is ours as long as the descriptor that comes with it is open."""
+    while True:
+        work = hidden(final)
+        work.mkdir(mode)
+        with suppress(FileNotFoundError):  # taken for abandoned before it was locked
+            descriptor = os.open(work, os.O_RDONLY)
+            if lock(descriptor) is not False and is_at(descriptor, work):
+                return work, descriptor
+            os.close(descriptor)
+
+
+def lock(descriptor: int) -> bool | None:
+    """Takes the lock of an open file; False if another has it, None if there are no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file or directory still has its name."""
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(os.fstat(descriptor), there)
+
+
+def _put_back(path: Path, name: str) -> bool:
+    final = path.with_name(name)
+    if final.exists():
+        return False
+    with suppress(OSError):
+        path.rename(final)
+        return True
+    return False
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@cache
+def _host() -> str:
+    """This machine, in eight hexadecimal digits."""
+    return blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
