@@ -24,6 +24,7 @@ from narrows.store import (
     find_result,
     new_result,
 )
+from narrows.store.owned import remove_abandoned
 from narrows.version import __version__
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def execute(
     """
     _check_captures(experiment, captures)
     final = Path(out) if out is not None else default_directory(experiment.plan)
+    remove_abandoned(final.parent)
     found = None if force else find_result(final, experiment.plan.hash, __version__)
     if found is not None and (not captures or found.captured == captures):
         return Outcome(found, cached=True)

@@ -18,6 +18,7 @@ from narrows.plan import Trial, plan
 from narrows.spec import parse
 from narrows.store import RunInfo, RunResult, RunStore, collect, create_store, damage, open_store
 from narrows.store.locks import claim
+from narrows.store.owned import hidden, workshop
 from narrows.sweeps import execute, export, prepare
 
 Capture = pytest.CaptureFixture[str]
@@ -137,9 +138,10 @@ def test_kill_9_frees_a_lock(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_of_a_run_goes_with_the_next(tmp_path: Path) -> None:
     store, trial = create_store(tmp_path / "s"), a_trial()
-    left = tmp_path / "s" / "tmp" / f"{trial.hash}.0badcafe"
+    left = hidden(tmp_path / "s" / "tmp" / "work")
     left.mkdir()
     (left / "flow_samples.parquet").write_text("half")
+    store = create_store(tmp_path / "s")
     store.add(trial, a_result(), {})
     assert list((tmp_path / "s" / "tmp").iterdir()) == []
 
@@ -172,19 +174,21 @@ def test_garbage_is_what_no_study_has(tmp_path: Path) -> None:
     store = open_store(tmp_path / "s")
     store.add(a_trial(), a_result(), {})
     store.fail(a_trial("run.seed=9"), "", "an error")
-    (tmp_path / "s" / "tmp" / "0badcafe.12345678").mkdir()
-    (tmp_path / "s" / "tmp" / "busy.12345678").mkdir()
-    with store.claim("busy") as ours:
+    left, lock = hidden(tmp_path / "s" / "tmp" / "work"), tmp_path / "s" / "locks" / "left"
+    left.mkdir()
+    lock.touch()
+    with store.claim("busy") as ours, workshop(tmp_path / "s" / "tmp") as living:
         assert ours
         would = collect(store, remove=False)
         assert would.runs == (a_trial().hash,)
         assert would.failures == (a_trial("run.seed=9").hash,)
-        assert would.leftovers == ("0badcafe.12345678",)
+        assert would.leftovers == (left.name, "left")
         assert len(store.keys()) == 5
         assert collect(store) == would
+        assert living.is_dir()
     assert len(store.keys()) == 4
     assert store.failures() == {}
-    assert collect(store).leftovers == ("busy.12345678",)
+    assert collect(store).leftovers == ()
 
 
 def test_a_study_that_lost_values_leaves_garbage(tmp_path: Path, capsys: Capture) -> None:

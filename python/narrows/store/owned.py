@@ -19,7 +19,6 @@ import secrets
 import shutil
 import socket
 import time
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -52,13 +51,25 @@ def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(final.parent)
-    work, lock = make_directory(final, mode)
+    work, descriptor = make_directory(final, mode)
     try:
         yield work
     finally:
         with uninterrupted():
             shutil.rmtree(work, ignore_errors=True)
-            os.close(lock)
+            os.close(descriptor)
+
+
+@contextmanager
+def workshop(folder: Path) -> Iterator[Path]:
+    """An empty directory in `folder`, where a process puts things together; removed at the end."""
+    work, descriptor = make_directory(folder / "work")
+    try:
+        yield work
+    finally:
+        with uninterrupted():
+            shutil.rmtree(work, ignore_errors=True)
+            os.close(descriptor)
 
 
 @contextmanager
@@ -76,21 +87,6 @@ def owned_file(final: Path) -> Iterator[Path]:
         work.replace(final)
     finally:
         work.unlink(missing_ok=True)
-        os.close(descriptor)
-
-
-class Workshop:
-    """A directory in `folder` for what a process writes; it goes with the object or the process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path, descriptor = make_directory(folder / "work")
-        weakref.finalize(self, _close, self.path, descriptor, os.getpid())
-
-
-def _close(path: Path, descriptor: int, process: int) -> None:
-    """Removes a workshop, unless this is a copy of its process that another one forked."""
-    if os.getpid() == process:
-        shutil.rmtree(path, ignore_errors=True)
         os.close(descriptor)
 
 

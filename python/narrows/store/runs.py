@@ -21,9 +21,8 @@ import json
 import os
 import secrets
 import shutil
-import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -34,7 +33,7 @@ from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
 from narrows.store.atomic import flush
 from narrows.store.locks import claim, free_locks
-from narrows.store.owned import Workshop, remove_abandoned
+from narrows.store.owned import remove_abandoned, workshop
 from narrows.store.parquet import read_parquet, read_schema, write_parquet
 from narrows.store.read import SCENARIO, StoredTrial
 from narrows.store.records import RunInfo
@@ -58,8 +57,6 @@ class RunStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._workshop: Workshop | None = None
-        self._opening = threading.Lock()
 
     def __str__(self) -> str:
         return str(self.path)
@@ -138,9 +135,8 @@ class RunStore:
 
     def discard(self, key: str) -> None:
         """Removes a run. Its name goes first, so that it is never there in part."""
-        moved = self._new(f"{key}.discarded")
-        self.run_path(key).rename(moved)
-        shutil.rmtree(moved, ignore_errors=True)
+        with self._workshop() as room:
+            self.run_path(key).rename(room / key)
 
     def leftovers(self, remove: bool = False) -> list[str]:
         """What killed processes left; what is being worked on is locked, and left alone."""
@@ -159,12 +155,13 @@ class RunStore:
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
         """Adds a part; it is there whole or not at all."""
         name = f"part-{secrets.token_hex(8)}"
-        work = self._new(name)
-        work.mkdir()
-        for table, frame in tables.items():
-            write_parquet(frame, work / f"{table}.parquet")
-        (self.path / "index").mkdir(exist_ok=True)
-        work.rename(self.path / "index" / name)
+        with self._workshop() as room:
+            work = room / name
+            work.mkdir()
+            for table, frame in tables.items():
+                write_parquet(frame, work / f"{table}.parquet")
+            (self.path / "index").mkdir(exist_ok=True)
+            work.rename(self.path / "index" / name)
 
     def drop_parts(self, names: Iterable[str]) -> None:
         """Removes parts of the index."""
@@ -178,9 +175,9 @@ class RunStore:
 
         Call it inside `claim`. Gives what `run.json` says.
         """
-        work = self._new(trial.hash)
-        work.mkdir()
-        try:
+        with self._workshop() as room:
+            work = room / trial.hash
+            work.mkdir()
             _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
             for name, table in {**result.tables, **tables}.items():
                 write_parquet(table, work / f"{name}.parquet")
@@ -188,17 +185,12 @@ class RunStore:
             record = record_of(trial, result, digests)
             _write(work / RUN, json.dumps(record, indent=1) + "\n")
             self._name(work, self.run_path(trial.hash))
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
         self.failure_path(trial.hash).unlink(missing_ok=True)
         return record
 
-    def _new(self, name: str) -> Path:
-        """A path of its own for something that this process is writing."""
-        with self._opening:
-            if self._workshop is None:
-                self._workshop = Workshop(self.path / "tmp")
-        return self._workshop.path / f"{name}.{secrets.token_hex(4)}"
+    def _workshop(self) -> AbstractContextManager[Path]:
+        """Where this process puts something together before it gets its name."""
+        return workshop(self.path / "tmp")
 
     def _name(self, work: Path, final: Path) -> None:
         for file in (*work.iterdir(), work):
@@ -219,10 +211,11 @@ class RunStore:
         file = self.path / "studies" / f"{slug(name)}.json"
         if file.is_file() and read_json(file) == record:
             return
-        work = self._new(f"{file.stem}.parquet")
-        write_parquet(runs, work)
-        flush(work)
-        work.replace(file.with_suffix(".parquet"))
+        with self._workshop() as room:
+            work = room / f"{file.stem}.parquet"
+            write_parquet(runs, work)
+            flush(work)
+            work.replace(file.with_suffix(".parquet"))
         self._replace(file, record)
 
     def studies(self) -> dict[str, dict[str, Any]]:
@@ -235,10 +228,11 @@ class RunStore:
         return read_parquet(self.path / "studies" / f"{stem}.parquet")
 
     def _replace(self, file: Path, document: Mapping[str, Any]) -> None:
-        work = self._new(f"{file.stem}.json")
-        _write(work, json.dumps(document, indent=1) + "\n")
-        flush(work)
-        work.replace(file)
+        with self._workshop() as room:
+            work = room / file.name
+            _write(work, json.dumps(document, indent=1) + "\n")
+            flush(work)
+            work.replace(file)
 
 
 def unwritable(error: OSError, directory: Path) -> StoreError:
