@@ -158,6 +158,7 @@ def run(
     progress: Callable[[float, int], None] | None = None,
     captures_json: str | None = None,
     controls: Mapping[str, Callable[..., object]] | None = None,
+    patience_s: float = 10.0,
 ) -> RunOutput:
     """Runs a scenario; other threads run meanwhile.
 
@@ -166,8 +167,17 @@ def run(
     "snaplen": bytes or null, "ipv6": bool}`; raises OSError if they can't be written.
     `controls` holds classes of congestion controls by the name that flows call them;
     each is called with the flow's options for every connection. Raises ControlError
-    if one doesn't do what it must.
+    if one doesn't do what it must; one that hasn't returned after `patience_s` seconds
+    is named on standard error.
     """
+
+class Patience:
+    """A context manager: says so on standard error if its block takes long."""
+
+    def __init__(self, place: str, seconds: float) -> None:
+        """`place` is what messages say of the block, `seconds` how long it may take."""
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_error: object) -> None: ...
 
 class CaptureError(ValueError):
     """Captures that can't be analysed: "PLACE: found WHAT"."""

@@ -9,14 +9,16 @@ Only typer is imported here; each command imports what it needs, because
 
 from __future__ import annotations
 
+import _thread
 import gc
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -408,8 +410,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _noted_interrupts() as interrupts:
         status = _status(sys.argv[1:] if arguments is None else arguments, interrupts)
     if arguments is None:
-        gc.freeze()
+        _leave_with(status)
     return status
+
+
+def _leave_with(status: int) -> None:
+    """All is done: what follows needs no orderly end, and a Ctrl-C no words."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(status))
+    gc.freeze()
+    pool = sys.modules.get("narrows.execute.pool")
+    if pool is not None and pool.is_stuck():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 @contextmanager
@@ -424,11 +437,23 @@ def _noted_interrupts() -> Iterator[list[int]]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupts
         return
-    previous = signal.signal(signal.SIGINT, interrupt)
+    previous, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
+    sys.unraisablehook = partial(_unraisable, hook)
     try:
         yield interrupts
     finally:
+        sys.unraisablehook = hook
         signal.signal(signal.SIGINT, previous)
+
+
+def _unraisable(
+    hook: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs
+) -> None:
+    """A Ctrl-C that came where Python can't raise it, as in an import's locks, comes again."""
+    if issubclass(what.exc_type, KeyboardInterrupt):
+        threading.Timer(0.05, _thread.interrupt_main).start()
+    else:
+        hook(what)
 
 
 def _status(arguments: Sequence[str], interrupts: Sequence[int]) -> int:

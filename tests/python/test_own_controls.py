@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from narrows.cli import main
 from narrows.errors import SpecError
 from narrows.plan import plan
 from narrows.spec import load as load_unasked
+from narrows.spec import own
 from narrows.spec.permission import EVERYTHING, allowing
 
 EXAMPLE = Path(__file__).parents[2] / "experiments" / "own-control-python"
@@ -368,3 +372,75 @@ def test_a_control_that_exits_ends_the_run_not_the_program(method):
     place, found, _ = caught.value.args
     assert place == f"Wrong.{method}"
     assert found.startswith("SystemExit: 0 in line")
+
+
+PATIENT = """
+import sys
+from narrows.spec import own
+own.PATIENCE_S = 0.5
+from narrows import cli
+sys.argv[1:] = ["run", "own.toml", "--allow-code", "mine.py", "--out", "out"]
+sys.exit(cli.main())
+"""
+ENDLESS = "        while True: pass\n"
+STUBBORN = """
+        while True:
+            try:
+                while True: pass
+            except BaseException: pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (
+            GOOD.replace("(self, sample):\n        pass", f"(self, sample):\n{ENDLESS}"),
+            'flow "mine:Mine-1": its control Mine',
+        ),
+        (
+            GOOD.replace("(self, sample):\n        pass", f"(self, sample):\n{STUBBORN}"),
+            'flow "mine:Mine-1": its control Mine',
+        ),
+        (f"while True: pass\n{GOOD}", 'mine.py, the module of "mine:Mine",'),
+    ],
+)
+def test_code_that_never_returns_is_named_and_ends_with_ctrl_c(tmp_path, source, said):
+    written(tmp_path, source)
+    before = sorted(tmp_path.iterdir())
+    child = subprocess.Popen(
+        [sys.executable, "-c", PATIENT], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        line = child.stderr.readline()
+        assert line.startswith(f"narrows: {said} hasn't returned for 0.5 s; Ctrl-C stops it"), line
+        assert f"kill -9 {child.pid}" in line
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=120) == 130
+        assert child.stderr.read() == "narrows: interrupted\n"
+    finally:
+        child.kill()
+        child.wait()
+        child.stderr.close()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_code_that_returns_is_not_named(capfd):
+    """Patience is for one call, not for all of a run."""
+    with allowing([EXAMPLE]):
+        job = runner.prepare(EXAMPLE / "experiment.toml")
+    scenario_ = job.plan.trials[0].scenario
+    own.PATIENCE_S, before = 0.05, own.PATIENCE_S
+    try:
+        Simulator().run(scenario_)
+    finally:
+        own.PATIENCE_S = before
+    assert capfd.readouterr().err == ""
+
+
+def test_a_property_that_exits_ends_the_run():
+    def leave(_self):
+        raise SystemExit(0)
+
+    with pytest.raises(_native.ControlError, match="SystemExit"):
+        native(wrong(on_undo=property(leave), control=lambda _self: 10))

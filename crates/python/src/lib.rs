@@ -17,7 +17,9 @@ mod _native {
     #[pymodule_export]
     use super::analyze::{CaptureError, CaptureOutput, analyze};
     #[pymodule_export]
-    use super::control::{AckSample, CongestionEvent, Connection, ControlError, UndoEvent};
+    use super::control::{
+        AckSample, CongestionEvent, Connection, ControlError, Patience, UndoEvent,
+    };
     #[pymodule_export]
     use super::registry::{ccas, impairments, profiles, queues, respelled, services};
     #[pymodule_export]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use narrows_base::Time;
 use narrows_record::{Level, NullTap, Recorder};
@@ -16,7 +17,7 @@ use pyo3::types::PyDict;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
-use crate::control::{self, Trouble};
+use crate::control::{self, Calls, Trouble, Watch};
 use crate::table::ArrowTable;
 
 create_exception!(
@@ -58,20 +59,25 @@ pub struct RunOutput {
 ///
 /// `controls` holds classes of controls by the name that flows call them; each is
 /// called with the flow's options for every connection. Raises `ControlError` if one
-/// doesn't do what it must.
+/// doesn't do what it must; one that hasn't returned after `patience_s` seconds is named
+/// on standard error.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None, captures_json=None, controls=None))]
+#[pyo3(signature = (scenario_json, progress=None, captures_json=None, controls=None, patience_s=10.0))]
 pub fn run(
     py: Python<'_>,
     scenario_json: &str,
     progress: Option<Py<PyAny>>,
     captures_json: Option<&str>,
     controls: Option<BTreeMap<String, Py<PyAny>>>,
+    patience_s: f64,
 ) -> PyResult<RunOutput> {
     let scenario = parse(scenario_json)?;
     let request = captures_json.map(request).transpose()?;
     let trouble = Arc::new(Trouble::default());
-    let controls = control::controls(controls.unwrap_or_default(), &trouble);
+    let (calls, classes) = (Arc::new(Calls::default()), controls.unwrap_or_default());
+    let patience = Duration::from_secs_f64(patience_s.clamp(0.0, 1e6));
+    let _watch = (!classes.is_empty()).then(|| Watch::new(&calls, patience));
+    let controls = control::controls(classes, &trouble, &calls);
     let reporter = Reporter::new(progress, trouble);
     let Simulated { recorder, outcome, cpu_s, captures } =
         py.detach(|| simulate(&scenario, &controls, request.as_ref(), reporter))?;

@@ -9,13 +9,16 @@ use narrows_cc::{CcConfig, CongestionControl};
 /// Makes a control for one connection.
 pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
+/// The same for the flow of a name.
+type MakeFor = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
+
 /// The controls of a run by name: the registry's, and own ones over them.
 ///
 /// An own control hides one of the registry that has its name. Its options are its
 /// own business: it finds what the flow gives in [`CcConfig::options`], unchecked.
 #[derive(Clone, Default)]
 pub struct Controls {
-    own: BTreeMap<String, Arc<Make>>,
+    own: BTreeMap<String, Arc<MakeFor>>,
 }
 
 impl Controls {
@@ -27,9 +30,18 @@ impl Controls {
 
     /// With a control that flows call `name`; `make` is called for each connection.
     #[must_use]
-    pub fn with<F>(mut self, name: impl Into<String>, make: F) -> Self
+    pub fn with<F>(self, name: impl Into<String>, make: F) -> Self
     where
         F: Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync + 'static,
+    {
+        self.with_flow(name, move |_flow, config| make(config))
+    }
+
+    /// The same, where `make` also gets the name of the flow.
+    #[must_use]
+    pub fn with_flow<F>(mut self, name: impl Into<String>, make: F) -> Self
+    where
+        F: Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync + 'static,
     {
         self.own.insert(name.into(), Arc::new(make));
         self
@@ -40,10 +52,11 @@ impl Controls {
         self.own.contains_key(name)
     }
 
-    /// What makes the control called `name`.
-    pub(crate) fn maker(&self, name: &str) -> Arc<Make> {
+    /// What makes the control called `name` for the connections of a flow.
+    pub(crate) fn maker(&self, name: &str, flow: &str) -> Arc<Make> {
         if let Some(make) = self.own.get(name) {
-            return Arc::clone(make);
+            let (make, flow) = (Arc::clone(make), flow.to_owned());
+            return Arc::new(move |config| make(&flow, config));
         }
         let name = name.to_owned();
         Arc::new(move |config| narrows_cc::build(&name, config).expect("the scenario was checked"))

@@ -115,7 +115,7 @@ fn control_factory(
     profile: &'static TcpProfile,
 ) -> ControlFactory {
     let (name, options) = (flow.name.clone(), flow.options.clone());
-    let make = controls.maker(&flow.cca);
+    let make = controls.maker(&flow.cca, &flow.name);
     Box::new(move |instance| -> MakeControl {
         let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
         let (make, options) = (Arc::clone(&make), options.clone());

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import SpecError
-from narrows.spec.own import Source
-from narrows.spec.own import load as load_control
+from narrows.spec import own
 from narrows.store import RunInfo, RunResult
 
 if TYPE_CHECKING:
@@ -93,11 +92,11 @@ class Simulator:
         captures: CaptureRequest | None,
     ) -> RunOutput:
         """Hands the engine its part of the scenario, and the classes of own controls."""
-        own = scenario.get("controls", {})
-        classes = {name: load_control(name, Source(**source)) for name, source in own.items()}
+        named = scenario.get("controls", {})
+        classes = {name: own.load(name, own.Source(**source)) for name, source in named.items()}
         rest = {name: value for name, value in scenario.items() if name != "controls"}
         text = json.dumps(rest, allow_nan=False)
-        return self._native.run(text, progress, _captures_json(captures), classes)
+        return self._native.run(text, progress, _captures_json(captures), classes, own.PATIENCE_S)
 
 
 def _captures_json(request: CaptureRequest | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import deque
@@ -16,6 +17,13 @@ from narrows.execute.watcher import TICK_S, Watcher
 
 LATER_S = 0.3
 """A run that another process is at is looked at again after this time."""
+_GRACE_S = 1.0
+"""Code of a person that doesn't stop within this time is interrupted."""
+_INSISTENCE = 10
+"""As often it is interrupted before it is given up."""
+
+
+_THREAD = "run-"
 
 
 @dataclass
@@ -68,8 +76,11 @@ class Pool:
                 yield jobs, width(jobs[0].backend, self._jobs)
 
     def _work(self, workers: int, watcher: Watcher | None) -> None:
+        own_code = any("controls" in item.job.trial.scenario for item in self._waiting)
         threads = [
-            threading.Thread(target=self._take, name=f"run-{number}") for number in range(workers)
+            # A thread that runs code of a person may never end; the program does without it.
+            threading.Thread(target=self._take, name=f"{_THREAD}{number}", daemon=own_code)
+            for number in range(workers)
         ]
         for thread in threads:
             thread.start()
@@ -80,8 +91,7 @@ class Pool:
                     watcher(self._tally.state())
         finally:
             self._stop.set()
-            for thread in threads:
-                thread.join()
+            _end(threads)
         if self._broken is not None:
             raise self._broken
         self._stop.clear()
@@ -98,11 +108,11 @@ class Pool:
                 self._one(item)
         except InterruptedRunError as error:
             if not self._stop.is_set():  # a back end's own, not the answer to ours
-                self._end(error)
+                self._give_up(error)
         except BaseException as error:
-            self._end(error)
+            self._give_up(error)
 
-    def _end(self, error: BaseException) -> None:
+    def _give_up(self, error: BaseException) -> None:
         """Ends the work of all threads because of an error of one."""
         with self._lock:
             self._broken = self._broken or error
@@ -152,3 +162,26 @@ def _await(threads: Sequence[threading.Thread]) -> None:
         if thread.is_alive():
             thread.join(TICK_S)
             return
+
+
+def _end(threads: Sequence[threading.Thread]) -> None:
+    """Waits for threads that were told to stop; interrupts code of a person that doesn't."""
+    for thread in threads:
+        thread.join(_GRACE_S if thread.daemon else None)
+    for _ in range(_INSISTENCE):
+        living = [thread for thread in threads if thread.is_alive()]
+        for thread in living:
+            _interrupt(thread)
+            thread.join(_GRACE_S / 2)
+
+
+def _interrupt(thread: threading.Thread) -> None:
+    """Has KeyboardInterrupt raised in the Python code that a thread is running."""
+    error = ctypes.py_object(KeyboardInterrupt)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), error)
+
+
+def is_stuck() -> bool:
+    """Whether code of a person is still running that nothing could stop."""
+    threads = threading.enumerate()
+    return any(thread.daemon and thread.name.startswith(_THREAD) for thread in threads)

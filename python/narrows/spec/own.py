@@ -32,6 +32,8 @@ from narrows.spec.units import quote
 METHODS = ("on_ack", "on_congestion", "control")
 """What a control must have."""
 MAX_SOURCE_BYTES = 1_000_000
+PATIENCE_S = 10.0
+"""Code that hasn't returned after this time is named on standard error."""
 EXAMPLE = 'a module and a class in it, such as "mymodule:MyControl"'
 _METHODS_TEXT = "a class with the methods on_ack(sample), on_congestion(event) and control()"
 
@@ -102,8 +104,10 @@ def _look_up(module: str) -> importlib.machinery.ModuleSpec | None:
 
 def load(cca: str, source: Source) -> Callable[..., object]:
     """The class, from a fresh execution of its module; raises SpecError."""
+    from narrows._native import Patience
+
     module_name, _, class_name = cca.partition(":")
-    with _blamed(cca, source):
+    with _blamed(cca, source), Patience(f"{source.file}, the module of {quote(cca)},", PATIENCE_S):
         module = _execute(module_name, source)
         return _class_in(module, cca, class_name, source)
 

@@ -6,6 +6,7 @@
 
 mod samples;
 mod trouble;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
+pub use watch::{Calls, Patience, Watch};
 
 /// Largest window that a control may ask for, in packets.
 const MAX_CWND: f64 = 10_000_000.0;
@@ -29,12 +31,20 @@ const METHODS: [&str; 3] = ["on_ack", "on_congestion", "control"];
 const NEED: &str = "a window from 1 to 10000000 packets, or (window, pacing rate in bit/s)";
 
 /// The simulator's controls with those of Python: name to class.
-pub fn controls(classes: BTreeMap<String, Py<PyAny>>, trouble: &Arc<Trouble>) -> Controls {
+pub fn controls(
+    classes: BTreeMap<String, Py<PyAny>>,
+    trouble: &Arc<Trouble>,
+    calls: &Arc<Calls>,
+) -> Controls {
     let mut known = Controls::new();
     for (name, class) in classes {
-        let trouble = Arc::clone(trouble);
-        known = known.with(name, move |config| {
-            Python::attach(|py| Box::new(PythonControl::new(py, &class, &config, &trouble)) as _)
+        let (trouble, calls) = (Arc::clone(trouble), Arc::clone(calls));
+        known = known.with_flow(name, move |flow, config| {
+            Python::attach(|py| {
+                let mut made = PythonControl::new(py, &class, &config, &trouble, &calls, flow);
+                made.begin(class.bind(py), &config);
+                Box::new(made) as _
+            })
         });
     }
     known
@@ -49,6 +59,9 @@ struct PythonControl {
     /// The file that the class is from.
     file: Option<String>,
     trouble: Arc<Trouble>,
+    calls: Arc<Calls>,
+    /// Its place among the `calls`.
+    place: usize,
     control: Control,
     paces: bool,
     owns_recovery: bool,
@@ -58,14 +71,26 @@ struct PythonControl {
 }
 
 impl PythonControl {
-    fn new(py: Python<'_>, class: &Py<PyAny>, config: &CcConfig, trouble: &Arc<Trouble>) -> Self {
+    /// A control that hasn't been asked anything yet.
+    fn new(
+        py: Python<'_>,
+        class: &Py<PyAny>,
+        config: &CcConfig,
+        trouble: &Arc<Trouble>,
+        calls: &Arc<Calls>,
+        flow: &str,
+    ) -> Self {
         let class = class.bind(py);
         let name = class.getattr("__qualname__").and_then(|name| name.extract::<String>());
-        let mut made = Self {
+        let name = name.unwrap_or_else(|_| "control".into());
+        let place = calls.register(format!("flow \"{flow}\": its control {name}"));
+        Self {
             object: None,
-            class: name.unwrap_or_else(|_| "control".into()),
+            class: name,
             file: file_of(class),
             trouble: Arc::clone(trouble),
+            calls: Arc::clone(calls),
+            place,
             control: Control {
                 cwnd: config.initial_cwnd,
                 ssthresh: INFINITE_SSTHRESH,
@@ -76,11 +101,17 @@ impl PythonControl {
             owns_recovery: false,
             has_undo: false,
             round_ends: 0,
-        };
-        if let Err(error) = made.construct(class, config) {
-            made.fail(error);
         }
-        made
+    }
+
+    /// Makes the object and asks it where it begins.
+    fn begin(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) {
+        self.calls.begin(self.place);
+        let result = self.construct(class, config);
+        self.calls.end();
+        if let Err(error) = result {
+            self.fail(error);
+        }
     }
 
     fn construct(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) -> PyResult<()> {
@@ -105,8 +136,8 @@ impl PythonControl {
             }
         }
         self.owns_recovery = truth(&object, "owns_recovery");
-        self.has_undo = object.hasattr("on_undo")?;
-        let greeted = object.hasattr("on_connect")?;
+        self.has_undo = self.has(&object, "on_undo")?;
+        let greeted = self.has(&object, "on_connect")?;
         self.object = Some(object.unbind());
         if greeted {
             self.call(py, "on_connect", Connection::new(config))?;
@@ -114,6 +145,13 @@ impl PythonControl {
         self.ask(py)?;
         self.paces = self.control.pacing_rate.is_some();
         Ok(())
+    }
+
+    /// Whether the object has a method that it needn't have.
+    fn has(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<bool> {
+        let place = format!("{}.{method}", self.class);
+        let found = object.hasattr(method);
+        found.map_err(|error| raised(object.py(), &place, error, self.file.as_deref()))
     }
 
     /// Calls a method that takes one object and gives nothing.
@@ -155,10 +193,12 @@ impl PythonControl {
         if self.object.is_none() {
             return;
         }
+        self.calls.begin(self.place);
         let result = Python::attach(|py| {
             self.call(py, method, argument)?;
             self.ask(py)
         });
+        self.calls.end();
         if let Err(error) = result {
             self.fail(error);
         }

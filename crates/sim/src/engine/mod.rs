@@ -20,8 +20,10 @@ use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
 
-/// Agenda entries between two reports of progress.
-const PROGRESS_EVENTS: u32 = 1 << 14;
+/// Agenda entries between two reports of progress where flows are few.
+const PROGRESS_EVENTS: usize = 1 << 14;
+/// With more flows than this an instant of sampling takes as long as many other entries.
+const FEW_FLOWS: usize = 64;
 
 /// A run under way.
 pub(crate) struct Engine<'a, O, T> {
@@ -61,7 +63,9 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
     ) -> Time {
         let mut now = Time::ZERO;
-        let mut until_report = PROGRESS_EVENTS;
+        let share = PROGRESS_EVENTS / (1 + self.network.senders.len() / FEW_FLOWS);
+        let between_reports = share.max(1);
+        let mut until_report = between_reports;
         while let Some((at, id)) = self.agenda.earliest() {
             if at > end || self.ending.has_come() {
                 break;
@@ -71,7 +75,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             self.wake(id, now);
             until_report -= 1;
             if until_report == 0 {
-                until_report = PROGRESS_EVENTS;
+                until_report = between_reports;
                 if progress(now, self.network.counters().forwarded_packets).is_break() {
                     break;
                 }

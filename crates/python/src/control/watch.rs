@@ -1,0 +1,140 @@
+//! Says so when a call into Python code of a person doesn't return.
+//!
+//! The thread that watches needs nothing of Python: code that is stuck may hold the
+//! interpreter for good. It has no clock either, but counts its own naps.
+
+use std::collections::BTreeMap;
+use std::process;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+/// Naps until patience is at an end.
+const NAPS: u32 = 20;
+
+/// Calls that are watched: who is called is registered once, and each call noted twice.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// Odd while a call is under way; grows as it begins and as it ends.
+    count: AtomicU64,
+    /// The number of the place of the latest call.
+    place: AtomicUsize,
+    /// Every place with its number; the connections of a flow share one.
+    places: Mutex<BTreeMap<String, usize>>,
+    over: Mutex<bool>,
+    ended: Condvar,
+}
+
+impl Calls {
+    /// Registers somebody who is going to be called, by what messages say of them.
+    pub fn register(&self, place: String) -> usize {
+        let mut places = held(&self.places);
+        let next = places.len();
+        *places.entry(place).or_insert(next)
+    }
+
+    /// Somebody who was registered is called.
+    pub fn begin(&self, place: usize) {
+        self.place.store(place, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Release);
+    }
+
+    /// The call is over.
+    pub fn end(&self) {
+        self.count.fetch_add(1, Ordering::Release);
+    }
+
+    /// Sleeps for a nap; false once there is nothing to watch any more.
+    fn nap(&self, nap: Duration) -> bool {
+        let over = held(&self.over);
+        let waited = self.ended.wait_timeout_while(over, nap, |over| !*over);
+        waited.is_ok_and(|(over, _)| !*over)
+    }
+
+    fn watch(&self, patience: Duration) {
+        let (mut last, mut naps) = (0, 0);
+        while self.nap(patience / NAPS) {
+            let count = self.count.load(Ordering::Acquire);
+            naps = if count == last && count % 2 == 1 { naps + 1 } else { 0 };
+            last = count;
+            if naps == NAPS {
+                self.complain(patience);
+            }
+        }
+    }
+
+    fn complain(&self, patience: Duration) {
+        let (places, latest) = (held(&self.places), self.place.load(Ordering::Relaxed));
+        let Some((place, _)) = places.iter().find(|(_, number)| **number == latest) else { return };
+        eprintln!(
+            "narrows: {place} hasn't returned for {} s; Ctrl-C stops it, or `kill -9 {}` if it \
+             is inside a function that isn't Python's",
+            patience.as_secs_f64(),
+            process::id(),
+        );
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no panic while it is held")
+}
+
+/// Watches calls until it is dropped.
+#[derive(Debug)]
+pub struct Watch {
+    calls: Arc<Calls>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Complains on standard error of every call that takes longer than `patience`.
+    pub fn new(calls: &Arc<Calls>, patience: Duration) -> Self {
+        let watched = Arc::clone(calls);
+        let thread = thread::spawn(move || watched.watch(patience));
+        Self { calls: Arc::clone(calls), thread: Some(thread) }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        *held(&self.calls.over) = true;
+        self.calls.ended.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say, and a panic of it has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A context manager: says so on standard error if its block takes long.
+#[pyclass(module = "narrows._native")]
+#[derive(Debug)]
+pub struct Patience {
+    place: String,
+    patience: Duration,
+    watch: Option<Watch>,
+}
+
+#[pymethods]
+impl Patience {
+    /// `place` is what messages say of the block, `seconds` how long it may take.
+    #[new]
+    fn new(place: String, seconds: f64) -> Self {
+        Self { place, patience: Duration::from_secs_f64(seconds.clamp(0.0, 1e6)), watch: None }
+    }
+
+    fn __enter__(&mut self) {
+        let calls = Arc::new(Calls::default());
+        let place = calls.register(self.place.clone());
+        calls.begin(place);
+        self.watch = Some(Watch::new(&calls, self.patience));
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&mut self, _error: &Bound<'_, pyo3::types::PyTuple>) {
+        self.watch = None;
+    }
+}
