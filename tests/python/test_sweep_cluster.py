@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,3 +121,81 @@ def test_an_address_where_nobody_answers(tmp_path: Path, capsys: Capture) -> Non
     command = ("sweep", write(tmp_path, STUDY), "--out", str(tmp_path / "out"))
     assert run_cli(*command, "--cluster", "gopher://nowhere") == 2
     assert "where no scheduler answers" in capsys.readouterr().err
+
+
+SECURE = """
+import os, sys
+from distributed import LocalCluster, Security
+from narrows.cli import main
+from narrows.execute import cluster as pool
+pool.PATIENCE = "4s"
+def files(name):
+    return {f"tls_{name}_cert": "node.pem", f"tls_{name}_key": "node-key.pem"}
+if __name__ == "__main__":
+    security = Security(
+        require_encryption=True, tls_ca_file="ca.pem", **files("scheduler"), **files("worker"),
+        **files("client"),
+    )
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, security=security,
+        protocol="tls://", host="127.0.0.1",
+    ) as cluster:
+        address = cluster.scheduler_address
+        address = address.replace("tls://", sys.argv[1])
+        sys.exit(main([*sys.argv[2:], "--cluster", address]))
+"""
+
+
+def certificates(directory: Path) -> None:
+    """An authority, and a certificate for 127.0.0.1 that it has signed."""
+    day, name = ["-days", "1"], ["-subj", "/CN=127.0.0.1"]
+    for own, signed in (("ca", None), ("node", "ca"), ("foreign", None)):
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *day, *name]
+        command += ["-keyout", f"{own}-key.pem", "-out", f"{own}.pem"]
+        command += ["-addext", "subjectAltName=IP:127.0.0.1"]
+        if signed:
+            command += ["-CA", f"{signed}.pem", "-CAkey", f"{signed}-key.pem"]
+            command += ["-addext", "basicConstraints=critical,CA:FALSE"]
+        subprocess.run(command, cwd=directory, check=True, capture_output=True)
+
+
+def configured(**files: str) -> dict[str, str]:
+    known = {"CA_FILE": "ca.pem", "CLIENT__CERT": "node.pem", "CLIENT__KEY": "node-key.pem"}
+    tls = {f"DASK_DISTRIBUTED__COMM__TLS__{k}": v for k, v in (known | files).items() if v}
+    return os.environ | tls
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make certificates")
+def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
+    certificates(tmp_path)
+    (tmp_path / "start.py").write_text(SECURE)
+    study = write(tmp_path, GOOD)
+
+    def swept(protocol: str, environment: dict[str, str]) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "start.py", protocol, "sweep", study, "--out", "out"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    status, said = swept("tls://", configured(CLIENT__KEY=""))
+    assert status == 2
+    assert "without distributed.comm.tls.client.key in the configuration of Dask" in said
+    assert "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY" in said
+    status, said = swept("tls://", configured(CA_FILE="nowhere.pem"))
+    assert status == 2
+    assert "distributed.comm.tls.ca-file: found nowhere.pem, which is no file" in said
+    for protocol, environment in (
+        ("tcp://", configured()),
+        ("tls://", configured(CA_FILE="foreign.pem")),
+    ):
+        status, said = swept(protocol, environment)
+        assert status == 2
+        assert "where no scheduler answers" in said
+    assert not (tmp_path / "out" / "runs").is_dir() or not any(
+        (tmp_path / "out" / "runs").iterdir()
+    )
+    status, said = swept("tls://", configured())
+    assert status == 0, said
+    assert "1 new" in said

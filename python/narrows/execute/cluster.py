@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 LOCAL = "local"
 AHEAD = 3
 """Jobs that are sent ahead for every thread of the cluster."""
+PATIENCE = "20s"
+"""A scheduler answers within this time."""
 _ENCRYPTED = ("tls://", "wss://")
 _CONFIGURED = ("ca-file", "client.cert", "client.key")
 """What Dask's configuration must name below `distributed.comm.tls` for a secure connection."""
@@ -192,7 +194,7 @@ def _client(address: str, workers: int | None) -> Iterator[Client]:
         return
     security = _security(address)
     try:
-        client = Client(address, timeout="20s", set_as_default=False, security=security)
+        client = Client(address, timeout=PATIENCE, set_as_default=False, security=security)
     except (OSError, ValueError, TypeError) as error:
         found = f'"{address}", where no scheduler answers ({error})'
         remedy = '"local", or the address of a Dask scheduler, such as tls://host:8786,'

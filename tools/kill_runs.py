@@ -1,0 +1,212 @@
+"""Kills runs at random moments and looks whether the next one leaves anything of them.
+
+    python tools/kill_runs.py [--kills 100] [--seed 1] [--commands run,sweep,reproduce,kernel]
+
+Each time one of the commands starts, gets `kill -9` (or, with `--signal INT`, Ctrl-C)
+between its beginning and a bit after its usual end, and a short run follows in the same
+place. Then there must be no hidden file or directory, no lock, nothing in the directory for
+temporary files and no process of the killed run. Exit status 1 if there is something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ENDED, INTERRUPTED, KILLED = 0, 130, -9
+SETTLING_S = 10.0
+"""Processes of a killed run are gone within this time: the kernel takes some."""
+_SPEC = """\
+name = "kills"
+[path]
+rate = ["40mbit", "80mbit"]
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+cca = "cubic"
+[run]
+duration = "{duration}"
+trials = 3
+"""
+_LONG = _SPEC.replace('["40mbit", "80mbit"]', '"80mbit"').format(duration="30s")
+_SHORT = _LONG.replace('"30s"', '"200ms"').replace("trials = 3", "trials = 1")
+_FIGURE = "panaderia/fig9"
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is killed, and the run in the same place that cleans up after it."""
+
+    name: str
+    long: tuple[str, ...]
+    short: tuple[str, ...]
+
+
+COMMANDS = (
+    Command(
+        "run",
+        ("run", "long.toml", "--force", "--out", "out/killed"),
+        ("run", "short.toml", "--force", "--out", "out/next"),
+    ),
+    Command(
+        "sweep",
+        ("sweep", "study.toml", "--out", "sweep"),
+        ("sweep", "short.toml", "--out", "sweep"),
+    ),
+    Command(
+        "reproduce",
+        ("reproduce", _FIGURE, "--quick", "--out", "reproduced"),
+        ("reproduce", _FIGURE, "--quick", "--out", "reproduced"),
+    ),
+    Command(
+        "kernel",
+        ("run", "real.toml", "--backend", "kernel:own", "--force", "--out", "out/real"),
+        ("run", "short.toml", "--backend", "kernel:own", "--force", "--out", "out/next"),
+    ),
+)
+
+
+class Site:
+    """A directory with the specifications, where runs are killed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name, text in (
+            ("long.toml", _LONG),
+            ("short.toml", _SHORT),
+            ("study.toml", _SPEC.format(duration="10s")),
+            ("real.toml", _LONG.replace('"30s"', '"1s"')),
+        ):
+            (root / name).write_text(text, encoding="utf-8")
+        (root / "tmp").mkdir()
+
+    def start(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
+        """Starts narrows here, with temporary files of its own."""
+        code = "import sys; from narrows.start import main; sys.exit(main())"
+        return subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            cwd=self.root,
+            env=os.environ | {"TMPDIR": str(self.root / "tmp")},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def finish(self, arguments: tuple[str, ...]) -> None:
+        """Runs narrows to its end; raises RuntimeError if it ends badly."""
+        process = self.start(arguments)
+        _, said = process.communicate()
+        if process.returncode not in (0, 1):  # 1: a claim that doesn't hold
+            raise RuntimeError(f"{' '.join(arguments)}: {said.decode(errors='replace')}")
+
+    def clear(self) -> None:
+        """Removes results, so that the next run has something to do."""
+        for name in ("out", "sweep", "reproduced"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+
+    def leftovers(self) -> Iterator[str]:
+        """Whatever has no business here once nothing runs."""
+        for path in self.root.rglob("*"):
+            inside = path.relative_to(self.root).parts
+            at_work = inside[:-1][-1:] in (("tmp",), ("locks",))
+            if at_work or any(part.startswith(".") for part in inside):
+                yield str(path)
+        deadline = time.monotonic() + SETTLING_S
+        while living := list(self._processes()):
+            if time.monotonic() > deadline:
+                yield from living
+                return
+            time.sleep(0.1)
+
+    def _processes(self) -> Iterator[str]:
+        mark = str(self.root).encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes()
+                environment = (process / "environ").read_bytes()
+            except OSError:
+                continue
+            if mark in environment and int(process.name) != os.getpid():
+                yield f"process {process.name}: {command.decode(errors='replace')}"
+
+
+@dataclass
+class Tally:
+    """What happened."""
+
+    before: int = 0
+    during: int = 0
+    left: int = 0
+
+
+def kill(site: Site, command: Command, after_s: float, number: signal.Signals) -> tuple[int, str]:
+    """Starts a command and ends it after some time; gives its status and what it said."""
+    process = site.start(command.long)
+    try:
+        process.wait(after_s)
+    except subprocess.TimeoutExpired:
+        process.send_signal(number)
+    _, said = process.communicate()
+    return process.returncode, said.decode(errors="replace")
+
+
+def main() -> int:
+    """Kills, looks, and says what was found."""
+    options = _options()
+    chance, number = random.Random(options.seed), signal.Signals[f"SIG{options.signal}"]  # noqa: S311
+    wanted = [command for command in COMMANDS if command.name in options.commands.split(",")]
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="kill-runs-") as root:
+        site, usual = Site(Path(root)), {}
+        for command in wanted:
+            began = time.monotonic()
+            site.finish(command.long)
+            usual[command.name] = time.monotonic() - began
+        tallies = {command.name: Tally() for command in wanted}
+        for index in range(options.kills):
+            command = wanted[index % len(wanted)]
+            site.clear()
+            after_s = chance.uniform(0, 1.1 * usual[command.name])
+            status, said = kill(site, command, after_s, number)
+            tally = tallies[command.name]
+            tally.before += status in (0, 1)
+            tally.during += status not in (0, 1)
+            tally.left += any(site.leftovers()) if status not in (0, 1) else 0
+            site.finish(command.short)
+            found = list(site.leftovers())
+            if number is signal.SIGINT and status not in (0, 1, INTERRUPTED):
+                found.append(f"status {status}")
+            if "Traceback" in said or "Exception" in said:
+                found.append(said)
+            for what in found:
+                print(f"{command.name}, seed {options.seed}, after {after_s:.3f} s: {what}")
+            bad += bool(found)
+    for name, tally in tallies.items():
+        print(
+            f"{name} (usually {usual[name]:.1f} s): ended {tally.during} times at work and "
+            f"{tally.before} times done; {tally.left} times something was left for the next run"
+        )
+    print(f"{bad} of {options.kills} left something after the next run")
+    return 1 if bad else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Kills runs at random moments.")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--signal", default="KILL", choices=("KILL", "INT", "TERM"))
+    parser.add_argument("--commands", default=",".join(command.name for command in COMMANDS))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
