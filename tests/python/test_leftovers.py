@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from specimens import GOOD, write
+from waiting import await_that
 
 from narrows.runner import execute, prepare
 from narrows.store import Draft, create_store, new_result, open_result, open_store, owned
@@ -46,14 +47,6 @@ def at_work(final: Path, manager: str = "owned_directory") -> Iterator[tuple[Pat
         child.kill()
         child.wait()
         child.stdout.close()
-
-
-def await_that(holds: object) -> None:
-    assert callable(holds)
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def everything(directory: Path) -> list[str]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from narrows.store.records import RunResult
+
+
+OLD_S = 86_400.0
+"""No run takes that long to be written: one without a mark is left over."""
 
 
 class Bucket:
@@ -218,16 +223,25 @@ class ObjectStore:
         self._bucket.remove(f"failures/{key}.json" for key in keys)
 
     def leftovers(self, remove: bool = False) -> list[str]:
-        """Runs without a mark, which a killed process left or another is writing now.
+        """Runs that a killed process left without a mark, once they are old.
 
-        They are found when a collection is asked for, and removed only then.
+        A young one may be what another process is writing now: nobody holds a lock. They
+        are found when a collection is asked for, and removed only then.
         """
-        whole = self.keys()
-        found = {name.split("/")[0].removeprefix("run=") for name in self._bucket.names("runs")}
-        gone = sorted(found - whole)
+        whole, since = self.keys(), time.time() - OLD_S
+        found: dict[str, str] = {}
+        for name in self._bucket.names("runs"):
+            found.setdefault(name.split("/")[0].removeprefix("run="), name)
+        gone = [key for key, name in sorted(found.items()) if key not in whole]
+        gone = [key for key in gone if self._is_older(f"runs/{found[key]}", since)]
         for key in gone if remove else ():
             self.discard(key)
         return gone
+
+    def _is_older(self, name: str, moment: float) -> bool:
+        """Whether an object is there, from before a moment of the clock (seconds)."""
+        when = self._bucket.modified(name)
+        return when is not None and when < moment
 
     def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
         """Keeps a study and the table of its runs, in place of an older one of that name."""
