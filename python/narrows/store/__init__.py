@@ -17,7 +17,7 @@ Sweeps keep their runs in a store of another layout: see `narrows.store.runs`.
 
 from __future__ import annotations
 
-from narrows.store.care import Garbage, StudyState, collect, damage, states
+from narrows.store.maintenance import Garbage, StudyState, collect, damage, states
 from narrows.store.frames import read_frames, write_frames
 from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
 from narrows.store.protocol import Store

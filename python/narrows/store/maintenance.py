@@ -1,4 +1,4 @@
-"""Care of a store: what is in it, what nobody needs any more, what is damaged."""
+"""Maintenance of a store: what is in it, what nobody needs any more, what is damaged."""
 
 from __future__ import annotations
 

@@ -1,0 +1,76 @@
+"""Ctrl-C and kill -9 at any moment of a command: a word, no traceback, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, write
+
+from narrows import cli
+
+TOOL = Path(__file__).parents[2] / "tools" / "kill_runs.py"
+COMMAND = """
+from narrows.start import main
+print("ready", flush=True)
+raise SystemExit(main())
+"""
+
+
+@pytest.mark.parametrize("after_ms", [10, 40, 80, 120, 160, 200, 250, 300, 400, 600])
+def test_ctrl_c_while_libraries_load(after_ms: int, tmp_path: Path) -> None:
+    write(tmp_path, GOOD)
+    child = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "run", "good.toml", "--out", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(after_ms / 1000)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=300)
+    assert (child.returncode, said) in ((130, "narrows: interrupted\n"), (0, ""))
+
+
+def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
+    """A callback of a weak reference, as imports have some: what it raises is only printed."""
+
+    class Held:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)  # the signal arrives here
+
+    def work(_arguments: object) -> int:
+        Held()
+        threading.Event().wait(60)
+        return 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "_dispatch", work)
+        began = time.monotonic()
+        assert cli.main([]) == cli.INTERRUPTED
+        assert time.monotonic() - began < 50
+
+
+@pytest.mark.parametrize("name", ["KILL", "INT"])
+@pytest.mark.parametrize(
+    "commands",
+    ["run,sweep", pytest.param("kernel", marks=pytest.mark.skipif("kernel_missing()"))],
+)
+def test_nothing_is_left_of_runs_that_were_killed(name: str, commands: str) -> None:
+    seed = str(time.time_ns() % 1_000_000)
+    options = ["--kills", "2", "--seed", seed, "--signal", name, "--commands", commands]
+    done = subprocess.run(
+        [sys.executable, str(TOOL), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 of 2 left something after the next run" in done.stdout
