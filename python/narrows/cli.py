@@ -9,7 +9,6 @@ Only typer is imported here; each command imports what it needs, because
 
 from __future__ import annotations
 
-import _thread
 import gc
 import os
 import signal
@@ -451,7 +450,8 @@ def _unraisable(
 ) -> None:
     """A Ctrl-C that came where Python can't raise it, as in an import's locks, comes again."""
     if issubclass(what.exc_type, KeyboardInterrupt):
-        threading.Timer(0.05, _thread.interrupt_main).start()
+        again = (threading.main_thread().ident or 0, signal.SIGINT)
+        threading.Timer(0.05, signal.pthread_kill, again).start()
     else:
         hook(what)
 

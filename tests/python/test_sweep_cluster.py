@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from specimens import GOOD, run_cli, write
-from waiting import HANG_S
+from waiting import HANG_S, await_that
 
 from narrows.sweeps import execute, export, prepare
 
@@ -199,3 +199,17 @@ def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
     status, said = swept("tls://", configured())
     assert status == 0, said
     assert "1 new" in said
+
+
+def test_ctrl_c_of_a_terminal_is_one_line(tmp_path: Path) -> None:
+    """A terminal sends it to every process of a command, the workers among them."""
+    (tmp_path / "start.py").write_text(f'if __name__ == "__main__":\n    {LOCAL}\n')
+    endless = write(tmp_path, GOOD.replace('"2s"', '"100000s"'))
+    child = subprocess.Popen(
+        [sys.executable, "start.py", "sweep", endless, "--cluster", "local", "--out", "out"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    await_that(lambda: list(tmp_path.glob("out/locks/*")), "no worker is at work")
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=HANG_S)
+    assert (child.returncode, said) == (130, "narrows: interrupted\n")

@@ -9,6 +9,8 @@ died to another one.
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -232,14 +234,30 @@ def _local(workers: int | None) -> Iterator[Client]:
 
     from distributed import Client, LocalCluster
 
-    count = workers or len(os.sched_getaffinity(0))
-    with (
-        LocalCluster(
-            n_workers=count,
+    with _deaf_children():
+        started = LocalCluster(
+            n_workers=workers or len(os.sched_getaffinity(0)),
             threads_per_worker=1,
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+        )
+    with started as cluster, Client(cluster, set_as_default=False) as client:
         yield client
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that begin here don't hear Ctrl-C, which a terminal sends to all of a command.
+
+    They inherit that it is ignored. The process that began them ends them in good order,
+    without a traceback of each; it doesn't hear Ctrl-C either while they start (a second or
+    two). Only the main thread can arrange it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)

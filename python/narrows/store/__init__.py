@@ -17,8 +17,8 @@ Sweeps keep their runs in a store of another layout: see `narrows.store.runs`.
 
 from __future__ import annotations
 
-from narrows.store.maintenance import Garbage, StudyState, collect, damage, states
 from narrows.store.frames import read_frames, write_frames
+from narrows.store.maintenance import Garbage, StudyState, collect, damage, states
 from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
 from narrows.store.protocol import Store
 from narrows.store.read import Result, StoredTrial, find_result, open_result
