@@ -153,8 +153,8 @@ def run(
 
 def _permission(places: list[str] | None, sets: list[str] | None) -> AbstractContextManager[None]:
     """Allows the code that was named on the command line; a control by `--set`, too."""
-    from narrows.spec.own import is_own, well_formed
     from narrows.spec.permission import allowing
+    from narrows.spec.python_control import is_own, well_formed
 
     values = [text.partition("=")[2].strip() for text in sets or ()]
     return allowing(

@@ -20,7 +20,7 @@ from narrows.cli import main
 from narrows.errors import SpecError
 from narrows.plan import plan
 from narrows.spec import load as load_unasked
-from narrows.spec import own
+from narrows.spec import python_control
 from narrows.spec.permission import EVERYTHING, allowing
 
 EXAMPLE = Path(__file__).parents[2] / "experiments" / "own-control-python"
@@ -376,8 +376,8 @@ def test_a_control_that_exits_ends_the_run_not_the_program(method):
 
 PATIENT = """
 import sys
-from narrows.spec import own
-own.PATIENCE_S = 0.5
+from narrows.spec import python_control
+python_control.PATIENCE_S = 0.5
 from narrows import cli
 sys.argv[1:] = ["run", "own.toml", "--allow-code", "mine.py", "--out", "out"]
 sys.exit(cli.main())
@@ -430,11 +430,11 @@ def test_code_that_returns_is_not_named(capfd):
     with allowing([EXAMPLE]):
         job = runner.prepare(EXAMPLE / "experiment.toml")
     scenario_ = job.plan.trials[0].scenario
-    own.PATIENCE_S, before = 0.05, own.PATIENCE_S
+    python_control.PATIENCE_S, before = 0.05, python_control.PATIENCE_S
     try:
         Simulator().run(scenario_)
     finally:
-        own.PATIENCE_S = before
+        python_control.PATIENCE_S = before
     assert capfd.readouterr().err == ""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import SpecError
-from narrows.spec import own
+from narrows.spec import python_control
 from narrows.store import RunInfo, RunResult
 
 if TYPE_CHECKING:
@@ -93,10 +93,15 @@ class Simulator:
     ) -> RunOutput:
         """Hands the engine its part of the scenario, and the classes of own controls."""
         named = scenario.get("controls", {})
-        classes = {name: own.load(name, own.Source(**source)) for name, source in named.items()}
+        classes = {
+            name: python_control.load(name, python_control.Source(**source))
+            for name, source in named.items()
+        }
         rest = {name: value for name, value in scenario.items() if name != "controls"}
         text = json.dumps(rest, allow_nan=False)
-        return self._native.run(text, progress, _captures_json(captures), classes, own.PATIENCE_S)
+        return self._native.run(
+            text, progress, _captures_json(captures), classes, python_control.PATIENCE_S
+        )
 
 
 def _captures_json(request: CaptureRequest | None) -> str | None:

@@ -15,7 +15,7 @@ import polars as pl
 from narrows.figures.model import Guide, Panel
 from narrows.metrics.intervals import half_width
 from narrows.report import Check
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data
 from narrows.reproduce.judging import interval
 from narrows.store import StoredTrial
@@ -69,7 +69,7 @@ def cells(
 
 def outcome(trial: StoredTrial) -> pl.DataFrame:
     """One row: loss, utilisation and share in percent, queue in BDP, delay of BBR in ms."""
-    return views.summary(trial).select(
+    return run_frames.summary(trial).select(
         (pl.col("loss_rate") * 100).alias("loss"),
         (pl.col("utilization") * 100).alias("utilization"),
         pl.col("queue_mean_bdp").alias("queue"),

@@ -11,7 +11,7 @@ from narrows.spec.expect import problems
 from narrows.spec.fields import MAX_BYTES, MAX_FLOWS, MAX_SEED, describe
 from narrows.spec.models import Flow, Path, Reverse, Spec
 from narrows.spec.naming import NamedFlow, named_flows
-from narrows.spec.own import is_own, misfits
+from narrows.spec.python_control import is_own, misfits
 from narrows.spec.suggest import one_of
 from narrows.spec.units import bdp_bytes, format_duration, format_size, quote
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from narrows.spec import own, registry, workloads
+from narrows.spec import python_control, registry, workloads
 from narrows.spec.elements import (
     Element,
     ElementError,
@@ -220,10 +220,10 @@ _known_cca = _word(registry.ccas, "congestion control", "cubic")
 
 def _cca(value: object) -> str:
     name = _text(value)
-    if not own.is_own(name):
+    if not python_control.is_own(name):
         return str(_known_cca.read(value))
-    if not own.well_formed(name):
-        raise UnitError(quote(name), own.EXAMPLE)
+    if not python_control.well_formed(name):
+        raise UnitError(quote(name), python_control.EXAMPLE)
     return name
 
 

@@ -33,7 +33,7 @@ from narrows.spec.fields import (
     Volume,
     Workload,
 )
-from narrows.spec.own import Source
+from narrows.spec.python_control import Source
 
 
 class _Table(BaseModel):

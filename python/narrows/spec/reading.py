@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from narrows.errors import Problem, SpecError
-from narrows.spec import models, own
+from narrows.spec import models, python_control
 from narrows.spec.checks import relations
 from narrows.spec.fields import Kind, describe
 from narrows.spec.overrides import Key, Override, apply_overrides, dotted, parse_override
@@ -141,7 +141,7 @@ def validate(raw: dict[str, Any], file: str | None, changes: list[Override]) -> 
         problems = [_translate(detail) for detail in error.errors(include_url=False)]
         raise SpecError(_locate(problems, file, changes)) from None
     places = ((f"flows[{i}].cca", flow.cca) for i, flow in enumerate(spec.flows))
-    controls, problems = own.sources(places, near)
+    controls, problems = python_control.sources(places, near)
     spec.controls.update(controls)
     problems += relations(spec)
     if problems:

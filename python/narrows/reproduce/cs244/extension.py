@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.cs244 import testbed
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
@@ -47,7 +47,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Throughput of both in windows of 1 s."""
-    return {"throughput": views.throughput(trial, 1.0, whole=True)}
+    return {"throughput": run_frames.throughput(trial, 1.0, whole=True)}
 
 
 def draw(data: Data) -> list[Picture]:

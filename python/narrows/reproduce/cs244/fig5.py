@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.cs244 import testbed
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
@@ -54,7 +54,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The RTT at every sample; the smoothed one of a back end that sees no other."""
-    rows = views.samples(trial, ["rtt_ms", "srtt_ms"], whole=True)
+    rows = run_frames.samples(trial, ["rtt_ms", "srtt_ms"], whole=True)
     rtt = rows.select("time_s", pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
     return {"rtt": rtt.drop_nulls("rtt_ms")}
 

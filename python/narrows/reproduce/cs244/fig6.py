@@ -11,7 +11,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.cs244 import testbed
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, interval
@@ -59,8 +59,8 @@ def cases(scope: Scope) -> Iterator[Case]:
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Throughput in windows of 1 s, and from when on the shares are fair."""
     return {
-        "throughput": views.by_flow(trial, 1.0),
-        "converged": pl.DataFrame({"at_s": [settled(views.by_flow(trial, WINDOW_S))]}),
+        "throughput": run_frames.by_flow(trial, 1.0),
+        "converged": pl.DataFrame({"at_s": [settled(run_frames.by_flow(trial, WINDOW_S))]}),
     }
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.cs244 import testbed
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -56,10 +56,10 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Smoothed RTTs every 20 ms (the kernel reports no others); throughput in windows of 1 s."""
-    rtt = views.samples(trial, ["srtt_ms"], whole=True).drop_nulls("srtt_ms")
+    rtt = run_frames.samples(trial, ["srtt_ms"], whole=True).drop_nulls("srtt_ms")
     return {
         "rtt": rtt.select("time_s", "cca", "srtt_ms"),
-        "throughput": views.throughput(trial, 1.0, whole=True),
+        "throughput": run_frames.throughput(trial, 1.0, whole=True),
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures.model import Figure, Panel
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -52,7 +52,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """How busy the link is, in percent."""
-    return {"busy": views.summary(trial).select((100 * pl.col("utilization")).alias("busy"))}
+    return {"busy": run_frames.summary(trial).select((100 * pl.col("utilization")).alias("busy"))}
 
 
 def by_hold(data: Data, label: str) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -49,7 +49,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Goodput and RTT of each flow; loss, utilisation and the queue of the bottleneck."""
-    row = views.summary(trial).select(
+    row = run_frames.summary(trial).select(
         (100 * pl.col("loss_rate")).alias("loss"),
         (100 * pl.col("utilization")).alias("busy"),
         (pl.col("queue_mean_bdp") * trial.scenario["path"]["rtt_ns"] / 1e6).alias("delay_ms"),

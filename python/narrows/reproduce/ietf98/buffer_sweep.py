@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between, interval
@@ -45,7 +45,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Goodput of both; throughput in windows of 1 s of the one run that is shown."""
-    rates = views.throughput(trial, 1.0, whole=True)
+    rates = run_frames.throughput(trial, 1.0, whole=True)
     return {"goodput": testbed.per_flow(trial), "throughput": rates}
 
 

@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.metrics.fairness import jain
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between, interval
@@ -55,7 +55,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Throughput of each flow; the probes of all, and what the others' RTTs did meanwhile."""
-    return {"throughput": views.by_flow(trial, 0.2), **probes(trial)}
+    return {"throughput": run_frames.by_flow(trial, 0.2), **probes(trial)}
 
 
 def probes(trial: StoredTrial) -> dict[str, pl.DataFrame]:

@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import interval
@@ -52,12 +52,12 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The completion time, how slow start or STARTUP ended, and what had arrived when."""
-    rows = views.samples(trial, ["cwnd", "lost", "received_bytes", "cca_state"], whole=True)
+    rows = run_frames.samples(trial, ["cwnd", "lost", "received_bytes", "cca_state"], whole=True)
     began = pl.col("cca_state").is_in(["slow_start", "startup"])
     after = rows.filter((pl.col("cca_state") != "") & ~began)
     cwnd = after["cwnd"][0] if after.height else None
     lost = after["lost"][0] if after.height else None
-    fct = views.completions(trial)["fct_s"].first()
+    fct = run_frames.completions(trial)["fct_s"].first()
     row = {"fct_s": [testbed.number(fct)], "exit_cwnd": [cwnd], "exit_lost": [lost]}
     schema = {"fct_s": pl.Float64, "exit_cwnd": pl.Int64, "exit_lost": pl.Int64}
     return {

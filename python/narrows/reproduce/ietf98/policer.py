@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between, interval
@@ -51,13 +51,17 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Loss in windows of 200 ms, the long-term estimate, the goodput."""
-    rows = views.samples(trial, ["sent", "dropped"], whole=True).sort("time_s")
+    rows = run_frames.samples(trial, ["sent", "dropped"], whole=True).sort("time_s")
     every = round(WINDOW_S * 1e9 / float(trial.scenario["run"]["sample_interval_ns"]))
     windows = rows.gather_every(every).select(
         "time_s", pl.col("sent").cast(pl.Int64).diff(), pl.col("dropped").cast(pl.Int64).diff()
     )
-    used = views.internal(trial, "lt_use_bw", whole=True).select("time_s", used=pl.col("value"))
-    rate = views.internal(trial, "lt_bw_mbps", whole=True).select("time_s", rate=pl.col("value"))
+    used = run_frames.internal(trial, "lt_use_bw", whole=True).select(
+        "time_s", used=pl.col("value")
+    )
+    rate = run_frames.internal(trial, "lt_bw_mbps", whole=True).select(
+        "time_s", rate=pl.col("value")
+    )
     joined = windows.sort("time_s").join_asof(used.sort("time_s"), on="time_s")
     joined = joined.join_asof(rate.sort("time_s"), on="time_s").drop_nulls("sent")
     return {"windows": joined, "goodput": testbed.per_flow(trial).select("goodput_mbps")}

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import proposals, views
+from narrows.reproduce import proposals, run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import improved_path, improvements
 from narrows.reproduce.judging import between, interval
@@ -52,14 +52,14 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Each run's row; BBR's throughput in windows of 200 ms; the flows' RTprop; the answers."""
-    answers = views.completions(trial).filter(pl.col("start_s") >= views.warmup_s(trial))
+    answers = run_frames.completions(trial).filter(pl.col("start_s") >= run_frames.warmup_s(trial))
     return {
         "answers": answers.select(tail_ms=pl.col("fct_s").quantile(TAIL) * 1e3),
         "outcome": proposals.outcome(trial),
-        "rate": views.throughput(trial, 0.2).group_by("start_s", maintain_order=True).agg(
+        "rate": run_frames.throughput(trial, 0.2).group_by("start_s", maintain_order=True).agg(
             percent=pl.col("percent").sum()
         ),
-        "rtprop": views.internal(trial, "min_rtt_ms"),
+        "rtprop": run_frames.internal(trial, "min_rtt_ms"),
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import interval
@@ -51,7 +51,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     fair = mine.height / rows.height
     got = testbed.number(mine["goodput_mbps"].sum())
     share = pl.DataFrame({"reno_mbps": [got], "of_fair": [got / (testbed.number(total) * fair)]})
-    return {"throughput": views.by_flow(trial, 1.0), "share": share}
+    return {"throughput": run_frames.by_flow(trial, 1.0), "share": share}
 
 
 def draw(data: Data) -> list[Picture]:

@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 
@@ -44,8 +44,8 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Goodput, drops, and the bandwidth that BBR believes in."""
-    drops = views.summary(trial)["drops"]
-    estimate = views.internal(trial, "bw_mbps")["value"].median()
+    drops = run_frames.summary(trial)["drops"]
+    estimate = run_frames.internal(trial, "bw_mbps")["value"].median()
     row = testbed.per_flow(trial).select("goodput_mbps", "retransmits")
     return {
         "flow": row.with_columns(

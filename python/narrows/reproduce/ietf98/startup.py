@@ -13,7 +13,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
 from narrows.reproduce.judging import between
@@ -43,10 +43,10 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """What was sent, what is in flight, the RTT and the state at every sample."""
     columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "retransmitted",
                "cca_state"]  # fmt: skip
-    rows = views.samples(trial, columns, whole=True).drop("flow", "name", "cca")
+    rows = run_frames.samples(trial, columns, whole=True).drop("flow", "name", "cca")
     rows = rows.with_columns(pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
-    parts = {"samples": rows, "queue": views.queue(trial, whole=True)}
-    return {**parts, "bandwidth": views.internal(trial, "bw_mbps", whole=True).drop("flow")}
+    parts = {"samples": rows, "queue": run_frames.queue(trial, whole=True)}
+    return {**parts, "bandwidth": run_frames.internal(trial, "bw_mbps", whole=True).drop("flow")}
 
 
 def draw(data: Data) -> list[Picture]:

@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.model import Box, Figure, Floats, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.mixed import testbed
 
@@ -37,7 +37,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Windows of the 1 MB flows while one is under way."""
-    rows = views.samples(trial, ["cwnd", "in_flight"], whole=True)
+    rows = run_frames.samples(trial, ["cwnd", "in_flight"], whole=True)
     mine = rows.filter((pl.col("name") == "small") & (pl.col("in_flight") > 0))
     return {"cwnd": mine.select("time_s", "cwnd")}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
 from narrows.reproduce.mixed import pacing, testbed
@@ -27,7 +27,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The large flow's pacing rate, and the completion times of the 1 MB flows."""
-    rows = views.samples(trial, ["pacing_mbps"], whole=True).filter(pl.col("name") == "large")
+    rows = run_frames.samples(trial, ["pacing_mbps"], whole=True).filter(pl.col("name") == "large")
     return {"pacing": rows.select("time_s", "pacing_mbps"), "times": testbed.smaller(trial)}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
 from narrows.reproduce.mixed import pacing
@@ -26,7 +26,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The large flow's pacing rate."""
-    rows = views.samples(trial, ["pacing_mbps"], whole=True).filter(pl.col("name") == "large")
+    rows = run_frames.samples(trial, ["pacing_mbps"], whole=True).filter(pl.col("name") == "large")
     return {"pacing": rows.select("time_s", "pacing_mbps")}
 
 

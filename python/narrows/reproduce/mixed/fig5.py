@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, interval
 from narrows.reproduce.mixed import testbed
@@ -37,7 +37,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The windows in packets at every sample."""
-    return {"cwnd": views.samples(trial, ["cwnd"], whole=True)}
+    return {"cwnd": run_frames.samples(trial, ["cwnd"], whole=True)}
 
 
 def draw(data: Data) -> list[Picture]:

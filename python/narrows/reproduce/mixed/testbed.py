@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Key, Scope
 
@@ -90,12 +90,12 @@ def outcome(trial: StoredTrial) -> pl.DataFrame:
     `goodput_mbps` (of its life), `fct_s`, `utilization`, `medium_s` (mean completion time
     of the others).
     """
-    done = views.completions(trial)
+    done = run_frames.completions(trial)
     large, small = (done.filter(pl.col("name") == name) for name in ("large", "small"))
     fct = large["fct_s"].first()
     size = large["size_bytes"].first()
     goodput = None if fct is None or size is None else float(str(size)) * 8e-6 / float(str(fct))
-    return views.summary(trial).select(
+    return run_frames.summary(trial).select(
         pl.lit(goodput, dtype=pl.Float64).alias("goodput_mbps"),
         pl.lit(fct, dtype=pl.Float64).alias("fct_s"),
         "utilization",
@@ -106,7 +106,7 @@ def outcome(trial: StoredTrial) -> pl.DataFrame:
 def smaller(trial: StoredTrial) -> pl.DataFrame:
     """Every finished smaller flow: `cca`, `instance`, `start_s`, `fct_s`, `retransmitted`."""
     return (
-        views.completions(trial)
+        run_frames.completions(trial)
         .filter(pl.col("name") != "large")
         .select("name", "cca", "instance", "start_s", "fct_s", "retransmitted")
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from narrows.figures.model import Figure, Guide, Panel
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.conditions import mix
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.panaderia import testbed
@@ -49,7 +49,7 @@ def _flows(start: str, count: int) -> list[dict[str, Any]]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """BBR's share of the payload of all that is counted: one row, `percent`."""
-    row = views.summary(trial)
+    row = run_frames.summary(trial)
     return {"share": row.select((pl.col("bbr.share") * 100).alias("percent"))}
 
 

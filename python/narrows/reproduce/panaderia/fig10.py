@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, crossing, interval
 from narrows.reproduce.panaderia import testbed
@@ -32,7 +32,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Mean and quartiles of the throughput of each class in windows of 500 ms."""
-    rows = views.throughput(trial).group_by("class", maintain_order=True)
+    rows = run_frames.throughput(trial).group_by("class", maintain_order=True)
     percent = pl.col("percent")
     return {
         "throughput": rows.agg(

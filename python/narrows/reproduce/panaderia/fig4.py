@@ -11,7 +11,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, interval
@@ -52,7 +52,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Throughput of each flow in windows of 200 ms, and when each was in PROBE_RTT."""
-    return {"throughput": views.by_flow(trial, 0.2), "probes": probes(trial)}
+    return {"throughput": run_frames.by_flow(trial, 0.2), "probes": probes(trial)}
 
 
 def probes(trial: StoredTrial) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
 from narrows.reproduce.panaderia import testbed
@@ -41,10 +41,10 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The queue over the minute shown; quantiles of queue and RTT of all that is counted."""
-    queue = views.queue(trial)
+    queue = run_frames.queue(trial)
     shown = queue.filter(pl.col("time_s").is_between(*SHOWN_S))
     few = shown.head(0) if trial.scenario["run"]["sample_interval_ns"] > 1e8 else shown
-    row = views.summary(trial)
+    row = run_frames.summary(trial)
     rtts = distribution(trial.tables["distributions"], "rtt_ms", 0)
     mean_rtt = statistics(rtts, ("mean",))["mean"]
     return {

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, interval
 from narrows.reproduce.panaderia import testbed
@@ -32,7 +32,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Loss in windows of 500 ms, and of all that is counted."""
-    return {"loss": views.loss(trial), "total": testbed.loss_rate(trial)}
+    return {"loss": run_frames.loss(trial), "total": testbed.loss_rate(trial)}
 
 
 def draw(data: Data) -> list[Picture]:

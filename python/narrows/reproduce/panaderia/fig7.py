@@ -10,7 +10,7 @@ import polars as pl
 
 from narrows.figures.model import Figure, Panel
 from narrows.report import Check
-from narrows.reproduce import spread, views
+from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between
 from narrows.reproduce.panaderia import testbed
@@ -40,7 +40,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Loss and utilisation of all that is counted: one row."""
-    row = views.summary(trial).select((pl.col("loss_rate") * 100).alias("loss"), "utilization")
+    row = run_frames.summary(trial).select((pl.col("loss_rate") * 100).alias("loss"), "utilization")
     return {"loss": row}
 
 

@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.intervals import mean
 from narrows.report import Check
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import between, interval
 from narrows.reproduce.panaderia import testbed
@@ -37,7 +37,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Throughput of both classes in windows of 500 ms, and the loss."""
-    return {"throughput": views.throughput(trial), "loss": testbed.loss_rate(trial)}
+    return {"throughput": run_frames.throughput(trial), "loss": testbed.loss_rate(trial)}
 
 
 def draw(data: Data) -> list[Picture]:

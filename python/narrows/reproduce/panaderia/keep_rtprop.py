@@ -12,7 +12,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
-from narrows.reproduce import proposals, views
+from narrows.reproduce import proposals, run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import interval
 from narrows.reproduce.panaderia import fix_path
@@ -59,9 +59,9 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     }
     return {
         "outcome": proposals.outcome(trial),
-        "loss": views.loss(trial).select("start_s", "loss_rate"),
-        "rate": views.throughput(trial, kinds=kinds).select("start_s", "class", "percent"),
-        "rtprop": views.internal(trial, "min_rtt_ms"),
+        "loss": run_frames.loss(trial).select("start_s", "loss_rate"),
+        "rate": run_frames.throughput(trial, kinds=kinds).select("start_s", "class", "percent"),
+        "rtprop": run_frames.internal(trial, "min_rtt_ms"),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from narrows.reproduce import views
+from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell, mix
 from narrows.reproduce.exhibit import Case, Scope
 
@@ -110,4 +110,4 @@ def loss_rate(trial: StoredTrial) -> pl.DataFrame:
     """The bottleneck's loss in percent over all that is counted: one row, `percent`."""
     import polars as pl
 
-    return views.summary(trial).select((pl.col("loss_rate") * 100).alias("percent"))
+    return run_frames.summary(trial).select((pl.col("loss_rate") * 100).alias("percent"))
