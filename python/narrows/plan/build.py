@@ -9,7 +9,7 @@ from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import Host, NamedFlow, Spec, named_flows, registry
 from narrows.spec.elements import Impairment, read_value, resolved, room
 from narrows.spec.models import Flow, Path, Reverse
-from narrows.spec.own import is_own
+from narrows.spec.python_control import is_own
 from narrows.spec.registry import ecn_need
 from narrows.spec.units import bdp_bytes
 
