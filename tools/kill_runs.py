@@ -23,7 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ENDED, INTERRUPTED, KILLED = 0, 130, -9
+QUIET = (0, 1, 130, -2)
+"""How Ctrl-C may end a command: it was done, it says that it was interrupted, or it is gone
+because Python itself was still starting or already ending."""
 SETTLING_S = 10.0
 """Processes of a killed run are gone within this time: the kernel takes some."""
 _SPEC = """\
@@ -183,7 +185,7 @@ def main() -> int:
             tally.left += any(site.leftovers()) if status not in (0, 1) else 0
             site.finish(command.short)
             found = list(site.leftovers())
-            if number is signal.SIGINT and status not in (0, 1, INTERRUPTED):
+            if number is signal.SIGINT and status not in QUIET:
                 found.append(f"status {status}")
             if "Traceback" in said or "Exception" in said:
                 found.append(said)

@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from kernel_here import kernel_missing
 from specimens import GOOD, write
 
 from narrows import cli
 
+needs_kernel = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
 TOOL = Path(__file__).parents[2] / "tools" / "kill_runs.py"
 COMMAND = """
 from narrows.start import main
@@ -64,7 +66,7 @@ def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
 @pytest.mark.parametrize("name", ["KILL", "INT"])
 @pytest.mark.parametrize(
     "commands",
-    ["run,sweep", pytest.param("kernel", marks=pytest.mark.skipif("kernel_missing()"))],
+    ["run,sweep", pytest.param("kernel", marks=needs_kernel)],
 )
 def test_nothing_is_left_of_runs_that_were_killed(name: str, commands: str) -> None:
     seed = str(time.time_ns() % 1_000_000)
