@@ -59,7 +59,7 @@ const RTPROP: Parameter = Parameter::word(
     &["expire", "keep", "confirm"],
     "expire",
     "when a higher lowest RTT is taken: once the old one expires, never, or once probes \
-  confirm it (IV-E2)",
+     confirm it (IV-E2)",
 )
 .formerly("rtprop", OldNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")]));
 const RTPROP_PROBES: Parameter = Parameter::whole(

@@ -5,15 +5,13 @@
 //! the reference documentation and the check of a scenario all follow them.
 
 mod impairments;
-mod queues;
 mod services;
 
+pub use crate::queue::{QUEUES, fits, queue};
 pub use impairments::{Acks, IMPAIRMENTS, impairment, impairment_fits};
 pub use narrows_base::registry::{
     Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Value, check, info,
 };
-pub use queues::{QUEUES, fits, queue};
 pub use services::{AnyLink, LinkChoice, SERVICES, link, service_fits};
 
-/// 0.1 ms in ns: shorter periods would keep the engine busy with nothing else.
-const SHORTEST_PERIOD: u64 = 100_000;
+pub(crate) use crate::queue::SHORTEST_PERIOD;

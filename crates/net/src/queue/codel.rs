@@ -1,43 +1,80 @@
 //! CoDel: drop when the delay has been above a target for an interval.
 
-use narrows_base::{Bytes, Duration, Packet, Time};
+use narrows_base::registry::{Info, Parameter, Role, Room, Values};
+use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::control_law::{Control, Head, Law};
+use super::entry::{self, Registered};
 use super::waiting::{FRAME, Waiting};
-use super::{QueueDiscipline, SquareRoot, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, SquareRoot, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s codel; the defaults are Linux's (`codel_init`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelParams {
-    /// Packets that may wait: 1,000.
+    /// Packets that may wait.
     pub limit: u64,
-    /// The delay that is acceptable: 5 ms. Counted in units of 1,024 ns.
+    /// The delay that is acceptable. Counted in units of 1,024 ns.
     pub target: Duration,
-    /// How long the delay may be above it: 100 ms. Counted in the same units.
+    /// How long the delay may be above it. Counted in the same units.
     pub interval: Duration,
-    /// Whether packets are marked instead of dropped where they can be: no.
+    /// Whether packets are marked instead of dropped where they can be.
     pub ecn: bool,
-    /// Marks every packet that waited longer: off.
+    /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,
     /// With no more bytes of Ethernet frames than these behind a packet, it is
-    /// spared: 1,514. Not an option of `tc`: the device's MTU with its header.
+    /// spared. Not an option of `tc`: the device's MTU with its header.
     pub mtu: u32,
     /// How the control law takes its root: as Linux does.
     pub square_root: SquareRoot,
 }
 
-impl Default for CoDelParams {
-    fn default() -> Self {
+/// Packets that may wait if nobody says, as in Linux.
+const LIMIT: u64 = 1_000;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "codel",
+    title: "CoDel",
+    family: "codel",
+    summary: "drops when the delay has been above a target for an interval",
+    source: "RFC 8289; Linux net/sched/sch_codel.c",
+    role: Role::Queue(Room::Packets(LIMIT)),
+    parameters: &[
+        entry::TARGET,
+        entry::INTERVAL,
+        Parameter::flag("ecn", false, entry::MARKS),
+        entry::CE_THRESHOLD,
+    ],
+};
+
+impl CoDelParams {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
         Self {
-            limit: 1_000,
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-            ecn: false,
-            ce_threshold: None,
+            limit: limit.packets(),
+            target: values.duration("target"),
+            interval: values.duration("interval"),
+            ecn: values.flag("ecn"),
+            ce_threshold: values.some_duration("ce_threshold"),
             mtu: FRAME,
             square_root: SquareRoot::Newton,
         }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
+impl Default for CoDelParams {
+    fn default() -> Self {
+        Self::of(&Values::defaults(&INFO, Rate::from_bps(10_000_000)), Limit::Packets(LIMIT))
+    }
+}
+
+impl Registered for CoDelParams {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, _random: Stream) -> Queue<B> {
+        CoDel::new(&Self::of(values, limit)).into()
     }
 }
 

@@ -1,45 +1,109 @@
 //! DOCSIS-PIE: PIE for cable modems, which know the rate of their link.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::entry::{self, Registered};
 use super::waiting::Waiting;
-use super::{QueueDiscipline, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of RFC 8034, whose defaults these are; there is none in
 /// Linux. The rates and the buffer have none: they belong to the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocsisPieParams {
-    /// Bytes that may wait (`BUFFER_SIZE`); 256 KiB here.
+    /// Bytes that may wait (`BUFFER_SIZE`).
     pub buffer: Bytes,
-    /// The rate that is guaranteed in the long run (`MSR`); 10 Mbit/s here.
+    /// The rate that is guaranteed in the long run (`MSR`).
     pub max_sustained_rate: Rate,
-    /// The rate within the burst (`PEAK_RATE`); 20 Mbit/s here.
+    /// The rate within the burst (`PEAK_RATE`).
     pub peak_rate: Rate,
-    /// Bytes that may pass at the peak rate after idle time; none here.
+    /// Bytes that may pass at the peak rate after idle time.
     pub max_burst_bytes: Bytes,
-    /// The delay to hold (`LATENCY_TARGET`): 10 ms.
+    /// The delay to hold (`LATENCY_TARGET`).
     pub target: Duration,
-    /// Time between updates of the probability (`INTERVAL`): 16 ms.
+    /// Time between updates of the probability (`INTERVAL`).
     pub interval: Duration,
-    /// How long the first burst passes untouched (`MAX_BURST`): 142 ms.
+    /// How long the first burst passes untouched (`MAX_BURST`).
     pub max_burst: Duration,
-    /// Quiet time after which it is granted again (`BURST_RESET_TIMEOUT`): 1 s.
+    /// Quiet time after which it is granted again (`BURST_RESET_TIMEOUT`).
     pub burst_reset: Duration,
 }
 
+/// Bytes that may wait if nobody says.
+const LIMIT: u64 = 256 << 10;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "docsis_pie",
+    title: "DOCSIS-PIE",
+    family: "pie",
+    summary: "PIE for cable modems, which know the rate of their link",
+    source: "RFC 8034 appendix A",
+    role: Role::Queue(Room::Bytes(Some(LIMIT))),
+    parameters: &[
+        Parameter::rate(
+            "max_sustained_rate",
+            Fallback::LinkRate,
+            "the rate that is guaranteed in the long run",
+        ),
+        Parameter::rate("peak_rate", Fallback::LinkRate, "the rate within the burst"),
+        Parameter::bytes(
+            "max_burst",
+            Fallback::Whole(0),
+            "bytes that may pass at the peak rate after idle time",
+        ),
+        Parameter::duration("target", Fallback::ms(10), "the delay to hold (LATENCY_TARGET)"),
+        Parameter::duration(
+            "interval",
+            Fallback::ms(16),
+            "time between updates of the probability",
+        )
+        .at_least(entry::SHORTEST_PERIOD),
+        Parameter::duration(
+            "burst_time",
+            Fallback::ms(142),
+            "how long the first burst passes (MAX_BURST)",
+        ),
+        Parameter::duration(
+            "burst_reset",
+            Fallback::ms(1_000),
+            "quiet time after which it is granted again",
+        ),
+    ],
+};
+
+impl DocsisPieParams {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
+        Self {
+            buffer: limit.bytes(),
+            max_sustained_rate: values.rate("max_sustained_rate"),
+            peak_rate: values.rate("peak_rate"),
+            max_burst_bytes: values.bytes("max_burst"),
+            target: values.duration("target"),
+            interval: values.duration("interval"),
+            max_burst: values.duration("burst_time"),
+            burst_reset: values.duration("burst_reset"),
+        }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
 impl Default for DocsisPieParams {
     fn default() -> Self {
-        Self {
-            buffer: Bytes::new(256 << 10),
-            max_sustained_rate: Rate::from_bps(10_000_000),
-            peak_rate: Rate::from_bps(20_000_000),
-            max_burst_bytes: Bytes::ZERO,
-            target: Duration::from_millis(10),
-            interval: Duration::from_millis(16),
-            max_burst: Duration::from_millis(142),
-            burst_reset: Duration::from_secs(1),
-        }
+        Self::of(
+            &Values::defaults(&INFO, Rate::from_bps(10_000_000)),
+            Limit::Bytes(Bytes::new(LIMIT)),
+        )
+    }
+}
+
+impl Registered for DocsisPieParams {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
+        DocsisPie::new(&Self::of(values, limit), random).into()
     }
 }
 
@@ -293,7 +357,8 @@ mod tests {
     /// 100 kB at 10 Mbit/s; with 40 kB of tokens, those go at 20 Mbit/s.
     #[test]
     fn the_delay_is_predicted_from_the_two_rates() {
-        let mut params = DocsisPieParams::default();
+        let peak_rate = Rate::from_bps(20_000_000);
+        let mut params = DocsisPieParams { peak_rate, ..DocsisPieParams::default() };
         assert!((filled(&params, 100).predicted_delay() - 0.080).abs() < 1e-12);
         params.max_burst_bytes = Bytes::new(40_000);
         assert!((filled(&params, 100).predicted_delay() - 0.064).abs() < 1e-12);

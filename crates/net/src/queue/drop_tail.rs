@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::registry::{Info, Role, Room, Values};
+use narrows_base::{Bytes, Packet, Stream, Time};
 
-use super::{QueueDiscipline, Verdicts};
+use super::entry::Registered;
+use super::{Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// How much may wait in a queue, the packet in transmission not counted.
@@ -15,6 +17,43 @@ pub enum Limit {
     Bytes(Bytes),
     /// So many packets of any size, as `tc`'s pfifo.
     Packets(u64),
+}
+
+impl Limit {
+    /// The packets of a limit that was checked to count packets.
+    pub(crate) fn packets(self) -> u64 {
+        match self {
+            Self::Packets(packets) => packets,
+            Self::Bytes(_) => panic!("a limit in bytes: it wasn't checked"),
+        }
+    }
+
+    /// The bytes of a limit that was checked to count bytes.
+    pub(crate) fn bytes(self) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Packets(_) => panic!("a limit in packets: it wasn't checked"),
+        }
+    }
+}
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "droptail",
+    title: "Drop-tail",
+    family: "fifo",
+    summary: "first in, first out; what doesn't fit is dropped",
+    source: "Linux bfifo and pfifo (net/sched/sch_fifo.c)",
+    role: Role::Queue(Room::Either),
+    parameters: &[],
+};
+
+impl Registered for DropTail<()> {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(_values: &Values, limit: Limit, _random: Stream) -> Queue<B> {
+        DropTail::new(limit).into()
+    }
 }
 
 /// A drop-tail queue (Linux `sch_fifo.c`: `bfifo_enqueue`, `pfifo_enqueue`).

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::{Bytes, Duration, Ecn, Packet, Stream, Time};
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::{Bytes, Duration, Ecn, Packet, Rate, Stream, Time};
 
+use super::entry::{self, Registered};
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{QueueDiscipline, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s dualpi2; the defaults are Linux's
@@ -13,46 +15,111 @@ use crate::DropReason;
 /// those of the wire, as with `split_gso`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2Params {
-    /// Packets that may wait, of both queues: 10,000.
+    /// Packets that may wait, of both queues.
     pub limit: u64,
-    /// The delay to hold in the classic queue: 15 ms.
+    /// The delay to hold in the classic queue.
     pub target: Duration,
-    /// Time between updates of the probability: 16 ms.
+    /// Time between updates of the probability.
     pub tupdate: Duration,
-    /// Weight of the distance from the target, per second: 0.16.
+    /// Weight of the distance from the target, per second.
     pub alpha: f64,
-    /// Weight of the change of the delay, per second: 3.2.
+    /// Weight of the change of the delay, per second.
     pub beta: f64,
-    /// How many times the base probability marks L4S packets: 2.
+    /// How many times the base probability marks L4S packets.
     pub coupling_factor: u32,
-    /// L4S packets that waited longer are marked: 1 ms.
+    /// L4S packets that waited longer are marked.
     pub step_thresh: Duration,
-    /// L4S packets that must wait before one for the step to apply to it: 0.
+    /// L4S packets that must wait before one for the step to apply to it.
     pub min_qlen_step: u64,
-    /// The classic queue's least share of the link in percent: 10.
+    /// The classic queue's least share of the link in percent.
     pub classic_protection: u32,
     /// Whether an overload drops L4S packets too, instead of filling the queue
-    /// up to its limit: yes.
+    /// up to its limit.
     pub drop_on_overload: bool,
-    /// Whether decisions are made at the enqueue instead of the dequeue: no.
+    /// Whether decisions are made at the enqueue instead of the dequeue.
     pub drop_enqueue: bool,
 }
 
+/// Packets that may wait if nobody says, as in Linux.
+const LIMIT: u64 = 10_000;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "dualpi2",
+    title: "DualPI2",
+    family: "pie",
+    summary: "a queue for L4S (ECT(1)) and one for the rest, coupled",
+    source: "RFC 9332; Linux net/sched/sch_dualpi2.c",
+    role: Role::Queue(Room::Packets(LIMIT)),
+    parameters: &[
+        Parameter::duration("target", Fallback::ms(15), "the delay to hold in the classic queue"),
+        Parameter::duration("tupdate", Fallback::ms(16), "time between updates of the probability")
+            .at_least(entry::SHORTEST_PERIOD),
+        Parameter::number("alpha", 0.16, "weight of the distance from the target, per second"),
+        Parameter::number("beta", 3.2, "weight of its change, per second"),
+        Parameter::whole(
+            "coupling_factor",
+            Fallback::Whole(2),
+            "times the base probability that marks L4S packets",
+        )
+        .positive()
+        .at_most(255),
+        Parameter::duration(
+            "step_thresh",
+            Fallback::ms(1),
+            "L4S packets that waited longer are marked",
+        ),
+        Parameter::packets(
+            "min_qlen_step",
+            Fallback::Whole(0),
+            "L4S packets that must wait before one for the step to apply to it; RFC 9332 has 1",
+        ),
+        Parameter::whole(
+            "classic_protection",
+            Fallback::Whole(10),
+            "the classic queue's least share, in %",
+        )
+        .at_most(100),
+        Parameter::flag("drop_on_overload", true, "an overload drops L4S packets, too"),
+        Parameter::flag(
+            "drop_enqueue",
+            false,
+            "decisions are made at the enqueue, not the dequeue",
+        ),
+    ],
+};
+
+impl DualPi2Params {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
+        Self {
+            limit: limit.packets(),
+            target: values.duration("target"),
+            tupdate: values.duration("tupdate"),
+            alpha: values.number("alpha"),
+            beta: values.number("beta"),
+            coupling_factor: values.whole("coupling_factor"),
+            step_thresh: values.duration("step_thresh"),
+            min_qlen_step: values.packets("min_qlen_step"),
+            classic_protection: values.whole("classic_protection"),
+            drop_on_overload: values.flag("drop_on_overload"),
+            drop_enqueue: values.flag("drop_enqueue"),
+        }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
 impl Default for DualPi2Params {
     fn default() -> Self {
-        Self {
-            limit: 10_000,
-            target: Duration::from_millis(15),
-            tupdate: Duration::from_millis(16),
-            alpha: 0.16,
-            beta: 3.2,
-            coupling_factor: 2,
-            step_thresh: Duration::from_millis(1),
-            min_qlen_step: 0,
-            classic_protection: 10,
-            drop_on_overload: true,
-            drop_enqueue: false,
-        }
+        Self::of(&Values::defaults(&INFO, Rate::from_bps(10_000_000)), Limit::Packets(LIMIT))
+    }
+}
+
+impl Registered for DualPi2Params {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
+        DualPi2::new(&Self::of(values, limit), random).into()
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Time};
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 
+use super::entry::{self, Registered};
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{QueueDiscipline, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s fq; the defaults are Linux's (`fq_init`). Departure
@@ -13,33 +15,87 @@ use crate::DropReason;
 /// are priority bands: all packets are in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqParams {
-    /// Packets that may wait, of all flows: 10,000.
+    /// Packets that may wait, of all flows.
     pub limit: u64,
-    /// Packets that may wait of one flow: 100.
+    /// Packets that may wait of one flow.
     pub flow_limit: u64,
-    /// Bytes of Ethernet frames that a flow may send in its turn: 3,028.
+    /// Bytes of Ethernet frames that a flow may send in its turn.
     pub quantum: u32,
-    /// The same for a flow's first turn: 15,140.
+    /// The same for a flow's first turn.
     pub initial_quantum: u32,
-    /// The highest rate of one flow, of Ethernet frames: unlimited.
+    /// The highest rate of one flow, of Ethernet frames.
     pub maxrate: Option<Rate>,
-    /// Marks every packet that waited longer: off.
+    /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,
-    /// A flow that was idle for longer gets a quantum: 40 ms.
+    /// A flow that was idle for longer gets a quantum.
     pub refill_delay: Duration,
 }
 
+/// Packets that may wait if nobody says, as in Linux.
+const LIMIT: u64 = 10_000;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "fq",
+    title: "FQ",
+    family: "fair",
+    summary: "a queue for each flow, in turns",
+    source: "Linux net/sched/sch_fq.c",
+    role: Role::Queue(Room::Packets(LIMIT)),
+    parameters: &[
+        Parameter::packets("flow_limit", Fallback::Whole(100), "that may wait of one flow"),
+        Parameter::whole(
+            "quantum",
+            Fallback::Whole(2 * FRAME as u64),
+            "bytes of Ethernet frames that a flow may send a turn",
+        )
+        .positive(),
+        Parameter::whole(
+            "initial_quantum",
+            Fallback::Whole(10 * FRAME as u64),
+            "the same for a flow's first turn",
+        ),
+        Parameter::rate(
+            "maxrate",
+            Fallback::Off,
+            "the highest rate of one flow, of Ethernet frames",
+        ),
+        entry::CE_THRESHOLD,
+        Parameter::duration(
+            "refill_delay",
+            Fallback::ms(40),
+            "a flow that was idle for longer gets a quantum",
+        ),
+    ],
+};
+
+impl FqParams {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
+        Self {
+            limit: limit.packets(),
+            flow_limit: values.packets("flow_limit"),
+            quantum: values.whole("quantum"),
+            initial_quantum: values.whole("initial_quantum"),
+            maxrate: values.some_rate("maxrate"),
+            ce_threshold: values.some_duration("ce_threshold"),
+            refill_delay: values.duration("refill_delay"),
+        }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
 impl Default for FqParams {
     fn default() -> Self {
-        Self {
-            limit: 10_000,
-            flow_limit: 100,
-            quantum: 2 * FRAME,
-            initial_quantum: 10 * FRAME,
-            maxrate: None,
-            ce_threshold: None,
-            refill_delay: Duration::from_millis(40),
-        }
+        Self::of(&Values::defaults(&INFO, Rate::from_bps(10_000_000)), Limit::Packets(LIMIT))
+    }
+}
+
+impl Registered for FqParams {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, _random: Stream) -> Queue<B> {
+        Fq::new(&Self::of(values, limit)).into()
     }
 }
 

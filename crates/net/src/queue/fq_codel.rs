@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::{Bytes, Duration, Packet, Stream, Time};
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::control_law::{Control, Head, Law};
+use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{QueueDiscipline, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s `fq_codel`; the defaults are Linux's
@@ -15,37 +17,87 @@ use crate::DropReason;
 /// `limit` full packets take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelParams {
-    /// Packets that may wait, of all flows: 10,240.
+    /// Packets that may wait, of all flows.
     pub limit: u64,
-    /// Queues that flows are hashed into: 1,024.
+    /// Queues that flows are hashed into.
     pub flows: u32,
-    /// Bytes of Ethernet frames that a flow may send in its turn: 1,514. A
+    /// Bytes of Ethernet frames that a flow may send in its turn. A
     /// packet counts with 14 bytes of header, as in Linux.
     pub quantum: u32,
-    /// The delay that is acceptable: 5 ms.
+    /// The delay that is acceptable.
     pub target: Duration,
-    /// How long the delay may be above it: 100 ms.
+    /// How long the delay may be above it.
     pub interval: Duration,
-    /// Whether packets are marked instead of dropped where they can be: yes.
+    /// Whether packets are marked instead of dropped where they can be.
     pub ecn: bool,
-    /// Marks every packet that waited longer: off.
+    /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,
-    /// Packets that an overflow drops at most at a time: 64.
+    /// Packets that an overflow drops at most at a time.
     pub drop_batch: u32,
 }
 
+/// Packets that may wait if nobody says, as in Linux.
+const LIMIT: u64 = 10_240;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "fq_codel",
+    title: "FQ-CoDel",
+    family: "codel",
+    summary: "a queue for each flow, in turns; CoDel in each",
+    source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
+    role: Role::Queue(Room::Packets(LIMIT)),
+    parameters: &[
+        Parameter::whole("flows", Fallback::Whole(1_024), "queues that flows are hashed into")
+            .positive()
+            .at_most(65_536),
+        Parameter::whole(
+            "quantum",
+            Fallback::Whole(FRAME as u64),
+            "bytes of Ethernet frames that a flow may send a turn",
+        )
+        .positive(),
+        entry::TARGET,
+        entry::INTERVAL,
+        Parameter::flag("ecn", true, entry::MARKS),
+        entry::CE_THRESHOLD,
+        Parameter::whole(
+            "drop_batch",
+            Fallback::Whole(64),
+            "packets that an overflow drops at most at a time",
+        )
+        .positive(),
+    ],
+};
+
+impl FqCoDelParams {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
+        Self {
+            limit: limit.packets(),
+            flows: values.whole("flows"),
+            quantum: values.whole("quantum"),
+            target: values.duration("target"),
+            interval: values.duration("interval"),
+            ecn: values.flag("ecn"),
+            ce_threshold: values.some_duration("ce_threshold"),
+            drop_batch: values.whole("drop_batch"),
+        }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
 impl Default for FqCoDelParams {
     fn default() -> Self {
-        Self {
-            limit: 10_240,
-            flows: 1_024,
-            quantum: FRAME,
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-            ecn: true,
-            ce_threshold: None,
-            drop_batch: 64,
-        }
+        Self::of(&Values::defaults(&INFO, Rate::from_bps(10_000_000)), Limit::Packets(LIMIT))
+    }
+}
+
+impl Registered for FqCoDelParams {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
+        FqCoDel::new(&Self::of(values, limit), random).into()
     }
 }
 

@@ -1,9 +1,11 @@
 //! PIE: a proportional integral controller of the delay drops at the enqueue.
 
-use narrows_base::{Bytes, Duration, Packet, Stream, Time};
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::entry::{self, Registered};
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{QueueDiscipline, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
@@ -11,41 +13,89 @@ use crate::DropReason;
 /// it is by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// Packets that may wait: 1,000.
+    /// Packets that may wait.
     pub limit: u64,
-    /// The delay to hold: 15 ms.
+    /// The delay to hold.
     pub target: Duration,
-    /// Time between updates of the probability: 15 ms. Linux rounds it to its
+    /// Time between updates of the probability. Linux rounds it to its
     /// timer's ticks: 16 ms with a tick of 4 ms.
     pub tupdate: Duration,
-    /// Weight of the distance from the target, in sixteenths per second: 2.
+    /// Weight of the distance from the target, in sixteenths per second.
     pub alpha: u32,
-    /// Weight of the change of the delay, in sixteenths per second: 20.
+    /// Weight of the change of the delay, in sixteenths per second.
     pub beta: u32,
     /// Whether packets are marked instead of dropped where they can be, as long
-    /// as the probability is at most 10 %: no.
+    /// as the probability is at most 10 %.
     pub ecn: bool,
-    /// Whether the probability of a packet is in proportion to its size: no.
+    /// Whether the probability of a packet is in proportion to its size.
     pub bytemode: bool,
-    /// How long a burst passes untouched: 150 ms. Not an option of `tc`.
+    /// How long a burst passes untouched. Not an option of `tc`.
     pub burst: Duration,
     /// When the first update runs: 500 ms (`pie_init`). Not an option of `tc`.
     pub first_update: Duration,
 }
 
-impl Default for PieParams {
-    fn default() -> Self {
+/// Packets that may wait if nobody says, as in Linux.
+const LIMIT: u64 = 1_000;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "pie",
+    title: "PIE",
+    family: "pie",
+    summary: "drops at random, by a controller that holds the delay at a target",
+    source: "RFC 8033; Linux net/sched/sch_pie.c",
+    role: Role::Queue(Room::Packets(LIMIT)),
+    parameters: &[
+        Parameter::duration("target", Fallback::ms(15), "the delay to hold"),
+        Parameter::duration("tupdate", Fallback::ms(15), "time between updates of the probability")
+            .at_least(entry::SHORTEST_PERIOD),
+        Parameter::whole(
+            "alpha",
+            Fallback::Whole(2),
+            "weight of the distance from the target, in 1/16 per second",
+        )
+        .at_most(32),
+        Parameter::whole(
+            "beta",
+            Fallback::Whole(20),
+            "weight of the delay's change, in 1/16 per second",
+        )
+        .at_most(32),
+        Parameter::flag("ecn", false, "marks instead, as long as the probability is at most 10 %"),
+        Parameter::flag("bytemode", false, "a packet's probability is in proportion to its size"),
+    ],
+};
+
+impl PieParams {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
         Self {
-            limit: 1_000,
-            target: Duration::from_millis(15),
-            tupdate: Duration::from_millis(15),
-            alpha: 2,
-            beta: 20,
-            ecn: false,
-            bytemode: false,
+            limit: limit.packets(),
+            target: values.duration("target"),
+            tupdate: values.duration("tupdate"),
+            alpha: values.whole("alpha"),
+            beta: values.whole("beta"),
+            ecn: values.flag("ecn"),
+            bytemode: values.flag("bytemode"),
             burst: Duration::from_millis(150),
             first_update: Duration::from_millis(500),
         }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
+impl Default for PieParams {
+    fn default() -> Self {
+        Self::of(&Values::defaults(&INFO, Rate::from_bps(10_000_000)), Limit::Packets(LIMIT))
+    }
+}
+
+impl Registered for PieParams {
+    const INFO: &'static Info = &INFO;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
+        Pie::new(&Self::of(values, limit), random).into()
     }
 }
 

@@ -1,60 +1,146 @@
 //! RED: drops early with a probability that grows with the average backlog.
 
+use narrows_base::registry::{Fallback, Fault, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::entry::{self, Registered};
 use super::red_average::{Average, weight_log};
 use super::waiting::{Waiting, frame_bytes};
-use super::{QueueDiscipline, Verdicts};
+use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
 /// bytes are those of Ethernet frames, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParams {
-    /// Bytes that may wait; `tc` demands it, 400,000 here.
+    /// Bytes that may wait; `tc` demands it.
     pub limit: Bytes,
     /// The average backlog from which on packets are dropped; a third of `max`.
     pub min: Option<Bytes>,
     /// The average backlog from which on all are dropped; a quarter of `limit`.
     pub max: Option<Bytes>,
-    /// The size of an average packet; `tc` demands it, 1,000 here.
+    /// The size of an average packet; `tc` demands it.
     pub avpkt: Bytes,
     /// How many average packets may come at once: it sets how slow the average
     /// is. (2 `min` + `max`) / (3 `avpkt`).
     pub burst: Option<u32>,
-    /// The probability of a drop as the average nears `max`: 0.02.
+    /// The probability of a drop as the average nears `max`.
     pub probability: f64,
-    /// The rate of the link, for the average's decay over idle times: 10 Mbit/s.
+    /// The rate of the link, for the average's decay over idle times.
     pub bandwidth: Rate,
-    /// Whether packets are marked instead of dropped where they can be: no.
+    /// Whether packets are marked instead of dropped where they can be.
     pub ecn: bool,
-    /// With `ecn`, whether packets beyond `max` are dropped all the same: no.
+    /// With `ecn`, whether packets beyond `max` are dropped all the same.
     pub harddrop: bool,
-    /// With `ecn`, whether packets that can't be marked are spared: no.
+    /// With `ecn`, whether packets that can't be marked are spared.
     pub nodrop: bool,
     /// Whether the probability adapts to keep the average in the middle of
-    /// `min` and `max` (Adaptive RED, Floyd and others 2001): no.
+    /// `min` and `max` (Adaptive RED, Floyd and others 2001).
     pub adaptive: bool,
-    /// How often it adapts: 500 ms. Not an option of `tc`.
+    /// How often it adapts. Not an option of `tc`.
     pub adaptation: Duration,
 }
 
-impl Default for RedParams {
-    fn default() -> Self {
+/// Bytes that may wait in tests and benches; `tc` demands a limit.
+const LIMIT: u64 = 400_000;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "red",
+    title: "RED",
+    family: "red",
+    summary: "drops at random, more often the longer the queue was on average",
+    source: "Floyd and Jacobson 1993; Linux net/sched/sch_red.c",
+    role: Role::Queue(Room::Bytes(None)),
+    parameters: &[
+        Parameter::bytes(
+            "min",
+            Fallback::Off,
+            "the average from which on packets are dropped; a third of max",
+        ),
+        Parameter::bytes(
+            "max",
+            Fallback::Off,
+            "the average from which on all are dropped; a quarter of the limit",
+        ),
+        Parameter::bytes("avpkt", Fallback::Whole(1_000), "the size of an average packet")
+            .positive(),
+        Parameter::whole(
+            "burst",
+            Fallback::Off,
+            "average packets that may come at once; (2 min + max) / 3 avpkt",
+        ),
+        Parameter::share(
+            "probability",
+            Fallback::Number(0.02),
+            "of a drop as the average nears max",
+        ),
+        Parameter::rate(
+            "bandwidth",
+            Fallback::Whole(10_000_000),
+            "the link's rate, for the decay over idle times",
+        ),
+        Parameter::flag("ecn", false, entry::MARKS),
+        Parameter::flag("harddrop", false, "with ecn, packets beyond max are dropped all the same"),
+        Parameter::flag("nodrop", false, "with ecn, packets that can't be marked are spared"),
+        Parameter::flag(
+            "adaptive",
+            false,
+            "the probability adapts (Adaptive RED, Floyd and others 2001)",
+        ),
+    ],
+};
+
+impl RedParams {
+    /// The parameters that a scenario gives.
+    fn of(values: &Values, limit: Limit) -> Self {
         Self {
-            limit: Bytes::new(400_000),
-            min: None,
-            max: None,
-            avpkt: Bytes::new(1_000),
-            burst: None,
-            probability: 0.02,
-            bandwidth: Rate::from_bps(10_000_000),
-            ecn: false,
-            harddrop: false,
-            nodrop: false,
-            adaptive: false,
+            limit: limit.bytes(),
+            min: values.some_bytes("min"),
+            max: values.some_bytes("max"),
+            avpkt: values.bytes("avpkt"),
+            burst: values.some_whole("burst"),
+            probability: values.number("probability"),
+            bandwidth: values.rate("bandwidth"),
+            ecn: values.flag("ecn"),
+            harddrop: values.flag("harddrop"),
+            nodrop: values.flag("nodrop"),
+            adaptive: values.flag("adaptive"),
             adaptation: Duration::from_millis(500),
         }
+    }
+}
+
+/// The registry's defaults, on a link of 10 Mbit/s.
+impl Default for RedParams {
+    fn default() -> Self {
+        Self::of(
+            &Values::defaults(&INFO, Rate::from_bps(10_000_000)),
+            Limit::Bytes(Bytes::new(LIMIT)),
+        )
+    }
+}
+
+impl Registered for RedParams {
+    const INFO: &'static Info = &INFO;
+
+    /// What `tc` refuses (`tc_red_eval_ewma`) or nobody can mean.
+    fn fits(values: &Values, limit: Limit) -> Result<(), Fault> {
+        let params = Self::of(values, limit);
+        let (min, max) = params.thresholds();
+        if min >= max {
+            let need = format!("less than max ({max})");
+            return Err(Fault::new("min_bytes", min.to_string(), need));
+        }
+        if !params.burst_fits() {
+            let need = "more packets than min / avpkt, and min above avpkt";
+            return Err(Fault::new("burst", params.burst_packets().to_string(), need));
+        }
+        Ok(())
+    }
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
+        Red::new(&Self::of(values, limit), random).into()
     }
 }
 

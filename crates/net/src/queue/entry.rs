@@ -1,0 +1,42 @@
+//! What a discipline tells the registry, and the parameters that several have.
+
+use narrows_base::Stream;
+use narrows_base::registry::{Fallback, Fault, Info, Parameter, Values};
+
+use super::{Limit, Queue};
+
+/// A discipline that a scenario can name.
+pub(crate) trait Registered {
+    /// What can be said of it.
+    const INFO: &'static Info;
+
+    /// Whether its checked parameters go together; the key `limit` stands for the room.
+    fn fits(_values: &Values, _limit: Limit) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Builds it from parameters that were checked and fit. `random` is its own chance.
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B>;
+}
+
+/// 0.1 ms in ns: shorter periods would keep the engine busy with nothing else.
+pub(crate) const SHORTEST_PERIOD: u64 = 100_000;
+/// The option that marks by the time waited alone.
+pub(crate) const CE_THRESHOLD: Parameter = Parameter::duration(
+    "ce_threshold",
+    Fallback::Off,
+    "marks every ECN-capable packet that waited longer",
+);
+/// CoDel's target.
+pub(crate) const TARGET: Parameter =
+    Parameter::duration("target", Fallback::ms(5), "the delay that is acceptable");
+/// CoDel's interval.
+pub(crate) const INTERVAL: Parameter = Parameter::duration(
+    "interval",
+    Fallback::ms(100),
+    "how long the delay may be above the target",
+)
+.positive();
+/// What the option `ecn` does.
+pub(crate) const MARKS: &str =
+    "marks packets instead of dropping them, where their transport can read it";

@@ -1,0 +1,122 @@
+//! The queue disciplines by name.
+//!
+//! To add one: its file, and its line in the list below.
+
+use narrows_base::Stream;
+use narrows_base::registry::{Choice, Fault, Info, Room};
+
+use super::entry::Registered;
+use super::{
+    CoDelParams, DocsisPieParams, DropTail, DualPi2Params, FqCoDelParams, FqParams, Limit,
+    PieParams, Queue, RedParams,
+};
+
+macro_rules! disciplines {
+    ($($discipline:ty),* $(,)?) => {
+        /// Every queue discipline, by name.
+        pub static QUEUES: &[&Info] = &[$(<$discipline as Registered>::INFO),*];
+
+        /// Whether a checked queue discipline can have this room, and its parameters go
+        /// together.
+        ///
+        /// # Errors
+        /// The fault; the key `limit` stands for the room.
+        pub fn fits(info: &Info, choice: &Choice, limit: Limit) -> Result<(), Fault> {
+            room_fits(info, limit)?;
+            $(if info.name == <$discipline as Registered>::INFO.name {
+                return <$discipline>::fits(&choice.parameters, limit);
+            })*
+            Ok(())
+        }
+
+        /// Builds a queue discipline that was checked and fits. `random` is its own chance.
+        ///
+        /// # Panics
+        /// If it wasn't.
+        #[must_use]
+        pub fn queue<B: Send + 'static>(choice: &Choice, limit: Limit, random: Stream) -> Queue<B> {
+            $(if choice.kind == <$discipline as Registered>::INFO.name {
+                return <$discipline as Registered>::build(&choice.parameters, limit, random);
+            })*
+            panic!("a queue discipline {}: it wasn't checked", choice.kind)
+        }
+    };
+}
+
+disciplines! {
+    DropTail<()>,
+    CoDelParams,
+    FqCoDelParams,
+    PieParams,
+    DocsisPieParams,
+    RedParams,
+    FqParams,
+    DualPi2Params,
+}
+
+fn room_fits(info: &Info, limit: Limit) -> Result<(), Fault> {
+    let fault = |found: u64, unit, need: &str| {
+        Err(Fault::new("limit", format!("{found} {unit}"), format!("{need} for {}", info.name)))
+    };
+    match (info.room(), limit) {
+        (Some(Room::Packets(_)), Limit::Bytes(bytes)) => fault(bytes.get(), "bytes", "packets"),
+        (Some(Room::Bytes(_)), Limit::Packets(packets)) => fault(packets, "packets", "bytes"),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Bytes, Rate};
+
+    use super::*;
+    use narrows_base::registry::{Choice, Value, check, info};
+
+    use crate::QueueDiscipline as _;
+
+    fn defaults(name: &str) -> (Choice, Limit) {
+        let info = info(QUEUES, name).unwrap();
+        let limit = match info.room() {
+            Some(Room::Packets(packets)) => Limit::Packets(packets),
+            Some(Room::Bytes(bytes)) => Limit::Bytes(Bytes::new(bytes.unwrap_or(400_000))),
+            Some(Room::Either) | None => Limit::Packets(100),
+        };
+        (Choice::with_defaults(info, Rate::from_bps(10_000_000)), limit)
+    }
+
+    #[test]
+    fn every_discipline_is_checked_and_built() {
+        for info in QUEUES {
+            let (choice, limit) = defaults(info.name);
+            assert_eq!(check(QUEUES, &choice).map(|i| i.name), Ok(info.name));
+            assert_eq!(fits(info, &choice, limit), Ok(()));
+            let built = queue::<()>(&choice, limit, Stream::new(1, "queue"));
+            assert_eq!(built.len(), 0, "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn faults_name_their_key() {
+        let (codel, packets) = defaults("codel");
+        let of = |choice: &Choice| check(QUEUES, choice).unwrap_err();
+        let zero = of(&codel.clone().set("interval_ns", Value::Whole(0)));
+        assert_eq!((zero.key.as_str(), zero.found.as_str()), ("interval_ns", "0"));
+        assert_eq!(of(&codel.clone().set("quantum", Value::Whole(1))).key, "quantum");
+        assert_eq!(of(&codel.clone().set("ecn", Value::Whole(1))).key, "ecn");
+        assert_eq!(of(&codel.clone().set("target_ns", Value::Off)).found, "nothing");
+        assert_eq!(of(&Choice::new("cake")).key, "kind");
+        assert_eq!(of(&Choice::new("codel")).key, "target_ns");
+        let bytes = Limit::Bytes(Bytes::new(1_500));
+        assert_eq!(fits(QUEUES[1], &codel, bytes).unwrap_err().key, "limit");
+        let (red, bytes) = defaults("red");
+        let info = info(QUEUES, "red").unwrap();
+        assert_eq!(fits(info, &red, packets).unwrap_err().key, "limit");
+        let wide = red.clone().set("min_bytes", Value::Whole(100_000));
+        assert_eq!(
+            fits(info, &wide.set("max_bytes", Value::Whole(9)), bytes).unwrap_err().key,
+            "min_bytes"
+        );
+        let short = red.set("burst", Value::Whole(2));
+        assert_eq!(fits(info, &short, bytes).unwrap_err().key, "burst");
+    }
+}
