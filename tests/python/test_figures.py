@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -229,6 +230,24 @@ def test_lines_stand_out_from_light_and_dark_grounds(cca):
 def test_a_control_always_has_the_same_colour():
     assert palette.colour("bbr") != palette.colour("cubic")
     assert palette.colour("some-new-control") == palette.colour("some-new-control")
+
+
+def apart(one, other):
+    return sum(abs(int(one[i : i + 2], 16) - int(other[i : i + 2], 16)) for i in (1, 3, 5))
+
+
+def test_no_two_controls_of_the_registry_look_alike():
+    colours = {cca: palette.colour(cca) for cca in registry.ccas()}
+    for (first, a), (second, b) in combinations(colours.items(), 2):
+        assert apart(a.light, b.light) > 40, (first, second)
+        assert apart(a.dark, b.dark) > 40, (first, second)
+
+
+def test_a_new_control_has_a_colour_of_its_own(monkeypatch):
+    known = {**registry.ccas(), "aa-new": {}, "bb-new": {}}
+    monkeypatch.setattr(registry, "ccas", lambda: known)
+    colours = [palette.colour(cca) for cca in known]
+    assert len(set(colours)) == len(known)
 
 
 def test_every_control_of_the_registry_has_its_title():

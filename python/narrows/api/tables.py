@@ -123,7 +123,9 @@ class Flow(Table):
     Takes a use of ECN, such as "classic".
     """
     options: Mapping[str, object] | None = None
-    """Options of the control. Takes a finite number."""
+    """Options of the control: a quantity with its unit, a number, a word, true or false. Takes
+    a number, true, false or a text such as "200ms".
+    """
 
 
 @dataclass(kw_only=True)

@@ -43,12 +43,19 @@ SHADES = tuple(
 COLOURS: dict[str, Colour] = {
     "bbr": VERMILION,
     "bbr2": OCHRE,
-    "bbr3": OCHRE,
+    "bbr3": Colour("#8f1d1d", "#ff6b6b"),
+    "bbr_shallow": Colour("#c96a35", "#ffc09a"),
+    "copa": Colour("#0f766e", "#5eead4"),
     "cubic": BLUE,
-    "reno": GREEN,
     "dctcp": PURPLE,
-    "prague": PURPLE,
+    "ledbat": Colour("#5b7a1a", "#c5e478"),
+    "ledbat_pp": Colour("#7d9230", "#e3f2a1"),
+    "pcc_allegro": Colour("#7c4a1e", "#d6a67a"),
+    "pcc_vivace": Colour("#4b3f72", "#b8a9e6"),
+    "prague": Colour("#7a1f6b", "#f472d0"),
+    "reno": GREEN,
     "vegas": SKY,
+    "westwood": Colour("#334e9e", "#9db4ff"),
     "retransmission": VERMILION,
     "sack": PURPLE,
     "ack": GREEN,
@@ -72,11 +79,28 @@ COLOURS: dict[str, Colour] = {
 
 OTHERS = (PURPLE, OCHRE, SKY, GREEN, GREY)
 
+SPARE = tuple(
+    Colour(light, dark)
+    for light, dark in (
+        ("#be185d", "#f9a8d4"),
+        ("#15803d", "#86efac"),
+        ("#6d28d9", "#c4b5fd"),
+        ("#a16207", "#fde68a"),
+        ("#155e75", "#67d5ee"),
+    )
+)
+"""For controls of the registry that have no colour above, in the order of their names."""
+
 
 def colour(key: str) -> Colour:
     """The colour of a key; a key without one always gets the same stand-in."""
     found = COLOURS.get(key)
-    return found if found is not None else OTHERS[sum(key.encode()) % len(OTHERS)]
+    if found is not None:
+        return found
+    new = sorted(registry.ccas().keys() - COLOURS.keys())
+    if key in new[: len(SPARE)]:
+        return SPARE[new.index(key)]
+    return OTHERS[sum(key.encode()) % len(OTHERS)]
 
 
 def name(cca: str) -> str:

@@ -27,19 +27,30 @@ def also_known(names: Iterable[str]) -> Iterator[None]:
 
 def ccas() -> dict[str, Mapping[str, Any]]:
     """The congestion controls by name."""
-    unknown: dict[str, Any] = {
-        "title": "",
+    return {**{name: _unsimulated(name) for name in _others.get()}, **_simulated()}
+
+
+_BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
+_ELSEWHERE: Mapping[str, Mapping[str, Any]] = {"bbr1": _BBR1}
+"""What is known of controls that only some kernels have."""
+
+
+def _unsimulated(cca: str) -> Mapping[str, Any]:
+    return {
+        "name": cca,
+        "title": cca,
         "family": "",
         "summary": "the kernel's own",
         "source": "",
         "parameters": [],
         "ecn": None,
         "paces": False,
+        **_ELSEWHERE.get(cca, {}),
     }
-    others: dict[str, Mapping[str, Any]] = {
-        name: {"name": name, **unknown} for name in _others.get()
-    }
-    return {**others, **_simulated()}
+
+
+def _control(cca: str) -> Mapping[str, Any]:
+    return _simulated().get(cca) or _unsimulated(cca)
 
 
 @cache
@@ -51,14 +62,17 @@ def _simulated() -> dict[str, Mapping[str, Any]]:
 
 def title(cca: str) -> str:
     """How people write the name of a control; one that the simulator lacks has its own name."""
-    entry = _simulated().get(cca)
-    return str(entry["title"]) if entry else cca
+    return str(_control(cca)["title"])
 
 
 def is_bbr(cca: str) -> bool:
     """Whether a control is of BBR's family, whatever it is called."""
-    entry = _simulated().get(cca)
-    return entry is not None and entry["family"] == "bbr"
+    return bool(_control(cca)["family"] == "bbr")
+
+
+def paces(cca: str) -> bool:
+    """Whether a control sets its pacing rate itself, and the sender keeps to it."""
+    return bool(_control(cca)["paces"])
 
 
 def ecn_need(cca: str) -> str | None:

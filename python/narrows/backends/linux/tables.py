@@ -14,7 +14,7 @@ import polars as pl
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.columns import shaped
-from narrows.spec.registry import is_bbr
+from narrows.spec.registry import paces
 
 Tables = dict[str, pl.DataFrame]
 
@@ -95,9 +95,9 @@ def flow_samples(
 
 
 def _paced(scenario: Mapping[str, Any]) -> pl.Expr:
-    """Whether a flow's pacing rate is kept to: by `fq`, or because its control is a BBR."""
-    bbr = [i for i, flow in enumerate(scenario["flows"]) if is_bbr(flow["cca"])]
-    return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(bbr)
+    """Whether a flow's pacing rate is kept to: by `fq`, or because its control paces."""
+    paced = [i for i, flow in enumerate(scenario["flows"]) if paces(flow["cca"])]
+    return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(paced)
 
 
 def received_bytes() -> pl.Expr:
