@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
+from narrows.execute.memory import ROOM
 from narrows.plan import Cell, Trial
 from narrows.store import RunResult
 
@@ -61,14 +62,18 @@ def width(backend: Backend, jobs: int | None) -> int:
 
 
 def make(job: Job, progress: Progress | None, captures: CaptureRequest | None = None) -> Made:
-    """Runs a job and summarises it; raises what the back end and `progress` raise."""
+    """Runs a job and summarises it; raises what the back end and `progress` raise.
+
+    Raises SpecError for a run that needs more memory than there is.
+    """
     from narrows.metrics import summarise
     from narrows.metrics.tables import summary_tables
 
     scenario = job.trial.scenario
-    if captures is None:
-        result = job.backend.run(scenario, progress)
-    else:
-        result = cast(CapturingBackend, job.backend).run(scenario, progress, captures)
-    summary = summarise(scenario, result.tables, result.info)
-    return Made(result, summary, summary_tables(summary, job.cell.plan.groups))
+    with ROOM.of(scenario, lambda: progress and progress(0.0, 0)):
+        if captures is None:
+            result = job.backend.run(scenario, progress)
+        else:
+            result = cast(CapturingBackend, job.backend).run(scenario, progress, captures)
+        summary = summarise(scenario, result.tables, result.info)
+        return Made(result, summary, summary_tables(summary, job.cell.plan.groups))

@@ -1,0 +1,131 @@
+"""Runs get the memory of this machine, or are refused before they start."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from narrows.errors import SpecError
+from narrows.plan.demand import Part, demand
+
+_SHARE = 0.9
+"""Of what is free; the rest is for everything else."""
+_TICK_S = 0.1
+_CGROUPS = Path("/sys/fs/cgroup")
+_MEMINFO = Path("/proc/meminfo")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+
+
+class Room:
+    """The memory that the runs of this process share.
+
+    A run that would fit alone, but not beside those that are under way, waits for them.
+    """
+
+    def __init__(self, free: Callable[[], int | None]) -> None:
+        self._free = free
+        self._taken = 0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def of(self, scenario: Mapping[str, Any], waiting: Callable[[], object]) -> Iterator[None]:
+        """Holds what a run needs; calls `waiting` now and then until there is room.
+
+        Raises SpecError if the machine hasn't that much.
+        """
+        parts = demand(scenario)
+        need = sum(part.bytes for part in parts)
+        with self._changed:
+            while not self._fits(need, parts):
+                self._changed.wait(_TICK_S)
+                waiting()
+            self._taken += need
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= need
+                self._changed.notify_all()
+
+    def _fits(self, need: int, parts: list[Part]) -> bool:
+        free = self._free()
+        if free is None:
+            return True
+        # What others took may be in use already, and then it isn't free any more: what
+        # this leaves out is at most waited for, never refused.
+        if need > free + self._taken:
+            raise _refusal(need, free + self._taken, parts[0])
+        return self._taken == 0 or need <= free - self._taken
+
+
+def _refusal(need: int, free: int, most: Part) -> SpecError:
+    found = (
+        f"a run that needs about {_gb(need)} of memory, {_gb(most.bytes)} of it for {most.what}, "
+        f"while {_gb(free)} are free"
+    )
+    return SpecError.at("run", found, most.remedy)
+
+
+def _gb(count: int) -> str:
+    return f"{count / 1e9:.3g} GB"
+
+
+def free_memory() -> int | None:
+    """What this process may still take, in bytes; None if the system doesn't say."""
+    known = [_free_of_machine(), *_free_of_groups()]
+    counts = [count for count in known if count is not None]
+    return int(min(counts) * _SHARE) if counts else None
+
+
+def _free_of_machine() -> int | None:
+    """Linux's own estimate of what can be had without swapping, plus the free swap."""
+    try:
+        lines = _MEMINFO.read_text(encoding="ascii").splitlines()
+        fields = dict(line.split(":", 1) for line in lines)
+        return sum(int(fields[name].split()[0]) for name in ("MemAvailable", "SwapFree")) * 1024
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _free_of_groups() -> Iterator[int | None]:
+    """What the limits of this process's control groups leave, from its own to the root."""
+    try:
+        lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            names = ("", "memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            names = (
+                "memory",
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+                "total_inactive_file",
+            )
+        else:
+            continue
+        root, limit, usage, cache = names
+        group = Path(path.lstrip("/"))
+        for part in (group, *group.parents):
+            yield _left(_CGROUPS / root / part, limit, usage, cache)
+
+
+def _left(group: Path, limit: str, usage: str, cache: str) -> int | None:
+    """A group's limit less its use; pages of files that it could drop aren't in use."""
+    try:
+        most = int((group / limit).read_text(encoding="ascii"))
+        used = int((group / usage).read_text(encoding="ascii"))
+        told = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        dropped = next((int(line.split()[1]) for line in told if line.startswith(f"{cache} ")), 0)
+    except (OSError, ValueError):  # a limit may be "max"
+        return None
+    return max(0, most - used + dropped)
+
+
+ROOM = Room(free_memory)
+"""Of this process."""

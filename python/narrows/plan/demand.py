@@ -1,0 +1,109 @@
+"""How much memory a run needs at most, estimated from its scenario before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from narrows.spec.laws import CERTAIN
+from narrows.spec.units import format_duration
+
+NS = 10**9
+PACKET_BYTES = 1500
+
+# Measured as the peak of a process, from the engine to the finished page, and rounded up.
+_SAMPLE = 2_200
+"""Of a flow at an instant: a row of its own and about ten of its control's internals."""
+_LINK_SAMPLE = 300
+_EVENTS = 400
+"""Of a packet that passes a link, with a row for each of its events."""
+_ARRIVAL = 4_200
+"""Of a connection: its ends, what it waits for, and its row."""
+_FLOW = 15_000
+_QUEUED = 250
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of what a run needs: what it is for, and what would make it smaller."""
+
+    bytes: int
+    what: str
+    remedy: str
+
+
+def demand(scenario: Mapping[str, Any]) -> list[Part]:
+    """What a run needs, the largest part first."""
+    parts = [_flows(scenario), _arrivals(scenario), _samples(scenario), _packets(scenario)]
+    return sorted(parts, key=lambda part: -part.bytes)
+
+
+def _flows(scenario: Mapping[str, Any]) -> Part:
+    count, path = len(scenario["flows"]), scenario["path"]
+    links = [path, *path["links"], *([path["reverse"]] if path["reverse"] else [])]
+    carried = _carried(scenario)
+    longest = max(path["rtt_ns"], *(flow["rtt_ns"] or 0 for flow in scenario["flows"]))
+    on_the_way = path["rate_bps"] * longest // (8 * NS * PACKET_BYTES)
+    waiting = sum(_room(link["buffer"]) for link in links) + on_the_way
+    need = count * _FLOW + min(waiting, carried) * _QUEUED
+    return Part(
+        need, f"{count:,} flows and the packets on their way", "fewer flows, or less buffer,"
+    )
+
+
+def _room(buffer: Mapping[str, int]) -> int:
+    """The packets that a buffer holds."""
+    [(unit, amount)] = buffer.items()
+    return amount if unit == "packets" else amount // PACKET_BYTES
+
+
+def _carried(scenario: Mapping[str, Any]) -> int:
+    """The packets that the bottleneck carries if it is always busy."""
+    bits = scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"] // NS
+    return int(bits // (8 * PACKET_BYTES))
+
+
+def _arrivals(scenario: Mapping[str, Any]) -> Part:
+    duration_ns = scenario["run"]["duration_ns"]
+    count = round(sum(_of_flow(flow, duration_ns) for flow in scenario["flows"]))
+    what = f"{count:,} connections that arrive in {format_duration(duration_ns)}"
+    return Part(count * _ARRIVAL, what, "a lower rate of arrivals, or a shorter run.duration,")
+
+
+def _of_flow(flow: Mapping[str, Any], duration_ns: int) -> float:
+    """The connections that a flow opens by the clock; others wait for the one before."""
+    workload = flow["workload"] or {}
+    if workload.get("kind") != "arrivals":
+        return 0.0
+    return float(duration_ns / max(_mean(workload["gap_ns"]), 1.0))
+
+
+def _mean(law: Mapping[str, Any]) -> float:
+    """The mean of a law: of the straight lines between its points."""
+    if "constant" in law:
+        return float(law["constant"])
+    lines = pairwise(law["points"])
+    return float(sum((to - at) * (low + high) / 2 for (at, low), (to, high) in lines) / CERTAIN)
+
+
+def _samples(scenario: Mapping[str, Any]) -> Part:
+    run, path = scenario["run"], scenario["path"]
+    if run["record"] == "summary":
+        return Part(0, "samples", "")
+    interval_ns, count = run["sample_interval_ns"], len(scenario["flows"])
+    instants = run["duration_ns"] // interval_ns + 1
+    links = 1 + len(path["links"]) + (path["reverse"] is not None)
+    need = instants * (count * _SAMPLE + links * _LINK_SAMPLE)
+    every = format_duration(interval_ns)
+    what = f"samples of {count:,} flows at {instants:,} instants (every {every})"
+    return Part(need, what, 'a longer run.sample_interval, or run.record = "summary",')
+
+
+def _packets(scenario: Mapping[str, Any]) -> Part:
+    if scenario["run"]["record"] != "packets":
+        return Part(0, "packets", "")
+    count = _carried(scenario)
+    what = f"every event of {count:,} packets"
+    return Part(count * _EVENTS, what, 'run.record = "samples", or a shorter run.duration,')

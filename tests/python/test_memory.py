@@ -1,0 +1,168 @@
+"""A run that needs more memory than there is gets refused, with numbers and a remedy."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, run_cli, scenario_of, write
+from waiting import HANG_S, await_that
+
+from narrows.errors import SpecError
+from narrows.execute import memory
+from narrows.execute.memory import Room, free_memory
+from narrows.plan.demand import demand
+
+POISSON = GOOD.replace(
+    'cca = "cubic"',
+    'cca = "cubic"\nworkload = { kind = "poisson", rate = "1000000/s", size = "1kb" }',
+)
+GB = 10**9
+
+
+def need(*overrides: str, text: str = GOOD) -> int:
+    return sum(part.bytes for part in demand(scenario_of(text, overrides)))
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "words"),
+    [
+        (GOOD, ["run.sample_interval=1us", "run.duration=9s"], ["9,000,001 instants", "1us"]),
+        (GOOD, ["flows.0.count=10000", "run.duration=1000s"], ["10,000 flows", "sample_interval"]),
+        (POISSON, ["run.duration=100s"], ["connections that arrive in 100s", "lower rate"]),
+        (GOOD, ["run.record=packets", "path.rate=100gbit", "run.duration=60s"], ["packets"]),
+        (GOOD, ["path.buffer=1000gb", "path.rate=1000gbit", "run.duration=1000s"], ["buffer"]),
+    ],
+)
+def test_what_asks_for_too_much_is_refused(
+    text: str,
+    overrides: list[str],
+    words: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory.ROOM, "_free", lambda: 8 * GB)
+    settings = [word for override in overrides for word in ("--set", override)]
+    out = tmp_path / "out"
+    assert run_cli("run", write(tmp_path, text), *settings, "--out", str(out)) == 2
+    said = capsys.readouterr().err
+    assert "found a run that needs about" in said
+    assert "8 GB are free" in said
+    for word in words:
+        assert word in said
+    assert not out.exists()
+
+
+def test_what_people_run_is_far_from_it() -> None:
+    assert need() < 0.01 * GB
+    assert need("flows.0.count=100", "run.duration=600s", "path.rate=10gbit") < 20 * GB
+    assert need("flows.0.count=100", "run.duration=600s", "run.record=summary") < 0.01 * GB
+
+
+MEASURE = """
+import json, resource, sys
+from pathlib import Path
+from narrows.runner import execute, prepare
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+spec, out, *overrides = sys.argv[1:]
+execute(prepare(spec), out=Path(out) / "first")
+before = peak()
+execute(prepare(spec, overrides), out=Path(out) / "second")
+print(json.dumps(peak() - before))
+"""
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["run.sample_interval=50us", "run.warmup=0s", "flows.0.cca=bbr3"],
+        ["run.record=packets", "path.rate=500mbit"],
+        ["flows.0.count=2000", "run.record=summary"],
+    ],
+)
+def test_a_run_takes_less_than_the_estimate(overrides: list[str], tmp_path: Path) -> None:
+    spec = write(tmp_path)
+    command = [sys.executable, "-c", MEASURE, spec, str(tmp_path), *overrides]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=True)
+    # What Python and its libraries keep for themselves differs by some megabytes.
+    assert json.loads(done.stdout) < need(*overrides) + 30_000_000
+
+
+def test_runs_that_fit_one_by_one_wait_for_each_other() -> None:
+    scenario = scenario_of(GOOD, ["run.sample_interval=1us"])
+    whole = sum(part.bytes for part in demand(scenario))
+    room, entered, waited = Room(lambda: int(whole * 1.5)), threading.Event(), threading.Event()
+
+    def second() -> None:
+        with room.of(scenario, waited.set):
+            entered.set()
+
+    thread = threading.Thread(target=second)
+    with room.of(scenario, lambda: None):
+        thread.start()
+        await_that(waited.is_set)
+        assert not entered.is_set()
+    thread.join(HANG_S)
+    assert entered.is_set()
+
+
+def test_waiting_ends_with_what_the_watcher_raises() -> None:
+    scenario = scenario_of(GOOD, ["run.sample_interval=1us"])
+    whole = sum(part.bytes for part in demand(scenario))
+    room = Room(lambda: int(whole * 1.5))
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with room.of(scenario, lambda: None), pytest.raises(KeyboardInterrupt), room.of(scenario, stop):
+        pytest.fail("there is no room")
+    with room.of(scenario, stop):
+        pass
+
+
+def test_a_system_that_says_nothing_refuses_nothing() -> None:
+    with Room(lambda: None).of(scenario_of(GOOD, ["run.sample_interval=1us"]), lambda: None):
+        pass
+    with (
+        pytest.raises(SpecError, match="0 GB are free"),
+        Room(lambda: 0).of(scenario_of(GOOD), lambda: None),
+    ):
+        pytest.fail("there is no memory")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_limits_of_control_groups_count(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {1: "5:cpu:/x\n4:memory:/jobs/mine\n", 2: "0::/jobs/mine\n"}[version]
+    (tmp_path / "own").write_text(own)
+    root = tmp_path / ("memory" if version == 1 else "")
+    inner = root / "jobs" / "mine"
+    inner.mkdir(parents=True)
+    limit, usage = {
+        1: ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        2: ("memory.max", "memory.current"),
+    }[version]
+    cache = "total_inactive_file" if version == 1 else "inactive_file"
+    for group, most in (
+        (inner, "max\n" if version == 2 else str(2**60)),
+        (root / "jobs", "1000000"),
+    ):
+        (group / limit).write_text(most)
+        (group / usage).write_text("600000\n")
+        (group / "memory.stat").write_text(f"anon 1\n{cache} 100000\n")
+    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
+    assert free_memory() == 450_000
+
+
+def test_this_machine_says_what_is_free() -> None:
+    free = free_memory()
+    assert free is not None
+    assert 0 < free <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 2
