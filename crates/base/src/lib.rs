@@ -5,13 +5,6 @@
 //! can't be added to a time. Arithmetic that overflows panics, in release too:
 //! a wrong result is worse than none.
 
-#![warn(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 mod jiffies;
 mod packet;
 mod point;

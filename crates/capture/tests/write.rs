@@ -1,6 +1,8 @@
 //! Captures made from segments, without a simulator: what no run of it shows in a test's
 //! time.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
 use narrows_base::{Direction, Ecn, FlowId, Point, Time};
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
 use narrows_record::Tap;

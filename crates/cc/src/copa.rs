@@ -137,7 +137,7 @@ impl Copa {
     /// acknowledges every packet; the authors' code for Linux (ccp_copa) adds 100 us to the
     /// tenth. Here it is the time between the flow's own packets, which fits any rate. Beside
     /// a full buffer it is at most half of the delay: 1/delta packets of each flow queue.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn is_nearly_empty(&self, standing: Duration, swing: Duration) -> bool {
         let noise = self.resolution * standing.as_nanos() as f64 / self.cwnd;
         (self.queueing.as_nanos() as f64 - noise) * 10.0 <= swing.as_nanos() as f64
@@ -165,7 +165,7 @@ impl Copa {
     }
 
     /// Whether the window is below what the target rate asks for.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn is_below_target(&self, standing: Duration) -> bool {
         // cwnd / standing <= 1 / (delta x queueing)
         let queueing = self.queueing.as_nanos() as f64;
@@ -214,7 +214,11 @@ impl Copa {
         self.cwnd = self.cwnd.clamp(MIN_CWND, MAX_CWND);
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float that becomes a whole number saturates"
+    )]
     fn window(&self) -> u32 {
         self.cwnd as u32
     }
@@ -245,7 +249,6 @@ impl CongestionControl for Copa {
     fn on_undo(&mut self, _event: &UndoEvent) {}
 
     /// Paces at twice the window per standing RTT, to avoid bursts only.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn control(&self) -> Control {
         let standing = self.standing_rtt.unwrap_or(self.initial_rtt).as_micros().max(1);
         let bits = u64::from(self.window()) * u64::from(self.mss) * 8 * 2;

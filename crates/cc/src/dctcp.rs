@@ -161,7 +161,7 @@ impl CongestionControl for Dctcp {
         self.window.control()
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("alpha", self.alpha as f64 / ALPHA_MAX as f64);
     }

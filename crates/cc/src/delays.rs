@@ -76,7 +76,7 @@ impl Delays {
     }
 
     /// The queueing delay in us.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     pub(crate) fn queueing(&self) -> Option<f64> {
         let current = self.current.iter().min()?;
         Some(current.saturating_sub(self.base()?) as f64)

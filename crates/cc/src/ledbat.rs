@@ -53,7 +53,11 @@ pub(crate) static LEDBAT: Entry = Entry {
 pub(crate) const MIN_CWND: u32 = 2;
 
 /// Changes a window by so many packets; `fraction` is its part of a packet beyond whole ones.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float that becomes a whole number saturates"
+)]
 pub(crate) fn change(window: &mut LossWindow, fraction: &mut f64, packets: f64) {
     let cwnd = f64::from(window.cwnd);
     // A single late ACK doesn't take more than half of the window.

@@ -86,7 +86,7 @@ impl LedbatPp {
     }
 
     /// Part of Reno's growth (`GAIN`): 1 / min(16, ceil(2 * TARGET / base)).
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn gain(&self) -> f64 {
         let base = self.delays.base().map_or(1.0, |us| us.max(1) as f64);
         1.0 / (2.0 * self.target_us / base).ceil().clamp(1.0, MAX_DIVISOR)

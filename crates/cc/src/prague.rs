@@ -80,7 +80,6 @@ const RATE_MODE_PACKETS: u32 = 4;
 
 /// Prague.
 #[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools)]
 struct Prague {
     mtu: u64,
     transition: u32,
@@ -454,7 +453,7 @@ impl CongestionControl for Prague {
         Some(self.max_burst)
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("alpha", (self.alpha16 >> SHIFT_G) as f64 / MAX_ALPHA as f64);
         visit("frac_cwnd", self.frac_cwnd as f64 / f64::from(1u32 << UNIT));

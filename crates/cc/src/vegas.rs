@@ -205,7 +205,7 @@ impl CongestionControl for Vegas {
         self.window.control()
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         if let Some(us) = self.base_us {
             visit("base_rtt_ms", us as f64 / 1_000.0);

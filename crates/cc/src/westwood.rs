@@ -229,7 +229,7 @@ impl CongestionControl for Westwood {
         self.window.control()
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let bytes_per_s = self.bandwidth.twice * self.jiffies.per_second();
         visit("bw_mbps", bytes_per_s as f64 * 8e-6);

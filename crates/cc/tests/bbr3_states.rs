@@ -1,5 +1,7 @@
 //! BBR version 3's walk through its states over a small bottleneck.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::link::{Flow, Path};

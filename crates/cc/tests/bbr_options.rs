@@ -1,5 +1,7 @@
 //! BBR's options: each does what it was proposed for, next to plain BBR on the same path.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::link::{Flow, Path};

@@ -1,5 +1,12 @@
 //! BBR's walk through its states over a small bottleneck, as snapshots.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "small numbers"
+)]
+
 mod common;
 
 use std::fmt::Write;

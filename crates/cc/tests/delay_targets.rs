@@ -1,5 +1,7 @@
 //! Copa and LEDBAT: the delay that each aims at, and what moves it.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::link::{Flow, Path};

@@ -1,5 +1,7 @@
 //! PCC: the phases, and what each utility makes of loss and delay.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::link::{Flow, Path};

@@ -29,6 +29,6 @@ mod _native {
 
     /// The version of the engine; results are stored with it.
     #[pymodule_export]
-    #[allow(non_upper_case_globals)]
+    #[expect(non_upper_case_globals, reason = "a name of Python's")]
     const engine_version: &str = env!("CARGO_PKG_VERSION");
 }

@@ -195,7 +195,7 @@ impl Reporter {
 
 /// A clock of the host. Only what is shown to a person depends on it: the
 /// simulator has no clock but its own.
-#[allow(clippy::cast_precision_loss)]
+#[expect(clippy::cast_precision_loss, reason = "what Python is told: 53 bits are enough")]
 fn seconds(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9

@@ -7,7 +7,6 @@ use narrows_net::{AnyServed, Counters, Departure, Dropped, Element, Link, Random
 use crate::frame::{Frame, has_data, mark};
 use crate::path::{Passage, Witness};
 
-#[allow(clippy::large_enum_variant)] // a handful in a run
 enum Stage {
     Link(Link<Frame>),
     Served(AnyServed<Frame>),

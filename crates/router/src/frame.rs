@@ -102,10 +102,13 @@ pub(crate) fn mark(frame: &mut [u8]) {
         u32::from(!u16::from_be_bytes([high, low])) + u32::from(!u16::from(old)) + u32::from(new);
     let sum = (sum & 0xffff) + (sum >> 16);
     let folded = (sum & 0xffff) + (sum >> 16);
-    frame[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    #[expect(clippy::cast_possible_truncation, reason = "folded to 16 bits")]
+    let checksum = !(folded as u16);
+    frame[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "folded to 16 bits")]
 mod tests {
     use super::*;
 

@@ -23,7 +23,7 @@ mod path;
 mod record;
 mod router;
 mod spin;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
 
 pub use captures::Captures;

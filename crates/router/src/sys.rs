@@ -124,7 +124,9 @@ pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
     for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.as_bytes()) {
         *to = from.cast_signed();
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    #[expect(clippy::cast_possible_truncation, reason = "flags of 16 bits")]
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    request.ifr_ifru.ifru_flags = flags;
     // SAFETY: the request is a live `ifreq`, as TUNSETIFF wants.
     match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) } {
         0 => Ok(file.into()),

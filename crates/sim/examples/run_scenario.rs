@@ -2,6 +2,7 @@
 //!
 //!     cargo run --release -p narrows-sim --example run_scenario -- scenario.json
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
 #![expect(clippy::disallowed_methods, reason = "a clock, for the person's sake")]
 
 use std::error::Error;

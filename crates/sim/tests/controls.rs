@@ -1,5 +1,7 @@
 //! What each control is for, shown on a path, and what it must not do.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::{Log, MILLI, SECOND, bdp, run, scenario};

@@ -1,5 +1,7 @@
 //! Flows whose packets are marked instead of dropped.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::{Log, SECOND, bdp, run, scenario};

@@ -1,6 +1,8 @@
 //! The golden table: what each control comes to on a few paths. A change of
 //! behaviour is a change of this table, to be read and explained.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use std::fmt::Write as _;

@@ -4,6 +4,8 @@
 //! these scenarios. Times and windows of single flows are compared closely,
 //! shares and loss rates of several flows within the kernel's own spread.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::{MILLI, SECOND, bdp, run, scenario};

@@ -2,6 +2,8 @@
 //!
 //! Every run here also checks that no packet went missing: the engine panics if one did.
 
+#![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use common::{Log, MILLI, SECOND, bdp, run, scenario};

@@ -1,5 +1,7 @@
 //! Applications that don't always send.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+
 mod common;
 
 use std::ops::ControlFlow;

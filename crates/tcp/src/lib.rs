@@ -6,13 +6,6 @@
 //! Sequence numbers count packets, not bytes, because Linux's congestion windows
 //! do; a packet is a full MSS except the last one of a transfer.
 
-#![warn(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 mod ecn;
 mod flight_log;
 mod metrics;

@@ -4,13 +4,6 @@
 //! process, and writes CSV files. `narrows-traffic power-off` ends the virtual machine
 //! whose first process it is.
 
-#![warn(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 use std::process::ExitCode;
 
 mod capture;

@@ -360,6 +360,7 @@ impl CongestionControl for Bbr {
         units::min_tso_segs(pacing_rate.as_bytes_per_sec())
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let mbps = |bw| units::mbps(bw, self.mss);
         let gain = |gain: u32| f64::from(gain) / f64::from(units::UNIT);

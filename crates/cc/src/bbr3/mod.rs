@@ -419,7 +419,7 @@ fn share_in_units(share: f64) -> u32 {
 }
 
 /// Packets lost since a total that is kept modulo 2^32.
-#[allow(clippy::cast_possible_truncation)]
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
 const fn since(lost_total: u64, then: u32) -> u32 {
     (lost_total as u32).wrapping_sub(then)
 }

@@ -56,7 +56,11 @@ impl Rfc9438 {
 
     /// Ends the epoch at a window of `cwnd`; returns the new threshold (sections
     /// 4.6 and 4.7).
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float that becomes a whole number saturates"
+    )]
     pub(super) fn end_epoch(&mut self, cwnd: u32) -> u32 {
         self.saved = None;
         self.saved = Some(Box::new(self.clone()));
@@ -91,7 +95,11 @@ impl Rfc9438 {
     }
 
     /// Takes `acked` packets; returns whole packets to grow by.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float that becomes a whole number saturates"
+    )]
     pub(super) fn growth(&mut self, now: Time, srtt: Duration, cwnd: u32, acked: u32) -> u32 {
         let window = f64::from(cwnd);
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now, window));

@@ -10,6 +10,7 @@ const LIFT: [u32; 56] = [
 /// Starting values in 1/64, by the leading digits.
 const START: [u32; 64] = starting_values();
 
+#[expect(clippy::cast_possible_truncation, reason = "below 64")]
 const fn starting_values() -> [u32; 64] {
     let mut values = [0; 64];
     let (mut x, mut root) = (8, 0);
@@ -58,6 +59,7 @@ pub(super) fn real_cube_root(a: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "the true root needn't be exact")]
 mod tests {
     use super::*;
 

@@ -82,7 +82,11 @@ impl<S: Strategy> Pcc<S> {
     }
 
     /// Ends the interval under way and begins the next.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float that becomes a whole number saturates"
+    )]
     fn begin_interval(&mut self, sample: &AckSample) {
         let trial = self.strategy.next(&mut self.random);
         self.mbps = trial.mbps;
@@ -125,7 +129,11 @@ impl<S: Strategy> CongestionControl for Pcc<S> {
 
     fn on_undo(&mut self, _event: &UndoEvent) {}
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float that becomes a whole number saturates"
+    )]
     fn control(&self) -> Control {
         let window = 2.0 * self.packets(self.mbps);
         Control {

@@ -124,14 +124,14 @@ impl Interval {
     }
 
     /// Packets per second from the first ACK to the last, where both are known.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn arrival_rate(&self) -> Option<f64> {
         let (first, last, brought) = self.acks?;
         let span = last.saturating_since(first).as_secs_f64();
         (span > 0.0).then(|| (self.delivered - brought) as f64 / span)
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn outcome(&self, mss: f64) -> Outcome {
         let packets = (self.sent.1 - self.sent.0) as f64;
         let seconds = self.ended.saturating_since(self.began).as_secs_f64().max(1e-9);

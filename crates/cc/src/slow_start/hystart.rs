@@ -64,7 +64,7 @@ impl HystartClock {
     }
 
     /// A delay in milliseconds, for the recorder.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     pub(crate) fn millis(self, delay: u64) -> f64 {
         match self {
             Self::Milliseconds => delay as f64 / 8.0,

@@ -1,6 +1,13 @@
 //! A sender driven by chance: plausible ACKs, losses, timeouts, undos and pauses
 //! over paths that change. The same seed gives the same script.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "small numbers"
+)]
+
 use narrows_base::{Duration, Rate, Stream, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, Progress,

@@ -141,7 +141,6 @@ pub struct LinkChoice<'a> {
 }
 
 /// A link that was built: the common kind without a dynamic call.
-#[allow(clippy::large_enum_variant)] // it is unpacked at once
 pub enum AnyLink<B> {
     /// One packet after the other.
     Link(Link<B>),

@@ -68,6 +68,7 @@ impl<B> Rule<B> for GilbertElliott {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
 mod tests {
     use super::*;
 

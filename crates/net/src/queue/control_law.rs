@@ -201,7 +201,6 @@ impl Control {
 
     /// Brings the inverse root nearer to 1/sqrt(count). A count that has jumped
     /// wraps here as it does in Linux.
-    #[allow(clippy::cast_possible_truncation)]
     fn newton_step(&mut self) {
         let root = u64::from(self.inverse_root) << 16;
         let square = (root * root) >> 32;
@@ -210,7 +209,12 @@ impl Control {
     }
 }
 
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a gap is far below 2^53 ns"
+)]
 fn exact_gap(interval: u64, count: u32) -> u64 {
     (interval as f64 / f64::from(count.max(1)).sqrt()) as u64
 }

@@ -1,5 +1,7 @@
 //! DOCSIS-PIE: PIE for cable modems, which know the rate of their link.
 
+#![expect(clippy::cast_precision_loss, reason = "sizes and rates are far below 2^53")]
+
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 

@@ -353,6 +353,7 @@ impl<B> QueueDiscipline<B> for DualPi2<B> {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
 mod tests {
     use narrows_base::FlowId;
 

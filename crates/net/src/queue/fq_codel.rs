@@ -242,7 +242,7 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
                 continue;
             }
             if let Some(packet) = self.dequeue_flow(index, now, verdicts) {
-                self.flows[index].deficit -= frame_bytes(&packet) as i64;
+                self.flows[index].deficit -= frame_bytes(&packet).cast_signed();
                 return Some(packet);
             }
             let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };

@@ -152,6 +152,7 @@ impl<B> Pie<B> {
 
     /// The probability of a drop or mark, 0 to 1.
     #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "for whoever looks: 53 bits are enough")]
     pub fn probability(&self) -> f64 {
         self.prob as f64 / MAX_PROB as f64
     }
@@ -279,6 +280,11 @@ impl<B> QueueDiscipline<B> for Pie<B> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "a probability in the units of the kernel"
+)]
 mod tests {
     use super::*;
 

@@ -215,6 +215,12 @@ impl<B> Red<B> {
         assert!(min < max && avpkt > 0, "red needs min below max and an avpkt above zero");
         assert!((0.0..=1.0).contains(&params.probability), "a probability beyond 0 to 1");
         assert!(!params.adaptation.is_zero(), "red needs an adaptation period above zero");
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a probability"
+        )]
+        let max_p = (params.probability * ONE) as u64;
         Self {
             params: *params,
             random,
@@ -222,7 +228,7 @@ impl<B> Red<B> {
             average: Average::new(min, params.burst_packets(), avpkt, params.bandwidth),
             min,
             max,
-            max_p: (params.probability * ONE) as u64,
+            max_p,
             count: None,
             draw: 0,
             next_adaptation: Time::ZERO + params.adaptation,
@@ -324,6 +330,7 @@ impl<B> QueueDiscipline<B> for Red<B> {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers")]
 mod tests {
     use narrows_base::{Ecn, FlowId};
 

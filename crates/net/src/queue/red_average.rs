@@ -1,5 +1,12 @@
 //! RED's average of the backlog, and how it decays while the link is idle.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "tables of the kernel's, computed in floats as tc does"
+)]
+
 use narrows_base::{Rate, Time};
 
 /// An exponentially weighted average in bytes, in fixed point with `wlog` bits

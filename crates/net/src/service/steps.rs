@@ -69,7 +69,9 @@ impl SteppedRate {
     fn finish(&mut self, now: Time, left: u128) -> Time {
         let rate = u128::from(self.rate);
         let whole = u64::try_from(left / rate).expect("a transmission ends beyond all time");
-        self.fraction = (left % rate) as u64;
+        #[expect(clippy::cast_possible_truncation, reason = "less than a rate of 64 bits")]
+        let fraction = (left % rate) as u64;
+        self.fraction = fraction;
         self.end = Time::from_nanos(now.as_nanos() + whole);
         self.end
     }

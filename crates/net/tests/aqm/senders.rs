@@ -1,5 +1,7 @@
 //! Simple senders with windows, and a link between them and their echo.
 
+#![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers")]
+
 use std::collections::BTreeMap;
 
 use narrows_base::{Duration, Ecn, FlowId, Packet, Rate, Time};

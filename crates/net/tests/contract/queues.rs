@@ -1,6 +1,8 @@
 //! The crate's queue disciplines with random parameters, small enough for all
 //! that they do to happen within a few hundred packets.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
 use narrows_base::{Bytes, Duration, Rate, Stream};
 use narrows_net::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DualPi2, DualPi2Params, Fq, FqCoDel,

@@ -268,14 +268,22 @@ fn read(answer: &Bound<'_, PyAny>) -> Result<(u32, Option<Rate>), String> {
     Ok((window(&cwnd)?, rate))
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the range was checked"
+)]
 fn window(value: &Bound<'_, PyAny>) -> Result<u32, String> {
     let packets = number(value)?;
     let fits = (1.0..=MAX_CWND).contains(&packets);
     if fits { Ok(packets as u32) } else { Err(format!("a window of {packets}")) }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the range was checked"
+)]
 fn pacing(value: &Bound<'_, PyAny>) -> Result<Rate, String> {
     let bits = number(value)?;
     let fits = (8.0..=MAX_RATE).contains(&bits);

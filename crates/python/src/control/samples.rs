@@ -46,7 +46,7 @@ pub struct AckSample {
 
 impl AckSample {
     /// The engine's sample; `round_start` is the adapter's own.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "what Python is told: 53 bits are enough")]
     pub(super) fn new(sample: &cc::AckSample, round_start: bool) -> Self {
         let bits = f64::from(sample.mss) * 8.0;
         let rate = |r: &cc::RateSample| r.delivered as f64 * bits / r.interval.as_secs_f64();

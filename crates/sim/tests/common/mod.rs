@@ -1,5 +1,6 @@
 //! Scenarios for tests, and what they come to.
 
+#![allow(clippy::cast_precision_loss, reason = "small numbers")]
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::ops::ControlFlow;

@@ -1,5 +1,7 @@
 //! The words of a transcript.
 
+#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+
 use std::collections::BTreeMap;
 
 use narrows_base::{Duration, Time};
