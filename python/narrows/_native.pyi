@@ -1,7 +1,7 @@
 """The native module: the simulator of narrows. It is written in crates/python."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 engine_version: Final[str]
 """The version of the engine; results are stored with it."""
@@ -174,7 +174,7 @@ def run(
 class Patience:
     """A context manager: says so on standard error if its block takes long."""
 
-    def __init__(self, place: str, seconds: float) -> None:
+    def __new__(cls, place: str, seconds: float) -> Self:
         """`place` is what messages say of the block, `seconds` how long it may take."""
     def __enter__(self) -> None: ...
     def __exit__(self, *_error: object) -> None: ...

@@ -425,6 +425,28 @@ def test_code_that_never_returns_is_named_and_ends_with_ctrl_c(tmp_path, source,
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_code_that_holds_the_interpreter_is_named_and_can_be_killed(tmp_path):
+    """No Python runs meanwhile, not even a handler of Ctrl-C."""
+    held = '        re.match(r"(a+)+$", "a" * 64 + "b")\n'
+    written(
+        tmp_path,
+        "import re\n" + GOOD.replace("(self, sample):\n        pass\n", f"(self, sample):\n{held}"),
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", PATIENT], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    with child, child.stderr:
+        line = child.stderr.readline()
+        assert 'flow "mine:Mine-1": its control Mine hasn\'t returned' in line
+        assert f"`kill -9 {child.pid}`" in line
+        child.kill()
+    assert [path.suffix for path in tmp_path.iterdir() if path.name.startswith(".")] == [".partial"]
+    written(tmp_path)
+    with allowing([tmp_path]):
+        runner.run(tmp_path / "own.toml", out=tmp_path / "out")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
 def test_code_that_returns_is_not_named(capfd):
     """Patience is for one call, not for all of a run."""
     with allowing([EXAMPLE]):
