@@ -96,6 +96,11 @@ def test_what_others_hide_is_left_alone(tmp_path: Path) -> None:
     assert set(kept) < set(everything(tmp_path))
 
 
+def test_a_pipe_of_that_name_stops_nobody(tmp_path: Path) -> None:
+    os.mkfifo(owned.hidden(tmp_path / "a"))
+    assert len(owned.remove_abandoned(tmp_path)) == 1
+
+
 def test_a_name_of_255_bytes_can_be_written(tmp_path: Path) -> None:
     for name in ("x" * 255, "ä" * 127):
         write_text(tmp_path / name, "whole")

@@ -122,7 +122,7 @@ def _entries(folder: Path) -> list[Path]:
 def _abandoned(path: Path, host: str) -> Iterator[bool]:
     """Whether nobody works on `path`; it is locked in the block, so that only one removes it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # gone meanwhile, or somebody else's
         yield False
         return
