@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PACKET_BITS = 12_000
-"""Of a full packet."""
+"""The size of a full packet in bits."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ LATER_S = 0.3
 _GRACE_S = 1.0
 """Code of a person that doesn't stop within this time is interrupted."""
 _INSISTENCE = 10
-"""As often it is interrupted before it is given up."""
+"""How often it is interrupted before it is given up."""
 
 
 _THREAD = "run-"

@@ -33,7 +33,7 @@ class Done:
 
     @property
     def runs(self) -> int:
-        """All of them."""
+        """How many runs there were in all."""
         return self.new + self.stored + len(self.failures)
 
 

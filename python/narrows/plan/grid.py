@@ -11,7 +11,7 @@ from narrows.plan.design import points
 from narrows.spec import Expect, Study, dotted
 
 MOST_PROBLEMS = 20
-"""So many problems are enough to tell."""
+"""Further problems are left out."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ SUMMARY_TABLE = "summary.csv"
 SCENARIO = "scenario.json"
 CAPTURES = "captures"
 FORMAT = 1
-"""Of the directory; a reader refuses another."""
+"""The version of the directory's layout; a reader refuses another."""
 
 
 class StoredTables(Mapping[str, "pl.DataFrame"]):

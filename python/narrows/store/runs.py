@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 MARK = "store.json"
 RUN = "run.json"
 FORMAT = 1
-"""Of the store; a reader refuses another."""
+"""The version of the store's layout; a reader refuses another."""
 FOLDERS = ("runs", "studies", "failures", "index", "locks", "tmp")
 _PREFIX = "run="
 

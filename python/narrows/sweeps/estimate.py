@@ -1,4 +1,4 @@
-"""How long a sweep is going to take, about, before it begins."""
+"""About how long a sweep will take, estimated before it begins."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Estimate:
 
 
 def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
-    """How many runs, how many of them are there, and how long the rest takes, about."""
+    """How many runs there are, how many of them are stored, and about how long the rest takes."""
     runs = {trial.hash: trial for _, trial in job.runs}
     present = open_store(job.directory).keys() if is_store(job.directory) else set()
     rest = [trial for key, trial in runs.items() if key not in present]

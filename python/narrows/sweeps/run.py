@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from narrows.metrics.expect import Unmet
 
 MOST_ROUNDS = MAX_TRIALS
-"""Of further trials; every round adds at least one to a combination."""
+"""As often trials are added at most; each time a combination gets at least one."""
 
 
 @dataclass(frozen=True)

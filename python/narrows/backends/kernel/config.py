@@ -20,7 +20,7 @@ from narrows.backends.protocol import CaptureRequest
 
 _PATH = ("rate_bps", "buffer", "queue", "service", "loss", "impairments")
 _DEVICE = "path0"
-"""Of either host, by the router's choice."""
+"""The name that the router gives the device of either host."""
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with room to spare."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
