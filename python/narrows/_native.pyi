@@ -171,6 +171,7 @@ def run(
     is named on standard error.
     """
 
+@final
 class Patience:
     """A context manager: says so on standard error if its block takes long."""
 
