@@ -240,7 +240,7 @@ impl CongestionControl for Copa {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.is_lossy = true;
         if matches!(event.kind, Congestion::Timeout { .. }) {
-            self.cwnd = f64::from(event.in_flight + 1).max(MIN_CWND);
+            self.cwnd = f64::from(event.in_flight.saturating_add(1)).max(MIN_CWND);
             self.slow_start = true;
             self.velocity.value = 1.0;
         }
@@ -251,11 +251,12 @@ impl CongestionControl for Copa {
     /// Paces at twice the window per standing RTT, to avoid bursts only.
     fn control(&self) -> Control {
         let standing = self.standing_rtt.unwrap_or(self.initial_rtt).as_micros().max(1);
-        let bits = u64::from(self.window()) * u64::from(self.mss) * 8 * 2;
+        let bits = u128::from(self.window()) * u128::from(self.mss) * 8 * 2;
+        let bps = u64::try_from(bits * 1_000_000 / u128::from(standing)).unwrap_or(u64::MAX);
         Control {
             cwnd: self.window(),
             ssthresh: INFINITE_SSTHRESH,
-            pacing_rate: Some(Rate::from_bps((bits * 1_000_000 / standing).max(1))),
+            pacing_rate: Some(Rate::from_bps(bps.max(1))),
             app_limited: false,
         }
     }

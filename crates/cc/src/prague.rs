@@ -209,8 +209,11 @@ impl Prague {
             || rtt8 == 0
             || rtt8 > MAX_SCALED_RTT * 8
             || rtt8 >= target8;
-        self.increase =
-            if plain { 1 << UNIT } else { rounded((rtt8 << UNIT) * rtt8, target8 * target8) };
+        self.increase = if plain {
+            1 << UNIT
+        } else {
+            rounded(u128::from((rtt8 << UNIT) * rtt8), target8 * target8)
+        };
     }
 
     /// `prague_update_cwnd`: grows by what is unmarked, then moves the window a packet
@@ -253,13 +256,14 @@ impl Prague {
     fn grow(&mut self, acked: u64) {
         if self.controls_rate() {
             let rtt8 = self.virtual_rtt8();
-            let increase = ((acked * self.mtu) << RTT_TO_SECOND) / rtt8;
+            let increase = (u128::from(acked * self.mtu) << RTT_TO_SECOND) / u128::from(rtt8);
             let packets = scaled(self.rate, rtt8, RTT_TO_SECOND).div_ceil(self.mtu);
             self.rate = (self.rate + rounded(increase, packets.max(1))).min(MAX_RATE);
             self.frac_cwnd = (self.frac_cwnd + acked).max(self.window_of_rate());
         } else {
-            let increase = rounded((acked * self.increase) << UNIT, self.frac_cwnd.max(1));
-            self.frac_cwnd += increase.max(acked);
+            let growth = u128::from(acked * self.increase) << UNIT;
+            let increase = rounded(growth, self.frac_cwnd.max(1));
+            self.frac_cwnd = self.frac_cwnd.saturating_add(increase.max(acked));
             self.rate = (self.rate + acked).max(self.rate_of_window()).min(MAX_RATE);
         }
     }
@@ -271,7 +275,7 @@ impl Prague {
             self.ssthresh = self.cwnd;
             self.scale_increase();
         } else if self.cwnd < goal {
-            self.cwnd += 1;
+            self.cwnd = self.cwnd.saturating_add(1);
             self.scale_increase();
         }
     }
@@ -382,8 +386,9 @@ fn scaled(a: u64, b: u64, shift: u32) -> u64 {
 }
 
 /// The quotient, to the nearest.
-fn rounded(a: u64, b: u64) -> u64 {
-    (a + b / 2) / b
+fn rounded(a: u128, b: u64) -> u64 {
+    let quotient = (a + u128::from(b / 2)) / u128::from(b);
+    u64::try_from(quotient).unwrap_or(u64::MAX >> 16)
 }
 
 impl CongestionControl for Prague {
@@ -414,7 +419,7 @@ impl CongestionControl for Prague {
                 if reduce {
                     self.halve();
                 }
-                self.cwnd = event.in_flight + 1;
+                self.cwnd = event.in_flight.saturating_add(1);
             }
         }
         self.state = match event.kind {

@@ -129,7 +129,7 @@ impl Vegas {
             self.window.cwnd -= 1;
             self.lower_threshold();
         } else if queued < self.alpha {
-            self.window.cwnd += 1;
+            self.window.cwnd = self.window.cwnd.saturating_add(1);
         }
         self.window.cwnd = self.window.cwnd.max(2);
         self.window.ssthresh = self.window.remembered_ssthresh(self.window.cwnd);

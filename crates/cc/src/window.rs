@@ -46,13 +46,13 @@ impl LossWindow {
         // Credit that was earned at a larger window counts for one packet only.
         if self.credit >= per {
             self.credit = 0;
-            self.cwnd += 1;
+            self.cwnd = self.cwnd.saturating_add(1);
         }
-        self.credit += acked;
+        self.credit = self.credit.saturating_add(acked);
         if self.credit >= per {
             let steps = self.credit / per;
             self.credit -= steps * per;
-            self.cwnd += steps;
+            self.cwnd = self.cwnd.saturating_add(steps);
         }
     }
 
@@ -87,7 +87,7 @@ impl LossWindow {
             self.ssthresh = ssthresh(event.cwnd);
         }
         self.cwnd = match event.kind {
-            Congestion::Timeout { .. } => event.in_flight + 1,
+            Congestion::Timeout { .. } => event.in_flight.saturating_add(1),
             Congestion::Loss | Congestion::Ecn | Congestion::TailLoss => self.ssthresh,
         };
     }
@@ -126,7 +126,7 @@ impl LossWindow {
             Unused::Idle { timeouts, restart_window } => self.restart(timeouts, restart_window),
             Unused::Underused { used } if used < self.cwnd => {
                 self.ssthresh = self.remembered_ssthresh(self.cwnd);
-                self.cwnd = (self.cwnd + used) >> 1;
+                self.cwnd = self.cwnd.midpoint(used);
             }
             Unused::Underused { .. } => {}
         }

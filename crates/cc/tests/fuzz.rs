@@ -3,10 +3,11 @@
 mod common;
 
 use common::{MSS, Options, internal};
-use narrows_base::{Duration, Rate, Time};
+use narrows_base::{Duration, Rate, Stream, Time};
 use narrows_cc::{
-    AckSample, AtSend, CONTROLS, Congestion, CongestionControl, CongestionEvent, DeliveredSample,
-    LostPacket, PROFILES, Progress, RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
+    AckSample, AtSend, CONTROLS, CcConfig, Congestion, CongestionControl, CongestionEvent,
+    DeliveredSample, LostPacket, PROFILES, Progress, RateSample, RecoveryState, StartEvent,
+    UndoEvent, Unused,
 };
 use proptest::prelude::*;
 
@@ -61,9 +62,24 @@ fn unused() -> impl Strategy<Value = Unused> {
     ]
 }
 
+/// How large the numbers are.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    /// Packets that each packet of an operation stands for.
+    packets: u32,
+    /// Most packets in flight.
+    most: u32,
+    mss: u32,
+}
+
+const ORDINARY: Scale = Scale { packets: 1, most: 100_000, mss: MSS };
+/// Windows of 10^7 packets and beyond, of jumbo frames.
+const HUGE: Scale = Scale { packets: 100_000, most: 1_000_000_000, mss: 8_948 };
+
 /// A sender's bookkeeping, consistent but otherwise at the mercy of the operations.
 struct Sender {
     control: Box<dyn CongestionControl>,
+    scale: Scale,
     now: Time,
     state: RecoveryState,
     in_flight: u32,
@@ -76,9 +92,10 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(control: Box<dyn CongestionControl>) -> Self {
+    fn new(control: Box<dyn CongestionControl>, scale: Scale) -> Self {
         Self {
             control,
+            scale,
             now: Time::ZERO,
             state: RecoveryState::Open,
             in_flight: 0,
@@ -106,7 +123,7 @@ impl Sender {
     }
 
     fn send(&mut self) {
-        self.in_flight = self.in_flight.max(self.control.control().cwnd.min(100_000));
+        self.in_flight = self.in_flight.max(self.control.control().cwnd.min(self.scale.most));
         self.last_sent = Some(self.now);
     }
 
@@ -116,17 +133,19 @@ impl Sender {
 
     fn ack(&mut self, acked: u32, lost: u32, rtt_us: Option<u64>, flags: [bool; 2]) {
         let prior_in_flight = self.in_flight;
-        let acked = acked.min(self.in_flight);
-        let lost = lost.min(self.in_flight - acked);
+        let acked = (acked * self.scale.packets).min(self.in_flight);
+        let lost = (lost * self.scale.packets).min(self.in_flight - acked);
         self.in_flight -= acked + lost;
         let prior_delivered = self.delivered.saturating_sub(u64::from(prior_in_flight));
         self.delivered += u64::from(acked);
         self.marked += if flags[0] { u64::from(acked) } else { 0 };
         let at_send = AtSend {
             in_flight: prior_in_flight,
-            lost: u32::try_from(self.lost).expect("few").wrapping_sub(lost / 2),
+            lost: u32::try_from(self.lost % (1 << 32)).expect("a remainder").wrapping_sub(lost / 2),
         };
-        (0..lost).for_each(|_| self.lose(at_send, flags[0]));
+        let packets = self.scale.packets;
+        (0..lost / packets).for_each(|_| self.lose(packets, at_send, flags[0]));
+        self.lost += u64::from(lost % packets);
         if acked > 0 {
             self.delivered_at = self.now;
         }
@@ -157,7 +176,7 @@ impl Sender {
         let srtt = rtt.unwrap_or(Duration::ZERO);
         let sample = AckSample {
             now: self.now,
-            mss: MSS,
+            mss: self.scale.mss,
             acked,
             lost,
             in_flight: self.in_flight,
@@ -178,8 +197,9 @@ impl Sender {
         self.control.on_ack(&sample);
     }
 
-    fn lose(&mut self, at_send: AtSend, app_limited: bool) {
-        self.lost += 1;
+    /// Loses packets; the control hears of the last one.
+    fn lose(&mut self, packets: u32, at_send: AtSend, app_limited: bool) {
+        self.lost += u64::from(packets);
         self.control.on_lost(&LostPacket {
             now: self.now,
             at_send,
@@ -205,7 +225,7 @@ impl Sender {
             state: self.state,
             cwnd: self.control.control().cwnd,
             in_flight: self.in_flight,
-            mss: MSS,
+            mss: self.scale.mss,
             delivered: self.delivered,
             lost_total: self.lost,
             progress: Progress::new(self.delivered, self.sent_total()),
@@ -233,7 +253,7 @@ impl Sender {
             now: self.now,
             last_sent: self.last_sent,
             app_limited,
-            mss: MSS,
+            mss: self.scale.mss,
             delivered: self.delivered,
         };
         self.control.on_start(&event);
@@ -275,13 +295,22 @@ const VARIANTS: [Variant; 5] = [
     ("bbr", &[("rtprop", "keep"), ("full_bw_rounds", "1"), ("prr_recovery", "true")]),
 ];
 
-fn senders(profile: usize, initial_rtt_us: Option<u64>) -> Vec<Sender> {
+fn senders(profile: usize, initial_rtt_us: Option<u64>, scale: Scale) -> Vec<Sender> {
     let (_, profile) = PROFILES[profile % PROFILES.len()];
-    let rtt = initial_rtt_us.map(Duration::from_micros);
-    let plain = CONTROLS.iter().map(|entry| common::control_of(entry.info.name, &[], profile, rtt));
-    let variants =
-        VARIANTS.iter().map(|(name, options)| common::control_of(name, options, profile, rtt));
-    plain.chain(variants).map(Sender::new).collect()
+    let plain = CONTROLS.iter().map(|entry| (entry.info.name, &[] as Options));
+    let build = |(name, options)| {
+        let config = CcConfig {
+            mss: scale.mss,
+            initial_cwnd: 10 * scale.packets,
+            initial_rtt: initial_rtt_us.map(Duration::from_micros),
+            profile,
+            random: Stream::new(1, name),
+            options: common::values(name, options),
+        };
+        let control = narrows_cc::build(name, config).expect("a control of the tests");
+        Sender::new(control, scale)
+    };
+    plain.chain(VARIANTS).map(build).collect()
 }
 
 proptest! {
@@ -293,7 +322,21 @@ proptest! {
         initial_rtt_us in prop_oneof![Just(None), (1_u64..1_000_000).prop_map(Some)],
         operations in proptest::collection::vec(operation(), 1..400),
     ) {
-        for mut sender in senders(profile, initial_rtt_us) {
+        for mut sender in senders(profile, initial_rtt_us, ORDINARY) {
+            for operation in &operations {
+                sender.apply(operation);
+                sender.check();
+            }
+        }
+    }
+
+    #[test]
+    fn windows_of_ten_million_packets_overflow_nothing(
+        profile in 0_usize..6,
+        initial_rtt_us in prop_oneof![Just(None), (1_u64..100_000_000).prop_map(Some)],
+        operations in proptest::collection::vec(operation(), 1..200),
+    ) {
+        for mut sender in senders(profile, initial_rtt_us, HUGE) {
             for operation in &operations {
                 sender.apply(operation);
                 sender.check();
@@ -306,7 +349,7 @@ proptest! {
         operations in proptest::collection::vec(operation(), 1..100),
     ) {
         let windows = || -> Vec<_> {
-            let mut all = senders(5, Some(40_000));
+            let mut all = senders(5, Some(40_000), ORDINARY);
             for sender in &mut all {
                 operations.iter().for_each(|operation| sender.apply(operation));
             }
@@ -318,7 +361,7 @@ proptest! {
 
 #[test]
 fn bbr_never_leaves_its_gains() {
-    let mut sender = senders(5, Some(40_000)).swap_remove(0);
+    let mut sender = senders(5, Some(40_000), ORDINARY).swap_remove(0);
     for i in 0..5_000_u64 {
         let rtt_us = Some(40_000 + i % 7_000);
         let ack = Operation::Ack { acked: 2, lost: 0, rtt_us, app_limited: false, limited: true };

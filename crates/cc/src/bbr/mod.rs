@@ -308,7 +308,7 @@ impl CongestionControl for Bbr {
         if reduce {
             self.save_cwnd();
         }
-        self.cwnd = event.in_flight + 1;
+        self.cwnd = event.in_flight.saturating_add(1);
         self.prior_state = RecoveryState::Loss;
         self.full_pipe.bw = 0;
         // A timeout ends a round.

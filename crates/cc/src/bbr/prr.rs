@@ -41,7 +41,7 @@ impl Prr {
         let delivered = since + self.acked;
         let target = u64::from(self.target);
         let room = if pipe > target {
-            (delivered * target).div_ceil(u64::from(self.prior)).saturating_sub(out)
+            delivered.saturating_mul(target).div_ceil(u64::from(self.prior)).saturating_sub(out)
         } else {
             let owed = delivered.saturating_sub(out).max(u64::from(sample.acked)) + 1;
             owed.min(target - pipe)

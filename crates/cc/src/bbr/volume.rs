@@ -45,7 +45,7 @@ impl Bbr {
         let burst = if self.pacing_gain > UNIT { self.tso_segs_goal() } else { 0 };
         let delivered = units::packets_in(self.bw(), wait);
         let delivered = u32::try_from(delivered).unwrap_or(u32::MAX);
-        (in_flight + burst).saturating_sub(delivered)
+        in_flight.saturating_add(burst).saturating_sub(delivered)
     }
 
     /// Remembers the last good window, to return to after recovery or PROBE_RTT.

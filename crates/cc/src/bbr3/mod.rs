@@ -316,7 +316,7 @@ impl CongestionControl for Bbr3 {
             // The short-term bound starts from the window before the timeout.
             self.bounds.short = self.cwnd.max(self.prior_cwnd);
         }
-        self.cwnd = event.in_flight + 1;
+        self.cwnd = event.in_flight.saturating_add(1);
         self.prior_state = RecoveryState::Loss;
     }
 

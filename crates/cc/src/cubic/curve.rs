@@ -107,7 +107,7 @@ impl Curve {
     /// Takes `acked` packets at `now` and a window of `cwnd`; `delay` is the lowest
     /// delay in jiffies. Returns how many ACKed packets earn a packet.
     pub(super) fn update(&mut self, now: u64, delay: u64, cwnd: u32, acked: u32) -> u32 {
-        self.acked += acked;
+        self.acked = self.acked.saturating_add(acked);
         let recent = now - self.last_update <= self.clock.per_second() / 32;
         if self.last_cwnd == cwnd && recent {
             return self.per_packet;
@@ -132,7 +132,8 @@ impl Curve {
         };
         let elapsed = ((now - epoch + delay) << CLOCK_BITS) / self.clock.per_second();
         let target = self.target(elapsed);
-        self.per_packet = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        self.per_packet =
+            if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
         // Before the first loss the curve knows no plateau; don't crawl.
         if self.last_max == 0 {
             self.per_packet = self.per_packet.min(20);
@@ -143,7 +144,8 @@ impl Curve {
         self.epoch = Some(now);
         self.acked = acked;
         self.reno_cwnd = cwnd;
-        self.k = cube_root(self.factor * u64::from(self.last_max.saturating_sub(cwnd)));
+        self.k =
+            cube_root(self.factor.saturating_mul(u64::from(self.last_max.saturating_sub(cwnd))));
         self.origin = self.last_max.max(cwnd);
         now
     }
@@ -157,15 +159,20 @@ impl Curve {
         let cube = offset.saturating_mul(offset).saturating_mul(offset);
         let delta = self.steepness.saturating_mul(cube) >> (10 + 3 * CLOCK_BITS);
         let delta = u32::try_from(delta).expect("24 bits are left");
-        if elapsed < k { self.origin.saturating_sub(delta) } else { self.origin + delta }
+        if elapsed < k {
+            self.origin.saturating_sub(delta)
+        } else {
+            self.origin.saturating_add(delta)
+        }
     }
 
     /// Emulates a Reno flow and grows at least as fast (RFC 9438 section 4.3).
     fn keep_up_with_reno(&mut self, cwnd: u32) {
-        let per_packet = (cwnd * self.reno_scale) >> 3;
+        let per_packet = (u64::from(cwnd) * u64::from(self.reno_scale)) >> 3;
+        let per_packet = u32::try_from(per_packet).unwrap_or(u32::MAX);
         while self.acked > per_packet {
             self.acked -= per_packet;
-            self.reno_cwnd += 1;
+            self.reno_cwnd = self.reno_cwnd.saturating_add(1);
         }
         if self.reno_cwnd > cwnd {
             self.per_packet = self.per_packet.min(cwnd / (self.reno_cwnd - cwnd));

@@ -134,7 +134,8 @@ impl Cubic {
                 self.window.additive_increase(per, acked);
             }
             Growth::Rfc(curve) => {
-                self.window.cwnd += curve.growth(sample.now, sample.srtt, cwnd, acked);
+                let growth = curve.growth(sample.now, sample.srtt, cwnd, acked);
+                self.window.cwnd = cwnd.saturating_add(growth);
             }
         }
     }
