@@ -59,6 +59,7 @@ COLOURS: dict[str, Colour] = {
     "retransmission": VERMILION,
     "sack": PURPLE,
     "ack": GREEN,
+    "out_of_order": OCHRE,
     "window": OCHRE,
     "queue": INK,
     "loss": INK,

@@ -26,7 +26,7 @@ _MEGA = 1e6
 _STROKES = (
     ("data", "sent", "neutral"),
     ("retransmission", "sent again", "retransmission"),
-    ("out_of_order", "out of order", "bbr3"),
+    ("out_of_order", "out of order", "out_of_order"),
     ("sack", "SACK", "sack"),
 )
 _STEPS = (("ack", "acknowledged", "ack"), ("window", "receive window", "window"))
