@@ -42,8 +42,8 @@ def test_iperf3_has_no_receive_window() -> None:
 def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> None:
     text = GOOD + '\n[[flows]]\ncca = "bbr"\nrtt = "30ms"\n'
     config = router_config(scenario_of(text), Path("/tool"), IPERF3, tmp_path)
-    assert config["path"]["rtts_ns"] == [20_000_000, 30_000_000]
-    assert config["path"]["buffer"] == {"bytes": 20_000}
+    assert config["crossing"]["rtts_ns"] == [20_000_000, 30_000_000]
+    assert config["crossing"]["path"]["buffer"] == {"bytes": 20_000}
     assert config["lateness_limits_ns"] == LATENESS_LIMITS_NS
     traffic = config["traffic"]["config"]
     assert [flow["cca"] for flow in traffic["flows"]] == ["cubic", "bbr"]

@@ -61,7 +61,7 @@ pub use impairment::{
     Thinning, ThinningParams,
 };
 pub use line::Line;
-pub use link::{AnyServed, Counters, Link, Served};
+pub use link::{AnyServed, Counters, Link, QueueState, Served};
 pub use port::Port;
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,

@@ -23,6 +23,17 @@ pub struct Counters {
     pub forwarded_bytes: Bytes,
 }
 
+/// What a link says of its queue, as of the last instant that it has reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueState {
+    /// The bytes that wait, without what is being sent.
+    pub backlog: Bytes,
+    /// The packets that wait, without what is being sent.
+    pub packets: usize,
+    /// What has passed the link.
+    pub counters: Counters,
+}
+
 /// A link: a queue discipline and the service that sends what waits. It has no length.
 ///
 /// Whatever the service, the link catches up in the same way, at the instants that the
@@ -94,6 +105,13 @@ impl<B, S: Service<B>> Served<B, S> {
         self.port.queue.len()
     }
 
+    /// All that the link says of its queue.
+    #[must_use]
+    pub fn queue(&self) -> QueueState {
+        let (backlog, packets) = (self.backlog(), self.backlog_packets());
+        QueueState { backlog, packets, counters: self.counters() }
+    }
+
     /// Whether there is a drop that nobody has taken yet.
     #[inline]
     #[must_use]
@@ -120,7 +138,7 @@ impl<B, S: Service<B>> Element<B> for Served<B, S> {
     /// deadline of a queue that holds its packets back.
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
-        self.port.next_deadline(self.service.next())
+        self.port.next_deadline(self.service.next_unseen())
     }
 
     fn held(&self) -> usize {

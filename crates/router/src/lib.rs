@@ -12,7 +12,6 @@
 //! packet was released is recorded.
 
 mod captures;
-mod chain;
 mod config;
 mod frame;
 mod handoff;
@@ -27,13 +26,11 @@ mod spin;
 mod sys;
 
 pub use captures::Captures;
-pub use config::{
-    Buffer, Config, Direction, Impairment, LatenessLimits, PathConfig, Pcap, Place, Traffic,
-};
+pub use config::{Config, Crossing, LatenessLimits, Pcap, Traffic};
 pub use frame::Frame;
 pub use host::{Host, prepare_process};
 pub use lateness::{Lateness, Summary};
-pub use path::{Passage, Path, Side};
+pub use path::{Path, PathEvent, Side};
 pub use record::Recorder;
 pub use router::{Clock, Progress, Report, Router};
 pub use sys::{die_with_parent, dies_with_us, normal_scheduling, real_time_scheduling};

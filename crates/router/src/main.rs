@@ -47,12 +47,13 @@ fn run(config: &Config) -> Result<()> {
     let parent = rustix::process::getppid();
     let (rights, sender, receiver) = prepare()?;
     die_with_parent(parent)?;
-    let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * config.path.rtts_ns.len() as u64);
+    let clock =
+        Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * config.crossing.rtts_ns.len() as u64);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
     let captures = config.pcap.as_ref().map(Captures::create).transpose()?;
-    let record = Recorder::new(config.path.rtts_ns.len(), config.log_packets, captures);
-    let router = Router::new((&sender, &receiver), &config.path, clock, interval, record);
+    let record = Recorder::new(config.crossing.rtts_ns.len(), config.log_packets, captures);
+    let router = Router::new((&sender, &receiver), &config.crossing, clock, interval, record);
     let mut report = thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
         let traffic = normal_scheduling()
@@ -140,7 +141,7 @@ fn run_file(path: &str) -> Result<()> {
     let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
     let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
     let config: Config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
-    config.path.check().map_err(|e| wrong(&e))?;
+    config.crossing.path.check().map_err(|e| wrong(&format!("crossing.path.{e}")))?;
     run(&config)
 }
 

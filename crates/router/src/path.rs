@@ -1,12 +1,14 @@
-//! The path as elements of `narrows_net`; knows no clock and no device.
+//! Drives the elements of a path; knows no clock and no device.
 
-use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
-use narrows_net::config::{self, Acks, LinkChoice};
-use narrows_net::{Counters, Departure, Element, Line, RandomLoss};
+use std::collections::BTreeSet;
 
-use crate::chain::Chain;
-use crate::config::{Direction, PathConfig, Place};
-use crate::frame::{Frame, is_ack, says_all};
+use narrows_base::{Duration, Ecn, Packet, Time};
+use narrows_net::config::Acks;
+use narrows_net::path::{self, Direction, PathElement, Surroundings};
+use narrows_net::{Departure, Element as _, QueueState};
+
+use crate::config::Crossing;
+use crate::frame::{Frame, has_data, is_ack, mark, says_all};
 
 /// A host of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +19,9 @@ pub enum Side {
     Receiver,
 }
 
-/// What happened to a packet on its way to the receiver.
+/// What happened to a packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
+pub enum PathEvent {
     /// It arrived at the link.
     Arrived,
     /// The queue dropped it.
@@ -31,104 +33,88 @@ pub enum Passage {
 }
 
 /// Told at `at` (the model's time) about a packet.
-pub type Witness<'a> = &'a mut dyn FnMut(Time, Passage, &Packet<Frame>);
+pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<Frame>);
 
-/// Lines of all delays that flows have, in one direction.
-struct Lines {
-    lines: Vec<Line<Frame>>,
-    of_flow: Vec<usize>,
-}
-
-/// The bottleneck, the impairments and the lines of both directions.
+/// A path with packets under way.
 ///
-/// As in the simulator: the link has no length, half of a flow's round trip lies
-/// behind it, the other half on the way back, and the path's own losses spare
-/// packets without data.
+/// Every element may be polled late, and what leaves one goes into the next at the instant
+/// that it was due. Hence the path as a whole may be polled late, too. The path's own losses
+/// spare packets without data.
 pub struct Path {
-    ahead: Chain,
-    back: Chain,
-    forward: Lines,
-    backward: Lines,
+    path: path::Path<Frame>,
+    /// The elements that all packets of a direction meet, in their order.
+    ahead: Vec<usize>,
+    back: Vec<usize>,
+    /// All lines, and the hosts at their ends.
+    lines: Vec<(Side, usize)>,
+    /// Where the path's own losses strike.
+    last_link: Option<usize>,
+    /// The shortest of all lines.
     shortest: Duration,
-}
-
-impl Lines {
-    fn new(delays: &[Duration]) -> Self {
-        let mut distinct = delays.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |delay| distinct.partition_point(|d| d < delay);
-        let of_flow = delays.iter().map(place).collect();
-        Self { lines: distinct.into_iter().map(Line::new).collect(), of_flow }
-    }
-
-    fn receive(&mut self, packet: Packet<Frame>, now: Time) {
-        self.lines[self.of_flow[packet.flow.index()]].receive(packet, now);
-    }
-
-    fn poll(&mut self, now: Time) -> Option<Departure<Frame>> {
-        self.lines.iter_mut().find_map(|line| line.poll(now))
-    }
-
-    fn next_deadline(&self) -> Option<Time> {
-        self.lines.iter().filter_map(Line::next_deadline).min()
-    }
 }
 
 impl Path {
     /// An empty path.
     ///
     /// # Panics
-    /// If the rate is zero, there is no flow, the loss is no probability, or an element wasn't checked.
+    /// If there is no flow, or the path wasn't checked.
     #[must_use]
-    pub fn new(config: &PathConfig) -> Self {
-        let one_way = |rtt: &u64| Duration::from_nanos(rtt / 2);
-        let forward: Vec<_> = config.rtts_ns.iter().map(one_way).collect();
-        let backward: Vec<_> =
-            config.rtts_ns.iter().map(|rtt| Duration::from_nanos(rtt - rtt / 2)).collect();
-        let shortest = *forward.iter().min().expect("a path carries at least one flow");
-        let (mut ahead, mut back) = (Chain::default(), Chain::default());
-        add_impairments(config, Place::Before, &mut ahead, &mut back);
-        let loss = RandomLoss::new(config.loss, Stream::new(config.seed, "path/loss"));
-        ahead.add_link(config::link(link(config), config.seed, "path"), loss);
-        add_impairments(config, Place::Behind, &mut ahead, &mut back);
-        let (forward, backward) = (Lines::new(&forward), Lines::new(&backward));
-        Self { ahead, back, forward, backward, shortest }
+    pub fn new(crossing: &Crossing) -> Self {
+        let rtts = crossing.rtts_ns.iter().map(|&rtt| Duration::from_nanos(rtt));
+        let round_trips: Vec<_> = rtts.collect();
+        let shortest = *round_trips.iter().min().expect("a path carries at least one flow") / 2;
+        let around = Surroundings {
+            seed: crossing.seed,
+            end: Time::from_nanos(crossing.end_ns),
+            round_trips: &round_trips,
+            acks: Acks { is_ack, merge: says_all },
+        };
+        let path = path::Path::new(&crossing.path, &around);
+        let [ahead, back] = [Direction::Forward, Direction::Backward].map(|way| path.row(way));
+        let lines = lines(&path, crossing.rtts_ns.len());
+        let last_link = path.links(Direction::Forward).last().copied();
+        Self { path, ahead, back, lines, last_link, shortest }
     }
 
-    /// The bottleneck's counters, and what waits there in bytes and packets.
+    /// The bottleneck's queue.
     #[must_use]
-    pub fn queue(&self) -> (Counters, Bytes, usize) {
-        self.ahead.queue()
+    pub fn queue(&self) -> QueueState {
+        self.path.elements[0].queue().unwrap_or_default()
     }
 
     /// Takes a packet of the sender.
     pub fn send(&mut self, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
-        self.catch_up(now, witness);
-        let lines = &mut self.forward;
-        self.ahead.receive(packet, now, witness, &mut |d| lines.receive(d.packet, d.at));
+        self.enter(Direction::Forward, packet, now, witness);
     }
 
     /// Takes a packet of the receiver.
     pub fn reply(&mut self, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
+        self.enter(Direction::Backward, packet, now, witness);
+    }
+
+    fn enter(&mut self, way: Direction, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
         self.catch_up(now, witness);
-        let lines = &mut self.backward;
-        self.back.receive(packet, now, witness, &mut |d| lines.receive(d.packet, d.at));
+        self.put(way, 0, Departure { at: now, packet }, witness);
     }
 
     /// Settles what happens until `now`.
     pub fn catch_up(&mut self, now: Time, witness: Witness<'_>) {
-        let lines = &mut self.forward;
-        self.ahead.catch_up(now, witness, &mut |d| lines.receive(d.packet, d.at));
-        let lines = &mut self.backward;
-        self.back.catch_up(now, witness, &mut |d| lines.receive(d.packet, d.at));
+        for way in [Direction::Forward, Direction::Backward] {
+            for place in 0..self.row(way).len() {
+                let id = self.row(way)[place];
+                while let Some(departure) = self.path.elements[id].poll(now) {
+                    self.leave(way, place, departure, witness);
+                }
+                self.tell_drops(id, witness);
+            }
+        }
     }
 
     /// The next packet that was due at or before `now`, and the host that it is for.
     pub fn poll(&mut self, now: Time, witness: Witness<'_>) -> Option<(Side, Departure<Frame>)> {
         self.catch_up(now, witness);
-        let forward = self.forward.poll(now).map(|departure| (Side::Receiver, departure));
-        forward.or_else(|| self.backward.poll(now).map(|departure| (Side::Sender, departure)))
+        let Self { path, lines, .. } = self;
+        lines.iter().find_map(|&(side, id)| Some((side, path.elements[id].poll(now)?)))
     }
 
     /// No packet reaches a host before this.
@@ -136,34 +122,76 @@ impl Path {
     /// The elements themselves may be polled late: what leaves them is still on the line.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let chains = [self.ahead.next_deadline(), self.back.next_deadline()];
-        let chains = chains.map(|at| at.map(|at| at + self.shortest));
-        let lines = [self.forward.next_deadline(), self.backward.next_deadline()];
-        chains.into_iter().chain(lines).flatten().min()
+        let deadline = |element: &PathElement<_>| {
+            let at = element.next_deadline()?;
+            Some(if element.is_line() { at } else { at + self.shortest })
+        };
+        self.path.elements.iter().filter_map(deadline).min()
+    }
+
+    fn row(&self, way: Direction) -> &[usize] {
+        match way {
+            Direction::Forward => &self.ahead,
+            Direction::Backward => &self.back,
+        }
+    }
+
+    /// Puts a packet into the element at a place of its row, or on the line behind the last.
+    fn put(
+        &mut self,
+        way: Direction,
+        place: usize,
+        departure: Departure<Frame>,
+        witness: Witness<'_>,
+    ) {
+        let Departure { at, packet } = departure;
+        let line = || self.path.line(way, packet.flow.index());
+        let id = self.row(way).get(place).copied().unwrap_or_else(line);
+        if self.path.elements[id].is_link() {
+            witness(at, PathEvent::Arrived, &packet);
+        }
+        self.path.elements[id].receive(packet, at);
+        self.tell_drops(id, witness);
+    }
+
+    /// Hands a packet that leaves the element at a place of its row to the next one.
+    fn leave(
+        &mut self,
+        way: Direction,
+        place: usize,
+        mut departure: Departure<Frame>,
+        witness: Witness<'_>,
+    ) {
+        let id = self.row(way)[place];
+        if self.path.elements[id].is_link() {
+            let packet = &mut departure.packet;
+            if packet.ecn == Ecn::Ce {
+                mark(&mut packet.body);
+            }
+            witness(departure.at, PathEvent::Forwarded, packet);
+            let last = self.last_link == Some(id);
+            if last && has_data(&packet.body) && self.path.loss.strikes() {
+                return witness(departure.at, PathEvent::Lost, packet);
+            }
+        }
+        self.put(way, place + 1, departure, witness);
+    }
+
+    fn tell_drops(&mut self, id: usize, witness: Witness<'_>) {
+        let element = &mut self.path.elements[id];
+        let event = if element.is_link() { PathEvent::Dropped } else { PathEvent::Lost };
+        while let Some(dropped) = element.take_dropped() {
+            witness(dropped.at, event, &dropped.packet);
+        }
     }
 }
 
-fn link(config: &PathConfig) -> LinkChoice<'_> {
-    LinkChoice {
-        rate: Rate::from_bps(config.rate_bps),
-        service: &config.service,
-        queue: &config.queue,
-        limit: config.limit(),
-    }
-}
-
-fn add_impairments(config: &PathConfig, at: Place, ahead: &mut Chain, back: &mut Chain) {
-    let end = Time::from_nanos(config.end_ns);
-    for (index, impairment) in config.impairments.iter().enumerate() {
-        if impairment.at != at {
-            continue;
-        }
-        let random = Stream::new(config.seed, &format!("path/impairment/{index}"));
-        let acks = Acks { is_ack, merge: says_all };
-        let element = config::impairment(&impairment.element, random, end, acks);
-        match impairment.direction {
-            Direction::Forward => ahead.add(element),
-            Direction::Backward => back.add(element),
-        }
-    }
+/// All lines that flows have, those to the receiver first.
+fn lines(path: &path::Path<Frame>, flows: usize) -> Vec<(Side, usize)> {
+    let ways = [(Direction::Forward, Side::Receiver), (Direction::Backward, Side::Sender)];
+    let all = ways.into_iter().flat_map(|(way, side)| {
+        let ids: BTreeSet<_> = (0..flows).map(|flow| path.line(way, flow)).collect();
+        ids.into_iter().map(move |id| (side, id))
+    });
+    all.collect()
 }

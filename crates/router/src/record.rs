@@ -10,7 +10,7 @@ use narrows_pcapng::Ending;
 
 use crate::captures::Captures;
 use crate::frame::has_data;
-use crate::path::{Passage, Path};
+use crate::path::{Path, PathEvent};
 
 const QUEUE: &str = "time_ns,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
@@ -31,12 +31,12 @@ pub struct Recorder {
     flows: Vec<FlowCounters>,
     queue_rows: String,
     flow_rows: String,
-    log: Option<Vec<(Time, Passage, u32, u32)>>,
+    log: Option<Vec<(Time, PathEvent, u32, u32)>>,
     captures: Option<Captures>,
 }
 
 impl Recorder {
-    /// Keeps every packet's passage if `log_packets`.
+    /// Keeps every packet's event if `log_packets`.
     #[must_use]
     pub fn new(flows: usize, log_packets: bool, captures: Option<Captures>) -> Self {
         Self {
@@ -49,21 +49,21 @@ impl Recorder {
     }
 
     /// Notes what happened to a packet.
-    pub fn packet(&mut self, at: Time, passage: Passage, packet: &Packet<Vec<u8>>) {
+    pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<Vec<u8>>) {
         let flow = &mut self.flows[packet.flow.index()];
-        match passage {
-            Passage::Dropped | Passage::Lost => flow.dropped += 1,
-            Passage::Forwarded if has_data(&packet.body) => {
+        match event {
+            PathEvent::Dropped | PathEvent::Lost => flow.dropped += 1,
+            PathEvent::Forwarded if has_data(&packet.body) => {
                 flow.wire_bytes += u64::from(packet.size);
             }
-            Passage::Forwarded | Passage::Arrived => {}
+            PathEvent::Forwarded | PathEvent::Arrived => {}
         }
         if let Some(log) = &mut self.log {
-            log.push((at, passage, packet.flow.0, packet.size));
+            log.push((at, event, packet.flow.0, packet.size));
         }
-        match (&mut self.captures, passage) {
-            (Some(captures), Passage::Arrived) => captures.arrives(at, &packet.body),
-            (Some(captures), Passage::Forwarded) => captures.departs(at, &packet.body),
+        match (&mut self.captures, event) {
+            (Some(captures), PathEvent::Arrived) => captures.arrives(at, &packet.body),
+            (Some(captures), PathEvent::Forwarded) => captures.departs(at, &packet.body),
             _ => {}
         }
     }
@@ -77,10 +77,11 @@ impl Recorder {
 
     /// A row of the queue and one of each flow; the path has reached `at`.
     pub fn sample(&mut self, at: Time, path: &Path) {
-        let (at, (c, bytes, packets)) = (at.as_nanos(), path.queue());
+        let (at, queue) = (at.as_nanos(), path.queue());
+        let (c, packets) = (queue.counters, queue.packets);
         let (arrived, dropped) = (c.arrived_packets, c.dropped_packets);
         let (forwarded, forwarded_bytes) = (c.forwarded_packets, c.forwarded_bytes.get());
-        _ = write!(self.queue_rows, "{at},{},{packets},{arrived},{dropped},", bytes.get());
+        _ = write!(self.queue_rows, "{at},{},{packets},{arrived},{dropped},", queue.backlog.get());
         _ = writeln!(self.queue_rows, "{},{forwarded},{forwarded_bytes}", c.marked_packets);
         for (i, flow) in self.flows.iter().enumerate() {
             _ = writeln!(self.flow_rows, "{at},{i},{},{}", flow.wire_bytes, flow.dropped);
@@ -104,24 +105,24 @@ impl Recorder {
         std::fs::write(directory.join("router_flows.csv"), &self.flow_rows)?;
         let Some(log) = &self.log else { return Ok(()) };
         let mut rows = String::from(PACKETS);
-        for (at, passage, flow, size) in log {
-            _ = writeln!(rows, "{},{},{flow},{size}", at.as_nanos(), name(*passage));
+        for (at, event, flow, size) in log {
+            _ = writeln!(rows, "{},{},{flow},{size}", at.as_nanos(), name(*event));
         }
         std::fs::write(directory.join("router_packets.csv"), rows)
     }
 
-    /// Every packet's time, passage, flow and size; empty without a log.
+    /// Every packet's time, event, flow and size; empty without a log.
     #[must_use]
-    pub fn log(&self) -> &[(Time, Passage, u32, u32)] {
+    pub fn log(&self) -> &[(Time, PathEvent, u32, u32)] {
         self.log.as_deref().unwrap_or(&[])
     }
 }
 
-const fn name(passage: Passage) -> &'static str {
-    match passage {
-        Passage::Arrived => "arrived",
-        Passage::Dropped => "dropped",
-        Passage::Forwarded => "forwarded",
-        Passage::Lost => "lost",
+const fn name(event: PathEvent) -> &'static str {
+    match event {
+        PathEvent::Arrived => "arrived",
+        PathEvent::Dropped => "dropped",
+        PathEvent::Forwarded => "forwarded",
+        PathEvent::Lost => "lost",
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use narrows_base::{Duration, Time};
 
-use crate::config::PathConfig;
+use crate::config::Crossing;
 use crate::frame::classify;
 use crate::lateness::Lateness;
 use crate::spin::Spin;
@@ -48,7 +48,7 @@ pub struct Report {
 pub struct Router<'a> {
     sender: &'a Host,
     receiver: &'a Host,
-    config: &'a PathConfig,
+    crossing: &'a Crossing,
     clock: Clock,
     path: Path,
     report: Report,
@@ -92,7 +92,7 @@ impl<'a> Router<'a> {
     #[must_use]
     pub fn new(
         hosts: (&'a Host, &'a Host),
-        config: &'a PathConfig,
+        crossing: &'a Crossing,
         clock: Clock,
         sample_every: Duration,
         record: Recorder,
@@ -101,9 +101,9 @@ impl<'a> Router<'a> {
         Self {
             sender: hosts.0,
             receiver: hosts.1,
-            config,
+            crossing,
             clock,
-            path: Path::new(config),
+            path: Path::new(crossing),
             report: Report { record, lateness: Lateness::default(), oversize: 0, processor: None },
             sample_every,
             next_sample: Time::ZERO,
@@ -145,7 +145,7 @@ impl<'a> Router<'a> {
 
     fn catch_up(&mut self, at: Time) {
         let record = &mut self.report.record;
-        self.path.catch_up(at, &mut |at, passage, packet| record.packet(at, passage, packet));
+        self.path.catch_up(at, &mut |at, event, packet| record.packet(at, event, packet));
     }
 
     fn host(&self, side: Side) -> &'a Host {
@@ -161,23 +161,23 @@ impl<'a> Router<'a> {
             Side::Sender => |(_, destination)| destination,
             Side::Receiver => |(source, _)| source,
         };
-        let flows = self.config.rtts_ns.len();
+        let flows = self.crossing.rtts_ns.len();
         for _ in 0..BATCH {
             let tun = self.host(side).tun();
             let Some(read) = sys::read_packet(tun, &mut self.buffer)? else { break };
-            let packet = classify(read.to_vec(), self.config.first_port, flows, port);
+            let packet = classify(read.to_vec(), self.crossing.first_port, flows, port);
             self.report.oversize += u64::from(packet.body.len() > FULL_PACKET);
             let now = self.now();
             let record = &mut self.report.record;
             match side {
                 Side::Sender => {
-                    self.path.send(packet, now, &mut |at, passage, packet| {
-                        record.packet(at, passage, packet);
+                    self.path.send(packet, now, &mut |at, event, packet| {
+                        record.packet(at, event, packet);
                     });
                 }
                 Side::Receiver => {
-                    self.path.reply(packet, now, &mut |at, passage, packet| {
-                        record.packet(at, passage, packet);
+                    self.path.reply(packet, now, &mut |at, event, packet| {
+                        record.packet(at, event, packet);
                     });
                 }
             }
@@ -190,8 +190,8 @@ impl<'a> Router<'a> {
         loop {
             let now = self.now();
             let record = &mut self.report.record;
-            let due = self.path.poll(now, &mut |at, passage, packet| {
-                record.packet(at, passage, packet);
+            let due = self.path.poll(now, &mut |at, event, packet| {
+                record.packet(at, event, packet);
             });
             let Some((side, departure)) = due else { return Ok(()) };
             sys::write_packet(self.host(side).tun(), &departure.packet.body)?;
@@ -212,7 +212,7 @@ impl<'a> Router<'a> {
             return Ok(());
         }
         progress.now.store(now.as_nanos(), Ordering::Relaxed);
-        let forwarded = self.path.queue().0.forwarded_packets;
+        let forwarded = self.path.queue().counters.forwarded_packets;
         progress.forwarded.store(forwarded, Ordering::Relaxed);
         let nap = gap.saturating_sub(ahead).min(NAP).as_nanos();
         sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)

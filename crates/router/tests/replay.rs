@@ -10,12 +10,11 @@ use std::time::Duration as Span;
 
 use narrows_base::{Duration, Ecn, FlowId, Packet, Rate, Stream, Time};
 use narrows_net::config::{self, Choice, Value};
+use narrows_net::path::{Limit, PathConfig};
 use narrows_net::{Element, Link, Queue, RateProcess};
-use narrows_router::{
-    Buffer, Clock, Host, Passage, PathConfig, Progress, Recorder, Report, Router,
-};
+use narrows_router::{Clock, Crossing, Host, PathEvent, Progress, Recorder, Report, Router};
 
-type Row = (Time, Passage, u32, u32);
+type Row = (Time, PathEvent, u32, u32);
 
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
@@ -24,19 +23,20 @@ const RATE: u64 = 20_000_000;
 const BUFFER: u64 = 20_000;
 const SIZE: usize = 1_500_000;
 
-fn droptail(loss: f64) -> PathConfig {
-    PathConfig {
+fn droptail(loss: f64) -> Crossing {
+    let path = PathConfig {
         rate_bps: RATE,
-        buffer: Buffer::Bytes(BUFFER),
+        rtt_ns: 10_000_000,
+        buffer: Limit::Bytes(BUFFER),
         queue: Choice::new("droptail"),
         service: Choice::new("constant"),
-        impairments: Vec::new(),
-        end_ns: 0,
         loss,
-        seed: 1,
-        first_port: PORT,
-        rtts_ns: vec![10_000_000, 14_000_000],
-    }
+        impairments: Vec::new(),
+        links: Vec::new(),
+        reverse: None,
+    };
+    let rtts_ns = vec![10_000_000, 14_000_000];
+    Crossing { path, seed: 1, end_ns: 0, first_port: PORT, rtts_ns }
 }
 
 /// Both hosts, or why there are none. A thread of a test can't take a user namespace, so this
@@ -69,20 +69,22 @@ fn transfer(sender: &Host, receiver: &Host) {
 }
 
 /// A discipline with deadlines of its own and with chance.
-fn pie() -> PathConfig {
+fn pie() -> Crossing {
     let known = config::info(config::QUEUES, "pie").expect("pie is known");
     let queue = Choice::with_defaults(known, Rate::from_bps(RATE))
         .set("target_ns", Value::Whole(2_000_000));
-    PathConfig { buffer: Buffer::Packets(1000), queue, ..droptail(0.0) }
+    let mut crossing = droptail(0.0);
+    crossing.path = PathConfig { buffer: Limit::Packets(1000), queue, ..crossing.path };
+    crossing
 }
 
-fn real_run(config: &PathConfig) -> Option<Report> {
+fn real_run(crossing: &Crossing) -> Option<Report> {
     let (sender, receiver) = hosts()?;
-    config.check().expect("a path");
+    crossing.path.check().expect("a path");
     let clock = Clock::starting_in(0);
-    let record = Recorder::new(config.rtts_ns.len(), true, None);
+    let record = Recorder::new(crossing.rtts_ns.len(), true, None);
     let router =
-        Router::new((&sender, &receiver), config, clock, Duration::from_millis(10), record);
+        Router::new((&sender, &receiver), crossing, clock, Duration::from_millis(10), record);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
@@ -94,14 +96,14 @@ fn real_run(config: &PathConfig) -> Option<Report> {
     })
 }
 
-fn only(rows: &[Row], wanted: Passage) -> Vec<Row> {
+fn only(rows: &[Row], wanted: PathEvent) -> Vec<Row> {
     rows.iter().copied().filter(|row| row.1 == wanted).collect()
 }
 
 /// The same arrivals through a link of its own, polled only once at the end.
-fn replay(config: &PathConfig, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
-    let random = Stream::new(config.seed, "path/queue");
-    let queue: Queue<()> = config::queue(&config.queue, config.limit(), random);
+fn replay(crossing: &Crossing, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
+    let random = Stream::new(crossing.seed, "path/queue");
+    let queue: Queue<()> = config::queue(&crossing.path.queue, crossing.path.buffer.into(), random);
     let rate = RateProcess::constant(Rate::from_bps(RATE));
     let mut link: Link<()> = Link::new(queue, rate);
     for &(at, _, flow, size) in arrivals {
@@ -110,24 +112,24 @@ fn replay(config: &PathConfig, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
     // Long enough for all that waits; not for ever, since PIE's timer never rests.
     let end = arrivals.last().map_or(Time::ZERO, |row| row.0) + Duration::from_millis(1_000);
     let forwarded = std::iter::from_fn(|| link.poll(end))
-        .map(|d| (d.at, Passage::Forwarded, d.packet.flow.0, d.packet.size))
+        .map(|d| (d.at, PathEvent::Forwarded, d.packet.flow.0, d.packet.size))
         .collect();
     let dropped = std::iter::from_fn(|| link.take_dropped())
-        .map(|d| (d.at, Passage::Dropped, d.packet.flow.0, d.packet.size))
+        .map(|d| (d.at, PathEvent::Dropped, d.packet.flow.0, d.packet.size))
         .collect();
     (forwarded, dropped)
 }
 
 #[test]
 fn recorded_arrivals_give_the_same_drops_and_departures_offline() {
-    for config in [droptail(0.0), pie()] {
-        let Some(report) = real_run(&config) else { return };
-        let (rows, kind) = (report.record.log(), &config.queue.kind);
-        let (forwarded, dropped) = replay(&config, &only(rows, Passage::Arrived));
+    for crossing in [droptail(0.0), pie()] {
+        let Some(report) = real_run(&crossing) else { return };
+        let (rows, kind) = (report.record.log(), &crossing.path.queue.kind);
+        let (forwarded, dropped) = replay(&crossing, &only(rows, PathEvent::Arrived));
         assert!(forwarded.len() > 2 * SIZE / 1500, "{kind}");
         assert!(!dropped.is_empty(), "two flows are too much for {kind}");
-        assert_eq!(only(rows, Passage::Forwarded), forwarded, "{kind}");
-        assert_eq!(only(rows, Passage::Dropped), dropped, "{kind}");
+        assert_eq!(only(rows, PathEvent::Forwarded), forwarded, "{kind}");
+        assert_eq!(only(rows, PathEvent::Dropped), dropped, "{kind}");
         assert_eq!(report.oversize, 0, "offloads are on");
         assert!(report.lateness.summary().packets > forwarded.len(), "acknowledgements too");
     }
@@ -137,8 +139,13 @@ fn recorded_arrivals_give_the_same_drops_and_departures_offline() {
 fn losses_behind_the_queue_spare_packets_without_data() {
     let Some(report) = real_run(&droptail(0.05)) else { return };
     let rows = report.record.log();
-    let (forwarded, lost) = (only(rows, Passage::Forwarded), only(rows, Passage::Lost));
+    let (forwarded, lost) = (only(rows, PathEvent::Forwarded), only(rows, PathEvent::Lost));
     assert!(lost.len() > 20, "{} of {}", lost.len(), forwarded.len());
     assert!(lost.iter().all(|row| row.3 > 100), "{lost:?}");
-    assert!(lost.iter().all(|row| forwarded.contains(&(row.0, Passage::Forwarded, row.2, row.3))));
+    assert!(lost.iter().all(|row| forwarded.contains(&(
+        row.0,
+        PathEvent::Forwarded,
+        row.2,
+        row.3
+    ))));
 }

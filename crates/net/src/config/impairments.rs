@@ -217,7 +217,7 @@ pub fn impairment<B: Clone + Send + 'static>(
     choice: &Choice,
     mut random: Stream,
     end: Time,
-    acks: Acks<B>,
+    acks: &Acks<B>,
 ) -> Box<dyn Element<B> + Send> {
     match choice.kind.as_str() {
         "loss" => {
@@ -352,7 +352,7 @@ mod tests {
             assert_eq!(check(IMPAIRMENTS, &choice).map(|i| i.name), Ok(entry.name));
             assert_eq!(impairment_fits(&choice), Ok(()));
             let end = Time::from_nanos(100_000_000);
-            let built = impairment(&choice, Stream::new(1, "impairment"), end, acks());
+            let built = impairment(&choice, Stream::new(1, "impairment"), end, &acks());
             assert_eq!((built.held(), built.made()), (0, 0), "{}", entry.name);
         }
     }

@@ -1,7 +1,14 @@
-//! The path between two hosts: what it is made of, as plain data, and whether that can be.
+//! The path between two hosts: as plain data, its check, and its elements in their order.
+//!
+//! Whoever moves packets builds the path here and drives its elements: the simulator in
+//! virtual time, the router in real time.
 
+mod build;
 mod check;
 mod config;
+mod element;
 
+pub use build::{Path, Surroundings};
 pub use check::PathError;
 pub use config::{Direction, FIRST_LINK, Impairment, Limit, LinkConfig, PathConfig, Place};
+pub use element::PathElement;

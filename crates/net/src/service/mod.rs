@@ -28,6 +28,13 @@ pub trait Service<B> {
     /// When it acts next; `None` while it is idle.
     fn next(&self) -> Option<Time>;
 
+    /// When it acts next, if no packet among the departures leaves at that instant or before
+    /// it: then the link has no other reason to wake.
+    #[inline]
+    fn next_unseen(&self) -> Option<Time> {
+        self.next()
+    }
+
     /// Does what is due at `now`, the instant that [`next`](Self::next) named: it ends what
     /// it began, and begins what comes next.
     fn act(&mut self, now: Time, port: &mut Port<B>);
@@ -52,6 +59,10 @@ pub trait Service<B> {
 impl<B, S: Service<B> + ?Sized> Service<B> for Box<S> {
     fn next(&self) -> Option<Time> {
         (**self).next()
+    }
+
+    fn next_unseen(&self) -> Option<Time> {
+        (**self).next_unseen()
     }
 
     fn act(&mut self, now: Time, port: &mut Port<B>) {

@@ -57,6 +57,12 @@ impl<B> Service<B> for Transmitter {
         self.transmission.map(|transmission| transmission.end)
     }
 
+    /// A transmission's end is the instant of a departure.
+    #[inline]
+    fn next_unseen(&self) -> Option<Time> {
+        None
+    }
+
     /// Ends the transmission and starts the next one there.
     #[inline]
     fn act(&mut self, _: Time, port: &mut Port<B>) {

@@ -4,11 +4,11 @@ mod build;
 mod node;
 
 use narrows_base::FlowId;
-use narrows_net::{Counters, Dropped, RandomLoss};
+use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
-pub(crate) use node::{Node, QueueState, Role};
+pub(crate) use node::{Node, Role};
 
 /// Where an element's packets go next.
 pub(crate) enum Hop {

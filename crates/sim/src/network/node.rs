@@ -1,13 +1,14 @@
 //! One element of the network.
 
-use narrows_base::{Bytes, Packet, Time};
-use narrows_net::config::AnyLink;
-use narrows_net::{AnyServed, Counters, Departure, Dropped, Element, Jitter, Line, Link};
+use narrows_base::{Packet, Time};
+use narrows_net::path::PathElement;
+use narrows_net::{AnyServed, Departure, Dropped, Element, Jitter, Line, Link, QueueState};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
 
-/// One element of the network.
+/// One element of the network: of the path, or of its ends. Flat, since the event loop looks
+/// at the kind of every element that it touches.
 #[expect(clippy::large_enum_variant, reason = "the link is the busiest: no pointer to it")]
 pub(crate) enum Node {
     Link(Link<Segment>),
@@ -32,14 +33,6 @@ pub(crate) enum Role {
     Delay,
 }
 
-/// What a link says of its queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueState {
-    pub(crate) backlog: Bytes,
-    pub(crate) packets: usize,
-    pub(crate) counters: Counters,
-}
-
 /// Calls a method that every kind of element has.
 macro_rules! forward {
     ($node:expr, $element:ident => $call:expr) => {
@@ -55,11 +48,13 @@ macro_rules! forward {
     };
 }
 
-impl From<AnyLink<Segment>> for Node {
-    fn from(link: AnyLink<Segment>) -> Self {
-        match link {
-            AnyLink::Link(link) => Self::Link(link),
-            AnyLink::Served(link) => Self::Served(link),
+impl From<PathElement<Segment>> for Node {
+    fn from(element: PathElement<Segment>) -> Self {
+        match element {
+            PathElement::Link(link) => Self::Link(link),
+            PathElement::Served(link) => Self::Served(link),
+            PathElement::Line(line) => Self::Line(line),
+            PathElement::Impairment(element) => Self::Impairment(element),
         }
     }
 }
@@ -142,12 +137,11 @@ impl Node {
     /// # Panics
     /// If it is no link.
     pub(crate) fn queue(&self) -> QueueState {
-        let (backlog, packets, counters) = match self {
-            Self::Link(link) => (link.backlog(), link.backlog_packets(), link.counters()),
-            Self::Served(link) => (link.backlog(), link.backlog_packets(), link.counters()),
+        match self {
+            Self::Link(link) => link.queue(),
+            Self::Served(link) => link.queue(),
             _ => unreachable!("a link's number names a link"),
-        };
-        QueueState { backlog, packets, counters }
+        }
     }
 
     /// Packets inside.

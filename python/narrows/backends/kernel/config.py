@@ -18,7 +18,6 @@ from narrows.backends.linux.traffic import (
 )
 from narrows.backends.protocol import CaptureRequest
 
-_PATH = ("rate_bps", "buffer", "queue", "service", "loss", "impairments")
 _DEVICE = "path0"
 """The name that the router gives the device of either host."""
 MAX_FLOWS = 1000
@@ -48,8 +47,8 @@ def router_config(
     pcap = _pcap(scenario, captures)
     fine = fine_interval(scenario["run"]["sample_interval_ns"])
     return {
-        "path": {
-            **{name: path[name] for name in _PATH},
+        "crossing": {
+            "path": path,
             "seed": scenario["seed"],
             "end_ns": scenario["run"]["duration_ns"],
             "first_port": FIRST_PORT,

@@ -1,0 +1,165 @@
+//! From a path's configuration to its elements and the rows in which they stand.
+
+use std::collections::BTreeMap;
+
+use narrows_base::{Duration, Stream, Time};
+
+use super::{Direction, FIRST_LINK, PathConfig, PathElement, Place};
+use crate::config::{self, Acks, LinkChoice};
+use crate::{Line, RandomLoss};
+
+/// The elements of a path and the order in which packets meet them.
+///
+/// Elements are numbered links, impairments, lines. A link has no length: half of a flow's
+/// round trip lies on a line behind the last element of a direction, the other half on the
+/// way back. Flows of equal delay share their lines.
+pub struct Path<B> {
+    /// The elements, by their numbers. The first one is the first link.
+    pub elements: Vec<PathElement<B>>,
+    /// Decides which packets of data are lost behind the last link forward.
+    pub loss: RandomLoss,
+    /// What the links forward are called.
+    names: Vec<String>,
+    forward: Row,
+    backward: Row,
+}
+
+/// What stands on the way of one direction, by number.
+#[derive(Default)]
+struct Row {
+    before: Vec<usize>,
+    links: Vec<usize>,
+    behind: Vec<usize>,
+    /// Each flow's line.
+    lines: Vec<usize>,
+}
+
+/// What a path must know besides its configuration.
+pub struct Surroundings<'a, B> {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// What happens again and again goes on until here.
+    pub end: Time,
+    /// Two-way delay of each flow without queueing.
+    pub round_trips: &'a [Duration],
+    /// How acknowledgements are known and merged.
+    pub acks: Acks<B>,
+}
+
+impl<B: Clone + Send + 'static> Path<B> {
+    /// Builds a path that was checked, with nothing under way.
+    ///
+    /// # Panics
+    /// If it wasn't.
+    #[must_use]
+    pub fn new(config: &PathConfig, around: &Surroundings<'_, B>) -> Self {
+        let mut path = Self {
+            elements: Vec::new(),
+            loss: RandomLoss::new(config.loss, Stream::new(around.seed, "path/loss")),
+            names: Vec::new(),
+            forward: Row::default(),
+            backward: Row::default(),
+        };
+        path.add_links(config, around.seed);
+        path.add_impairments(config, around);
+        path.forward.lines = path.add_lines(around.round_trips.iter().map(|&rtt| rtt / 2));
+        path.backward.lines = path.add_lines(around.round_trips.iter().map(|&rtt| rtt - rtt / 2));
+        path
+    }
+
+    fn add(&mut self, element: PathElement<B>) -> usize {
+        self.elements.push(element);
+        self.elements.len() - 1
+    }
+
+    fn add_link(&mut self, parts: LinkChoice<'_>, seed: u64, name: &str) -> usize {
+        self.add(config::link(parts, seed, name).into())
+    }
+
+    fn add_links(&mut self, config: &PathConfig, seed: u64) {
+        let first = self.add_link(config.first_link(), seed, "path");
+        self.forward.links.push(first);
+        self.names.push(FIRST_LINK.into());
+        for link in &config.links {
+            let id = self.add_link(link.choice(), seed, &format!("link/{}", link.name));
+            self.forward.links.push(id);
+            self.names.push(link.name.clone());
+        }
+        if let Some(link) = &config.reverse {
+            let id = self.add_link(link.choice(), seed, &format!("link/{}", link.name));
+            self.backward.links.push(id);
+        }
+    }
+
+    fn add_impairments(&mut self, config: &PathConfig, around: &Surroundings<'_, B>) {
+        for (index, impairment) in config.impairments.iter().enumerate() {
+            let random = Stream::new(around.seed, &format!("path/impairment/{index}"));
+            let element = config::impairment(&impairment.element, random, around.end, &around.acks);
+            let id = self.add(PathElement::Impairment(element));
+            let row = self.at_mut(impairment.direction);
+            match impairment.at {
+                Place::Before => row.before.push(id),
+                Place::Behind => row.behind.push(id),
+            }
+        }
+    }
+
+    /// One line for each distinct delay; returns each flow's.
+    fn add_lines(&mut self, delays: impl Iterator<Item = Duration>) -> Vec<usize> {
+        let mut lines: BTreeMap<Duration, usize> = BTreeMap::new();
+        let mut line_of = |delay| {
+            *lines.entry(delay).or_insert_with(|| self.add(PathElement::Line(Line::new(delay))))
+        };
+        delays.map(&mut line_of).collect()
+    }
+}
+
+impl<B> Path<B> {
+    const fn at(&self, direction: Direction) -> &Row {
+        match direction {
+            Direction::Forward => &self.forward,
+            Direction::Backward => &self.backward,
+        }
+    }
+
+    const fn at_mut(&mut self, direction: Direction) -> &mut Row {
+        match direction {
+            Direction::Forward => &mut self.forward,
+            Direction::Backward => &mut self.backward,
+        }
+    }
+
+    /// The links of a direction, in the order in which packets meet them.
+    #[must_use]
+    pub fn links(&self, direction: Direction) -> &[usize] {
+        &self.at(direction).links
+    }
+
+    /// What all flows meet in a direction, without their lines: the impairments before the
+    /// links, the links, and the impairments behind them.
+    #[must_use]
+    pub fn row(&self, direction: Direction) -> Vec<usize> {
+        let row = self.at(direction);
+        row.before.iter().chain(&row.links).chain(&row.behind).copied().collect()
+    }
+
+    /// The line at the end of a flow's way.
+    #[must_use]
+    pub fn line(&self, direction: Direction, flow: usize) -> usize {
+        self.at(direction).lines[flow]
+    }
+
+    /// What a flow meets in a direction: the row and its line, but of the links forward only
+    /// those that `only` names, if it names any.
+    #[must_use]
+    pub fn way(&self, direction: Direction, flow: usize, only: Option<&[String]>) -> Vec<usize> {
+        let named = |link: usize, names: &[String]| names.contains(&self.names[link]);
+        let forward = |id: usize| self.forward.links.iter().position(|&link| link == id);
+        let mut way = self.row(direction);
+        if let Some(names) = only {
+            way.retain(|&id| forward(id).is_none_or(|link| named(link, names)));
+        }
+        way.push(self.line(direction, flow));
+        way
+    }
+}
