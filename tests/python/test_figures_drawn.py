@@ -72,11 +72,12 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import synthetic_run
 from pathlib import Path
 from narrows import figures
-assert "matplotlib" not in sys.modules
-from narrows.figures import interactive, static
+from narrows.figures import interactive
 figure = figures.describe("timeline", synthetic_run.scenario(), synthetic_run.tables(2.0))
-static.save(figure, Path({str(tmp_path)!r}) / "a")
 interactive.plots(figure)
+assert "matplotlib" not in sys.modules
+from narrows.figures import static
+static.save(figure, Path({str(tmp_path)!r}) / "a")
 print(sorted({{"matplotlib.pyplot", "plotly", "pandas", "scipy"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -22,13 +22,8 @@ def plot(panel: Panel, name: str, columns: int) -> Plot:
         entry = trace.get("legendgroup", "")
         data.append({**trace, "showlegend": bool(entry) and entry not in seen})
         seen.add(entry)
-    thinned = any(len(a.x) < len(b.x) for a, b in _lines(marks, panel.marks))
+    thinned = any(mark is not whole for mark, whole in zip(marks, panel.marks, strict=True))
     return Plot(name, data, _layout(panel), HEIGHT_PX, thinned, colours(panel.marks))
-
-
-def _lines(shown: Any, whole: Any) -> list[tuple[Line, Line]]:  # noqa: ANN401
-    pairs = zip(shown, whole, strict=True)
-    return [(a, b) for a, b in pairs if isinstance(a, Line) and isinstance(b, Line)]
 
 
 def _layout(panel: Panel) -> dict[str, Any]:

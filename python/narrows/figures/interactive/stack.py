@@ -32,7 +32,7 @@ def plot(figure: Figure, common: Stack, columns: int) -> Plot:
         data += _shades(panel.spans, _axis(STRIPS + index), (0.0, 1.0), 1.0)
         for line in panel.lines:
             short = thin(line, columns)
-            thinned = thinned or len(short.x) < len(line.x)
+            thinned = thinned or short is not line
             place = {"xaxis": "x", "yaxis": axis, "hovertemplate": f"%{{y:.4~g}} {panel.y_label}"}
             data += [trace | place for trace in traces(short)]
     marks = [mark for panel in figure.panels for mark in panel.marks]
