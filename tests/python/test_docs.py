@@ -1,0 +1,49 @@
+"""What the pages point at is there: links, files that they name, the files behind TCP's rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "experiments").rglob("*.md")),
+]
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+FILE = re.compile(r"`((?:crates|python|tests|tools|docs|experiments)/[\w./-]+\.\w+)`")
+HISTORY = ("CHANGELOG.md",)
+"""Pages that speak of what was."""
+
+
+def missing(page: Path) -> Iterator[str]:
+    text = page.read_text(encoding="utf-8")
+    for target in LINK.findall(text):
+        if "://" not in target and not (page.parent / target).exists():
+            yield target
+    for target in FILE.findall(text):
+        if "NAME" not in target and not (ROOT / target).exists():
+            yield target
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if name(p) not in HISTORY], ids=name)
+def test_what_a_page_points_at_is_there(page: Path) -> None:
+    assert list(missing(page)) == []
+
+
+def test_the_rules_of_tcp_name_the_files_that_build_them() -> None:
+    text = (ROOT / "docs" / "reference" / "tcp.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line.count(" | ") == 3]
+    named = {file for row in rows for file in re.findall(r"`([\w/]+\.rs)`", row[-2])}
+    assert len(named) > 20
+    homes = [ROOT / "crates" / crate / "src" for crate in ("tcp", "cc")]
+    lost = [file for file in sorted(named) if not any((home / file).is_file() for home in homes)]
+    assert lost == []
