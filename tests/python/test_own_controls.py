@@ -345,8 +345,23 @@ def test_code_runs_once_it_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     listed.write_text(f"# mine\n\n{tmp_path}\n")
     assert runs()
-    listed.write_text("relative\n")
-    assert not runs()
+    for wrong_line in ("relative", "~nobody-of-that-name/code"):
+        listed.write_text(f"{wrong_line}\n")
+        assert not runs()
+
+
+def test_somebody_without_a_home_has_allowed_nothing(tmp_path, monkeypatch):
+    spec, mark = marked(tmp_path)
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)  # of nobody
+    monkeypatch.chdir(tmp_path)
+    planted = tmp_path / "~" / ".config" / "narrows" / "allow-code"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(f"{tmp_path}\n")
+    with pytest.raises(SpecError, match="nobody has allowed"):
+        load_unasked(spec)
+    assert not mark.exists()
 
 
 def test_a_program_names_its_controls_itself(tmp_path, monkeypatch):

@@ -65,28 +65,35 @@ def check(cca: str, file: Path) -> None:
         raise SpecError.at(cca, found, f"{OPTION} {file}, if you trust it,")
 
 
-def configuration() -> Path:
-    """The file that lists what is always allowed: a path in a line, `~` is the home directory."""
+def configuration() -> Path | None:
+    """The file that lists what is always allowed: a path in a line, `~` is the home directory.
+
+    None for somebody without a home directory.
+    """
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    root = Path(base) if base.startswith("/") else Path.home() / ".config"
-    return root / "narrows" / "allow-code"
+    root = base if base.startswith("/") else os.path.expanduser("~/.config")  # noqa: PTH111
+    return Path(root) / "narrows" / "allow-code" if root.startswith("/") else None
 
 
 def _configured() -> list[Path]:
+    file = configuration()
+    if file is None:
+        return []
     try:
-        lines = configuration().read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, UnicodeDecodeError) as error:
         found = f"a file that can't be read ({error})"
-        raise InputError.at(str(configuration()), found, "a path in each line") from None
-    return [_listed(line.strip()) for line in lines if line.strip() and not line.startswith("#")]
+        raise InputError.at(str(file), found, "a path in each line") from None
+    wanted = [line.strip() for line in lines]
+    return [_listed(line, file) for line in wanted if line and not line.startswith("#")]
 
 
-def _listed(line: str) -> Path:
-    path = Path(line).expanduser()
+def _listed(line: str, file: Path) -> Path:
+    path = Path(os.path.expanduser(line))  # noqa: PTH111 (Path's own fails for an unknown user)
     if not path.is_absolute():
-        raise InputError.at(str(configuration()), quote(line), "an absolute path")
+        raise InputError.at(str(file), quote(line), "an absolute path")
     return path.resolve()
 
 
