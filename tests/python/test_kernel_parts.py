@@ -151,6 +151,14 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "narrows-router" in caught.value.found
 
 
+def test_nobodys_programs_need_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)
+    with pytest.raises(InputError, match="XDG_CACHE_HOME"):
+        tools.cache_directory()
+
+
 def test_a_failed_run_tells_what_was_said(tmp_path: Path) -> None:
     router = program(tmp_path, "echo '5000000 7'; echo 'No space left on device' >&2; exit 1")
     heard: list[tuple[float, int]] = []

@@ -16,10 +16,13 @@ _ROUTER = "narrows-router"
 
 
 def cache_directory() -> Path:
-    """`~/.cache/narrows`, or below XDG_CACHE_HOME."""
+    """`~/.cache/narrows`, or below XDG_CACHE_HOME; raises InputError if there is neither."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if base.startswith("/") else Path.home() / ".cache"
-    return root / "narrows"
+    root = base if base.startswith("/") else os.path.expanduser("~/.cache")  # noqa: PTH111
+    if not root.startswith("/"):
+        remedy = "a directory in XDG_CACHE_HOME for the programs that are built"
+        raise InputError.at("--backend", "nobody's home directory", remedy)
+    return Path(root) / "narrows"
 
 
 def traffic_tool(backend: str = "uml") -> Path:
