@@ -16,7 +16,7 @@ pub(crate) struct Loss {
 /// The flow at the last transmission of each packet that is out.
 #[derive(Debug, Default)]
 pub(crate) struct FlightLog {
-    /// As long as the window ever was, at least; a power of two.
+    /// Its length is a power of two, and at least the largest window so far.
     ring: Vec<AtSend>,
     losses: Vec<Loss>,
 }

@@ -69,8 +69,8 @@ impl Pacer {
         self.clock
     }
 
-    /// When the next burst leaves, if it must wait (`tcp_pacing_check`): the timer's
-    /// time and what it is late.
+    /// When the next burst leaves, if it must wait (`tcp_pacing_check`): when its timer
+    /// fires, which may be late.
     pub(crate) fn wait_until(&self, now: Time) -> Option<Time> {
         (self.enforced && self.clock > now).then(|| self.clock + self.lateness)
     }
@@ -85,7 +85,7 @@ impl Pacer {
         self.clock.max(now)
     }
 
-    /// Departs a burst of `packets` packets with `payload` bytes
+    /// A burst of `packets` packets with `payload` bytes departs
     /// (`tcp_update_skb_after_send`). `sent` counts the flow's data packets with this
     /// burst.
     pub(crate) fn depart(&mut self, payload: u64, packets: u32, sent: u64, now: Time) {

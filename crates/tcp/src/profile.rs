@@ -35,7 +35,7 @@ pub struct ReceiveWindow {
 /// One kernel version's TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpProfile {
-    /// Its name in a spec.
+    /// Its name in a specification.
     pub name: &'static str,
     /// How losses are found.
     pub loss_detection: LossDetection,

@@ -309,13 +309,13 @@ impl Scoreboard {
         self.flights.as_ref().map(|flights| flights.at_send(seq))
     }
 
-    /// What a control that watches packets wasn't told yet of those that are lost.
+    /// The losses that a control which watches packets hasn't been told of yet.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         self.flights.as_mut().map(FlightLog::take_losses).unwrap_or_default()
     }
 
-    /// Marks every packet below `end` lost, unless it is SACKed or marked already: that of a
-    /// retransmission nothing is known.
+    /// Marks every packet below `end` lost, unless it is SACKed or marked already: nothing is
+    /// known of a retransmission that is under way.
     pub(crate) fn mark_lost_below(&mut self, end: Seq) {
         for seq in self.lost_below.max(self.una)..end {
             if !self.get(seq).marks.has(Marks::LOST) {

@@ -14,7 +14,7 @@ const QUICK_AFTER_MARK: u64 = 2;
 const ATO_MIN_US: u64 = 40_000;
 /// `TCP_DELACK_MAX`, in us.
 const ATO_MAX_US: u64 = 200_000;
-/// `TCP_MSS_DEFAULT`: what a receiver assumes before it saw a packet.
+/// `TCP_MSS_DEFAULT`: what a receiver assumes before it has seen a packet.
 const FIRST_MSS: u32 = 536;
 /// Duplicate ACKs that leave at once before compression begins.
 const IMMEDIATE_DUPLICATES: u32 = 3;
