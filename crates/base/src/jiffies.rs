@@ -14,7 +14,7 @@ const MICROS_PER_SEC: u64 = 1_000_000;
 ///
 /// let clock = Jiffies::new(250);
 /// assert_eq!(clock.ceil_micros(4_001), 2);
-/// assert_eq!(clock.floor_micros(4_001), 1);
+/// assert_eq!(clock.floor_nanos(4_001_000), 1);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Jiffies {
@@ -58,12 +58,12 @@ impl Jiffies {
         us.div_ceil(self.tick_us.get())
     }
 
-    /// A span of `us` microseconds, rounded down (`nsecs_to_jiffies`, and divisions by
+    /// A span of `ns` nanoseconds, rounded down (`nsecs_to_jiffies`, and divisions by
     /// `USEC_PER_SEC / HZ`).
     #[inline]
     #[must_use]
-    pub const fn floor_micros(self, us: u64) -> u64 {
-        us / self.tick_us.get()
+    pub const fn floor_nanos(self, ns: u64) -> u64 {
+        ns / self.tick_ns.get()
     }
 
     /// A span of `ms` milliseconds, rounded up (`msecs_to_jiffies`).
@@ -96,7 +96,7 @@ mod tests {
         let clock = Jiffies::new(250);
         assert_eq!([7_999_999, 8_000_000].map(|ns| clock.at(Time::from_nanos(ns))), [1, 2]);
         assert_eq!([40_000, 40_001].map(|us| clock.ceil_micros(us)), [10, 11]);
-        assert_eq!([7_999, 8_000].map(|us| clock.floor_micros(us)), [1, 2]);
+        assert_eq!([7_999_999, 8_000_000].map(|ns| clock.floor_nanos(ns)), [1, 2]);
         assert_eq!(clock.ceil_millis(200), 50);
         assert_eq!(Jiffies::new(100).ceil_millis(25), 3);
         assert_eq!(clock.instant(2), Time::from_nanos(8_000_000));

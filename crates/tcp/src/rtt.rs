@@ -143,7 +143,7 @@ impl RttEstimator {
     /// a SYN is small (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, srtt8: u64) {
         if srtt8 > self.srtt8 {
-            let rtt = self.jiffies.floor_micros(srtt8 >> 3);
+            let rtt = self.jiffies.floor_nanos((srtt8 >> 3) * 1000);
             self.rto_ticks = rtt + (2 * rtt).max(self.jiffies.ceil_micros(RTO_MIN_US));
         }
     }

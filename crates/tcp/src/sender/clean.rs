@@ -58,8 +58,8 @@ impl Connection {
         }
         if !sacked {
             self.rate.count(1);
-            let sent_ms = timestamp_ms(Time::ZERO + Duration::from_micros(sent.sent_us));
-            if !(retransmitted && found.echo < sent_ms) {
+            let sent_ms = || timestamp_ms(Time::ZERO + Duration::from_micros(sent.sent_us));
+            if !retransmitted || found.echo >= sent_ms() {
                 self.rack.advance(seq, &sent, found.now_us, self.rtt.min_us());
             }
         }

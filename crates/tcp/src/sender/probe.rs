@@ -20,10 +20,10 @@ impl Connection {
         if !calm || self.board.packets_out() == 0 {
             return false;
         }
-        let clock = self.timers.clock();
-        let timeout = clock.ceil_micros(self.probe_timeout_us());
+        let timeout_us = self.probe_timeout_us();
         let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
-        let ticks = if rto_us > 0 { timeout.min(clock.ceil_micros(rto_us)) } else { timeout };
+        let sooner_us = if rto_us > 0 { timeout_us.min(rto_us) } else { timeout_us };
+        let ticks = self.timers.clock().ceil_micros(sooner_us);
         self.timers.arm(Pending::LossProbe, ticks, self.pacer.delay(now), now);
         true
     }

@@ -45,7 +45,8 @@ impl Timers {
     /// Sets the retransmission timer. Packets that wait for pacing haven't left yet: the
     /// time that they wait is added (`tcp_reset_xmit_timer`).
     pub(super) fn arm(&mut self, pending: Pending, ticks: u64, paced: Duration, now: Time) {
-        let ticks = ticks + self.jiffies.floor_micros(paced.as_micros());
+        let waits = if paced.is_zero() { 0 } else { self.jiffies.floor_nanos(paced.as_nanos()) };
+        let ticks = ticks + waits;
         self.retransmit = Some((pending, fires_at(self.jiffies, now, ticks.max(1))));
     }
 
