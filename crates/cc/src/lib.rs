@@ -17,7 +17,6 @@
 //! Windows and volumes are in packets, as in Linux.
 
 mod bbr;
-mod bbr3;
 mod config;
 mod control;
 mod copa;

@@ -7,13 +7,13 @@ use narrows_base::registry::{Fault, Info, Values, check_values, nearest};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::CongestionControl;
-use crate::{bbr, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, pcc, prague, reno, vegas, westwood};
+use crate::{bbr, copa, cubic, dctcp, ledbat, ledbat_pp, pcc, prague, reno, vegas, westwood};
 
 /// Every control, in the order of the names.
 pub static CONTROLS: &[&Entry] = &[
     &bbr::BBR,
-    &bbr3::BBR2,
-    &bbr3::BBR3,
+    &bbr::BBR2,
+    &bbr::BBR3,
     &bbr::BBR_SHALLOW,
     &copa::COPA,
     &cubic::CUBIC,

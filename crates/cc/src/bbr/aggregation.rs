@@ -13,7 +13,7 @@ const SLOT_MAX: u64 = 0xffff;
 
 /// Extra packets acknowledged, as a maximum over five to ten rounds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Aggregation {
+pub(super) struct Aggregation {
     epoch_us: u64,
     epoch_acked: u64,
     slots: [u64; 2],
@@ -23,13 +23,13 @@ pub(crate) struct Aggregation {
 
 impl Aggregation {
     /// Begins an epoch at `now_us`.
-    pub(crate) const fn begin_epoch(&mut self, now_us: u64) {
+    pub(super) const fn begin_epoch(&mut self, now_us: u64) {
         self.epoch_us = now_us;
         self.epoch_acked = 0;
     }
 
     /// Takes `acked` packets delivered at `delivered_us` on a path of `bw`.
-    pub(crate) fn update(&mut self, acked: u32, delivered_us: u64, bw: u32, cwnd: u32) {
+    pub(super) fn update(&mut self, acked: u32, delivered_us: u64, bw: u32, cwnd: u32) {
         let acked = u64::from(acked);
         let span = delivered_us.saturating_sub(self.epoch_us);
         let mut expected = packets_in(bw, span);
@@ -44,12 +44,12 @@ impl Aggregation {
     }
 
     /// Ages the filter at the start of a round, before its first sample.
-    pub(crate) const fn begin_round(&mut self) {
+    pub(super) const fn begin_round(&mut self) {
         self.begin_round_of(SLOT_ROUNDS);
     }
 
     /// The same with slots of so many rounds.
-    pub(crate) const fn begin_round_of(&mut self, slot_rounds: u32) {
+    pub(super) const fn begin_round_of(&mut self, slot_rounds: u32) {
         self.rounds += 1;
         if self.rounds >= slot_rounds {
             self.rounds = 0;
@@ -59,12 +59,12 @@ impl Aggregation {
     }
 
     /// The maximum.
-    pub(crate) fn extra_acked(&self) -> u64 {
+    pub(super) fn extra_acked(&self) -> u64 {
         self.slots[0].max(self.slots[1])
     }
 
     /// Packets that the window adds for it (`bbr_ack_aggregation_cwnd`).
-    pub(crate) fn allowance(&self, bw: u32) -> u32 {
+    pub(super) fn allowance(&self, bw: u32) -> u32 {
         let packets = self.extra_acked().min(packets_in(bw, MAX_US));
         u32::try_from(packets).expect("16 bits")
     }

@@ -1,67 +1,74 @@
 //! BBR's fixed-point numbers: bandwidths in packets per us, gains in 1/256.
 
+use narrows_base::Duration;
+
 use crate::profile::PacingUnits;
 
 /// Fraction bits of a bandwidth (`BW_SCALE`).
-pub(crate) const BW_SCALE: u32 = 24;
+pub(super) const BW_SCALE: u32 = 24;
 /// Fraction bits of a gain (`BBR_SCALE`).
-pub(crate) const GAIN_SCALE: u32 = 8;
+pub(super) const GAIN_SCALE: u32 = 8;
 /// A gain of 1.
-pub(crate) const UNIT: u32 = 1 << GAIN_SCALE;
+pub(super) const UNIT: u32 = 1 << GAIN_SCALE;
 /// 2/ln 2: doubles the rate each round (`bbr_high_gain`).
-pub(crate) const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
+pub(super) const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
 /// Drains in a round what STARTUP queued (`bbr_drain_gain`).
-pub(crate) const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
+pub(super) const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
 /// The gains of PROBE_BW's phases (`bbr_pacing_gain`).
-pub(crate) const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+pub(super) const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// The window wherever the model doesn't know better, in packets.
-pub(crate) const CWND_FLOOR: u32 = 4;
+pub(super) const CWND_FLOOR: u32 = 4;
 /// The window before the first RTT sample, in packets (`TCP_INIT_CWND`).
-pub(crate) const INITIAL_CWND: u32 = 10;
+pub(super) const INITIAL_CWND: u32 = 10;
 /// Bursts are single packets below this rate in bytes/s (`bbr_min_tso_rate`).
 const SINGLE_PACKET_RATE: u64 = 1_200_000 / 8;
 /// Most payload in a burst: `GSO_LEGACY_MAX_SIZE` less headers.
 const MAX_BURST_BYTES: u64 = 65_536 - 1 - 320;
 
 /// `packets` over `micros` as a bandwidth; saturates at 256 packets/us.
-pub(crate) fn bandwidth(packets: u64, micros: u64) -> u32 {
+pub(super) fn bandwidth(packets: u64, micros: u64) -> u32 {
     narrow((packets << BW_SCALE) / micros.max(1))
 }
 
 /// The packets that a bandwidth delivers in `micros`.
-pub(crate) fn packets_in(bw: u32, micros: u64) -> u64 {
+pub(super) fn packets_in(bw: u32, micros: u64) -> u64 {
     u64::from(bw).saturating_mul(micros) >> BW_SCALE
 }
 
 /// A bandwidth in Mbit/s of payload.
-pub(crate) fn mbps(bw: u32, mss: u32) -> f64 {
+pub(super) fn mbps(bw: u32, mss: u32) -> f64 {
     f64::from(bw) / f64::from(1 << BW_SCALE) * f64::from(mss) * 8.0
 }
 
 /// `bw * min_rtt * gain` in packets, rounded up (`bbr_bdp`).
-pub(crate) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
+pub(super) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     let volume = u64::from(bw) * u64::from(min_rtt_us);
     narrow((volume.saturating_mul(u64::from(gain)) >> GAIN_SCALE).div_ceil(1 << BW_SCALE))
 }
 
 /// A bandwidth in bytes/s, times a gain, less the margin
 /// (`bbr_rate_bytes_per_sec`).
-pub(crate) fn rate_bytes(bw: u32, gain: u32, mss: u32, units: PacingUnits) -> u64 {
+pub(super) fn rate_bytes(bw: u32, gain: u32, mss: u32, units: PacingUnits) -> u64 {
     let per_us = u64::from(bw) * u64::from(mss + units.rate_header);
     let scaled = per_us.saturating_mul(u64::from(gain)) >> GAIN_SCALE;
     scaled.saturating_mul(10_000 * u64::from(100 - units.margin_percent)) >> BW_SCALE
 }
 
 /// Fewest packets in a burst at a rate in bytes/s (`bbr_min_tso_segs`).
-pub(crate) const fn min_tso_segs(rate: u64) -> u32 {
+pub(super) const fn min_tso_segs(rate: u64) -> u32 {
     if rate < SINGLE_PACKET_RATE { 1 } else { 2 }
 }
 
 /// Packets in a burst at a rate in bytes/s: about a millisecond's worth
 /// (`bbr_tso_segs_goal`).
-pub(crate) fn tso_segs_goal(rate: u64, mss: u32) -> u32 {
+pub(super) fn tso_segs_goal(rate: u64, mss: u32) -> u32 {
     let bytes = (rate >> 10).min(MAX_BURST_BYTES);
     narrow(bytes / u64::from(mss)).max(min_tso_segs(rate)).min(127)
+}
+
+/// A time in us that fits Linux's 32 bits; `u32::MAX` stands for none.
+pub(super) fn micros(time: Duration) -> u32 {
+    narrow(time.as_micros())
 }
 
 fn narrow(value: u64) -> u32 {

@@ -1,7 +1,7 @@
 //! The policer detector: a steady, lossy delivery rate over two intervals
 //! (`bbr_lt_bw_sampling`; Flach et al., SIGCOMM 2016).
 
-use super::units::{GAIN_SCALE, UNIT, bandwidth, rate_bytes};
+use crate::bbr::units::{GAIN_SCALE, UNIT, bandwidth, rate_bytes};
 use crate::profile::PacingUnits;
 
 /// Fewest rounds in an interval; four times as many are too many.

@@ -50,7 +50,7 @@ impl Bbr {
     pub(super) fn listen_to_hystart(&mut self, sample: &DeliveredSample) {
         let starting = self.mode == Mode::Startup && !self.full_pipe.reached;
         let Some(exit) = self.early_exit.as_mut().filter(|_| starting) else { return };
-        let found = exit.update(sample, self.cwnd);
+        let found = exit.update(sample, self.window.cwnd);
         self.full_pipe.reached = found && self.bandwidth.max.get() > 0;
     }
 }

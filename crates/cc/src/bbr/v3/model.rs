@@ -132,7 +132,7 @@ pub(super) struct MinRtt {
 impl MinRtt {
     /// The handshake's RTT, or none.
     pub(super) fn new(initial: Option<Duration>) -> Self {
-        let us = initial.map_or(u32::MAX, micros);
+        let us = initial.map_or(u32::MAX, units::micros);
         Self {
             us,
             stamp: Time::ZERO,
@@ -149,10 +149,6 @@ impl MinRtt {
         self.stamp = now;
         self.probe_stamp = now;
     }
-}
-
-fn micros(time: Duration) -> u32 {
-    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
 }
 
 impl Bbr3 {
@@ -222,7 +218,7 @@ impl Bbr3 {
     fn lower_bounds(&mut self) {
         let Bounds { bw_short, short, .. } = self.bounds;
         let bw = if bw_short == UNBOUNDED { self.max_bw() } else { bw_short };
-        let volume = if short == UNBOUNDED { self.cwnd } else { short };
+        let volume = if short == UNBOUNDED { self.window.cwnd } else { short };
         self.bounds.bw_short = self.loss_round.bw.max(part(bw, self.settings.beta));
         self.bounds.short = self.loss_round.volume.max(part(volume, self.settings.beta));
     }
@@ -298,7 +294,7 @@ impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
         let rtt = &mut self.min_rtt;
         rtt.expired = sample.now > rtt.probe_stamp + self.settings.probe_rtt_interval;
-        if let Some(us) = sample.rtt.map(micros)
+        if let Some(us) = sample.rtt.map(units::micros)
             && (us < rtt.probe_us || (rtt.expired && !sample.ack_delayed))
         {
             rtt.probe_us = us;

@@ -2,7 +2,7 @@
 //! (proposed by Claypool et al., AICT 2019, section IV-E2).
 
 use super::options::Rtprop;
-use super::units::GAIN_SCALE;
+use crate::bbr::units::GAIN_SCALE;
 
 /// What PROBE_RTT's visits saw.
 #[derive(Clone, Debug, Default)]

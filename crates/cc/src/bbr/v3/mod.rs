@@ -17,13 +17,12 @@ use self::cycle::{Mode, Probe};
 use self::model::{FullPipe, LossRound, MinRtt, Round, Signals};
 use crate::bbr::aggregation::Aggregation;
 use crate::bbr::options;
+use crate::bbr::pacing::Pacing;
 use crate::bbr::units::{self, UNIT};
+use crate::bbr::window::Window;
 use crate::config::{CcConfig, Entry};
-use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
-use crate::profile::PacingUnits;
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, LostPacket, RecoveryState, StartEvent, UndoEvent,
-};
+use crate::control::{CongestionControl, Control};
+use crate::samples::{AckSample, Congestion, CongestionEvent, LostPacket, StartEvent, UndoEvent};
 
 /// The registry's entry of version 3.
 pub(crate) static BBR3: Entry = Entry {
@@ -160,7 +159,6 @@ struct Saved {
 struct Bbr3 {
     version: Version,
     settings: Settings,
-    pacing_units: PacingUnits,
     random: Stream,
     mss: u32,
     initial_cwnd: u32,
@@ -176,13 +174,8 @@ struct Bbr3 {
     min_rtt: MinRtt,
     aggregation: Aggregation,
     drain_start_round: u32,
-    /// `sk_pacing_rate` in bytes/s.
-    pacing: u64,
-    has_seen_rtt: bool,
-    cwnd: u32,
-    prior_cwnd: u32,
-    ssthresh: u32,
-    prior_state: RecoveryState,
+    pacing: Pacing,
+    window: Window,
     idle_restart: bool,
     ignores_samples: bool,
     started: bool,
@@ -194,7 +187,6 @@ impl Bbr3 {
         let mut bbr = Self {
             version,
             settings: Settings::new(&config.options),
-            pacing_units: config.profile.bbr.pacing,
             mss: config.mss,
             initial_cwnd: config.initial_cwnd,
             mode: Mode::Startup,
@@ -208,12 +200,8 @@ impl Bbr3 {
             min_rtt: MinRtt::new(config.initial_rtt),
             aggregation: Aggregation::default(),
             drain_start_round: 0,
-            pacing: 0,
-            has_seen_rtt: false,
-            cwnd: config.initial_cwnd,
-            prior_cwnd: 0,
-            ssthresh: INFINITE_SSTHRESH,
-            prior_state: RecoveryState::Open,
+            pacing: Pacing::new(config.profile.bbr.pacing),
+            window: Window::new(config.initial_cwnd),
             idle_restart: false,
             ignores_samples: false,
             started: false,
@@ -234,7 +222,7 @@ impl Bbr3 {
 
     /// `SaveStateUponLoss`.
     fn save_state(&mut self) {
-        self.save_cwnd();
+        self.window.save(self.mode == Mode::ProbeRtt);
         self.saved = Saved { bounds: self.bounds, mode: None };
     }
 
@@ -274,7 +262,7 @@ impl Bbr3 {
             self.aggregation.begin_round_of(if self.full_pipe.reached { 5 } else { 1 });
         }
         let delivered_us = sample.delivered_at.as_micros();
-        self.aggregation.update(sample.acked, delivered_us, self.bw(), self.cwnd);
+        self.aggregation.update(sample.acked, delivered_us, self.bw(), self.window.cwnd);
     }
 }
 
@@ -307,22 +295,21 @@ impl CongestionControl for Bbr3 {
     /// `OnEnterFastRecovery`, `OnEnterRTO`.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let Congestion::Timeout { reduce } = event.kind else {
-            return self.save_cwnd();
+            return self.window.save(self.mode == Mode::ProbeRtt);
         };
         if reduce {
             self.save_state();
         }
         if !self.is_probing() && self.bounds.short == UNBOUNDED {
             // The short-term bound starts from the window before the timeout.
-            self.bounds.short = self.cwnd.max(self.prior_cwnd);
+            self.bounds.short = self.window.cwnd.max(self.window.prior_cwnd);
         }
-        self.cwnd = event.in_flight.saturating_add(1);
-        self.prior_state = RecoveryState::Loss;
+        self.window.collapse(event.in_flight);
     }
 
     /// `HandleSpuriousLossDetection`.
     fn on_undo(&mut self, event: &UndoEvent) {
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.window.restore();
         self.loss_round.is_lossy = false;
         self.full_pipe.reset(0);
         let (now, then) = (self.bounds, self.saved.bounds);
@@ -351,9 +338,9 @@ impl CongestionControl for Bbr3 {
 
     fn control(&self) -> Control {
         Control {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            pacing_rate: Some(self.pacing_rate()),
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            pacing_rate: Some(self.pacing.rate()),
             app_limited: self.ignores_samples,
         }
     }

@@ -1,8 +1,9 @@
 //! The volumes that the model asks for, and the edges of the state machine.
 
 use super::modes::Mode;
-use super::units::{CYCLE, UNIT, bandwidth, rate_bytes};
+use crate::bbr::units::{CYCLE, UNIT, bandwidth, rate_bytes};
 use crate::progress::Progress;
+use narrows_base::Duration;
 use narrows_base::registry::Values;
 
 use super::*;
@@ -42,10 +43,10 @@ fn probing(mbit: u64, rtt_ms: u64, cycle: usize) -> Bbr {
 
 /// The window that a long run of ACKs leads to.
 fn cap(bbr: &mut Bbr) -> u32 {
-    bbr.cwnd = 1_000_000;
+    bbr.window.cwnd = 1_000_000;
     let sample = ack(1);
     bbr.set_cwnd(&sample, bbr.bw());
-    bbr.cwnd
+    bbr.window.cwnd
 }
 
 fn ack(acked: u32) -> AckSample {
@@ -145,15 +146,15 @@ fn what_waits_in_the_pacer_is_not_in_the_network() {
 fn the_first_rate_comes_from_the_handshake_or_the_first_sample() {
     // 2.887 x 10 packets in 40 ms, less a percent.
     let known = fresh(&LINUX_6_12, Some(Duration::from_millis(40)));
-    assert_eq!(known.pacing_rate().as_bps() / 1_000, 8_275);
+    assert_eq!(known.pacing.rate().as_bps() / 1_000, 8_275);
     let mut unknown = fresh(&LINUX_6_12, None);
-    assert_eq!(unknown.pacing_rate().as_bps() / 1_000_000, 331);
+    assert_eq!(unknown.pacing.rate().as_bps() / 1_000_000, 331);
     unknown.set_pacing_rate(0, HIGH, Some(Duration::from_millis(40)));
-    assert_eq!(unknown.pacing_rate(), known.pacing_rate());
+    assert_eq!(unknown.pacing.rate(), known.pacing.rate());
     let mut old = fresh(&LINUX_4_9, None);
-    let before = old.pacing_rate();
+    let before = old.pacing.rate();
     old.set_pacing_rate(0, HIGH, Some(Duration::from_millis(40)));
-    assert_eq!(old.pacing_rate(), before, "4.9 stays at a window a millisecond");
+    assert_eq!(old.pacing.rate(), before, "4.9 stays at a window a millisecond");
 }
 
 const HIGH: u32 = units::HIGH_GAIN;
@@ -167,7 +168,7 @@ fn rates_in_the_units_of_each_kernel() {
         bbr.mode = Mode::ProbeBw;
         // 10 packets of 1448 bytes a millisecond are 115.84 Mbit/s.
         bbr.set_pacing_rate(bandwidth(10, 1_000), UNIT, None);
-        rates.push((bbr.pacing_rate().as_mbps() / 115.84 * 1e4).round());
+        rates.push((bbr.pacing.rate().as_mbps() / 115.84 * 1e4).round());
     }
     assert_eq!(rates, [10359.0, 10359.0, 9900.0]);
 }
@@ -175,13 +176,13 @@ fn rates_in_the_units_of_each_kernel() {
 #[test]
 fn the_rate_falls_only_after_the_pipe_was_full() {
     let mut bbr = fresh(&LINUX_6_12, Some(Duration::from_millis(40)));
-    let first = bbr.pacing;
+    let first = bbr.pacing.bytes_per_sec();
     bbr.mode = Mode::ProbeRtt;
     bbr.set_pacing_rate(1_000, UNIT, None);
-    assert_eq!(bbr.pacing, first);
+    assert_eq!(bbr.pacing.bytes_per_sec(), first);
     bbr.profile.slows_only_when_full = false;
     bbr.set_pacing_rate(1_000, UNIT, None);
-    assert_eq!(bbr.pacing, rate_bytes(1_000, UNIT, MSS, bbr.profile.pacing));
+    assert_eq!(bbr.pacing.bytes_per_sec(), rate_bytes(1_000, UNIT, MSS, bbr.profile.pacing));
 }
 
 #[test]
@@ -215,14 +216,14 @@ fn a_delayed_ack_does_not_replace_an_expired_rtt() {
 #[test]
 fn a_restart_from_idle_paces_at_the_bandwidth_and_skips_probe_rtt() {
     let mut bbr = probing(10, 40, PROBE);
-    let fast = bbr.pacing;
+    let fast = bbr.pacing.bytes_per_sec();
     let now = Time::from_nanos(60_000_000_000);
     let event = StartEvent { now, last_sent: None, app_limited: true, mss: MSS, delivered: 1_000 };
     bbr.started = true;
     bbr.on_start(&event);
     assert!(bbr.idle_restart);
-    assert_eq!(bbr.pacing, rate_bytes(bbr.bw(), UNIT, MSS, bbr.profile.pacing));
-    assert!(bbr.pacing < fast);
+    assert_eq!(bbr.pacing.bytes_per_sec(), rate_bytes(bbr.bw(), UNIT, MSS, bbr.profile.pacing));
+    assert!(bbr.pacing.bytes_per_sec() < fast);
     bbr.update_min_rtt(&AckSample { now, rtt: Some(Duration::from_millis(41)), ..ack(1) });
     assert_eq!((bbr.mode, bbr.idle_restart), (Mode::ProbeBw, false));
 }
@@ -288,7 +289,7 @@ fn app_limited_samples_only_raise_the_bandwidth() {
 #[test]
 fn a_timeout_keeps_the_window_to_return_to() {
     let mut bbr = probing(10, 40, CRUISE);
-    bbr.cwnd = 74;
+    bbr.window.cwnd = 74;
     let event = CongestionEvent {
         now: Time::ZERO,
         kind: Congestion::Timeout { reduce: true },
@@ -301,33 +302,33 @@ fn a_timeout_keeps_the_window_to_return_to() {
         progress: Progress::new(1_000, 1_074),
     };
     bbr.on_congestion(&event);
-    assert_eq!((bbr.cwnd, bbr.prior_cwnd), (1, 74));
+    assert_eq!((bbr.window.cwnd, bbr.window.prior_cwnd), (1, 74));
     let lossy = AckSample { state: RecoveryState::Loss, in_flight: 1, ..ack(1) };
     bbr.set_cwnd(&lossy, bbr.bw());
-    assert_eq!(bbr.cwnd, 4, "the floor, then as acknowledged");
+    assert_eq!(bbr.window.cwnd, 4, "the floor, then as acknowledged");
     bbr.set_cwnd(&lossy, bbr.bw());
-    assert_eq!(bbr.cwnd, 5);
+    assert_eq!(bbr.window.cwnd, 5);
     bbr.set_cwnd(&ack(1), bbr.bw());
-    assert_eq!(bbr.cwnd, 74, "Open again: back to the window from before");
+    assert_eq!(bbr.window.cwnd, 74, "Open again: back to the window from before");
 }
 
 #[test]
 fn losses_come_off_the_window_at_once() {
     let mut bbr = probing(10, 40, CRUISE);
-    bbr.cwnd = 70;
-    bbr.prior_state = RecoveryState::Recovery;
+    bbr.window.cwnd = 70;
+    bbr.window.prior_state = RecoveryState::Recovery;
     bbr.set_cwnd(&AckSample { lost: 10, state: RecoveryState::Recovery, ..ack(2) }, bbr.bw());
-    assert_eq!(bbr.cwnd, 62);
+    assert_eq!(bbr.window.cwnd, 62);
 }
 
 #[test]
 fn probe_rtt_returns_to_the_larger_of_the_saved_windows() {
     let mut bbr = probing(10, 40, CRUISE);
-    bbr.prior_cwnd = 90;
-    bbr.cwnd = 74;
+    bbr.window.prior_cwnd = 90;
+    bbr.window.cwnd = 74;
     let expired = Time::from_nanos(10_004_000_000);
     bbr.update_min_rtt(&AckSample { now: expired, ..ack(1) });
-    assert_eq!((bbr.mode, bbr.prior_cwnd), (Mode::ProbeRtt, 90));
+    assert_eq!((bbr.mode, bbr.window.prior_cwnd), (Mode::ProbeRtt, 90));
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl Bbr3 {
     /// `EnterDrain`.
     pub(super) fn enter_drain(&mut self) {
         self.mode = Mode::Drain;
-        self.ssthresh = self.inflight(self.max_bw(), UNIT);
+        self.window.ssthresh = self.inflight(self.max_bw(), UNIT);
         self.drain_start_round = self.round.count;
     }
 
@@ -210,7 +210,7 @@ impl Bbr3 {
             let volume = self.inflight(self.max_bw(), UP_GAIN);
             return elapsed > u64::from(self.min_rtt.us) && sample.prior_in_flight >= volume;
         }
-        if sample.cwnd_limited && self.cwnd >= self.bounds.long {
+        if sample.cwnd_limited && self.window.cwnd >= self.bounds.long {
             self.full_pipe.reset(signals.bw);
         }
         self.full_pipe.now
@@ -279,13 +279,13 @@ impl Bbr3 {
 
     /// `RaiseInflightLongtermSlope`: 1, 2, 4, ... packets a round.
     pub(super) fn raise_slope(&mut self) {
-        self.probe.acked_per_step = (self.cwnd >> self.probe.up_rounds).max(1);
+        self.probe.acked_per_step = (self.window.cwnd >> self.probe.up_rounds).max(1);
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(30);
     }
 
     /// `ProbeInflightLongtermUpward`.
     pub(super) fn probe_upward(&mut self, sample: &AckSample) {
-        if !sample.cwnd_limited || self.cwnd < self.bounds.long {
+        if !sample.cwnd_limited || self.window.cwnd < self.bounds.long {
             return;
         }
         let probe = &mut self.probe;
@@ -302,7 +302,7 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt(&mut self, sample: &AckSample) {
         let wanted = !self.settings.probe_rtt_time.is_zero() && !self.idle_restart;
         if wanted && self.min_rtt.expired && self.mode != Mode::ProbeRtt {
-            self.save_cwnd();
+            self.window.save(self.mode == Mode::ProbeRtt);
             self.mode = Mode::ProbeRtt;
             self.min_rtt.done = None;
             self.probe.ack_phase = AckPhase::Stopping;
@@ -337,7 +337,7 @@ impl Bbr3 {
             return;
         }
         self.min_rtt.probe_stamp = now;
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.window.restore();
         self.reset_short_term();
         if self.full_pipe.reached {
             self.start_down(now, delivered);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, Time};
 
-use super::units::packets_in;
+use crate::bbr::units::packets_in;
 
 /// RTT samples of the first round of one recovery.
 #[derive(Clone, Copy, Debug)]

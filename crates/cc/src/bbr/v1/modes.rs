@@ -2,10 +2,10 @@
 
 use narrows_base::Time;
 
+use super::Bbr;
 use super::cap::AdaptiveCap;
 use super::options::Rtprop;
-use super::units::{CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
-use super::{Bbr, micros};
+use crate::bbr::units::{self, CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
 use crate::samples::AckSample;
 
 /// PROBE_BW starts at random in all phases but the draining one.
@@ -155,7 +155,7 @@ impl Bbr {
         let bw = self.bandwidth.max.get();
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.enter(Mode::Drain);
-            self.ssthresh = self.inflight(bw, UNIT);
+            self.window.ssthresh = self.inflight(bw, UNIT);
         }
         if self.mode == Mode::Drain {
             let in_network = self.in_network(sample.in_flight, sample.now, sample.departure);
@@ -175,7 +175,7 @@ impl Bbr {
         if wanted && expired && self.mode != Mode::ProbeRtt {
             // In this order Linux keeps the larger of this window and the last saved one.
             self.enter(Mode::ProbeRtt);
-            self.save_cwnd();
+            self.window.save(self.mode == Mode::ProbeRtt);
             self.probe_rtt.done = None;
         }
         self.probe_rtt.ignores_samples = self.mode == Mode::ProbeRtt;
@@ -188,7 +188,7 @@ impl Bbr {
     }
 
     fn take_rtt(&mut self, sample: &AckSample, now: u64, expired: bool) {
-        let Some(rtt) = sample.rtt.map(micros) else { return };
+        let Some(rtt) = sample.rtt.map(units::micros) else { return };
         let lower = rtt < self.min_rtt.us;
         let tie = rtt == self.min_rtt.us && self.profile.min_rtt_ties_refresh;
         let delayed = sample.ack_delayed && self.profile.min_rtt_skips_delayed_acks;
@@ -231,7 +231,7 @@ impl Bbr {
         if let Some(rtt) = self.confirmation.end_visit(self.settings.rtprop, self.min_rtt.us) {
             self.min_rtt.us = rtt;
         }
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.window.restore();
         if self.full_pipe.reached {
             self.enter_probe_bw();
         } else {

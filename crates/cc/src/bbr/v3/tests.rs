@@ -3,7 +3,7 @@
 use super::*;
 use crate::bbr::units::bandwidth;
 use crate::profile::LINUX_6_12;
-use crate::samples::AtSend;
+use crate::samples::{AtSend, RecoveryState};
 
 fn fresh(entry: &Entry, version: Version) -> Bbr3 {
     let config = CcConfig {
@@ -23,7 +23,7 @@ fn knowing(mode: Mode) -> Bbr3 {
     bbr.cycles = [bandwidth(100, 40_000); 2];
     bbr.full_pipe.reached = true;
     bbr.mode = mode;
-    bbr.cwnd = 200;
+    bbr.window.cwnd = 200;
     bbr.set_pacing_rate(UNIT, None);
     bbr
 }
@@ -151,23 +151,23 @@ fn cruising_leaves_headroom_below_the_long_term_volume() {
     let mut bbr = knowing(Mode::Cruise);
     bbr.bounds.long = 100;
     bbr.set_cwnd(&ack(1));
-    assert_eq!(bbr.cwnd, 86);
+    assert_eq!(bbr.window.cwnd, 86);
     bbr.mode = Mode::Refill;
     bbr.set_cwnd(&ack(50));
-    assert_eq!(bbr.cwnd, 100);
+    assert_eq!(bbr.window.cwnd, 100);
 }
 
 #[test]
 fn the_volume_grows_by_one_two_four_packets_a_round() {
     let mut bbr = knowing(Mode::Refill);
     bbr.bounds.long = 100;
-    bbr.cwnd = 100;
+    bbr.window.cwnd = 100;
     bbr.start_up(Time::ZERO, 1_000, 1);
     let mut grown = Vec::new();
     for _ in 0..4 {
         bbr.round.start = false;
         for _ in 0..100 {
-            bbr.cwnd = bbr.bounds.long;
+            bbr.window.cwnd = bbr.bounds.long;
             bbr.probe_upward(&ack(1));
         }
         bbr.raise_slope();

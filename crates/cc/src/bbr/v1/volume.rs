@@ -2,8 +2,8 @@
 
 use narrows_base::Time;
 
-use super::units::{self, CWND_FLOOR, CYCLE, INITIAL_CWND, UNIT};
 use super::{Bbr, Mode, Prr};
+use crate::bbr::units::{self, CWND_FLOOR, CYCLE, INITIAL_CWND, UNIT};
 use crate::profile::ProbeBudget;
 use crate::samples::{AckSample, RecoveryState};
 
@@ -19,7 +19,7 @@ impl Bbr {
     /// Room for whole bursts at both ends, for pairs, and for probing a tiny path
     /// (`bbr_quantization_budget`).
     fn with_budget(&self, volume: u32, gain: u32) -> u32 {
-        let volume = volume.saturating_add(3 * self.tso_segs_goal());
+        let volume = volume.saturating_add(3 * self.pacing.tso_segs_goal(self.mss));
         let even = volume.saturating_add(volume & 1);
         let probes = self.mode == Mode::ProbeBw
             && match self.profile.probe_budget {
@@ -42,16 +42,10 @@ impl Bbr {
             return in_flight;
         }
         let wait = departure.saturating_since(now).as_micros();
-        let burst = if self.pacing_gain > UNIT { self.tso_segs_goal() } else { 0 };
+        let burst = if self.pacing_gain > UNIT { self.pacing.tso_segs_goal(self.mss) } else { 0 };
         let delivered = units::packets_in(self.bw(), wait);
         let delivered = u32::try_from(delivered).unwrap_or(u32::MAX);
         in_flight.saturating_add(burst).saturating_sub(delivered)
-    }
-
-    /// Remembers the last good window, to return to after recovery or PROBE_RTT.
-    pub(super) fn save_cwnd(&mut self) {
-        let good = self.prior_state < RecoveryState::Recovery && self.mode != Mode::ProbeRtt;
-        self.prior_cwnd = if good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
     /// `bbr_set_cwnd`.
@@ -69,7 +63,7 @@ impl Bbr {
             return;
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+            self.window.cwnd = self.window.cwnd.min(self.probe_rtt_cwnd());
         }
     }
 
@@ -100,13 +94,8 @@ impl Bbr {
             target = target.saturating_add(self.aggregation.allowance(bw));
         }
         let target = self.with_budget(target, self.cwnd_gain);
-        let grown = self.cwnd.saturating_add(sample.acked);
-        if self.full_pipe.reached {
-            self.cwnd = grown.min(target);
-        } else if self.cwnd < target || sample.delivered < u64::from(INITIAL_CWND) {
-            self.cwnd = grown;
-        }
-        self.cwnd = self.bound_by_buffer(self.cwnd, bw).max(CWND_FLOOR);
+        self.window.approach(target, self.full_pipe.reached, sample, INITIAL_CWND);
+        self.window.cwnd = self.bound_by_buffer(self.window.cwnd, bw).max(CWND_FLOOR);
     }
 
     /// Packet conservation for the first round of recovery, and the way back out
@@ -115,19 +104,19 @@ impl Bbr {
         use RecoveryState::Recovery;
         let conserved = sample.in_flight.saturating_add(sample.acked);
         if sample.lost > 0 {
-            self.cwnd = self.cwnd.saturating_sub(sample.lost).max(1);
+            self.window.cwnd = self.window.cwnd.saturating_sub(sample.lost).max(1);
         }
-        if sample.state == Recovery && self.prior_state != Recovery {
+        if sample.state == Recovery && self.window.prior_state != Recovery {
             self.packet_conservation = true;
             self.bandwidth.next_round = sample.delivered;
-            self.cwnd = conserved;
-        } else if self.prior_state >= Recovery && sample.state < Recovery {
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.window.cwnd = conserved;
+        } else if self.window.prior_state >= Recovery && sample.state < Recovery {
+            self.window.restore();
             self.packet_conservation = false;
         }
-        self.prior_state = sample.state;
+        self.window.prior_state = sample.state;
         if self.packet_conservation {
-            self.cwnd = self.cwnd.max(conserved);
+            self.window.cwnd = self.window.cwnd.max(conserved);
         }
         self.packet_conservation
     }
@@ -136,15 +125,15 @@ impl Bbr {
     /// what is delivered.
     fn glide_or_restore(&mut self, sample: &AckSample, bw: u32) -> bool {
         use RecoveryState::{Loss, Recovery};
-        if sample.state == Recovery && self.prior_state != Recovery {
+        if sample.state == Recovery && self.window.prior_state != Recovery {
             self.prr = Some(Prr::new(sample, self.inflight(bw, UNIT)));
-        } else if self.prior_state == Loss && sample.state < Recovery {
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        } else if self.window.prior_state == Loss && sample.state < Recovery {
+            self.window.restore();
         }
-        self.prior_state = sample.state;
+        self.window.prior_state = sample.state;
         self.prr = self.prr.filter(|_| sample.state == Recovery);
         if let Some(prr) = &self.prr {
-            self.cwnd = prr.cwnd(sample).max(1);
+            self.window.cwnd = prr.cwnd(sample).max(1);
         }
         self.prr.is_some()
     }

@@ -1,6 +1,6 @@
 //! What may be in flight, and how fast it is sent (draft-ietf-ccwg-bbr-06 section 5.6).
 
-use narrows_base::{Duration, Rate};
+use narrows_base::Duration;
 
 use super::{Bbr3, MIN_PIPE, Mode, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
@@ -17,7 +17,7 @@ impl Bbr3 {
 
     /// `QuantizationBudget`: room for whole bursts, and for probing a tiny path.
     fn with_budget(&self, volume: u32) -> u32 {
-        let bursts = 3 * units::tso_segs_goal(self.pacing, self.mss);
+        let bursts = 3 * self.pacing.tso_segs_goal(self.mss);
         let probes = if self.mode == Mode::Up { 2 } else { 0 };
         volume.max(bursts).max(MIN_PIPE).saturating_add(probes)
     }
@@ -29,7 +29,7 @@ impl Bbr3 {
 
     /// `TargetInflight`.
     pub(super) fn target_inflight(&self) -> u32 {
-        self.bdp(self.bw(), UNIT).min(self.cwnd)
+        self.bdp(self.bw(), UNIT).min(self.window.cwnd)
     }
 
     /// `InflightWithHeadroom`.
@@ -46,24 +46,18 @@ impl Bbr3 {
         self.bdp(self.bw(), UNIT / 2).max(MIN_PIPE)
     }
 
-    /// `SaveCwnd`.
-    pub(super) fn save_cwnd(&mut self) {
-        let good = self.prior_state < RecoveryState::Recovery && self.mode != Mode::ProbeRtt;
-        self.prior_cwnd = if good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
-    }
-
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, sample: &AckSample) {
         use RecoveryState::Recovery;
-        if self.prior_state >= Recovery && sample.state < Recovery {
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.window.prior_state >= Recovery && sample.state < Recovery {
+            self.window.restore();
         }
-        self.prior_state = sample.state;
+        self.window.prior_state = sample.state;
         if sample.acked > 0 {
             self.approach_target(sample);
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+            self.window.cwnd = self.window.cwnd.min(self.probe_rtt_cwnd());
         }
         self.bound_cwnd();
     }
@@ -73,13 +67,8 @@ impl Bbr3 {
         let bw = self.bw();
         let extra = self.aggregation.allowance(bw);
         let target = self.with_budget(self.bdp(bw, self.cwnd_gain()).saturating_add(extra));
-        let grown = self.cwnd.saturating_add(sample.acked);
-        if self.full_pipe.reached {
-            self.cwnd = grown.min(target);
-        } else if self.cwnd < target || sample.delivered < u64::from(self.initial_cwnd) {
-            self.cwnd = grown;
-        }
-        self.cwnd = self.cwnd.max(MIN_PIPE);
+        self.window.approach(target, self.full_pipe.reached, sample, self.initial_cwnd);
+        self.window.cwnd = self.window.cwnd.max(MIN_PIPE);
     }
 
     /// `BoundCwndForModel`. The draft's table bounds DRAIN as well, its text doesn't;
@@ -90,31 +79,19 @@ impl Bbr3 {
             Mode::Cruise | Mode::ProbeRtt => self.with_headroom(),
             Mode::Startup | Mode::Drain => UNBOUNDED,
         };
-        self.cwnd = self.cwnd.min(long.min(self.bounds.short).max(MIN_PIPE));
+        self.window.cwnd = self.window.cwnd.min(long.min(self.bounds.short).max(MIN_PIPE));
     }
 
-    /// `InitPacingRate`. Without an RTT it takes 1 ms for one.
+    /// `InitPacingRate`.
     pub(super) fn init_pacing_rate(&mut self, srtt: Option<Duration>) {
-        let micros = srtt.map_or(1_000, |rtt| rtt.as_micros().max(1));
-        self.has_seen_rtt |= srtt.is_some();
-        let bw = units::bandwidth(u64::from(self.cwnd), micros);
-        self.pacing = units::rate_bytes(bw, self.version.startup_gain, self.mss, self.pacing_units);
+        self.pacing.init(self.window.cwnd, self.version.startup_gain, self.mss, srtt);
     }
 
     /// `SetPacingRateWithGain`: until the pipe was full the rate only rises.
     pub(super) fn set_pacing_rate(&mut self, gain: u32, srtt: Option<Duration>) {
-        let known = srtt.filter(|srtt| !srtt.is_zero());
-        if !self.has_seen_rtt && known.is_some() {
-            self.init_pacing_rate(known);
+        if let first @ Some(_) = self.pacing.first_rtt(srtt) {
+            self.init_pacing_rate(first);
         }
-        let rate = units::rate_bytes(self.bw(), gain, self.mss, self.pacing_units);
-        if self.full_pipe.reached || rate > self.pacing {
-            self.pacing = rate;
-        }
-    }
-
-    /// The rate for the pacer. It never reaches zero, or nothing would ever be sent again.
-    pub(super) fn pacing_rate(&self) -> Rate {
-        Rate::from_bytes_per_sec(self.pacing.clamp(1, u64::MAX / 8))
+        self.pacing.set(self.bw(), gain, self.mss, self.full_pipe.reached);
     }
 }

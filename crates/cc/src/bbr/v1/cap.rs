@@ -1,7 +1,7 @@
 //! The adaptive cap: the window's gain follows what the path answers (proposed in
 //! words by Claypool et al., AICT 2019, section IV-E1; the numbers are ours).
 
-use super::units::UNIT;
+use crate::bbr::units::UNIT;
 use crate::filter::WindowedMax;
 use crate::samples::AckSample;
 

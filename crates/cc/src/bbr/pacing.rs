@@ -1,0 +1,60 @@
+//! The pacing rate.
+
+use narrows_base::{Duration, Rate};
+
+use super::units;
+use crate::profile::PacingUnits;
+
+/// `sk_pacing_rate` in bytes/s, in the units of a kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Pacing {
+    units: PacingUnits,
+    bytes_per_sec: u64,
+    has_seen_rtt: bool,
+}
+
+impl Pacing {
+    /// No rate yet.
+    pub(super) const fn new(units: PacingUnits) -> Self {
+        Self { units, bytes_per_sec: 0, has_seen_rtt: false }
+    }
+
+    /// The initial rate: a window each round trip, times a gain
+    /// (`bbr_init_pacing_rate_from_rtt`). Without an RTT it takes 1 ms for one.
+    pub(super) fn init(&mut self, cwnd: u32, gain: u32, mss: u32, srtt: Option<Duration>) {
+        let micros = srtt.map_or(1_000, |rtt| rtt.as_micros().max(1));
+        self.has_seen_rtt |= srtt.is_some();
+        let bw = units::bandwidth(u64::from(cwnd), micros);
+        self.bytes_per_sec = units::rate_bytes(bw, gain, mss, self.units);
+    }
+
+    /// The RTT in `srtt`, if it is the flow's first.
+    pub(super) fn first_rtt(&self, srtt: Option<Duration>) -> Option<Duration> {
+        srtt.filter(|srtt| !self.has_seen_rtt && !srtt.is_zero())
+    }
+
+    /// Paces at `bw * gain`; a lower rate than before counts only if it may fall
+    /// (`bbr_set_pacing_rate`).
+    pub(super) fn set(&mut self, bw: u32, gain: u32, mss: u32, may_fall: bool) {
+        let rate = units::rate_bytes(bw, gain, mss, self.units);
+        if may_fall || rate > self.bytes_per_sec {
+            self.bytes_per_sec = rate;
+        }
+    }
+
+    /// The rate for the pacer. It never reaches zero, or nothing would ever be sent again.
+    pub(super) fn rate(&self) -> Rate {
+        Rate::from_bytes_per_sec(self.bytes_per_sec.clamp(1, u64::MAX / 8))
+    }
+
+    /// The same in bytes a second.
+    #[cfg(test)]
+    pub(super) const fn bytes_per_sec(&self) -> u64 {
+        self.bytes_per_sec
+    }
+
+    /// Packets in a burst at this rate.
+    pub(super) fn tso_segs_goal(&self, mss: u32) -> u32 {
+        units::tso_segs_goal(self.bytes_per_sec, mss)
+    }
+}

@@ -1,0 +1,28 @@
+//! The pacing rate.
+
+use narrows_base::Duration;
+
+use super::{Bbr, Mode};
+use crate::bbr::units::HIGH_GAIN;
+
+impl Bbr {
+    /// `bbr_init_pacing_rate_from_rtt`.
+    pub(super) fn init_pacing_rate(&mut self, srtt: Option<Duration>) {
+        self.pacing.init(self.window.cwnd, HIGH_GAIN, self.mss, srtt);
+    }
+
+    /// Paces at `bw * gain`. Until the pipe was full the rate only rises
+    /// (`bbr_set_pacing_rate`).
+    pub(super) fn set_pacing_rate(&mut self, bw: u32, gain: u32, srtt: Option<Duration>) {
+        let first = self.pacing.first_rtt(srtt);
+        if first.is_some() && self.profile.initial_rate_from_first_rtt {
+            self.init_pacing_rate(first);
+        }
+        let may_fall = if self.profile.slows_only_when_full {
+            self.full_pipe.reached
+        } else {
+            self.mode != Mode::Startup
+        };
+        self.pacing.set(bw, gain, self.mss, may_fall);
+    }
+}

@@ -1,0 +1,52 @@
+//! The window, and the one to return to.
+
+use crate::control::INFINITE_SSTHRESH;
+use crate::samples::{AckSample, RecoveryState};
+
+/// Congestion window, and what recovery and PROBE_RTT return to.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    /// In packets.
+    pub(super) cwnd: u32,
+    /// The last good one.
+    pub(super) prior_cwnd: u32,
+    pub(super) ssthresh: u32,
+    /// The sender's state at the ACK before.
+    pub(super) prior_state: RecoveryState,
+}
+
+impl Window {
+    /// The initial window.
+    pub(super) const fn new(cwnd: u32) -> Self {
+        let prior_state = RecoveryState::Open;
+        Self { cwnd, prior_cwnd: 0, ssthresh: INFINITE_SSTHRESH, prior_state }
+    }
+
+    /// Remembers the last good window (`bbr_save_cwnd`, `SaveCwnd`).
+    pub(super) fn save(&mut self, probing_rtt: bool) {
+        let good = self.prior_state < RecoveryState::Recovery && !probing_rtt;
+        self.prior_cwnd = if good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    /// Returns to it.
+    pub(super) fn restore(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    /// A timeout: what is in flight, and one packet more.
+    pub(super) const fn collapse(&mut self, in_flight: u32) {
+        self.cwnd = in_flight.saturating_add(1);
+        self.prior_state = RecoveryState::Loss;
+    }
+
+    /// Grows by what was delivered; shrinks to `target` once the pipe was full. Before that,
+    /// the first `initial` packets count whatever the target.
+    pub(super) fn approach(&mut self, target: u32, full: bool, sample: &AckSample, initial: u32) {
+        let grown = self.cwnd.saturating_add(sample.acked);
+        if full {
+            self.cwnd = grown.min(target);
+        } else if self.cwnd < target || sample.delivered < u64::from(initial) {
+            self.cwnd = grown;
+        }
+    }
+}
