@@ -91,6 +91,7 @@ impl Connection {
     }
 
     /// Packets that application, receive window and send buffer have for a burst.
+    #[inline]
     fn size_burst(&self, quota: u32) -> Option<u32> {
         if !self.window.buffer_has_room() {
             return None;
