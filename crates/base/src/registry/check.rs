@@ -1,6 +1,9 @@
 //! Whether a choice is one that its registry allows.
 
-use super::{Bounds, Choice, Fallback, Info, Parameter, Unit, Value, Values, info};
+use super::choice::{Choice, Values};
+use super::info::{Info, info};
+use super::parameter::{Bounds, Fallback, Parameter, Unit};
+use super::value::Value;
 
 /// What is wrong with a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]

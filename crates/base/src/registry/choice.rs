@@ -5,8 +5,11 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Info, Unit};
-use crate::{Bytes, Duration, Rate, Time};
+use super::info::Info;
+use super::parameter::Unit;
+use super::value::Value;
+use crate::quantity::{Bytes, Rate};
+use crate::time::{Duration, Time};
 
 /// An entry by its name, and every parameter of it by its key (the name and the
 /// unit, such as `target_ns`).
@@ -26,43 +29,6 @@ pub struct Choice {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Values(pub BTreeMap<String, Value>);
-
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// What is off.
-    Off,
-    /// True or false.
-    Flag(bool),
-    /// A whole number, in the unit that the key names.
-    Whole(u64),
-    /// A number.
-    Number(f64),
-    /// A word.
-    Word(String),
-    /// Whole numbers.
-    List(Vec<u64>),
-    /// Whole numbers, two by two.
-    Pairs(Vec<(u64, u64)>),
-}
-
-macro_rules! from {
-    ($($kind:ty => $variant:expr),* $(,)?) => {
-        $(impl From<$kind> for Value {
-            fn from(value: $kind) -> Self {
-                $variant(value)
-            }
-        })*
-    };
-}
-from!(
-    bool => Self::Flag,
-    u64 => Self::Whole,
-    f64 => Self::Number,
-    &str => |word: &str| Self::Word(word.into()),
-    Duration => |span: Duration| Self::Whole(span.as_nanos()),
-);
 
 impl Choice {
     /// An entry without parameters.

@@ -1,6 +1,6 @@
 //! The parameters of an entry: what their values mean and may be.
 
-use super::Value;
+use super::value::Value;
 
 /// A parameter of an entry.
 #[derive(Debug)]
