@@ -9,6 +9,7 @@ Only typer is imported here; each command imports what it needs, because
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -471,6 +472,12 @@ def _status(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     except BrokenPipeError:
         _silence()
         return DONE
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            return _stop() if interrupts else _apologise(error)
+        _silence()
+        _complain(["standard output: found no room left; a place with room would be right"])
+        return FAILED
     except Exception as error:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)

@@ -123,7 +123,7 @@ SIZED = 'size = "10kb"'
         (
             '{ kind = "requests", size = { kind = "empirical", file = "none.txt" } }',
             "workload.size.file",
-            "a readable text file in",
+            "a readable text file of",
         ),
         (
             '{ kind = "requests", size = { kind = "empirical", points = [["2kb", 0.5]] } }',

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows import figures
+from narrows.errors import StoreError
 from narrows.report.page import Check, Run, Study, render
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
@@ -129,6 +130,11 @@ def _links(result: Result, pictures: Sequence[str]) -> list[str]:
 def _read_verdicts(path: Path) -> Verdicts:
     if not path.is_file():
         return Verdicts()
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    show = tuple(stored["show"]) if stored["show"] else None
-    return Verdicts(stored["lead"], show, tuple(Check(**check) for check in stored["checks"]))
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        show = tuple(stored["show"]) if stored["show"] else None
+        return Verdicts(stored["lead"], show, tuple(Check(**check) for check in stored["checks"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise StoreError.at(
+            str(path), "no verdicts", "the file that came with the result"
+        ) from None

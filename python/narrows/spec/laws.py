@@ -14,6 +14,7 @@ from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
+from narrows.files import read_limited
 from narrows.spec.elements import ElementError
 from narrows.spec.suggest import one_of
 from narrows.spec.traces import directory
@@ -31,6 +32,8 @@ STEPS = 8
 HALVINGS = 24
 """Tables end where larger (or smaller) values come once in 2^24 draws."""
 MAX_VALUE = 10**15
+LEAST_SHAPE = 0.001
+"""With less than that, the digits of a float no longer tell the quantiles apart."""
 MAX_FILE_BYTES = 1_000_000
 MAX_POINTS = 10_000
 
@@ -118,7 +121,7 @@ def _lognormal(table: _Table) -> Law:
 
 
 def _pareto(table: _Table) -> Law:
-    least, shape = table.quantity("min"), table.number("shape", 0, 100)
+    least, shape = table.quantity("min"), table.number("shape", LEAST_SHAPE, 100)
     rest = 0.0
     if table.has("max"):
         most = table.quantity("max")
@@ -164,8 +167,11 @@ def _both() -> list[float]:
 def _points(quantile: Quantile, shares: list[float]) -> Law:
     """The table of a distribution; its last value comes once in 2^25 draws or less."""
     last = 1 - 2.0 ** -(HALVINGS + 1)
-    pairs = [(round(p * CERTAIN), quantile(p)) for p in shares] + [(CERTAIN, quantile(last))]
-    if pairs[-1][1] > MAX_VALUE:
+    try:
+        pairs = [(round(p * CERTAIN), quantile(p)) for p in shares] + [(CERTAIN, quantile(last))]
+    except (OverflowError, ZeroDivisionError):  # with a shape of 0.01, say
+        pairs = [(CERTAIN, math.inf)]
+    if not pairs[-1][1] <= MAX_VALUE:
         found = "a distribution with values beyond 10^15"
         raise ElementError((), found, "a lighter tail, or a `max`,")
     return {"points": [[p, round(value)] for p, value in pairs]}
@@ -177,11 +183,9 @@ def _read_file(name: object) -> list[list[object]]:
         raise ElementError(("file",), _show(name), 'the path of a file, such as "sizes.txt",')
     path = directory() / name
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ElementError(("file",), quote(name), "a file of at most 1 MB")
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError, ValueError):
-        remedy = f"a readable text file in {directory().resolve()}"
+        lines = read_limited(path, MAX_FILE_BYTES).decode("utf-8").splitlines()
+    except (OSError, ValueError):
+        remedy = f"a readable text file of at most 1 MB in {directory().resolve()}"
         raise ElementError(("file",), quote(name), remedy) from None
     rows = [line.split("#")[0].replace(",", " ").split() for line in lines]
     return [[row[0], *row[1:]] for row in rows if row]

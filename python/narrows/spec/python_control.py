@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import Any
 
 from narrows.errors import Problem, SpecError
+from narrows.files import read_limited
 from narrows.spec import permission
 from narrows.spec.suggest import one_of
 from narrows.spec.units import quote
@@ -69,9 +70,7 @@ def find(cca: str, near: Path) -> Path:
 def read(cca: str, file: Path) -> Source:
     """The text of a module; raises SpecError."""
     try:
-        if file.stat().st_size > MAX_SOURCE_BYTES:
-            raise SpecError.at(cca, f"{file.name}, larger than 1 MB", "a module of your own")
-        return Source(file.name, file.read_text(encoding="utf-8"))
+        return Source(file.name, read_limited(file, MAX_SOURCE_BYTES).decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError.at(cca, f"{file}, which can't be read ({error})", "another") from None
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from narrows.errors import Problem, SpecError
+from narrows.files import read_limited
 from narrows.spec import models, python_control
 from narrows.spec.checks import relations
 from narrows.spec.fields import Kind, describe
@@ -24,6 +25,8 @@ from narrows.spec.traces import beside
 from narrows.spec.units import quote
 
 MAX_FILE_BYTES = 10_000_000
+MAX_DEPTH = 20
+"""Of tables in a document; a specification needs five."""
 """A larger file is no specification."""
 MAX_PATH = 4096
 
@@ -78,9 +81,7 @@ def parse(
 def read_file(path: Path) -> str:
     """The text of a specification; raises SpecError if there is none."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise SpecError.at(str(path), "a file of more than 10 MB", "a specification in TOML")
-        return path.read_bytes().decode("utf-8")
+        return read_limited(path, MAX_FILE_BYTES).decode("utf-8")
     except FileNotFoundError:
         remedy = _neighbour(path) or "the path of a specification, such as fig9.toml,"
         raise SpecError.at(str(path), "no such file", remedy) from None
@@ -92,7 +93,8 @@ def read_file(path: Path) -> str:
         raise SpecError.at(str(path), found, "TOML text in UTF-8") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise SpecError.at(str(path), f"a file that can't be read ({reason})", "another") from None
+        found = f"a file that can't be read ({reason})"
+        raise SpecError.at(str(path), found, "a specification in TOML") from None
 
 
 def _neighbour(path: Path) -> str | None:
@@ -108,7 +110,7 @@ def _neighbour(path: Path) -> str | None:
 def parse_toml(text: str, file: str | None) -> dict[str, Any]:
     """The document in `text`; raises SpecError with the line and a hint."""
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         what, line = str(error), ""
         position = re.fullmatch(r"(.*) \(at (.*)\)", what, re.DOTALL)
@@ -118,6 +120,26 @@ def parse_toml(text: str, file: str | None) -> dict[str, Any]:
         raise SpecError.at(line, f"no TOML ({found})", _toml_hint(text, line), file) from None
     except (RecursionError, ValueError) as error:
         raise SpecError.at("", f"no TOML ({error})", 'lines like rate = "80mbit"', file) from None
+    if _deeper(document, MAX_DEPTH):
+        found = f"tables in each other, more than {MAX_DEPTH} deep"
+        raise SpecError.at("", found, 'lines like rate = "80mbit"', file)
+    return document
+
+
+def _deeper(document: object, most: int) -> bool:
+    """Whether tables and arrays lie in each other more than `most` deep."""
+    level = [document]
+    for _ in range(most):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _toml_hint(text: str, place: str) -> str:

@@ -87,7 +87,10 @@ def respelled(cca: str, option: str, value: object) -> str | None:
 
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return _native.respelled(cca, option, float(value))
+    try:
+        return _native.respelled(cca, option, float(value))
+    except OverflowError:  # no option was ever as large
+        return None
 
 
 @cache

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from narrows.files import read_limited
 from narrows.spec.units import UnitError, quote
 
 MAX_BYTES = 100_000_000
@@ -35,9 +36,7 @@ def read_trace(name: str) -> list[int]:
     """
     path = _near.get() / name
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UnitError(f"{quote(name)}, a file of more than 100 MB", "a shorter trace")
-        lines = path.read_text(encoding="ascii").splitlines()
+        lines = read_limited(path, MAX_BYTES).decode("ascii").splitlines()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         remedy = "the path of a trace in mahimahi's format"

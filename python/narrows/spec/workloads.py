@@ -25,6 +25,7 @@ from narrows.spec.units import (
 
 NS = 10**9
 MAX_DURATION_NS = 10**15
+_MAX_DIGITS = 40
 DEFAULT_BUFFER = "30s"
 """What a player buffers at most."""
 
@@ -159,6 +160,9 @@ def _frequency(value: object) -> Fraction:
     number, _, unit = value.partition("/")
     seconds = {"s": 1, "min": 60, "h": 3600}.get(unit.strip())
     try:
+        # `Fraction` would write out the zeros of "1e999999999", and never be done with it.
+        if len(number) > _MAX_DIGITS or "e" in number.lower():
+            raise wrong
         frequency = Fraction(number.strip()) / (seconds or 0)
     except (ValueError, ZeroDivisionError):
         raise wrong from None

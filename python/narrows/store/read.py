@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import StoreError
+from narrows.store.intact import check_intact
 from narrows.store.parquet import read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 
@@ -137,6 +138,7 @@ def open_result(path: str | Path) -> Result:
     manifest = _json(directory / MANIFEST)
     if manifest.get("format") != FORMAT:
         raise StoreError.at(str(path), "a result of another version of narrows", "a fresh run")
+    check_intact(manifest, directory, MANIFEST)
     return Result(directory, manifest)
 
 
@@ -155,4 +157,6 @@ def _json(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StoreError.at(str(path), f"an unreadable file ({error})", "a fresh run") from None
+    except RecursionError:
+        raise StoreError.at(str(path), "JSON nested too deeply", "a fresh run") from None
     return document if isinstance(document, dict) else {}

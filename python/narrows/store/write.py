@@ -16,6 +16,7 @@ from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
 from narrows.store.atomic import publish
 from narrows.store.cells import harmless
+from narrows.store.intact import sealed
 from narrows.store.owned import owned_directory, remove_abandoned
 from narrows.store.parquet import write_parquet
 from narrows.store.read import (
@@ -85,7 +86,9 @@ class Draft:
         _write(self.path / SPEC, spec)
         _write(self.path / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
         _write_table(self.path / SUMMARY_TABLE, summary["runs"])
-        _write(self.path / MANIFEST, json.dumps(self._manifest(), indent=1) + "\n")
+        _write(
+            self.path / MANIFEST, json.dumps(sealed(self._manifest(), self.path), indent=1) + "\n"
+        )
         return open_result(self.path)
 
     def _manifest(self) -> dict[str, Any]:

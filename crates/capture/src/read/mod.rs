@@ -65,11 +65,11 @@ impl Reader {
     /// # Errors
     /// If there is no such file or it is no capture.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
+        // Before it is opened: whoever opens a pipe that nobody writes to waits for ever.
+        if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::other("no regular file").into());
         }
-        Self::new(Box::new(file))
+        Self::new(Box::new(File::open(path)?))
     }
 
     /// Reads whatever `input` gives.
