@@ -206,11 +206,22 @@ def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[
 
 
 def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
-    """A line for every link; most paths have only the bottleneck."""
+    """A line for every link, of which most paths have one, and one for losses elsewhere."""
     yield _link_line("bottleneck", [run["bottleneck"] for run in runs])
     for number, link in enumerate(runs[0].get("links", ())):
         if number > 0:
             yield _link_line(str(link["name"]), [run["links"][number] for run in runs])
+    if "losses" in runs[0]:
+        yield _loss_line([run["losses"] for run in runs])
+
+
+def _loss_line(losses: Sequence[Entry]) -> str:
+    """What was lost of the data on the whole path, and where."""
+    rate = _cell(_mean(loss["loss_rate"] for loss in losses), "{:.3f}", 100)
+    queues, elsewhere = (
+        _cell(_mean(loss[place] for loss in losses), "{:,.0f}") for place in ("queues", "elsewhere")
+    )
+    return f"path: loss {rate} % of the data ({queues} packets in queues, {elsewhere} elsewhere)"
 
 
 def _link_line(name: str, links: Sequence[Entry]) -> str:

@@ -153,6 +153,20 @@ def test_every_preset_says_where_it_comes_from_and_carries_traffic(name: str) ->
     assert result.tables["queue_samples"].filter(link=0)["forwarded_packets"].max() > 40
 
 
+@pytest.mark.parametrize("name", sorted(set(presets()) - {"geo"}))
+def test_no_preset_delivers_more_than_its_rate(name: str) -> None:
+    """Utilisation and bandwidth-delay products go by the rate: it is what the service gives."""
+    text = f'[path]\npreset = "{name}"\n\n[[flows]]\ncca = "cubic"\n\n'
+    seconds = ("0.5s", "1s") if name == "datacentre" else ("3s", "5s")
+    text += '[host]\nsocket_buffers = "unlimited"\n\n'
+    text += '[run]\nwarmup = "{}"\nduration = "{}"\n'.format(*seconds)
+    scenario = scenario_of(text)
+    result = Simulator().run(scenario)
+    used = summarise(scenario, result.tables, result.info)["bottleneck"]["utilization"]
+    assert used <= 1.0005
+    assert used > 0.97 or name != "wifi"
+
+
 def test_a_trace_by_hand_gives_mahimahis_opportunities(tmp_path: Path) -> None:
     """Packets of 1,500 bytes leave at the trace's ms, over and over, and at no other time."""
     (tmp_path / "small.trace").write_text("2\n2\n5\n", encoding="ascii")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from narrows.metrics.bottleneck import bottleneck_summary, link_summaries
 from narrows.metrics.catalogue import RUN
 from narrows.metrics.flows import flow_summaries
+from narrows.metrics.losses import loss_summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,11 +23,14 @@ def summarise(
 
     `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
     `narrows.metrics.bottleneck`, and so is `links`, there if there are several;
+    `losses`, there if packets can be lost elsewhere than at the bottleneck, in
+    `narrows.metrics.losses`;
     `perf` covers the whole run. `invalid`, there only if the run is, says why it is
     not to be trusted. What is measured besides, such as `convergence_s`, is declared in
     `narrows.metrics.catalogue`.
     """
     links = link_summaries(scenario, tables, info.end_s)
+    losses = loss_summary(scenario, tables, info.end_s)
     return {
         "scenario": dict(scenario),
         "backend": info.backend,
@@ -35,6 +39,7 @@ def summarise(
         "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
         **{m.name: m.measure(scenario, tables, info.end_s) for m in RUN if m.measure is not None},
         **({"links": links} if links else {}),
+        **({} if losses is None else {"losses": losses}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),
     }

@@ -176,6 +176,9 @@ def _cards(runs: Sequence[Run]) -> list[tuple[str, str]]:
         ("loss", percent(_mean([b["loss_rate"] for b in bottlenecks]))),
         ("mean queue", f"{number(_mean([b['queue_bdp']['mean'] for b in bottlenecks]))} BDP"),
     ]
+    losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
+    if losses:
+        cards.insert(2, ("loss on the path", percent(_mean(losses))))
     for cca in dict.fromkeys(str(flow["cca"]) for flow in flows):
         shares = [
             flow["share"] for flow in flows if flow["cca"] == cca and flow["share"] is not None

@@ -1,0 +1,56 @@
+"""What was lost of the data, on the whole path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from narrows.metrics.counters import growth
+
+
+def loss_summary(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+) -> dict[str, Any] | None:
+    """The packets of data that were lost from the warm-up to the end of the run.
+
+    None if packets can be lost only at the bottleneck, whose own summary says all. `sent` counts
+    the packets of data that senders sent; `dropped` those that were dropped or lost anywhere on
+    their way, and `loss_rate` is their part. `queues` were dropped by the queues of links, and
+    `elsewhere` by impairments, such as a policer, or by the path's own loss. Both are None where
+    data and acknowledgements share a queue, which doesn't tell them apart. All are None on back
+    ends that don't know what was lost of each flow.
+    """
+    path = scenario["path"]
+    if not any(path.get(part) for part in ("impairments", "loss", "links", "reverse")):
+        return None
+    warmup_s = scenario["run"]["warmup_ns"] / 1e9
+    flows = growth(tables["flow_samples"], "flow", ("sent", "dropped"), warmup_s, end_s)
+    sent, dropped = _total(flows, "sent"), _total(flows, "dropped")
+    known = None not in (sent, dropped)
+    queues = _queue_drops(scenario, tables, warmup_s, end_s) if known else None
+    return {
+        "sent": sent,
+        "dropped": dropped,
+        "loss_rate": dropped / sent if dropped is not None and sent else None,
+        "queues": queues,
+        "elsewhere": None if dropped is None or queues is None else dropped - queues,
+    }
+
+
+def _queue_drops(
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], warmup_s: float, end_s: float
+) -> int | None:
+    """The data that the links dropped; only links forward carry data if no flow is reversed."""
+    if any(flow.get("reverse") for flow in scenario["flows"]):
+        return None
+    forward = tables["queue_samples"].filter(
+        pl.col("link") <= len(scenario["path"].get("links", ()))
+    )
+    return _total(growth(forward, "link", ("dropped_packets",), warmup_s, end_s), "dropped_packets")
+
+
+def _total(rows: pl.DataFrame, name: str) -> int | None:
+    column = rows[name]
+    return None if column.null_count() or column.is_empty() else int(column.sum())

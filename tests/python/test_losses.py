@@ -1,0 +1,84 @@
+"""What is lost is reported where it happened and in all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from narrows.backends.sim import Simulator
+from narrows.metrics.summary import summarise
+from narrows.plan import plan
+from narrows.spec import parse
+
+TEXT = """
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+{path}
+
+[[flows]]
+cca = "cubic"
+{flow}
+
+[run]
+duration = "6s"
+warmup = "2s"
+record = "packets"
+"""
+POLICER = '[[path.impairments]]\nkind = "policer"\nat = "before"\nrate = "4mbit"\nburst = "20kb"\n'
+BURSTS = '[[path.impairments]]\nkind = "gilbert_elliott"\np = 0.01\nr = 0.3\n'
+OUTAGE = '[[path.impairments]]\nkind = "outage"\noutages = { "3s" = "50ms" }\n'
+SECOND = 'links = [{ name = "second", rate = "5mbit", buffer = "20pkt" }]\n'
+REVERSE = 'reverse = { rate = "500kbit", buffer = "5pkt" }\n'
+
+
+def summary_of(path: str, flow: str = "") -> tuple[dict[str, Any], pl.DataFrame]:
+    """The summary of a run, and the events of its packets from the warm-up on."""
+    spec = parse(TEXT.format(path=path, flow=flow), "test").spec
+    scenario = plan(spec, "test").trials[0].scenario
+    result = Simulator().run(scenario)
+    events = result.tables["packets"].filter(pl.col("time_s") > 2.0)
+    return summarise(scenario, result.tables, result.info), events
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        (POLICER, "elsewhere"),
+        (BURSTS, "elsewhere"),
+        (OUTAGE, "elsewhere"),
+        ("loss = 0.02", "elsewhere"),
+        (SECOND, "queues"),
+        (REVERSE + BURSTS, "elsewhere"),
+    ],
+    ids=["policer", "bursts", "outage", "loss", "second link", "reverse link"],
+)
+def test_every_packet_of_data_that_is_lost_is_counted(path: str, where: str) -> None:
+    summary, events = summary_of(path)
+    losses = summary["losses"]
+    # What is dropped on the way back are acknowledgements, without payload.
+    lost = events.filter(pl.col("event").is_in(["dropped", "lost"]), pl.col("size") > 100).height
+    assert losses["dropped"] == lost > 0
+    assert losses["sent"] == events.filter(pl.col("event") == "sent").height
+    assert losses["loss_rate"] == losses["dropped"] / losses["sent"]
+    assert losses["queues"] + losses["elsewhere"] == losses["dropped"]
+    assert losses[where] > 0
+    assert losses["queues"] == sum(
+        link["drops"]
+        for link in summary.get("links", [summary["bottleneck"]])[: 1 + ("links" in path)]
+    )
+
+
+def test_losses_only_at_the_bottleneck_need_no_second_account() -> None:
+    assert "losses" not in summary_of("")[0]
+
+
+def test_a_queue_that_data_and_acknowledgements_share_doesnt_tell_them_apart() -> None:
+    losses = summary_of('reverse = { rate = "5mbit", buffer = "20pkt" }', "reverse = true")[0][
+        "losses"
+    ]
+    assert losses["dropped"] > 0
+    assert (losses["queues"], losses["elsewhere"]) == (None, None)
