@@ -42,6 +42,12 @@ trials = 3
 """
 _LONG = _SPEC.replace('["40mbit", "80mbit"]', '"80mbit"').format(duration="30s")
 _SHORT = _LONG.replace('"30s"', '"200ms"').replace("trials = 3", "trials = 1")
+_COMMAND = """
+import sys
+from narrows.start import main
+print("ready", flush=True)  # until here it is Python that starts, not narrows
+sys.exit(main())
+"""
 _FIGURE = "panaderia/fig9"
 
 
@@ -94,14 +100,16 @@ class Site:
 
     def start(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
         """Starts narrows here, with temporary files of its own."""
-        code = "import sys; from narrows.start import main; sys.exit(main())"
-        return subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
+        process = subprocess.Popen(
+            [sys.executable, "-c", _COMMAND, *arguments],
             cwd=self.root,
             env=os.environ | {"TMPDIR": str(self.root / "tmp")},
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        assert process.stdout is not None  # noqa: S101
+        process.stdout.readline()
+        return process
 
     def finish(self, arguments: tuple[str, ...]) -> None:
         """Runs narrows to its end; raises RuntimeError if it ends badly."""

@@ -12,10 +12,9 @@ Nothing heavy is imported before it is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from narrows.version import __version__
 
+TYPE_CHECKING = False  # as in typing, which would load much before anything can be interrupted
 if TYPE_CHECKING:
     from narrows import metrics
     from narrows.api import (

@@ -6,16 +6,19 @@ that would need an orderly end.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` would load other modules first
 import os
-import signal
-from types import FrameType
+
+TYPE_CHECKING = False  # as in typing, which would load others, too
+if TYPE_CHECKING:
+    from types import FrameType
 
 INTERRUPTED = 130
 
 
 def main() -> int:
     """Runs the command line of this process; gives its exit status."""
-    signal.signal(signal.SIGINT, _leave)
+    _signal.signal(_signal.SIGINT, _leave)
     from narrows.cli import main as run
 
     return run()

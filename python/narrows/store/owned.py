@@ -51,25 +51,29 @@ def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(final.parent)
-    work, descriptor = make_directory(final, mode)
-    try:
+    with _ours(final, mode) as work:
         yield work
-    finally:
-        with uninterrupted():
-            shutil.rmtree(work, ignore_errors=True)
-            os.close(descriptor)
 
 
 @contextmanager
 def workshop(folder: Path) -> Iterator[Path]:
     """An empty directory in `folder`, where a process puts things together; removed at the end."""
-    work, descriptor = make_directory(folder / "work")
-    try:
+    with _ours(folder / "work") as work:
         yield work
+
+
+@contextmanager
+def _ours(final: Path, mode: int = 0o777) -> Iterator[Path]:
+    made: list[tuple[Path, int]] = []
+    try:
+        with uninterrupted():  # else there could be one that nobody knows of
+            made.append(make_directory(final, mode))
+        yield made[0][0]
     finally:
         with uninterrupted():
-            shutil.rmtree(work, ignore_errors=True)
-            os.close(descriptor)
+            for work, descriptor in made:
+                shutil.rmtree(work, ignore_errors=True)
+                os.close(descriptor)
 
 
 @contextmanager
@@ -80,14 +84,18 @@ def owned_file(final: Path) -> Iterator[Path]:
     """
     remove_abandoned(final.parent)
     work = hidden(final)
-    descriptor = os.open(work, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    opened: list[int] = []
     try:
-        lock(descriptor)
+        with uninterrupted():
+            opened.append(os.open(work, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+        lock(opened[0])
         yield work
         work.replace(final)
     finally:
-        work.unlink(missing_ok=True)
-        os.close(descriptor)
+        with uninterrupted():
+            work.unlink(missing_ok=True)
+            for descriptor in opened:
+                os.close(descriptor)
 
 
 def remove_abandoned(folder: Path, remove: bool = True) -> list[Path]:
