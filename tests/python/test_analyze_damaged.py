@@ -59,6 +59,13 @@ def test_packets_of_one_instant_are_refused(tmp_path: Path) -> None:
     assert "found packets of a single instant; " in refused(path, tmp_path / "out")
 
 
+def test_times_that_descend_are_refused(tmp_path: Path) -> None:
+    path = pcap(tmp_path / "descending.pcap", exchange()[::-1])
+    said = refused(path, tmp_path / "out")
+    assert "found 199 of 200 segments earlier than one before them; " in said
+    assert "in the order of time, as `reordercap` makes one" in said
+
+
 def test_a_capture_of_more_than_eleven_days_is_refused_with_its_length(tmp_path: Path) -> None:
     late = [(at + 1.2e6, frame) for at, frame in exchange(101)[-2:]]
     path = pcap(tmp_path / "long.pcap", exchange() + late)

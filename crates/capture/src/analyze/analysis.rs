@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::error::AnalyzeError;
 use super::flows::{Clocked, FinishedFlows};
-use super::input::{FileReport, Segments, nothing, open};
+use super::input::{FileReport, Segments, Source, nothing, open};
 use super::output::{Analysis, outcome};
 use super::path::{PathPoints, PathTransits};
 use crate::decode::Segment;
@@ -25,19 +25,41 @@ pub struct Options {
 /// `watch` hears now and then how many segments were read, and may stop it all.
 ///
 /// # Errors
-/// If a file can't be read at all or none has TCP in it.
+/// If a file can't be read at all, none has TCP in it, or the segments of one are in disorder.
 pub fn analyze(
     paths: &[PathBuf],
     options: Options,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Analysis, AnalyzeError> {
+    let sources: Vec<Source> = paths.iter().map(|path| Source::file(path)).collect();
+    from(&sources, options, watch)
+}
+
+/// Analyses captures, each with a name, whose content is in memory.
+///
+/// # Errors
+/// As those of [`analyze`].
+pub fn analyze_contents(
+    captures: &[(&str, &[u8])],
+    options: Options,
+) -> Result<Analysis, AnalyzeError> {
+    let source = |&(name, content): &(&str, &[u8])| Source::content(name, content);
+    let sources: Vec<Source> = captures.iter().map(source).collect();
+    from(&sources, options, &mut |_| ControlFlow::Continue(()))
+}
+
+fn from(
+    sources: &[Source],
+    options: Options,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Analysis, AnalyzeError> {
     let mut watched = Watched { count: 0, watch };
-    if let Some(points) = PathPoints::of(paths)? {
+    if let Some(points) = PathPoints::of(sources)? {
         return several(&points, options, &mut watched);
     }
     let mut clocked = Clocked::new(options.packets, None);
     let mut files = Vec::new();
-    for segments in in_order(paths)? {
+    for segments in in_order(sources)? {
         let mut segments = segments;
         while let Some(segment) = segments.next_segment() {
             watched.tick()?;
@@ -45,7 +67,7 @@ pub fn analyze(
         }
         files.push(segments.report);
     }
-    something(&files)?;
+    usable(&files)?;
     Ok(outcome(FinishedFlows::of(clocked), files, Vec::new()))
 }
 
@@ -67,17 +89,22 @@ impl Watched<'_> {
 }
 
 /// The pieces of a capture by the times that they begin with.
-fn in_order(paths: &[PathBuf]) -> Result<Vec<Segments>, AnalyzeError> {
+fn in_order(sources: &[Source]) -> Result<Vec<Segments>, AnalyzeError> {
     let mut pieces = Vec::new();
-    for path in paths {
-        let begins = open(path)?.next_segment().map_or(u64::MAX, |segment| segment.time);
-        pieces.push((begins, path));
+    for source in sources {
+        let begins = open(source)?.next_segment().map_or(u64::MAX, |segment| segment.time);
+        pieces.push((begins, source));
     }
-    pieces.sort();
-    pieces.into_iter().map(|(_, path)| open(path)).collect()
+    pieces.sort_by_key(|(begins, source)| (*begins, &source.path));
+    pieces.into_iter().map(|(_, source)| open(source)).collect()
 }
 
-fn something(files: &[FileReport]) -> Result<(), AnalyzeError> {
+/// Whether there are segments, most of them in the order of their times.
+fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
+    if let Some(file) = files.iter().find(|file| file.backwards > file.segments / 2) {
+        let (backwards, segments) = (file.backwards, file.segments);
+        return Err(AnalyzeError::Order { path: file.path.clone(), backwards, segments });
+    }
     match files.first() {
         Some(first) if files.iter().all(|file| file.segments == 0) => Err(nothing(first)),
         Some(_) => Ok(()),
@@ -92,7 +119,7 @@ fn several(
     options: Options,
     watched: &mut Watched<'_>,
 ) -> Result<Analysis, AnalyzeError> {
-    let mut inputs = points.files.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut inputs = points.files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let take = |inputs: &mut [Segments], file: usize| {
         inputs[file].next_segment().map(|segment| points.on_first(file, segment))
     };
@@ -113,7 +140,7 @@ fn several(
     }
     let [one, other] = clocked.map(FinishedFlows::of);
     let files: Vec<FileReport> = inputs.into_iter().map(|input| input.report).collect();
-    something(&files)?;
+    usable(&files)?;
     let notes = points.notes(&transits);
     let mut found = one.join(other, &points.ends);
     found.take_transits(transits.finish(points));

@@ -21,6 +21,16 @@ pub enum AnalyzeError {
         /// What there is instead.
         found: String,
     },
+    /// Most of its segments come after later ones.
+    #[error("{path}: found {backwards} of {segments} segments earlier than one before them")]
+    Order {
+        /// Which file.
+        path: String,
+        /// How many of its segments are too early.
+        backwards: u64,
+        /// Of how many.
+        segments: u64,
+    },
     /// Files that don't belong together.
     #[error("{0}")]
     Together(String),
@@ -35,6 +45,7 @@ impl AnalyzeError {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::Together(_) => "captures of the same flows, eight at most, or the pieces of one",
+            Self::Order { .. } => "a capture in the order of time, as `reordercap` makes one,",
             _ => "a pcap or pcapng file with TCP in it",
         }
     }

@@ -1,6 +1,8 @@
 //! From a file to its segments.
 
-use std::path::Path;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -34,6 +36,9 @@ pub struct FileReport {
     pub options_cut: u64,
     /// Frames without a time.
     pub untimed: u64,
+    /// Segments that are earlier than one before them.
+    #[serde(skip)]
+    pub backwards: u64,
     /// Frames that the capturing host says it dropped.
     pub dropped_by_host: u64,
     /// The first frame's time, in s since 1970.
@@ -48,12 +53,14 @@ pub(crate) struct Segments {
     pub(crate) report: FileReport,
     /// The latest time; what has none happened then.
     time: u64,
+    /// The time of the last segment so far.
+    last: u64,
 }
 
 impl Segments {
     pub(crate) fn new(reader: Reader, path: String) -> Self {
         let report = FileReport { path, ..FileReport::default() };
-        Self { reader, report, time: 0 }
+        Self { reader, report, time: 0, last: 0 }
     }
 
     /// The next TCP segment, its time in ns since 1970; or none at the end.
@@ -65,7 +72,7 @@ impl Segments {
                 self.report.dropped_by_host = self.reader.dropped();
                 return None;
             };
-            if let Some(segment) = take(&frame, &mut self.report, &mut self.time) {
+            if let Some(segment) = take(&frame, &mut self.report, &mut self.time, &mut self.last) {
                 return Some(segment);
             }
         }
@@ -73,7 +80,12 @@ impl Segments {
 }
 
 #[inline]
-fn take(frame: &Frame<'_>, report: &mut FileReport, latest: &mut u64) -> Option<Segment> {
+fn take(
+    frame: &Frame<'_>,
+    report: &mut FileReport,
+    latest: &mut u64,
+    last: &mut u64,
+) -> Option<Segment> {
     report.frames += 1;
     match frame.time {
         Some(time) => {
@@ -85,6 +97,8 @@ fn take(frame: &Frame<'_>, report: &mut FileReport, latest: &mut u64) -> Option<
     let counter = match segment(frame, *latest) {
         Ok(segment) => {
             report.segments += 1;
+            report.backwards += u64::from(segment.time < *last);
+            *last = segment.time.max(*last);
             report.options_cut += u64::from(segment.options_cut);
             return Some(segment);
         }
@@ -99,9 +113,30 @@ fn take(frame: &Frame<'_>, report: &mut FileReport, latest: &mut u64) -> Option<
     None
 }
 
-pub(crate) fn open(path: &Path) -> Result<Segments, AnalyzeError> {
-    let name = path.display().to_string();
-    match Reader::open(path) {
+/// A capture: a file, or the content of one.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    content: Option<Arc<[u8]>>,
+}
+
+impl Source {
+    pub(crate) fn file(path: &Path) -> Self {
+        Self { path: path.to_owned(), content: None }
+    }
+
+    pub(crate) fn content(name: &str, content: &[u8]) -> Self {
+        Self { path: name.into(), content: Some(content.into()) }
+    }
+}
+
+pub(crate) fn open(source: &Source) -> Result<Segments, AnalyzeError> {
+    let name = source.path.display().to_string();
+    let reader = match &source.content {
+        Some(content) => Reader::new(Box::new(Cursor::new(Arc::clone(content)))),
+        None => Reader::open(&source.path),
+    };
+    match reader {
         Ok(reader) => Ok(Segments::new(reader, name)),
         Err(error) => Err(AnalyzeError::Open { path: name, error }),
     }

@@ -22,7 +22,7 @@ mod sequence_numbers;
 mod times;
 mod units;
 
-pub use analysis::{Options, analyze};
+pub use analysis::{Options, analyze, analyze_contents};
 pub use connection::Round;
 pub use error::AnalyzeError;
 pub use identify::Identification;

@@ -1,8 +1,6 @@
 //! Small transcripts whose analysis can be told by hand.
 
-use std::path::PathBuf;
-
-use narrows_capture::analyze::{Analysis, FlowReport, Options, analyze};
+use narrows_capture::analyze::{Analysis, FlowReport, Options, analyze_contents};
 
 use crate::make::{Order, Tcp, pcap};
 
@@ -11,32 +9,13 @@ const SYN: u8 = 2;
 const ACK: u8 = 16;
 const FIN: u8 = 1;
 
-/// A file that is gone with the test.
-pub struct TempFile(pub PathBuf);
-
-impl TempFile {
-    pub fn new(name: &str, bytes: &[u8]) -> Self {
-        let path = std::env::temp_dir().join(format!("narrows-{}-{name}", std::process::id()));
-        std::fs::write(&path, bytes).expect("a temporary file");
-        Self(path)
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 pub fn run(name: &str, bytes: &[u8]) -> Result<Analysis, String> {
     run_all(&[(name.to_owned(), bytes)])
 }
 
 pub fn run_all(files: &[(String, &[u8])]) -> Result<Analysis, String> {
-    let files: Vec<_> = files.iter().map(|(name, bytes)| TempFile::new(name, bytes)).collect();
-    let paths: Vec<PathBuf> = files.iter().map(|file| file.0.clone()).collect();
-    analyze(&paths, Options { packets: true }, &mut |_| std::ops::ControlFlow::Continue(()))
-        .map_err(|error| error.to_string())
+    let captures: Vec<_> = files.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    analyze_contents(&captures, Options { packets: true }).map_err(|error| error.to_string())
 }
 
 /// The only flow of segments at times in ms.
@@ -228,4 +207,23 @@ fn an_acknowledgement_captured_before_its_data_is_no_retransmission() {
     let found = flow("ack-early", &segments);
     assert_eq!((found.loss.retransmitted, found.loss.needless), (1, 1));
     assert_eq!(found.loss.missing_bytes, 2000);
+}
+
+#[test]
+fn segments_in_disorder_are_refused() {
+    let mut segments: Vec<_> = (0..20).map(|i| (i, Tcp::data(1 + i as u32 * 1000, 1000))).collect();
+    let frames = |segments: &[(u64, Tcp)]| -> Vec<_> {
+        segments.iter().map(|(ms, tcp)| (ms * MS, tcp.ipv4())).collect()
+    };
+    let one_way = pcap(Order(false), true, 101, 96, &frames(&segments));
+    assert!(run("ordered", &one_way).is_ok());
+    segments.reverse();
+    let other_way = pcap(Order(false), true, 101, 96, &frames(&segments));
+    let error = run("reversed", &other_way).expect_err("times that descend");
+    assert_eq!(error, "reversed: found 19 of 20 segments earlier than one before them");
+    // A first time far ahead of all others.
+    segments.reverse();
+    segments[0].0 = 3_600_000;
+    let ahead = pcap(Order(false), true, 101, 96, &frames(&segments));
+    assert!(run("ahead", &ahead).is_err());
 }

@@ -1,13 +1,12 @@
 //! Captures of the same flows at several points, in their order along the path.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use super::clocks::{Clocks, FirstSeen, clocks, first_seen};
 use super::report::{EndsReport, StageReport};
 use super::transit::{Transit, Transits};
 use crate::analyze::error::AnalyzeError;
-use crate::analyze::input::open;
+use crate::analyze::input::{Source, open};
 use crate::analyze::units::millis;
 use crate::decode::Segment;
 
@@ -18,7 +17,7 @@ const MOST_POINTS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct PathPoints {
     /// In their order.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) files: Vec<Source>,
     /// Each clock less the first, in ns.
     offsets: Vec<i64>,
     /// No capture contradicts that all show the same time.
@@ -47,21 +46,21 @@ impl PathPoints {
     ///
     /// # Errors
     /// If a file can't be read, or only some of them have segments in common.
-    pub(crate) fn of(paths: &[PathBuf]) -> Result<Option<Self>, AnalyzeError> {
-        let [first, others @ ..] = paths else { return Ok(None) };
+    pub(crate) fn of(sources: &[Source]) -> Result<Option<Self>, AnalyzeError> {
+        let [first, others @ ..] = sources else { return Ok(None) };
         if others.is_empty() {
             return Ok(None);
         }
         let mut known = vec![first_seen(&mut open(first)?)];
         let mut alone = None;
-        for path in others {
-            let theirs = first_seen(&mut open(path)?);
+        for source in others {
+            let theirs = first_seen(&mut open(source)?);
             if clocks(&known[0], &theirs).is_none() {
-                alone = Some(path);
+                alone = Some(source);
             } else if known.len() < MOST_POINTS {
                 known.push(theirs);
             } else {
-                let place = path.display();
+                let place = source.path.display();
                 let found =
                     format!("{place}: found more than {MOST_POINTS} captures of the same flows");
                 return Err(AnalyzeError::Together(found));
@@ -70,14 +69,14 @@ impl PathPoints {
         match alone {
             _ if known.len() == 1 => Ok(None),
             Some(alone) => Err(mixed(first, alone)),
-            None => Self::along(paths, &known).map(Some),
+            None => Self::along(sources, &known).map(Some),
         }
     }
 
     /// Files that all show the same flows.
-    fn along(paths: &[PathBuf], known: &[FirstSeen]) -> Result<Self, AnalyzeError> {
+    fn along(sources: &[Source], known: &[FirstSeen]) -> Result<Self, AnalyzeError> {
         let relation = |one: usize, other: usize| clocks(&known[one], &known[other]);
-        let anchor = (1..paths.len()).find_map(|other| relation(0, other)?.of_first());
+        let anchor = (1..sources.len()).find_map(|other| relation(0, other)?.of_first());
         // How many of the others are farther from the one whose packets are followed.
         let farther = |one: usize| {
             let beyond = |&other: &usize| {
@@ -86,18 +85,18 @@ impl PathPoints {
                         .zip(anchor)
                         .is_some_and(|(clocks, anchor)| clocks.nearer(anchor))
             };
-            (0..paths.len()).filter(beyond).count()
+            (0..sources.len()).filter(beyond).count()
         };
         let mut order: Vec<(usize, usize)> =
-            (0..paths.len()).map(|at| (paths.len() - farther(at), at)).collect();
+            (0..sources.len()).map(|at| (sources.len() - farther(at), at)).collect();
         order.sort_unstable();
         let order: Vec<usize> = order.into_iter().map(|(_, at)| at).collect();
-        let to_first = order[1..]
-            .iter()
-            .map(|&at| relation(order[0], at).ok_or_else(|| mixed(&paths[order[0]], &paths[at])));
+        let to_first = order[1..].iter().map(|&at| {
+            relation(order[0], at).ok_or_else(|| mixed(&sources[order[0]], &sources[at]))
+        });
         let to_first = to_first.collect::<Result<Vec<Clocks>, _>>()?;
         Ok(Self {
-            files: order.iter().map(|&at| paths[at].clone()).collect(),
+            files: order.iter().map(|&at| sources[at].clone()).collect(),
             offsets: [0].into_iter().chain(to_first.iter().map(|clocks| clocks.offset)).collect(),
             agree: to_first.iter().all(|clocks| clocks.agree),
             ends: to_first.into_iter().next_back().expect("two files at least"),
@@ -122,7 +121,7 @@ impl PathPoints {
         let what = match self.files.len() {
             2 => "the files show both ends".to_owned(),
             points => {
-                let names: Vec<String> = self.files.iter().map(|file| name(file)).collect();
+                let names: Vec<String> = self.files.iter().map(name).collect();
                 format!("the files show {points} points of a path: {}", names.join(", "))
             }
         };
@@ -154,15 +153,16 @@ impl PathPoints {
     }
 }
 
-fn name(file: &Path) -> String {
+fn name(source: &Source) -> String {
+    let file = &source.path;
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn mixed(one: &Path, other: &Path) -> AnalyzeError {
+fn mixed(one: &Source, other: &Source) -> AnalyzeError {
     AnalyzeError::Together(format!(
         "{}: found no packet of {}, which other files have",
-        other.display(),
-        one.display()
+        other.path.display(),
+        one.path.display()
     ))
 }
 
