@@ -8,10 +8,12 @@
     clippy::cast_sign_loss
 )]
 
+mod files;
 mod interface;
 mod kept;
 mod writer;
 
+pub use files::PcapFiles;
 pub use interface::{Interface, file_name};
 pub use kept::{MOST_HEADERS, kept};
 pub use writer::{Ending, PcapngWriter};

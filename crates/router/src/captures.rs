@@ -5,9 +5,8 @@ use std::fs::File;
 use std::io::{Error, Result};
 
 use narrows_base::{Direction, Point, Time};
-use narrows_pcapng::{Ending, Interface, MOST_HEADERS, PcapngWriter, file_name, kept};
+use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, kept};
 
-use crate::config::Pcap;
 use crate::handoff::Handoff;
 
 /// More than a packet's block has beside the packet.
@@ -36,7 +35,7 @@ impl Captures {
     ///
     /// # Errors
     /// If that isn't possible.
-    pub fn create(pcap: &Pcap) -> Result<Self> {
+    pub fn create(pcap: &PcapFiles) -> Result<Self> {
         let begin = |point| Capture::create(point, pcap);
         let (before, after) = (begin(Point::BeforeQueue)?, begin(Point::AfterQueue)?);
         Ok(Self { before, after, snaplen: pcap.snaplen })
@@ -68,12 +67,11 @@ impl Captures {
 }
 
 impl Capture {
-    fn create(point: Point, pcap: &Pcap) -> Result<Self> {
-        let path = pcap.directory.join(file_name(point));
+    fn create(point: Point, pcap: &PcapFiles) -> Result<Self> {
+        let path = pcap.path(point);
         let wrong = |e: Error| Error::new(e.kind(), format!("{}: {e}", path.display()));
         let out = Handoff::new(File::create(&path).map_err(wrong)?)?;
-        let interface = Interface::at(point, pcap.snaplen.unwrap_or(MOST_HEADERS));
-        let file = PcapngWriter::new(out, &pcap.comment, &interface)?;
+        let file = pcap.begin(point, out)?;
         Ok(Self { point, file, missed: 0 })
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use narrows_net::path::PathConfig;
+use narrows_pcapng::PcapFiles;
 use serde::Deserialize;
 
 /// One run: the path, how to watch it, and the program that sends and receives.
@@ -15,8 +16,9 @@ pub struct Config {
     pub sample_ns: u64,
     /// Whether to keep a row of every packet's arrival, drop and departure at the link.
     pub log_packets: bool,
-    /// Capture the packets at both sides of the bottleneck.
-    pub pcap: Option<Pcap>,
+    /// Capture the packets at both sides of the bottleneck: `before-queue.pcapng` and
+    /// `after-queue.pcapng`.
+    pub pcap: Option<PcapFiles>,
     /// Beyond these the run is invalid.
     pub lateness_limits_ns: LatenessLimits,
     /// Settings to read in the sender's namespace at the end, by their path below `/proc/sys`.
@@ -25,18 +27,6 @@ pub struct Config {
     pub traffic: Traffic,
     /// Directory for the results.
     pub out: PathBuf,
-}
-
-/// Captures: `before-queue.pcapng` and `after-queue.pcapng`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pcap {
-    /// Where the files go.
-    pub directory: PathBuf,
-    /// Bytes of each packet; its headers if none.
-    pub snaplen: Option<u32>,
-    /// What the files say they are of.
-    pub comment: String,
 }
 
 /// A path, and the flows that cross it.

@@ -26,7 +26,7 @@ mod spin;
 mod sys;
 
 pub use captures::Captures;
-pub use config::{Config, Crossing, LatenessLimits, Pcap, Traffic};
+pub use config::{Config, Crossing, LatenessLimits, Traffic};
 pub use frame::Frame;
 pub use host::{Host, prepare_process};
 pub use lateness::{Lateness, Summary};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
+use narrows_pcapng::PcapFiles;
 use serde::Deserialize;
 
 /// One run: the flows, where their ends are, and what to write.
@@ -34,8 +35,10 @@ pub struct Config {
     pub sender_device: String,
     /// Capture packet headers there until this time, in ns; none if 0.
     pub capture_ns: u64,
-    /// Capture the packets of both hosts into files.
-    pub pcap: Option<Pcap>,
+    /// The receiving host's device, if its packets are captured.
+    pub receiver_device: Option<String>,
+    /// Capture the packets of both hosts: `sender.pcapng` and `receiver.pcapng`.
+    pub pcap: Option<PcapFiles>,
     /// Settings of both hosts, by their path below `/proc/sys`, such as
     /// `net/ipv4/tcp_no_metrics_save`.
     pub sysctls: BTreeMap<String, String>,
@@ -43,20 +46,6 @@ pub struct Config {
     pub flows: Vec<FlowConfig>,
     /// Directory for the results.
     pub out: PathBuf,
-}
-
-/// Captures: `sender.pcapng` and `receiver.pcapng`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pcap {
-    /// Where the files go.
-    pub directory: PathBuf,
-    /// Bytes of each packet; its headers if none.
-    pub snaplen: Option<u32>,
-    /// What the files say they are of.
-    pub comment: String,
-    /// The receiving host's device.
-    pub receiver_device: String,
 }
 
 /// Files to enter namespaces by, such as `/run/netns/snd`.

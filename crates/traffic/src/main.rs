@@ -13,7 +13,7 @@ mod flow;
 mod info;
 mod iperf;
 mod output;
-mod pcapng;
+mod packet_file;
 mod queue;
 mod receiver;
 mod run;

@@ -16,7 +16,7 @@ use crate::diag::Sockets;
 use crate::flow::{Connections, Flow, Hosts};
 use crate::iperf::{self, Iperf};
 use crate::output::Output;
-use crate::pcapng::PacketFile;
+use crate::packet_file::PacketFile;
 use crate::queue::QueueReader;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -87,8 +87,11 @@ pub fn run(config: &Config) -> Result<()> {
 /// Starts a capture in the current namespace, if captures are wanted.
 fn packet_file(config: &Config, point: Point, zero: u64) -> Result<Option<PacketFile>> {
     let Some(pcap) = &config.pcap else { return Ok(None) };
-    let sender = point == Point::Sender;
-    let device = if sender { &config.sender_device } else { &pcap.receiver_device };
+    let device = match point {
+        Point::Sender => Some(&config.sender_device),
+        _ => config.receiver_device.as_ref(),
+    };
+    let device = device.ok_or_else(|| Error::other("a capture needs receiver_device"))?;
     PacketFile::start(device, point, pcap, zero).map(Some)
 }
 

@@ -63,7 +63,8 @@ def router_config(
             "program": str(traffic_tool),
             "config": {
                 **_traffic_config(scenario, senders, fine, directory),
-                "pcap": None if pcap is None else {**pcap, "receiver_device": _DEVICE},
+                "receiver_device": _DEVICE,
+                "pcap": pcap,
             },
         },
         "out": str(directory),

@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use narrows_base::{Direction, Point, Time};
-use narrows_pcapng::{Ending, Interface, MOST_HEADERS, PcapngWriter, file_name, kept};
+use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, kept};
 
 use crate::capture;
-use crate::config::Pcap;
 use crate::sys;
 
 const LARGEST: usize = 65_536;
@@ -32,12 +31,10 @@ impl PacketFile {
     ///
     /// # Errors
     /// If there is no such device, no right to capture, or the file can't be made.
-    pub fn start(device: &str, point: Point, pcap: &Pcap, zero: u64) -> Result<Self> {
+    pub fn start(device: &str, point: Point, pcap: &PcapFiles, zero: u64) -> Result<Self> {
         let socket = capture::open(device)?;
         sys::receive_timeout(socket.as_raw_fd(), GLANCE_MS)?;
-        let interface = Interface::at(point, pcap.snaplen.unwrap_or(MOST_HEADERS));
-        let out = BufWriter::new(File::create(pcap.directory.join(file_name(point)))?);
-        let out = PcapngWriter::new(out, &pcap.comment, &interface)?;
+        let out = pcap.begin(point, BufWriter::new(File::create(pcap.path(point))?))?;
         let stop = Arc::new(AtomicBool::new(false));
         let (theirs, snaplen) = (Arc::clone(&stop), pcap.snaplen);
         let work = move || collect(&socket, out, snaplen, zero, &theirs);

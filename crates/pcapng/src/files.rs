@@ -1,0 +1,38 @@
+//! The captures of a run of real packets.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use narrows_base::Point;
+use serde::Deserialize;
+
+use crate::{Interface, MOST_HEADERS, PcapngWriter, file_name};
+
+/// Which captures to make, as JSON: a file for each point.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PcapFiles {
+    /// Where the files go.
+    pub directory: PathBuf,
+    /// Bytes of each packet; its headers if none.
+    pub snaplen: Option<u32>,
+    /// What the files say they are of.
+    pub comment: String,
+}
+
+impl PcapFiles {
+    /// The file of a point.
+    #[must_use]
+    pub fn path(&self, point: Point) -> PathBuf {
+        self.directory.join(file_name(point))
+    }
+
+    /// Begins the capture of a point, which goes to `out`.
+    ///
+    /// # Errors
+    /// If `out` can't be written.
+    pub fn begin<W: Write>(&self, point: Point, out: W) -> io::Result<PcapngWriter<W>> {
+        let interface = Interface::at(point, self.snaplen.unwrap_or(MOST_HEADERS));
+        PcapngWriter::new(out, &self.comment, &interface)
+    }
+}
