@@ -24,6 +24,7 @@ from narrows.metrics import (
     weighted_quantile,
 )
 from narrows.metrics.catalogue import RUN
+from narrows.metrics.distributions import distributions, summarised
 from narrows.store import RunInfo
 
 FLOW = ("time_s", "flow", "received_bytes", "wire_bytes", "retransmitted")
@@ -293,3 +294,19 @@ def test_the_summary_has_the_promised_shape() -> None:
         "forwarded",
     ]
     assert found["perf"] == {"packets": 1000, "cpu_s": 0.25, "wall_s": 0.5}
+
+
+def test_extremes_are_exact_where_the_back_end_knows_them() -> None:
+    rows = [
+        ("rtt_ms", 0, 19.97, 3.0),
+        ("rtt_ms", 0, 40.1, 1.0),
+        ("rtt_min_ms", 0, 20.0, 0.0),
+        ("rtt_max_ms", 0, 40.0, 0.0),
+        ("rtt_ms", 1, 7.0, 1.0),
+    ]
+    parts = distributions(samples(rows, ["kind", "id", "value", "weight"]))
+    found = summarised(parts, ("rtt_ms", 0), ("min", "p50", "mean", "max"))
+    assert (found["min"], found["max"]) == (20.0, 40.0)
+    assert (found["p50"], found["mean"]) == (19.97, pytest.approx((3 * 19.97 + 40.1) / 4))
+    assert summarised(parts, ("rtt_ms", 1), ("min", "max"), 2.0) == {"min": 14.0, "max": 14.0}
+    assert summarised(parts, ("queue_bytes", 0), ("max",)) == {"max": None}

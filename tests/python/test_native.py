@@ -121,6 +121,16 @@ def test_distributions_cover_the_time_after_the_warm_up() -> None:
     assert weights["rtt_ms"] > 100
 
 
+def test_no_round_trip_is_shorter_than_the_path_and_no_queue_longer_than_its_room() -> None:
+    rows = frames(scenario(warmup_ns=0))["distributions"]
+    extremes = {(kind, ident): value for kind, ident, value, weight in rows.rows() if not weight}
+    assert all(extremes["rtt_min_ms", flow] >= 20.0 for flow in (0, 1))
+    # The smallest bucket's middle is below what is physically possible.
+    assert rows.filter(kind="rtt_ms")["value"].min() < extremes["rtt_min_ms", 1]
+    assert extremes["queue_min_bytes", 0] == 0.0
+    assert 15_000 < extremes["queue_max_bytes", 0] <= 20_000
+
+
 def test_levels_hold_more_and_more() -> None:
     rows = {
         level: {name: frame.height for name, frame in frames(scenario(record=level)).items()}

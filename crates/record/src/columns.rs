@@ -190,12 +190,19 @@ pub const COMPLETIONS: TableInfo = TableInfo {
 /// How often round-trip times and queues had which value.
 pub const DISTRIBUTIONS: TableInfo = TableInfo {
     name: "distributions",
-    row: "a bucket of a histogram, from the warm-up on",
+    row: "a bucket of a histogram from the warm-up on, or one of its exact extremes",
     columns: &[
-        text("kind", "rtt_ms: round-trip times of a flow; queue_bytes: the queue of a link"),
+        text(
+            "kind",
+            "rtt_ms: round-trip times of a flow; queue_bytes: the queue of a link; rtt_min_ms, rtt_max_ms, queue_min_bytes, queue_max_bytes: the least and the largest of them",
+        ),
         small("id", "", "the flow's or the link's number"),
-        float("value", "", "the bucket's middle, in the unit that the kind says"),
-        float("weight", "", "round-trip times in the bucket; of a queue, seconds"),
+        float("value", "", "the bucket's middle, or the extreme, in the unit that the kind says"),
+        float(
+            "weight",
+            "",
+            "round-trip times in the bucket; of a queue, seconds; of an extreme, 0",
+        ),
     ],
 };
 

@@ -4,7 +4,7 @@ use crate::builder::{Table, TableBuilder};
 use crate::columns::DISTRIBUTIONS;
 use crate::histogram::{Histogram, Weights, float};
 
-/// A row: a bucket of a histogram.
+/// A row: a bucket of a histogram, or one of its extremes, which weighs nothing.
 struct Row {
     kind: &'static str,
     id: u32,
@@ -22,10 +22,16 @@ pub fn distributions<'a, R: Weights + 'a, Q: Weights + 'a>(
     for (id, histogram) in rtts {
         let bucket = |(ns, samples)| ("rtt_ms", ns / 1e6, float(samples));
         push(&mut rows, id, histogram.buckets().map(bucket));
+        let named = |(least, most)| [("rtt_min_ms", least), ("rtt_max_ms", most)];
+        let extremes = histogram.extremes().map(named).into_iter().flatten();
+        push(&mut rows, id, extremes.map(|(kind, ns)| (kind, float(ns) / 1e6, 0.0)));
     }
     for (id, histogram) in queues {
         let bucket = |(bytes, ns)| ("queue_bytes", bytes, float(ns) / 1e9);
         push(&mut rows, id, histogram.buckets().map(bucket));
+        let named = |(least, most)| [("queue_min_bytes", least), ("queue_max_bytes", most)];
+        let extremes = histogram.extremes().map(named).into_iter().flatten();
+        push(&mut rows, id, extremes.map(|(kind, bytes)| (kind, float(bytes), 0.0)));
     }
     let mut columns = TableBuilder::of(&DISTRIBUTIONS);
     columns.texts("kind", rows.iter().map(|r| r.kind));

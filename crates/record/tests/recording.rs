@@ -168,13 +168,31 @@ fn distributions_begin_at_the_warm_up() {
     events.push((at(1_199), Event::Rtt(early)));
     let batch = table(record(Level::Summary, at(1_200), &events), "distributions");
     let ids = batch.column_by_name("id").unwrap().as_primitive::<UInt32Type>();
-    assert_eq!(ids.values().to_vec(), [1, 0]);
+    assert_eq!(ids.values().to_vec(), [1, 1, 1, 0, 0, 0]);
     let kinds = batch.column_by_name("kind").unwrap().as_string_view();
-    assert_eq!(kinds.iter().collect::<Vec<_>>(), [Some("rtt_ms"), Some("queue_bytes")]);
+    let rtts = ["rtt_ms", "rtt_min_ms", "rtt_max_ms"];
+    let queues = ["queue_bytes", "queue_min_bytes", "queue_max_bytes"];
+    assert_eq!(kinds.iter().flatten().collect::<Vec<_>>(), [rtts, queues].concat());
     let values = batch.column_by_name("value").unwrap().as_primitive::<Float64Type>();
-    assert!((values.value(0) - 25.0).abs() < 0.1 && values.value(1) == 100.0, "{values:?}");
+    assert!((values.value(0) - 25.0).abs() < 0.1, "{values:?}");
+    assert_eq!(values.values()[1..], [25.0, 25.0, 100.0, 100.0, 100.0]);
     let weights = batch.column_by_name("weight").unwrap().as_primitive::<Float64Type>();
-    assert_eq!(weights.values().to_vec(), [1.0, 0.3]);
+    assert_eq!(weights.values().to_vec(), [1.0, 0.0, 0.0, 0.3, 0.0, 0.0]);
+}
+
+#[test]
+fn extremes_are_exact_where_buckets_round() {
+    let rtt = |micros| {
+        let rtt = Duration::from_micros(micros);
+        (at(2_000), Event::Rtt(RttSample { flow: FlowId(0), rtt }))
+    };
+    let batch = table(
+        record(Level::Summary, Time::ZERO, &[rtt(25_001), rtt(31_007), rtt(28_000)]),
+        "distributions",
+    );
+    let values = batch.column_by_name("value").unwrap().as_primitive::<Float64Type>();
+    assert_eq!(values.values()[3..], [25.001, 31.007]);
+    assert!(values.values()[..3].iter().all(|&bucket| bucket != 25.001 && bucket != 31.007));
 }
 
 #[test]

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from narrows.metrics.counters import growth
-from narrows.metrics.distributions import distribution, statistics
+from narrows.metrics.distributions import distributions as by_kind
+from narrows.metrics.distributions import summarised
 
 QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
@@ -19,8 +20,8 @@ def queue_bdp(
 ) -> dict[str, Any]:
     """A link's backlog over time in bandwidth-delay products of its rate and the path."""
     bdp = _links(scenario)[number][1] * scenario["path"]["rtt_ns"] / 8e9
-    rows = distribution(distributions, "queue_bytes", number)
-    return statistics(rows, QUEUE_STATISTICS, 1 / bdp)
+    found = by_kind(distributions)
+    return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / bdp)
 
 
 def bottleneck_summary(

@@ -6,7 +6,7 @@ the rows of one, so the table is parted once and what follows works on columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,36 @@ def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
         return None
     reached = np.searchsorted(rows["weight"].to_numpy().cumsum(), share * total * (1 - 1e-12))
     return float(rows["value"][int(reached)])
+
+
+EXTREMES = {
+    "rtt_ms": ("rtt_min_ms", "rtt_max_ms"),
+    "queue_bytes": ("queue_min_bytes", "queue_max_bytes"),
+}
+"""The kinds of the rows that hold a distribution's exact minimum and maximum, where its
+buckets round."""
+
+
+def summarised(
+    parts: Mapping[tuple[str, int], pl.DataFrame],
+    of: tuple[str, int],
+    names: Iterable[str],
+    scale: float = 1.0,
+) -> dict[str, Any]:
+    """The named statistics of one of the distributions that `distributions` gives.
+
+    As `statistics`, but with the exact minimum and maximum where the back end knows them.
+    """
+    rows = parts.get(of)
+    if rows is None:
+        return dict.fromkeys(names)
+    kind, ident = of
+    found = statistics(rows, names, scale)
+    for name, extreme in zip(("min", "max"), EXTREMES[kind], strict=True):
+        exact = parts.get((extreme, ident))
+        if name in found and exact is not None:
+            found[name] = float(exact["value"][0]) * scale
+    return found
 
 
 def statistics(rows: pl.DataFrame, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from narrows.metrics.counters import growth
-from narrows.metrics.distributions import distributions, statistics
+from narrows.metrics.distributions import distributions, summarised
 from narrows.metrics.fairness import shares
 from narrows.metrics.workloads import workload_summary
 
@@ -102,8 +102,7 @@ class _Run:
         return self.finished.get(ident, [])
 
     def rtt(self, ident: int) -> dict[str, Any]:
-        rows = self.rtts.get(("rtt_ms", ident))
-        return dict.fromkeys(RTT_STATISTICS) if rows is None else statistics(rows, RTT_STATISTICS)
+        return summarised(self.rtts, ("rtt_ms", ident), RTT_STATISTICS)
 
     def single(self, ident: int, lives: list[dict[str, Any]]) -> dict[str, Any]:
         """A flow that isn't a chain."""
