@@ -1,13 +1,6 @@
 //! Writes pcapng files (draft-ietf-opsawg-pcapng) of what passes a point of the path: one
 //! for the simulator, the router in real time and the program that captures at real hosts.
 
-#![warn(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 mod files;
 mod interface;
 mod kept;

@@ -3,13 +3,6 @@
 //! Every back end emits the same [`Event`]s and so writes the same tables; this
 //! crate doesn't know who emits.
 
-#![warn(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 mod builder;
 pub mod columns;
 mod digest;

@@ -211,7 +211,8 @@ fn an_acknowledgement_captured_before_its_data_is_no_retransmission() {
 
 #[test]
 fn segments_in_disorder_are_refused() {
-    let mut segments: Vec<_> = (0..20).map(|i| (i, Tcp::data(1 + i as u32 * 1000, 1000))).collect();
+    let mut segments: Vec<_> =
+        (0..20).map(|i| (u64::from(i), Tcp::data(1 + i * 1000, 1000))).collect();
     let frames = |segments: &[(u64, Tcp)]| -> Vec<_> {
         segments.iter().map(|(ms, tcp)| (ms * MS, tcp.ipv4())).collect()
     };
