@@ -70,8 +70,9 @@ bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
 	$(CARGO) bench --locked --workspace
 
-fuzz: $(BIN)/python ## an hour of captures turned into nonsense
+fuzz: setup ## two hours of captures, specifications and results turned into nonsense
 	NARROWS_FUZZ_SECONDS=3600 $(CARGO) test --locked -p narrows-capture --test reading nonsense
+	$(BIN)/python tools/throw_nonsense.py --seconds 3600 --seed $$RANDOM$$RANDOM
 
 instructions: setup ## instructions per packet, which don't depend on the machine's load
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
