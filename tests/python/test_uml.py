@@ -167,12 +167,12 @@ def test_the_kernel_may_have_controls_that_the_simulator_lacks(
     uml: Uml, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = tmp_path / "htcp.toml"
-    spec.write_text(GOOD.replace('"cubic"', '"htcp"'))
+    spec.write_text(GOOD.replace('"cubic"', '"cdg"'))
     out = ["--out", str(tmp_path / "out")]
     assert main(["run", str(spec), *out, "--backend", f"uml:{uml.kernel.name}"]) == 0
-    assert "htcp" in capsys.readouterr().out
+    assert "cdg" in capsys.readouterr().out
     assert main(["run", str(spec), *out]) == 2
-    assert 'found "htcp"' in capsys.readouterr().err
+    assert 'found "cdg"' in capsys.readouterr().err
 
 
 def test_options_are_parameters_of_the_control(uml: Uml) -> None:

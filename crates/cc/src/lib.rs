@@ -17,6 +17,7 @@
 //! Windows and volumes are in packets, as in Linux.
 
 mod bbr;
+mod classic;
 mod config;
 mod control;
 mod copa;

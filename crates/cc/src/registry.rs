@@ -5,6 +5,7 @@
 use narrows_base::Rate;
 use narrows_base::registry::{Fault, Info, Values, check_values, nearest};
 
+use crate::classic::{bic, highspeed, htcp, hybla, illinois, scalable, veno, yeah};
 use crate::config::{CcConfig, Entry};
 use crate::control::CongestionControl;
 use crate::{bbr, copa, cubic, dctcp, ledbat, ledbat_pp, pcc, prague, reno, vegas, westwood};
@@ -15,17 +16,25 @@ pub static CONTROLS: &[&Entry] = &[
     &bbr::BBR2,
     &bbr::BBR3,
     &bbr::BBR_SHALLOW,
+    &bic::BIC,
     &copa::COPA,
     &cubic::CUBIC,
     &dctcp::DCTCP,
+    &highspeed::HIGHSPEED,
+    &htcp::HTCP,
+    &hybla::HYBLA,
+    &illinois::ILLINOIS,
     &ledbat::LEDBAT,
     &ledbat_pp::LEDBAT_PP,
     &pcc::PCC_ALLEGRO,
     &pcc::PCC_VIVACE,
     &prague::PRAGUE,
     &reno::RENO,
+    &scalable::SCALABLE,
     &vegas::VEGAS,
+    &veno::VENO,
     &westwood::WESTWOOD,
+    &yeah::YEAH,
 ];
 
 /// Why a control can't be built.

@@ -15,7 +15,7 @@ pub(crate) struct LossWindow {
     /// Slow-start threshold in packets (`snd_ssthresh`).
     pub(crate) ssthresh: u32,
     /// Packets acknowledged towards the next increase (`snd_cwnd_cnt`).
-    credit: u32,
+    pub(crate) credit: u32,
     prior_cwnd: u32,
     /// What undo restores; `None` where congestion was certain (ECN).
     prior_ssthresh: Option<u32>,
@@ -59,17 +59,26 @@ impl LossWindow {
     /// Reno's growth, where the window limits the flow (`tcp_reno_cong_avoid`);
     /// `allowed` tells how much of an ACK counts in slow start.
     pub(crate) fn grow_as_reno(&mut self, sample: &AckSample, allowed: impl FnOnce(u32) -> u32) {
+        if let Some(acked) = self.after_slow_start(sample, allowed) {
+            self.additive_increase(self.cwnd, acked);
+        }
+    }
+
+    /// Lets slow start take its part of an ACK, where the window limits the flow; gives what
+    /// is left for congestion avoidance, if anything is.
+    pub(crate) fn after_slow_start(
+        &mut self,
+        sample: &AckSample,
+        allowed: impl FnOnce(u32) -> u32,
+    ) -> Option<u32> {
         if !sample.cwnd_limited {
-            return;
+            return None;
         }
-        let mut acked = sample.acked;
-        if self.in_slow_start() {
-            acked = self.slow_start(allowed(acked));
-            if acked == 0 {
-                return;
-            }
+        if !self.in_slow_start() {
+            return Some(sample.acked);
         }
-        self.additive_increase(self.cwnd, acked);
+        let left = self.slow_start(allowed(sample.acked));
+        (left > 0).then_some(left)
     }
 
     /// Begins an episode; `ssthresh` turns the window in force into the new
@@ -105,6 +114,11 @@ impl LossWindow {
     /// outside a reduction).
     pub(crate) fn remembered_ssthresh(&self, cwnd: u32) -> u32 {
         self.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
+    }
+
+    /// Whether an undo would restore the window: not where congestion was certain.
+    pub(crate) const fn can_undo(&self) -> bool {
+        self.prior_ssthresh.is_some()
     }
 
     /// Takes the last reduction back (`tcp_undo_cwnd_reduction` with

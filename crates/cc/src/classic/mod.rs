@@ -1,0 +1,155 @@
+//! Controls that Linux writes as a few hooks around its loss-based window.
+//!
+//! The TCP core keeps the window, the threshold and the state of recovery, and asks such a
+//! control only how fast to grow and how far to fall. [`Classic`] is that core; each file
+//! beside it is one control.
+
+pub(crate) mod bic;
+pub(crate) mod highspeed;
+pub(crate) mod htcp;
+pub(crate) mod hybla;
+pub(crate) mod illinois;
+mod rounds;
+pub(crate) mod scalable;
+pub(crate) mod veno;
+pub(crate) mod yeah;
+
+use narrows_base::Time;
+
+use crate::control::{CongestionControl, Control};
+use crate::progress::Progress;
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
+    Unused,
+};
+use crate::window::LossWindow;
+
+/// What a control adds to the window that it grows and shrinks (`struct tcp_congestion_ops`).
+pub(crate) trait Hooks: Send {
+    /// An ACK's RTT sample, before the state machine takes the ACK (`pkts_acked`). `state` is
+    /// the one before it.
+    fn on_delivered(&mut self, _: &LossWindow, _: RecoveryState, _: &DeliveredSample) {}
+
+    /// Lets the window grow (`cong_avoid`).
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment);
+
+    /// The threshold that follows from a window of `cwnd` packets (`ssthresh`).
+    fn ssthresh(&mut self, cwnd: u32, moment: &Moment) -> u32;
+
+    /// The sender enters a state (`set_state`), perhaps the one that it is in.
+    fn on_state(&mut self, _: RecoveryState, _: &Moment) {}
+
+    /// The last reduction was spurious (`undo_cwnd`); the window is restored besides.
+    fn on_undo(&mut self) {}
+
+    /// The flow begins to send with nothing in flight (`CA_EVENT_TX_START`), or does so after
+    /// it was idle (`CA_EVENT_CWND_RESTART`).
+    fn on_restart(&mut self, _: &Moment) {}
+
+    /// Shows the named internals.
+    fn inspect(&self, _: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// What the sender knows at an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// When it is.
+    pub(crate) now: Time,
+    /// How far the flow has come.
+    pub(crate) progress: Progress,
+}
+
+/// A control made of hooks, with the window and the state that Linux's core keeps for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Classic<H> {
+    window: LossWindow,
+    hooks: H,
+    state: RecoveryState,
+    moment: Moment,
+}
+
+impl<H: Hooks> Classic<H> {
+    /// A control that starts with `cwnd` packets.
+    pub(crate) const fn new(cwnd: u32, hooks: H) -> Self {
+        let moment = Moment { now: Time::ZERO, progress: Progress::new(0, 0) };
+        Self { window: LossWindow::new(cwnd), hooks, state: RecoveryState::Open, moment }
+    }
+
+    fn enter(&mut self, state: RecoveryState) {
+        self.state = state;
+        self.hooks.on_state(state, &self.moment);
+    }
+}
+
+impl<H: Hooks> CongestionControl for Classic<H> {
+    fn on_delivered(&mut self, sample: &DeliveredSample) {
+        self.moment = Moment { now: sample.now, progress: sample.progress };
+        self.hooks.on_delivered(&self.window, self.state, sample);
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        self.moment.now = sample.now;
+        if sample.state != self.state {
+            self.enter(sample.state);
+        }
+        if sample.may_grow {
+            self.hooks.grow(&mut self.window, sample, &self.moment);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.moment = Moment { now: event.now, progress: event.progress };
+        let (hooks, moment) = (&mut self.hooks, &self.moment);
+        self.window.on_congestion(event, |cwnd| hooks.ssthresh(cwnd, moment));
+        match event.kind {
+            Congestion::Loss => self.enter(RecoveryState::Recovery),
+            Congestion::Ecn => self.enter(RecoveryState::Cwr),
+            Congestion::Timeout { .. } => self.enter(RecoveryState::Loss),
+            // `tcp_process_tlp_ack`: CWR begins and ends with the same ACK.
+            Congestion::TailLoss => {
+                self.enter(RecoveryState::Cwr);
+                self.enter(RecoveryState::Open);
+            }
+        }
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) {
+        if self.window.can_undo() {
+            self.hooks.on_undo();
+        }
+        self.window.on_undo(event);
+    }
+
+    fn on_start(&mut self, event: &StartEvent) {
+        self.moment.now = event.now;
+        self.hooks.on_restart(&self.moment);
+    }
+
+    fn on_threshold(&mut self, ssthresh: u32) {
+        self.window.ssthresh = ssthresh;
+    }
+
+    fn on_unused(&mut self, unused: Unused) {
+        if matches!(unused, Unused::Idle { .. }) {
+            self.hooks.on_restart(&self.moment);
+        }
+        self.window.on_unused(unused);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.hooks.inspect(visit);
+    }
+
+    fn state(&self) -> &'static str {
+        self.window.phase()
+    }
+}
+
+/// Half the window, at least 2 packets (`tcp_reno_ssthresh`).
+const fn half(cwnd: u32) -> u32 {
+    if cwnd / 2 < 2 { 2 } else { cwnd / 2 }
+}
