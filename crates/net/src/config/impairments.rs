@@ -3,161 +3,25 @@
 use narrows_base::{Bytes, Duration, Packet, Stream, Time};
 
 use super::services::{bucket_fits, peakrate};
-use super::{Choice, Fallback, Fault, Info, Parameter, Role, Unit};
+use super::{Choice, Fault, Info};
+use crate::impairment;
 use crate::{
     Duplication, Element, Filter, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams,
     Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Thinning,
     ThinningParams,
 };
 
-use Fallback::{Number, Off, Required, Whole, Word};
-
 /// Every impairment, by name.
 pub static IMPAIRMENTS: &[&Info] = &[
-    &Info {
-        name: "loss",
-        title: "Random loss",
-        family: "loss",
-        summary: "loses every packet with the same probability",
-        source: "Linux netem loss random (net/sched/sch_netem.c)",
-        role: Role::Impairment,
-        parameters: &[Parameter::share("probability", Required, "of losing a packet")],
-    },
-    &Info {
-        name: "gilbert_elliott",
-        title: "Gilbert-Elliott loss",
-        family: "loss",
-        summary: "loses packets in bursts, by a chain of a good and a bad state",
-        source: "Gilbert 1960, Elliott 1963; Linux netem loss gemodel (loss_gilb_ell)",
-        role: Role::Impairment,
-        parameters: &[
-            Parameter::share("p", Required, "for each packet, of turning from good to bad"),
-            Parameter::share("r", Off, "for each packet, of turning back; 1 - p if none"),
-            Parameter::share("loss_bad", Number(1.0), "of a loss in the bad state: tc's 1-h"),
-            Parameter::share("loss_good", Number(0.0), "of a loss in the good state: tc's 1-k"),
-        ],
-    },
-    &Info {
-        name: "jitter",
-        title: "Jitter",
-        family: "delay",
-        summary: "noise in the delay that keeps the order",
-        source: "crates/net/src/impairment/jitter.rs",
-        role: Role::Impairment,
-        parameters: &[Parameter::duration("max", Required, "uniform from zero to this")],
-    },
-    &Info {
-        name: "netem",
-        title: "netem delay",
-        family: "delay",
-        summary: "a delay with noise that reorders, and packets sent ahead",
-        source: "Linux netem delay and reorder (net/sched/sch_netem.c)",
-        role: Role::Impairment,
-        parameters: &[
-            Parameter::duration("delay", Whole(0), "one way, besides the path's"),
-            Parameter::duration(
-                "jitter",
-                Whole(0),
-                "the delay is uniform from less this to plus this",
-            ),
-            Parameter::share(
-                "reorder",
-                Number(0.0),
-                "of a packet being sent at once, ahead of those delayed",
-            ),
-            Parameter::new(
-                "gap",
-                Unit::Whole,
-                Whole(0),
-                "only every so many packets; 0: every one",
-            )
-            .at_most(u32::MAX as u64),
-        ],
-    },
-    &Info {
-        name: "duplicate",
-        title: "Duplication",
-        family: "copies",
-        summary: "sends a copy right behind a packet",
-        source: "Linux netem duplicate (net/sched/sch_netem.c)",
-        role: Role::Impairment,
-        parameters: &[Parameter::share("probability", Required, "of a copy")],
-    },
-    &Info {
-        name: "route",
-        title: "Route changes",
-        family: "delay",
-        summary: "a delay, besides the path's, that changes at given times",
-        source: "crates/net/src/impairment/route.rs",
-        role: Role::Impairment,
-        parameters: &[
-            Parameter::duration("delay", Whole(0), "at first, one way"),
-            Parameter::new("delays", Unit::Delays, Off, "times with the delay from then on"),
-            Parameter::duration("every", Off, "instead, a new delay at every multiple of this")
-                .at_least(1_000_000),
-            Parameter::duration(
-                "spread",
-                Whole(0),
-                "with `every`: uniform from `delay` to that plus this",
-            ),
-            Parameter::new(
-                "overtaking",
-                Unit::Word(&["allowed", "never"]),
-                Word("allowed"),
-                "whether a packet may arrive before one that set out earlier",
-            ),
-        ],
-    },
-    &Info {
-        name: "outage",
-        title: "Outages",
-        family: "loss",
-        summary: "times in which nothing gets through",
-        source: "crates/net/src/impairment/outage.rs",
-        role: Role::Impairment,
-        parameters: &[
-            Parameter::new("outages", Unit::Spans, Off, "times with how long each lasts"),
-            Parameter::duration("every", Off, "instead, one at every multiple of this")
-                .at_least(1_000_000),
-            Parameter::duration("lasts", Whole(0), "with `every`: how long"),
-            Parameter::new(
-                "mode",
-                Unit::Word(&["drop", "hold"]),
-                Word("drop"),
-                "what becomes of packets: lost, or all leave at the end",
-            ),
-        ],
-    },
-    &Info {
-        name: "policer",
-        title: "Policer",
-        family: "bucket",
-        summary: "drops what exceeds a rate and a burst; nothing waits",
-        source: "Linux act_police (net/sched/act_police.c), conform-exceed drop",
-        role: Role::Impairment,
-        parameters: &[
-            Parameter::new("rate", Unit::Rate, Required, "the rate in the long run").positive(),
-            Parameter::new("burst", Unit::Bytes, Required, "bytes that may pass at once"),
-            Parameter::new("peakrate", Unit::Rate, Off, "the rate within a burst").positive(),
-            Parameter::new("mtu", Unit::Bytes, Off, "the depth of the peak rate's bucket"),
-            Parameter::new("overhead", Unit::Bytes, Whole(0), "of each packet, besides IP's")
-                .at_most(10_000),
-        ],
-    },
-    &Info {
-        name: "ack_thinning",
-        title: "ACK thinning",
-        family: "acks",
-        summary: "holds acknowledgements and merges those of a flow into one",
-        source: "RFC 3449 section 5.2 (decimation, ACK filtering)",
-        role: Role::Impairment,
-        parameters: &[
-            Parameter::new("max", Unit::Packets, Required, "that become one; up to 200 were seen")
-                .positive()
-                .at_most(100_000),
-            Parameter::duration("hold", Required, "how long one is held for others to come"),
-        ],
-    },
+    &impairment::loss::INFO,
+    &impairment::gilbert_elliott::INFO,
+    &impairment::jitter::INFO,
+    &impairment::netem::INFO,
+    &impairment::duplication::INFO,
+    &impairment::route::INFO,
+    &impairment::outage::INFO,
+    &impairment::policer::INFO,
+    &impairment::thinning::INFO,
 ];
 
 /// What an impairment must know of the packets' bodies to merge acknowledgements.

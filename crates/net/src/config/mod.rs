@@ -13,5 +13,3 @@ pub use narrows_base::registry::{
     Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Value, check, info,
 };
 pub use services::{AnyLink, LinkChoice, SERVICES, link, service_fits};
-
-pub(crate) use crate::queue::SHORTEST_PERIOD;

@@ -2,129 +2,22 @@
 
 use narrows_base::{Bytes, Rate, Stream, Time};
 
-use super::{Choice, Fallback, Fault, Info, Parameter, Role, SHORTEST_PERIOD, Unit, queue};
+use super::{Choice, Fault, Info, queue};
+use crate::queue::tbf as bucket;
+use crate::service;
 use crate::{
     AnyServed, Cellular, CellularParams, Limit, Link, Queue, QueueDiscipline as _, RateProcess,
     Served, Service, SteppedRate, Tbf, TbfParams, Trace, Wifi, WifiParams,
 };
 
-use Fallback::{LinkRate, Off, Required, Whole};
-
 /// Every way to serve a queue, by name.
 pub static SERVICES: &[&Info] = &[
-    &Info {
-        name: "constant",
-        title: "Constant rate",
-        family: "rate",
-        summary: "one packet after the other at the link's rate",
-        source: "the model of a serialiser; its fractions of a ns add up exactly",
-        role: Role::Service,
-        parameters: &[],
-    },
-    &Info {
-        name: "steps",
-        title: "Rate in steps",
-        family: "rate",
-        summary: "a rate that changes at given times, also within a packet",
-        source: "crates/net/src/service/steps.rs",
-        role: Role::Service,
-        parameters: &[Parameter::new(
-            "rates",
-            Unit::Rates,
-            Required,
-            "times with the rate from then on; before, it is the link's; 0bit is an outage",
-        )],
-    },
-    &Info {
-        name: "trace",
-        title: "Recorded trace",
-        family: "rate",
-        summary: "the delivery opportunities of a recorded link, over and over",
-        source: "mahimahi's format and rule (src/frontend/link_queue.cc)",
-        role: Role::Service,
-        parameters: &[Parameter::new(
-            "file",
-            Unit::Opportunities,
-            Required,
-            "a line for each packet that may pass, with its ms; beside the specification",
-        )],
-    },
-    &Info {
-        name: "tbf",
-        title: "Token bucket",
-        family: "bucket",
-        summary: "a token bucket in front of a faster device: bursts after idle times",
-        source: "Linux net/sched/sch_tbf.c; rates and bytes are those of Ethernet frames",
-        role: Role::Service,
-        parameters: &[
-            Parameter::new("rate", Unit::Rate, LinkRate, "the rate in the long run").positive(),
-            Parameter::new("burst", Unit::Bytes, Required, "bytes that may leave at once"),
-            Parameter::new("peakrate", Unit::Rate, Off, "the rate within a burst").positive(),
-            Parameter::new("mtu", Unit::Bytes, Off, "the depth of the peak rate's bucket"),
-            Parameter::new("device", Unit::Rate, Whole(1_000_000_000), "the rate of the device")
-                .positive(),
-        ],
-    },
-    &Info {
-        name: "cellular",
-        title: "Cellular slots",
-        family: "radio",
-        summary: "slots, with a grant of bytes in each that may depend on what waits",
-        source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
-        role: Role::Service,
-        parameters: &[
-            Parameter::new("slot", Unit::Duration, Fallback::ms(1), "from one grant to the next")
-                .at_least(SHORTEST_PERIOD),
-            Parameter::new(
-                "min_rate",
-                Unit::Rate,
-                Off,
-                "the rate at an empty queue, growing to the link's; the link's, always, if none",
-            )
-            .positive(),
-            Parameter::new(
-                "full_backlog",
-                Unit::Bytes,
-                Whole(100_000),
-                "what must wait for the full rate",
-            )
-            .positive(),
-        ],
-    },
-    &Info {
-        name: "wifi",
-        title: "Wi-Fi batches",
-        family: "radio",
-        summary: "batches: access to the medium, then what waits up to a limit, all at once",
-        source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
-        role: Role::Service,
-        parameters: &[
-            Parameter::new("phy_rate", Unit::Rate, LinkRate, "the rate within a batch").positive(),
-            Parameter::new(
-                "access",
-                Unit::Duration,
-                Fallback::us(150),
-                "what a batch costs besides its packets: waiting, preamble, acknowledgement",
-            ),
-            Parameter::new(
-                "contention",
-                Unit::Duration,
-                Fallback::us(135),
-                "at most, at random: backoff",
-            ),
-            Parameter::new("max_packets", Unit::Packets, Whole(64), "in a batch")
-                .positive()
-                .at_most(100_000),
-            Parameter::new(
-                "max_time",
-                Unit::Duration,
-                Fallback::ms(4),
-                "no packet is added beyond",
-            ),
-            Parameter::new("overhead", Unit::Bytes, Whole(40), "of each packet, besides IP's")
-                .at_most(10_000),
-        ],
-    },
+    &service::constant::INFO,
+    &service::steps::INFO,
+    &service::trace::INFO,
+    &bucket::INFO,
+    &service::cellular::INFO,
+    &service::wifi::INFO,
 ];
 
 /// What a link is made of.

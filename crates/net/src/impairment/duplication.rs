@@ -1,9 +1,21 @@
 //! Packets that arrive twice.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};
 
 use crate::departures::Departures;
 use crate::{Departure, Element};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "duplicate",
+    title: "Duplication",
+    family: "copies",
+    summary: "sends a copy right behind a packet",
+    source: "Linux netem duplicate (net/sched/sch_netem.c)",
+    role: Role::Impairment,
+    parameters: &[Parameter::share("probability", Fallback::Required, "of a copy")],
+};
 
 /// Sends a copy right behind a packet with a probability, as `tc`'s `netem
 /// duplicate` does.

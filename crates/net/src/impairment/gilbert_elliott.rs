@@ -1,9 +1,30 @@
 //! Losses that come in bursts.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};
 
 use super::{Fate, Rule};
 use crate::DropReason;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "gilbert_elliott",
+    title: "Gilbert-Elliott loss",
+    family: "loss",
+    summary: "loses packets in bursts, by a chain of a good and a bad state",
+    source: "Gilbert 1960, Elliott 1963; Linux netem loss gemodel (loss_gilb_ell)",
+    role: Role::Impairment,
+    parameters: &[
+        Parameter::share("p", Fallback::Required, "for each packet, of turning from good to bad"),
+        Parameter::share("r", Fallback::Off, "for each packet, of turning back; 1 - p if none"),
+        Parameter::share("loss_bad", Fallback::Number(1.0), "of a loss in the bad state: tc's 1-h"),
+        Parameter::share(
+            "loss_good",
+            Fallback::Number(0.0),
+            "of a loss in the good state: tc's 1-k",
+        ),
+    ],
+};
 
 /// The parameters of `tc`'s `netem loss gemodel`, as probabilities. The default
 /// loses nothing: the state never turns bad.

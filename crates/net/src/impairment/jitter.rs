@@ -1,9 +1,21 @@
 //! Noise in the delay.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Duration, Packet, Stream, Time};
 
 use crate::departures::Departures;
 use crate::{Departure, Element};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "jitter",
+    title: "Jitter",
+    family: "delay",
+    summary: "noise in the delay that keeps the order",
+    source: "crates/net/src/impairment/jitter.rs",
+    role: Role::Impairment,
+    parameters: &[Parameter::duration("max", Fallback::Required, "uniform from zero to this")],
+};
 
 /// Noise that keeps the order: each packet waits for a uniform time between zero
 /// and a maximum, and for the packet before it.

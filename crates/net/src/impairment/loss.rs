@@ -1,9 +1,21 @@
 //! Losses that have nothing to do with congestion.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};
 
 use super::{Fate, Rule};
 use crate::DropReason;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "loss",
+    title: "Random loss",
+    family: "loss",
+    summary: "loses every packet with the same probability",
+    source: "Linux netem loss random (net/sched/sch_netem.c)",
+    role: Role::Impairment,
+    parameters: &[Parameter::share("probability", Fallback::Required, "of losing a packet")],
+};
 
 /// Loses each packet with the same probability, independently of the others.
 ///

@@ -1,15 +1,15 @@
 //! What a path does to packets besides queueing and delay, an element each.
 
-mod duplication;
+pub(crate) mod duplication;
 mod filter;
-mod gilbert_elliott;
-mod jitter;
-mod loss;
-mod netem;
-mod outage;
-mod policer;
-mod route;
-mod thinning;
+pub(crate) mod gilbert_elliott;
+pub(crate) mod jitter;
+pub(crate) mod loss;
+pub(crate) mod netem;
+pub(crate) mod outage;
+pub(crate) mod policer;
+pub(crate) mod route;
+pub(crate) mod thinning;
 
 pub use duplication::Duplication;
 pub use filter::{Fate, Filter, Rule};

@@ -1,9 +1,40 @@
 //! Delay as netem has it: jitter that reorders, and packets sent ahead.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Stream, Time};
 
 use crate::schedule::Schedule;
 use crate::{Departure, Element};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "netem",
+    title: "netem delay",
+    family: "delay",
+    summary: "a delay with noise that reorders, and packets sent ahead",
+    source: "Linux netem delay and reorder (net/sched/sch_netem.c)",
+    role: Role::Impairment,
+    parameters: &[
+        Parameter::duration("delay", Fallback::Whole(0), "one way, besides the path's"),
+        Parameter::duration(
+            "jitter",
+            Fallback::Whole(0),
+            "the delay is uniform from less this to plus this",
+        ),
+        Parameter::share(
+            "reorder",
+            Fallback::Number(0.0),
+            "of a packet being sent at once, ahead of those delayed",
+        ),
+        Parameter::new(
+            "gap",
+            Unit::Whole,
+            Fallback::Whole(0),
+            "only every so many packets; 0: every one",
+        )
+        .at_most(u32::MAX as u64),
+    ],
+};
 
 /// The parameters of `tc`'s netem that have to do with delay; the defaults are
 /// Linux's: nothing happens. Its correlations and its tables of distributions

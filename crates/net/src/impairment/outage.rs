@@ -1,9 +1,32 @@
 //! Times in which nothing gets through.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
 
 use super::{Fate, Rule};
 use crate::DropReason;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "outage",
+    title: "Outages",
+    family: "loss",
+    summary: "times in which nothing gets through",
+    source: "crates/net/src/impairment/outage.rs",
+    role: Role::Impairment,
+    parameters: &[
+        Parameter::new("outages", Unit::Spans, Fallback::Off, "times with how long each lasts"),
+        Parameter::duration("every", Fallback::Off, "instead, one at every multiple of this")
+            .at_least(1_000_000),
+        Parameter::duration("lasts", Fallback::Whole(0), "with `every`: how long"),
+        Parameter::new(
+            "mode",
+            Unit::Word(&["drop", "hold"]),
+            Fallback::Word("drop"),
+            "what becomes of packets: lost, or all leave at the end",
+        ),
+    ],
+};
 
 /// What becomes of packets that arrive during an outage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,30 @@
 //! A policer: what exceeds a rate and its burst is dropped, nothing waits.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Packet, Rate, Time};
 
 use super::{Fate, Rule};
 use crate::DropReason;
 use crate::bucket::Bucket;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "policer",
+    title: "Policer",
+    family: "bucket",
+    summary: "drops what exceeds a rate and a burst; nothing waits",
+    source: "Linux act_police (net/sched/act_police.c), conform-exceed drop",
+    role: Role::Impairment,
+    parameters: &[
+        Parameter::new("rate", Unit::Rate, Fallback::Required, "the rate in the long run")
+            .positive(),
+        Parameter::bytes("burst", Fallback::Required, "bytes that may pass at once"),
+        Parameter::new("peakrate", Unit::Rate, Fallback::Off, "the rate within a burst").positive(),
+        Parameter::bytes("mtu", Fallback::Off, "the depth of the peak rate's bucket"),
+        Parameter::bytes("overhead", Fallback::Whole(0), "of each packet, besides IP's")
+            .at_most(10_000),
+    ],
+};
 
 /// The parameters of `tc`'s police action. It demands the first two, so that
 /// they have no default.

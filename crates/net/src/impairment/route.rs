@@ -1,9 +1,41 @@
 //! A delay that changes at given times.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
 
 use crate::schedule::Schedule;
 use crate::{Departure, Element};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "route",
+    title: "Route changes",
+    family: "delay",
+    summary: "a delay, besides the path's, that changes at given times",
+    source: "crates/net/src/impairment/route.rs",
+    role: Role::Impairment,
+    parameters: &[
+        Parameter::duration("delay", Fallback::Whole(0), "at first, one way"),
+        Parameter::new("delays", Unit::Delays, Fallback::Off, "times with the delay from then on"),
+        Parameter::duration(
+            "every",
+            Fallback::Off,
+            "instead, a new delay at every multiple of this",
+        )
+        .at_least(1_000_000),
+        Parameter::duration(
+            "spread",
+            Fallback::Whole(0),
+            "with `every`: uniform from `delay` to that plus this",
+        ),
+        Parameter::new(
+            "overtaking",
+            Unit::Word(&["allowed", "never"]),
+            Fallback::Word("allowed"),
+            "whether a packet may arrive before one that set out earlier",
+        ),
+    ],
+};
 
 /// What happens when a packet's delay is shorter than that of one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Duration, FlowId, Packet, Time};
 
 use crate::departures::Departures;
 use crate::{Departure, DropReason, Dropped, Element};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "ack_thinning",
+    title: "ACK thinning",
+    family: "acks",
+    summary: "holds acknowledgements and merges those of a flow into one",
+    source: "RFC 3449 section 5.2 (decimation, ACK filtering)",
+    role: Role::Impairment,
+    parameters: &[
+        Parameter::packets("max", Fallback::Required, "that become one; up to 200 were seen")
+            .positive()
+            .at_most(100_000),
+        Parameter::duration("hold", Fallback::Required, "how long one is held for others to come"),
+    ],
+};
 
 /// How packets are thinned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ mod pie;
 mod red;
 mod red_average;
 mod registry;
-mod tbf;
+pub(crate) mod tbf;
 mod verdicts;
 mod waiting;
 

@@ -1,11 +1,36 @@
 //! The token bucket filter: a rate with bursts after idle times.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
 use super::waiting::frame_bytes;
 use super::{DropTail, Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 use crate::bucket::Bucket;
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "tbf",
+    title: "Token bucket",
+    family: "bucket",
+    summary: "a token bucket in front of a faster device: bursts after idle times",
+    source: "Linux net/sched/sch_tbf.c; rates and bytes are those of Ethernet frames",
+    role: Role::Service,
+    parameters: &[
+        Parameter::new("rate", Unit::Rate, Fallback::LinkRate, "the rate in the long run")
+            .positive(),
+        Parameter::bytes("burst", Fallback::Required, "bytes that may leave at once"),
+        Parameter::new("peakrate", Unit::Rate, Fallback::Off, "the rate within a burst").positive(),
+        Parameter::bytes("mtu", Fallback::Off, "the depth of the peak rate's bucket"),
+        Parameter::new(
+            "device",
+            Unit::Rate,
+            Fallback::Whole(1_000_000_000),
+            "the rate of the device",
+        )
+        .positive(),
+    ],
+};
 
 /// The parameters of `tc`'s tbf. It demands the first three, so that they have
 /// no default. Bytes and rates are those of Ethernet frames, as in Linux.

@@ -1,8 +1,36 @@
 //! Cellular networks: slots, at a rate that may depend on what waits.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
 use crate::{Port, Service};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "cellular",
+    title: "Cellular slots",
+    family: "radio",
+    summary: "slots, with a grant of bytes in each that may depend on what waits",
+    source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
+    role: Role::Service,
+    parameters: &[
+        Parameter::duration("slot", Fallback::ms(1), "from one grant to the next")
+            .at_least(crate::queue::SHORTEST_PERIOD),
+        Parameter::new(
+            "min_rate",
+            Unit::Rate,
+            Fallback::Off,
+            "the rate at an empty queue, growing to the link's; the link's, always, if none",
+        )
+        .positive(),
+        Parameter::bytes(
+            "full_backlog",
+            Fallback::Whole(100_000),
+            "what must wait for the full rate",
+        )
+        .positive(),
+    ],
+};
 
 /// How slots are granted. The defaults are a full rate of 50 Mbit/s in slots of 1 ms
 /// (LTE's subframe, 3GPP TS 36.211 section 4), whatever waits.

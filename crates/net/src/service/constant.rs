@@ -1,6 +1,18 @@
 //! One rate at all times.
 
+use narrows_base::registry::{Info, Role};
 use narrows_base::{Bytes, Rate, Time};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "constant",
+    title: "Constant rate",
+    family: "rate",
+    summary: "one packet after the other at the link's rate",
+    source: "the model of a serialiser; its fractions of a ns add up exactly",
+    role: Role::Service,
+    parameters: &[],
+};
 
 const NANOS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000;
 

@@ -1,12 +1,12 @@
 //! How a link serves its queue.
 
-mod cellular;
-mod constant;
+pub(crate) mod cellular;
+pub(crate) mod constant;
 mod rate;
-mod steps;
-mod trace;
+pub(crate) mod steps;
+pub(crate) mod trace;
 mod transmitter;
-mod wifi;
+pub(crate) mod wifi;
 
 use narrows_base::{Packet, Time};
 

@@ -1,6 +1,23 @@
 //! A rate that changes at given times.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Rate, Time};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "steps",
+    title: "Rate in steps",
+    family: "rate",
+    summary: "a rate that changes at given times, also within a packet",
+    source: "crates/net/src/service/steps.rs",
+    role: Role::Service,
+    parameters: &[Parameter::new(
+        "rates",
+        Unit::Rates,
+        Fallback::Required,
+        "times with the rate from then on; before, it is the link's; 0bit is an outage",
+    )],
+};
 
 /// Bits per second times ns in a byte.
 const NANOS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000;

@@ -3,7 +3,24 @@
 use std::fmt;
 use std::sync::Arc;
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Time};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "trace",
+    title: "Recorded trace",
+    family: "rate",
+    summary: "the delivery opportunities of a recorded link, over and over",
+    source: "mahimahi's format and rule (src/frontend/link_queue.cc)",
+    role: Role::Service,
+    parameters: &[Parameter::new(
+        "file",
+        Unit::Opportunities,
+        Fallback::Required,
+        "a line for each packet that may pass, with its ms; beside the specification",
+    )],
+};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 

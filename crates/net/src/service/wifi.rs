@@ -1,8 +1,35 @@
 //! Wi-Fi: batches, made by frame aggregation.
 
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use crate::{Port, Service};
+
+/// The registry's entry.
+pub(crate) static INFO: Info = Info {
+    name: "wifi",
+    title: "Wi-Fi batches",
+    family: "radio",
+    summary: "batches: access to the medium, then what waits up to a limit, all at once",
+    source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
+    role: Role::Service,
+    parameters: &[
+        Parameter::new("phy_rate", Unit::Rate, Fallback::LinkRate, "the rate within a batch")
+            .positive(),
+        Parameter::duration(
+            "access",
+            Fallback::us(150),
+            "what a batch costs besides its packets: waiting, preamble, acknowledgement",
+        ),
+        Parameter::duration("contention", Fallback::us(135), "at most, at random: backoff"),
+        Parameter::packets("max_packets", Fallback::Whole(64), "in a batch")
+            .positive()
+            .at_most(100_000),
+        Parameter::duration("max_time", Fallback::ms(4), "no packet is added beyond"),
+        Parameter::bytes("overhead", Fallback::Whole(40), "of each packet, besides IP's")
+            .at_most(10_000),
+    ],
+};
 
 /// How batches are made. The defaults are those of one Wi-Fi station (802.11ac)
 /// without rivals; measured values vary.
