@@ -43,6 +43,7 @@
 
 mod bucket;
 pub mod config;
+pub mod contract;
 mod departures;
 mod element;
 mod impairment;
