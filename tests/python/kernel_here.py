@@ -6,6 +6,7 @@ from functools import cache
 
 from narrows.backends import get_backend
 from narrows.errors import InputError
+from narrows.store import RunResult
 
 
 @cache
@@ -16,3 +17,8 @@ def kernel_missing() -> str:
     except InputError as error:
         return str(error)
     return ""
+
+
+def on_time(result: RunResult) -> bool:
+    """Whether the machine kept up with a run; how fast it was says nothing if it didn't."""
+    return result.info.invalid is None
