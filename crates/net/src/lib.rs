@@ -62,8 +62,8 @@ pub use impairment::{
     Thinning, ThinningParams,
 };
 pub use line::Line;
-pub use link::{AnyServed, Counters, Link, QueueState, Served};
-pub use port::Port;
+pub use link::{AnyServed, Link, QueueState, Served};
+pub use port::{Counters, Port};
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
     FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,

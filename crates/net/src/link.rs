@@ -2,26 +2,11 @@
 
 use narrows_base::{Bytes, Packet, Time};
 
-use crate::port::Due;
+use crate::port::{Counters, Due};
 use crate::{
     Departure, Dropped, Element, Port, Queue, QueueDiscipline as _, RateProcess, Service,
     Transmitter,
 };
-
-/// What has passed a link since the beginning of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that arrived, dropped ones included.
-    pub arrived_packets: u64,
-    /// Packets that the queue discipline dropped.
-    pub dropped_packets: u64,
-    /// Packets that the queue discipline marked.
-    pub marked_packets: u64,
-    /// Packets whose transmission has ended.
-    pub forwarded_packets: u64,
-    /// Bytes of these packets.
-    pub forwarded_bytes: Bytes,
-}
 
 /// What a link says of its queue, as of the last instant that it has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,22 @@
 use narrows_base::{Bytes, Packet, Time};
 
 use crate::departures::Departures;
-use crate::{Counters, Departure, Queue, QueueDiscipline, Verdicts};
+use crate::{Departure, Queue, QueueDiscipline, Verdicts};
+
+/// What has passed a link since the beginning of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that arrived, dropped ones included.
+    pub arrived_packets: u64,
+    /// Packets that the queue discipline dropped.
+    pub dropped_packets: u64,
+    /// Packets that the queue discipline marked.
+    pub marked_packets: u64,
+    /// Packets whose transmission has ended.
+    pub forwarded_packets: u64,
+    /// Bytes of these packets.
+    pub forwarded_bytes: Bytes,
+}
 
 /// A link's queue, what has left it, and the counts: what a [`Service`](crate::Service)
 /// works with.
