@@ -460,6 +460,7 @@ def _unraisable(
 def _status(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     """Runs a command and turns whatever it raises into words and a status."""
     try:
+        _check_names(arguments)
         return _dispatch(arguments)
     except InputError as error:
         _complain(str(problem) for problem in error.problems)
@@ -482,6 +483,14 @@ def _status(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)
         return _stop() if interrupts else _apologise(error)
+
+
+def _check_names(arguments: Sequence[str]) -> None:
+    """Raises InputError for a word that isn't UTF-8: pages and tables couldn't hold it."""
+    for argument in arguments:
+        if not argument.isascii() and argument != argument.encode(errors="replace").decode():
+            found = f"{argument!a}, which is not UTF-8"
+            raise InputError.at("command line", found, "a name in UTF-8")
 
 
 def _stop() -> int:
