@@ -80,6 +80,7 @@ instructions: setup ## instructions per packet, which don't depend on the machin
 	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario
 
 reference: setup ## renew what is made from the sources: Python classes, reference, notebooks
+	$(BIN)/python tools/generate_scenario.py
 	$(BIN)/python tools/generate_tables.py
 	$(BIN)/python tools/generate_reference.py
 	$(BIN)/python tools/generate_paths.py

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from narrows import _native
-from narrows.spec.elements import show_default, show_values
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "controls.md"
 _BLOCK = re.compile(r"(<!-- controls -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -34,7 +33,7 @@ def _control(entry: Mapping[str, Any]) -> Iterator[str]:
         return
     yield "| Option | Values | Default | |\n| --- | --- | --- | --- |"
     for option in entry["parameters"]:
-        cells = (show_values(option), show_default(option), option["what"])
+        cells = (option["values"], option["shown"], option["what"])
         yield f"| `{option['name']}` | {' | '.join(cells)} |"
     yield ""
 

@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from narrows.spec import registry
-from narrows.spec.elements import show_default, show_room
-from narrows.spec.presets import presets
-from narrows.spec.toml import inline
 
 Entry = Mapping[str, Any]
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "paths.md"
@@ -33,9 +30,9 @@ def _elements(entries: Mapping[str, Entry]) -> str:
 def _element(name: str, entry: Entry) -> Iterator[str]:
     yield f"#### `{name}`\n"
     yield f"{_sentence(entry['summary'])} Source: {entry['source']}.\n"
-    rows = [(p["name"], p["unit"], show_default(p), p["what"]) for p in entry["parameters"]]
+    rows = [(p["name"], p["unit"], p["shown"], p["what"]) for p in entry["parameters"]]
     if entry["room"][0]:
-        rows.insert(0, ("limit", show_room(entry), "`path.buffer`", "what may wait"))
+        rows.insert(0, ("limit", entry["limit"], "`path.buffer`", "what may wait"))
     if not rows:
         yield "No parameters.\n"
         return
@@ -46,15 +43,15 @@ def _element(name: str, entry: Entry) -> Iterator[str]:
 
 
 def _presets() -> str:
-    return "\n".join("\n".join(_preset(name, entry)) for name, entry in presets().items())
+    return "\n".join("\n".join(_preset(preset)) for preset in registry.presets().values())
 
 
-def _preset(name: str, entry: Entry) -> Iterator[str]:
-    yield f"#### `{name}`\n"
-    yield f"{_sentence(entry['summary'])} Source: {entry['source']}.\n"
+def _preset(preset: registry.Preset) -> Iterator[str]:
+    yield f"#### `{preset.name}`\n"
+    yield f"{_sentence(preset.summary)} Source: {preset.source}.\n"
     yield "```toml"
-    for key, value in entry["path"].items():
-        yield f"{key} = {inline(value)}"
+    for key, value in preset.path:
+        yield f"{key} = {value}"
     yield "```\n"
 
 

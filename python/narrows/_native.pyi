@@ -211,9 +211,6 @@ def ccas() -> list[dict[str, Any]]:
     None), `paces` whether it sets the pacing rate itself.
     """
 
-def respelled(cca: str, option: str, number: float) -> str | None:
-    """How an option that was once a bare number is written today, or None."""
-
 def queues() -> list[dict[str, Any]]:
     """The queue disciplines: `name`, `title`, `family`, `summary`, `source`, `room`, `parameters`.
 
@@ -238,3 +235,129 @@ def tables() -> list[dict[str, Any]]:
     A column is a dict of `name`, `type` ("float64", "uint32", "uint64", "text" or "flag"),
     `unit`, `null` (where it is null, or None) and `meaning`.
     """
+
+MAX_NAME: Final[int]
+"""Characters of a name in a specification, at most."""
+
+MAX_DURATION_NS: Final[int]
+"""The longest duration of a specification, in ns."""
+
+MAX_FLOWS: Final[int]
+"""Flows of a run, at most."""
+
+CERTAIN: Final[int]
+"""A probability of 1 in the tables of distributions."""
+
+MAX_TRIALS: Final[int]
+"""Trials of a combination, at most."""
+
+class SpecificationError(ValueError):
+    """What is wrong with a specification.
+
+    The argument is a list of tuples: origin, line, column, place, what was found, and what
+    would be right. The first three may be None.
+    """
+
+@final
+class SpecOutput:
+    """A checked specification."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def trials(self) -> int: ...
+    @property
+    def groups(self) -> list[str]: ...
+    @property
+    def expect(self) -> str:
+        """A JSON list of `metric`, `at_least`, `at_most` and `where`."""
+    def scenario(self, trial: int) -> str:
+        """The scenario of a trial, from 1 on, as canonical JSON."""
+
+@final
+class StudyOutput:
+    """A study."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def design(self) -> str: ...
+    @property
+    def axes(self) -> list[tuple[str, str, int]]:
+        """The place, the values as a JSON list, and the number of the group."""
+    @property
+    def until(self) -> tuple[str, float, bool, int] | None:
+        """Metric, width, whether it is a part of the mean, and the most trials."""
+    def points(self) -> list[str]:
+        """The combinations, each as a JSON list of pairs of a place and a value."""
+    def specification(
+        self,
+        point: int,
+        file: Callable[[str], str],
+        control: Callable[[str, Mapping[str, object]], tuple[str, str]],
+        also: list[str],
+    ) -> SpecOutput:
+        """The specification of a combination, from 0 on, as `SpecSource.specification`."""
+
+@final
+class SpecSource:
+    """The text of a specification or a study, TOML or JSON, with changes.
+
+    A change is a text `PLACE=VALUE` and the option that it came from.
+    """
+
+    def __new__(
+        cls,
+        text: str,
+        name: str,
+        file: str | None = None,
+        changes: list[tuple[str, str]] = ...,
+        json: bool = False,
+    ) -> SpecSource: ...
+    def renewed_text(self) -> str | None:
+        """The TOML text that gives the same, if the original text doesn't."""
+    def specification(
+        self,
+        file: Callable[[str], str],
+        control: Callable[[str, Mapping[str, object]], tuple[str, str]],
+        also: list[str],
+    ) -> SpecOutput:
+        """The checked specification; raises SpecificationError.
+
+        `file` gives the text of a file, or raises ValueError with what was found instead.
+        `control` gives file and text of an own control's module, or raises ValueError with a
+        list of tuples: "cca" or "options", what was found, and what would be right. `also`
+        names controls that the back end has.
+        """
+    def study(self) -> StudyOutput:
+        """The study; raises SpecificationError."""
+
+def quantity(text: str) -> tuple[str, float] | None:
+    """The kind of a quantity ("rate", "duration", "b", "pkt", "bdp") and its number."""
+
+def format_duration(ns: int) -> str:
+    """A duration in ns in its usual spelling, such as "25ms"."""
+
+def quote(text: str, most: int = 64) -> str:
+    """`text` in double quotes, shortened and with control characters escaped."""
+
+def nearest(word: str, known: list[str]) -> str | None:
+    """The known word closest to `word`, whatever its case; None if none is close."""
+
+def parse_place(text: str) -> str | None:
+    """The usual spelling of a place, such as "flows[0].cca"; None if it can be none."""
+
+def to_toml(document: str, inline: bool = False) -> str:
+    """A JSON document as TOML; with `inline`, a single value."""
+
+def leaves(text: str) -> str:
+    """Every single value of a TOML document, as a JSON table of places."""
+
+def presets() -> list[tuple[str, str, str, list[tuple[str, str]]]]:
+    """The paths that have a name: name, summary, source, and keys with their values as TOML."""
+
+def schema() -> str:
+    """A JSON Schema of specifications and studies."""
+
+def sections() -> str:
+    """The sections of a specification and their keys, as JSON."""

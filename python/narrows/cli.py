@@ -165,12 +165,12 @@ def _permission(places: list[str] | None, sets: list[str] | None) -> AbstractCon
 
 def _overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
     """`--trials` and `--seed` are short for `--set`, and come after it."""
-    from narrows.spec import parse_override
+    from narrows.spec import Override
 
-    changes = [parse_override(text) for text in sets]
+    changes = [Override(text) for text in sets]
     for name, value in (("trials", trials), ("seed", seed)):
         if value is not None:
-            changes.append(parse_override(f"run.{name}={value}", origin=f"--{name}"))
+            changes.append(Override(f"run.{name}={value}", f"--{name}"))
     return changes
 
 
@@ -199,6 +199,16 @@ def list_(
     from narrows.listing import listing
 
     print_list(listing(kind.value, backend))
+
+
+@app.command()
+def schema() -> None:
+    """Print a JSON Schema of specifications, with which editors complete and check TOML."""
+    import json
+
+    from narrows import _native
+
+    print(json.dumps(json.loads(_native.schema()), indent=1))
 
 
 @app.command()

@@ -13,17 +13,27 @@ class Problem:
 
     `place` is a dotted path such as `flows[1].cca`, a line of a file or an
     option; `file` the file it stands in, if any; `found` what is there;
-    `remedy` what would be right.
+    `remedy` what would be right; `line` and `column`, both from 1 on, where in the file.
     """
 
     place: str
     found: str
     remedy: str
     file: str | None = None
+    line: int | None = None
+    column: int | None = None
 
     def __str__(self) -> str:
-        where = ": ".join(part for part in (self.file, self.place) if part)
+        where = ": ".join(part for part in (self._origin(), self.place) if part)
         return f"{where}: found {self.found}; {self.remedy} would be right"
+
+    def _origin(self) -> str:
+        """The file, with the line where it is known; of a text without a file, the line."""
+        if self.line is None:
+            return self.file or ""
+        if self.file is None:
+            return f"line {self.line}, column {self.column}"
+        return f"{self.file}:{self.line}:{self.column}"
 
 
 class NarrowsError(Exception):

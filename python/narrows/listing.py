@@ -7,9 +7,6 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.spec import registry
-from narrows.spec.elements import show_default, show_room
-from narrows.spec.presets import presets
-from narrows.spec.toml import inline
 
 Row = tuple[str, str]
 """A name and what it means."""
@@ -34,16 +31,16 @@ def _ccas() -> Iterator[Row]:
 def _queues() -> Iterator[Row]:
     for name, entry in registry.queues().items():
         yield name, f"{entry['summary']} ({entry['source']})"
-        yield "  limit", f"room: {show_room(entry)}; `path.buffer` sets it"
+        yield "  limit", f"room: {entry['limit']}; `path.buffer` sets it"
         yield from _parameters(entry)
 
 
 def _paths() -> Iterator[Row]:
-    for name, preset in presets().items():
-        yield name, str(preset["summary"])
-        yield "  source", str(preset["source"])
-        for key, value in preset["path"].items():
-            yield f"  {key}", inline(value)
+    for name, preset in registry.presets().items():
+        yield name, preset.summary
+        yield "  source", preset.source
+        for key, value in preset.path:
+            yield f"  {key}", value
 
 
 def _services() -> Iterator[Row]:
@@ -67,7 +64,7 @@ def _profiles() -> Iterator[Row]:
 
 def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
     for parameter in entry["parameters"]:
-        standard = show_default(parameter)
+        standard = parameter["shown"]
         default = standard if parameter["required"] else f"default {standard}"
         yield f"  {parameter['name']}", f"{parameter['what']} ({parameter['unit']}, {default})"
 

@@ -47,9 +47,10 @@ def test_a_path_of_several_links_is_what_it_says() -> None:
         impairments=[loss],
     )
     spec = parse(small(path=path).toml(), "").spec
-    assert [known.name for known in spec.path.links] == ["second"]
-    assert spec.path.reverse is not None
-    assert len(spec.path.impairments) == 1
+    path = spec.scenario["path"]
+    assert [known["name"] for known in path["links"]] == ["second"]
+    assert path["reverse"] is not None
+    assert len(path["impairments"]) == 1
 
 
 def test_the_classes_are_those_of_the_models() -> None:
@@ -165,4 +166,5 @@ def test_every_public_name_is_there() -> None:
 
 def test_a_preset_stands_in_for_the_fields_of_a_path() -> None:
     spec = parse(small(path=nw.Path(preset="lte", rtt="30ms")).toml(), "").spec
-    assert (spec.path.rate, spec.path.rtt) == (50_000_000, 30_000_000)
+    path = spec.scenario["path"]
+    assert (path["rate_bps"], path["rtt_ns"]) == (50_000_000, 30_000_000)

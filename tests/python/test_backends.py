@@ -80,12 +80,12 @@ def test_progress_can_stop_a_run() -> None:
     ("message", "place", "found", "remedy"),
     [
         (
-            "path.rate_bps: found 0; a rate above zero is needed",
+            "path.rate_bps: found 0; a rate above zero would be right",
             "path.rate_bps",
             "0",
             "a rate above zero",
         ),
-        ("flows[1].cca: found x; one of a, b", "flows[1].cca", "x", "one of a, b"),
+        ("flows[1].cca: found x; one of a, b would be right", "flows[1].cca", "x", "one of a, b"),
         ("EOF at line 1", "scenario", "EOF at line 1", "a scenario that the engine takes"),
     ],
 )

@@ -15,7 +15,7 @@ from narrows.metrics.summary import summarise
 from narrows.metrics.tables import summary_tables
 from narrows.plan import plan
 from narrows.spec import load, registry
-from narrows.spec.presets import presets
+from narrows.spec.registry import presets
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "experiments" / "elements").glob("*.toml"))

@@ -228,7 +228,7 @@ def test_a_module_is_found_where_python_looks(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(home)
     spec = tmp_path / "own.toml"
     spec.write_text(SPEC.replace("mine:Mine", "narrows_test_elsewhere:Mine"))
-    assert list(load(spec).spec.controls) == ["narrows_test_elsewhere:Mine"]
+    assert list(load(spec).spec.scenario["controls"]) == ["narrows_test_elsewhere:Mine"]
 
 
 def test_runs_share_nothing(tmp_path):
@@ -321,7 +321,7 @@ def test_packages_of_a_module_arent_imported_before_they_are_allowed(tmp_path, m
     with pytest.raises(SpecError, match="Python code that nobody has allowed to run"):
         load_unasked(spec)
     assert not mark.exists()
-    assert list(load(spec).spec.controls) == ["narrows_test_package.inner:Mine"]
+    assert list(load(spec).spec.scenario["controls"]) == ["narrows_test_package.inner:Mine"]
 
 
 def test_code_runs_once_it_is_named(tmp_path, monkeypatch):

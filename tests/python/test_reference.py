@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from specimens import TOGETHER, scenario_of
+from test_spec_scenario import WHOLE
 
 import narrows as nw
+import narrows.spec.scenario
 from narrows import _native
 from narrows.metrics.tables import summary_columns
 from narrows.spec import registry
@@ -37,6 +40,20 @@ def test_the_reference_is_complete() -> None:
     for table in (nw.Path, nw.Flow, nw.Run):
         for field in table.__dataclass_fields__:
             assert f"| `{field}` |" in text
+
+
+def test_the_typed_scenario_is_that_of_the_declared_keys() -> None:
+    import generate_scenario
+
+    text = generate_scenario.TARGET.read_text(encoding="utf-8")
+    made = generate_scenario.formatted(generate_scenario.generate(), generate_scenario.TARGET)
+    assert text == made, "`make reference` renews it"
+    scenario = scenario_of(TOGETHER, WHOLE)
+    for part, title in (("path", "Path"), ("host", "Host"), ("run", "Run")):
+        assert set(scenario[part]) == set(vars(narrows.spec.scenario)[title].__annotations__)
+    flow = narrows.spec.scenario.Flow.__annotations__
+    assert all(set(entry) == set(flow) for entry in scenario["flows"])
+    assert set(scenario) == set(narrows.spec.scenario.Scenario.__annotations__) - {"controls"}
 
 
 def test_the_page_of_controls_is_that_of_the_registry() -> None:

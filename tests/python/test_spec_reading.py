@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from specimens import GOOD, TOGETHER, spec_of, write
 
 from narrows.errors import SpecError
-from narrows.spec import load, named_flows, parse
-from narrows.spec.elements import Element
-from narrows.spec.units import Size
+from narrows.spec import load, parse, same_value
+from narrows.spec.values import measure
 
 
 def flows(text: str) -> str:
@@ -20,29 +18,34 @@ def flows(text: str) -> str:
 
 
 def names(text: str) -> list[tuple[str, str]]:
-    return [(flow.name, flow.group) for flow in named_flows(spec_of(flows(text)))]
+    spec = spec_of(flows(text))
+    flows_ = spec.scenario["flows"]
+    return [(flow["name"], group) for flow, group in zip(flows_, spec.groups, strict=True)]
 
 
 def test_values_are_exact() -> None:
     spec = spec_of(TOGETHER)
-    assert (spec.path.rate, spec.path.rtt) == (8_000_000, 20_000_000)
-    assert spec.path.buffer == Size(Fraction(2), "bdp")
-    assert spec.path.loss == 0.001
-    large, chain, endless = spec.flows
-    assert (large.size, large.start, large.stop) == (500_000, 0, None)
-    assert (chain.repeat_gap, chain.while_, chain.start) == (50_000_000, "large", 100_000_000)
-    assert (endless.count, endless.stop, endless.rtt) == (2, 10**9, 30_000_000)
-    assert (spec.host.jitter, spec.host.fq, spec.host.socket_buffers) == (10_000, True, "unlimited")
-    assert (spec.run.trials, spec.run.seed, spec.run.record) == (2, 7, "packets")
+    path, host, run = (spec.scenario[key] for key in ("path", "host", "run"))
+    assert (path["rate_bps"], path["rtt_ns"], path["loss"]) == (8_000_000, 20_000_000, 0.001)
+    assert path["buffer"] == {"bytes": 40_000}
+    large, chain, endless, another = spec.scenario["flows"]
+    assert (large["size_bytes"], large["start_ns"], large["stop_ns"]) == (500_000, 0, None)
+    assert (chain["repeat_gap_ns"], chain["while"]) == (50_000_000, "large")
+    assert chain["start_ns"] == 100_000_000
+    assert (endless["stop_ns"], endless["rtt_ns"]) == (10**9, 30_000_000)
+    assert {**endless, "name": ""} == {**another, "name": ""}
+    assert (host["jitter_ns"], host["fq"], host["socket_buffers"]) == (10_000, True, "unlimited")
+    assert (spec.trials, spec.scenario["seed"], run["record"]) == (2, 7, "packets")
 
 
 def test_defaults() -> None:
     spec = spec_of()
-    assert (spec.path.queue, spec.path.loss) == (Element("droptail"), 0.0)
-    assert (spec.host.profile, spec.host.fq, spec.host.jitter) == ("linux-6.12", False, 0)
-    assert spec.host.socket_buffers == "raised"
-    assert (spec.run.trials, spec.run.seed, spec.run.stop_when) == (1, 1, None)
-    assert (spec.run.sample_interval, spec.run.record) == (100_000_000, "samples")
+    path, host, run = (spec.scenario[key] for key in ("path", "host", "run"))
+    assert (path["queue"], path["loss"]) == ({"kind": "droptail"}, 0.0)
+    assert (host["profile"], host["fq"], host["jitter_ns"]) == ("linux-6.12", False, 0)
+    assert host["socket_buffers"] == "raised"
+    assert (spec.trials, spec.scenario["seed"], run["stop_when"]) == (1, 1, None)
+    assert (run["sample_interval_ns"], run["record"]) == (100_000_000, "samples")
 
 
 def test_a_file_without_a_name_is_called_like_the_file(tmp_path: Path) -> None:
@@ -89,14 +92,14 @@ def test_while_may_wait_for_a_chain_that_ends() -> None:
 @pytest.mark.parametrize(
     ("override", "read"),
     [
-        ("path.buffer=4bdp", lambda spec: spec.path.buffer == Size(Fraction(4), "bdp")),
-        ("path.buffer = 4bdp", lambda spec: spec.path.buffer == Size(Fraction(4), "bdp")),
-        ('path.buffer="4bdp"', lambda spec: spec.path.buffer == Size(Fraction(4), "bdp")),
-        ("flows.0.cca=reno", lambda spec: spec.flows[0].cca == "reno"),
-        ("flows[0].cca=reno", lambda spec: spec.flows[0].cca == "reno"),
-        ("path.loss=0.01", lambda spec: spec.path.loss == 0.01),
-        ("run.trials=3", lambda spec: spec.run.trials == 3),
-        ("host.fq=true", lambda spec: spec.host.fq is True),
+        ("path.buffer=4bdp", lambda spec: spec.scenario["path"]["buffer"] == {"bytes": 80_000}),
+        ("path.buffer = 4bdp", lambda spec: spec.scenario["path"]["buffer"] == {"bytes": 80_000}),
+        ('path.buffer="4bdp"', lambda spec: spec.scenario["path"]["buffer"] == {"bytes": 80_000}),
+        ("flows.0.cca=reno", lambda spec: spec.scenario["flows"][0]["cca"] == "reno"),
+        ("flows[0].cca=reno", lambda spec: spec.scenario["flows"][0]["cca"] == "reno"),
+        ("path.loss=0.01", lambda spec: spec.scenario["path"]["loss"] == 0.01),
+        ("run.trials=3", lambda spec: spec.trials == 3),
+        ("host.fq=true", lambda spec: spec.scenario["host"]["fq"] is True),
         ("name=other = thing", lambda spec: spec.name == "other = thing"),
         ("flows.0.while=x", None),
     ],
@@ -111,7 +114,7 @@ def test_overrides(override: str, read: object) -> None:
 
 
 def test_the_last_override_wins() -> None:
-    assert spec_of(GOOD, ["run.seed=2", "run.seed=3"]).run.seed == 3
+    assert spec_of(GOOD, ["run.seed=2", "run.seed=3"]).scenario["seed"] == 3
 
 
 def test_text_as_run_is_the_file_itself_without_overrides(tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ def test_options_are_kept_in_the_text() -> None:
         'cca = "cubic"\n', 'cca = "cubic"\noptions = {beta = 600, hystart = "search"}\n'
     )
     loaded = parse(text, "test", ["run.seed=9"])
-    assert loaded.spec.flows[0].options == {"beta": 600, "hystart": "search"}
+    assert loaded.spec.scenario["flows"][0]["options"] == {"beta": 600, "hystart": "search"}
     assert parse(loaded.text, "test").spec == loaded.spec
 
 
@@ -144,6 +147,23 @@ def test_an_error_can_be_taken_apart() -> None:
     assert (error.file, error.place) == ("a.toml", "path.rate")
     assert error.found == 'the unit "Mbit" in "8Mbit"'
     assert error.remedy == '"8mbit"'
+    assert (error.problems[0].line, error.problems[0].column) == (4, 8)
     assert str(error) == (
-        'a.toml: path.rate: found the unit "Mbit" in "8Mbit"; "8mbit" would be right'
+        'a.toml:4:8: path.rate: found the unit "Mbit" in "8Mbit"; "8mbit" would be right'
     )
+
+
+def test_a_problem_of_a_text_says_its_line() -> None:
+    with pytest.raises(SpecError, match=r"^line 4, column 8: path.rate: found"):
+        parse(GOOD.replace("8mbit", "8Mbit"), "test")
+
+
+def test_values_that_mean_the_same_are_equal() -> None:
+    assert same_value("0.5bdp", ".5bdp")
+    assert same_value("1000kbit", "1mbit")
+    assert same_value("2", 2)
+    assert same_value("true", True)
+    assert not same_value("1000b", "1000pkt")
+    assert not same_value("1s", "1000000000bit")
+    assert measure("1.75bdp") == ("bdp", 1.75)
+    assert measure("bbr") is None

@@ -16,10 +16,9 @@ from narrows import _native
 from narrows.backends import get_backend
 from narrows.errors import SpecError
 from narrows.spec import registry
-from narrows.spec.overrides import dotted
 
-ENGINE = Path(__file__).parents[2] / "crates" / "spec" / "src"
-SOURCES = (ENGINE / "scenario.rs", ENGINE.parents[1] / "net" / "src" / "path" / "config.rs")
+CRATES = Path(__file__).parents[2] / "crates"
+SOURCES = (CRATES / "spec/src/scenario.rs", CRATES / "net/src/path/config.rs")
 WHOLE = [
     'path.impairments=[{kind="loss", probability=0.001}]',
     'path.links=[{name="second", rate="8mbit", buffer="1bdp"}]',
@@ -28,6 +27,12 @@ WHOLE = [
 """Elements of a path that no other specimen has."""
 
 Place = tuple[str | int, ...]
+
+
+def dotted(place: Place) -> str:
+    """A place as people write it: `flows[0].cca`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return text.removeprefix(".")
 
 
 def tables(value: Any, place: Place = ()) -> Iterator[Place]:

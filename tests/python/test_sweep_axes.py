@@ -11,7 +11,6 @@ from specimens import GOOD, run_cli, write
 
 from narrows.errors import SpecError
 from narrows.plan import grid, plan
-from narrows.plan.design import points
 from narrows.spec import Study, parse, parse_study
 
 RATE, BUFFER = 'rate = "8mbit"', 'buffer = "1bdp"'
@@ -23,7 +22,7 @@ def study(text: str, *overrides: str) -> Study:
 
 def values(text: str, *overrides: str) -> list[tuple[object, ...]]:
     """The combinations, without the places."""
-    return [tuple(point.values()) for point in points(study(text, *overrides))]
+    return [tuple(point.values()) for point in study(text, *overrides).points()]
 
 
 def rates(spec: str) -> str:

@@ -15,15 +15,26 @@ from narrows.errors import SpecError
 from narrows.metrics import summarise
 from narrows.plan import plan
 from narrows.spec import load
-from narrows.spec.laws import CERTAIN, Law, read_law
-from narrows.spec.units import parse_duration
-from narrows.spec.workloads import KINDS
+from narrows.spec.values import to_toml
 
 EXAMPLES = Path(__file__).parents[2] / "experiments" / "workloads"
 
 
-def law(**table: object) -> Law:
-    return read_law(table, parse_duration, "1s")
+CERTAIN = 2**32
+"""A probability of 1 in a table."""
+KINDS = ("poisson", "arrivals", "on_off", "requests", "video")
+
+
+def law(**table: object) -> dict[str, Any]:
+    """The table of a distribution of times."""
+    workload = to_toml({"workload": {"kind": "arrivals", "gap": table, "size": "1b"}})
+    text = GOOD.replace(
+        'cca = "cubic"', 'cca = "cubic"\n' + workload.replace("[workload]", "[flows.workload]")
+    )
+    flow = spec_of(text).scenario["flows"][0]
+    assert flow["workload"] is not None
+    gap: dict[str, Any] = flow["workload"]["gap_ns"]
+    return gap
 
 
 def mean(points: list[list[int]]) -> float:
@@ -73,10 +84,10 @@ def test_a_file_becomes_a_part_of_the_scenario(tmp_path: Path) -> None:
     )
     spec = tmp_path / "spec.toml"
     spec.write_text(text)
-    flow = load(spec).spec.flows[-1]
-    assert flow.workload is not None
+    workload = load(spec).spec.scenario["flows"][-1]["workload"]
+    assert workload is not None
     quarter = CERTAIN // 4
-    assert flow.workload.scenario["size_bytes"]["points"] == [
+    assert workload["size_bytes"]["points"] == [
         [0, 1000],
         [quarter, 1000],
         [3 * quarter, 20_000],

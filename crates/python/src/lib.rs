@@ -7,6 +7,7 @@ mod capture;
 mod control;
 mod registry;
 mod run;
+mod spec;
 mod table;
 
 use pyo3::prelude::*;
@@ -21,9 +22,14 @@ mod _native {
         AckSample, CongestionEvent, Connection, ControlError, Patience, UndoEvent,
     };
     #[pymodule_export]
-    use super::registry::{ccas, impairments, profiles, queues, respelled, services};
+    use super::registry::{ccas, impairments, profiles, queues, services};
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
+    #[pymodule_export]
+    use super::spec::{
+        SpecOutput, SpecSource, SpecificationError, StudyOutput, format_duration, leaves, nearest,
+        parse_place, presets, quantity, quote, schema, sections, to_toml,
+    };
     #[pymodule_export]
     use super::table::{ArrowTable, tables};
 
@@ -31,4 +37,24 @@ mod _native {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "a name of Python's")]
     const engine_version: &str = env!("CARGO_PKG_VERSION");
+
+    /// Characters of a name in a specification, at most.
+    #[pymodule_export]
+    const MAX_NAME: usize = narrows_spec::limits::MAX_NAME;
+
+    /// The longest duration of a specification, in ns.
+    #[pymodule_export]
+    const MAX_DURATION_NS: u64 = narrows_spec::limits::MAX_DURATION_NS;
+
+    /// A probability of 1 in the tables of distributions.
+    #[pymodule_export]
+    const CERTAIN: u64 = narrows_spec::law::CERTAIN;
+
+    /// Flows of a run, at most.
+    #[pymodule_export]
+    const MAX_FLOWS: u64 = narrows_spec::limits::MAX_FLOWS;
+
+    /// Trials of a combination, at most.
+    #[pymodule_export]
+    const MAX_TRIALS: u64 = narrows_spec::limits::MAX_TRIALS;
 }

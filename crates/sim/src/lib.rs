@@ -51,7 +51,7 @@ use std::ops::ControlFlow;
 
 use narrows_base::Time;
 use narrows_record::{NullTap, Observer};
-use narrows_spec::ScenarioError;
+use narrows_spec::Problems;
 use narrows_spec::scenario::Scenario;
 use narrows_tcp::profile;
 
@@ -76,7 +76,7 @@ pub struct Outcome {
 /// time to time, and may break the run off.
 ///
 /// # Errors
-/// If the scenario can't be run: the place, what was found and what would be right.
+/// If the scenario can't be run: every place, what was found there and what would be right.
 ///
 /// # Panics
 /// If a packet goes missing, or a quantity overflows: the result would be wrong.
@@ -84,7 +84,7 @@ pub fn run<O: Observer>(
     scenario: &Scenario,
     observer: &mut O,
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
-) -> Result<Outcome, ScenarioError> {
+) -> Result<Outcome, Problems> {
     run_tapped(scenario, observer, &mut NullTap, progress)
 }
 
@@ -100,7 +100,7 @@ pub fn run_tapped<O: Observer, T: SimTap>(
     observer: &mut O,
     tap: &mut T,
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
-) -> Result<Outcome, ScenarioError> {
+) -> Result<Outcome, Problems> {
     run_with(scenario, &Controls::new(), observer, tap, progress)
 }
 
@@ -117,7 +117,7 @@ pub fn run_with<O: Observer, T: SimTap>(
     observer: &mut O,
     tap: &mut T,
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
-) -> Result<Outcome, ScenarioError> {
+) -> Result<Outcome, Problems> {
     narrows_spec::check(scenario, &|name| controls.has(name))?;
     let profile = profile(&scenario.host.profile).expect("the scenario was checked");
     let hosts = hosts(scenario, controls, profile, tap.wants_senders());

@@ -182,14 +182,14 @@ fn impossible_workloads_are_refused() {
         result.expect_err("it must be refused").to_string()
     };
     let none = Workload::Arrivals { gap_ns: Law::Constant(0), size_bytes: Law::Constant(1) };
-    assert_eq!(error(none), "flows[0].workload.gap_ns: found 0; more than zero is needed");
+    assert_eq!(error(none), "flows[0].workload.gap_ns: found zero; more than zero would be right");
     let broken = Workload::Requests {
         think_ns: Law::Points(vec![(0, 3), (7, 2)]),
         size_bytes: Law::Constant(1),
     };
     assert!(error(broken).starts_with("flows[0].workload.think_ns: found a broken table; points"));
     let narrow = Workload::Video { bitrate_bps: 1, chunk_ns: 2, start_ns: 1, buffer_ns: 2 };
-    assert!(error(narrow).starts_with("flows[0].workload.buffer_ns: found 2; room"));
+    assert!(error(narrow).starts_with("flows[0].workload.buffer_ns: found \"2ns\"; room"));
 }
 
 /// Super-packets: the queue counts a burst as one packet, and drops it whole.

@@ -1,9 +1,41 @@
-//! What is run: scenarios as plain data, and the one check of them.
+//! What is run: a description is read and checked here, and nowhere else.
 //!
-//! No file system, no clock: what a scenario needs from outside, the caller gives.
+//! A TOML text with changes becomes a checked [`Specification`], or every problem with its
+//! line, what was found and what would be right. A [`Study`] has several values in some places
+//! and gives the specification of each combination. What may be written is declared once, in
+//! [`keys`] and in the registries of elements and controls.
+//!
+//! No file system, no clock: what a specification needs from outside, the caller offers as
+//! [`Surroundings`].
 
+mod around;
+mod build;
+mod canonical;
 mod check;
+mod document;
+mod exact;
+mod expect;
+pub mod keys;
 pub mod law;
+pub mod limits;
+mod place;
+mod problem;
+mod read;
 pub mod scenario;
+mod schema;
+mod specification;
+mod study;
+pub mod text;
+pub mod units;
 
-pub use check::{ScenarioError, check};
+pub use around::{ControlFault, Files, Module, Surroundings};
+pub use canonical::canonical_json;
+pub use check::{ALL, check};
+pub use document::{Change, Node, inline};
+pub use expect::{Expect, Until};
+pub use place::{Place, Step};
+pub use problem::{Position, Problem, ProblemKind, Problems};
+pub use read::{Preset, is_own, presets};
+pub use schema::schema;
+pub use specification::{Source, Specification};
+pub use study::{Axis, Design, Point, Study};

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from narrows._native import MAX_NAME
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, planned, specification
 from narrows.errors import InputError
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
-from narrows.spec.fields import MAX_NAME
 from narrows.spec.reading import Loaded
 from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from narrows._native import MAX_DURATION_NS, MAX_NAME
 from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
 from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
-from narrows.spec.fields import MAX_DURATION_NS, MAX_NAME
 from narrows.spec.reading import Loaded, parse
 
 BACKEND = "capture"
@@ -115,11 +115,9 @@ def _quoted(text: str) -> str:
 def planned(loaded: Loaded, flows: Sequence[Flow], digest: str) -> Plan:
     """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
     base = plan(loaded.spec, _ENGINE, BACKEND)
-    scenario = dict(base.trials[0].scenario)
-    controls = [flow["control"]["control"] for flow in flows]
-    scenario["flows"] = [
-        {**entry, "cca": control}
-        for entry, control in zip(scenario["flows"], controls, strict=True)
-    ]
+    scenario = base.trials[0].scenario
+    controls = [str(flow["control"]["control"]) for flow in flows]
+    for entry, control in zip(scenario["flows"], controls, strict=True):
+        entry["cca"] = control
     key = content_hash([canonical_json(scenario), _ENGINE, BACKEND, digest])
     return Plan(base.name, (Trial(1, scenario, key),), tuple(controls), key)

@@ -11,7 +11,6 @@ from narrows.api.results import RunResult, SweepResult, of_run
 from narrows.api.tables import Scenario
 from narrows.spec import Override, Written
 from narrows.spec.permission import EVERYTHING, allowing
-from narrows.spec.toml import to_toml
 
 if TYPE_CHECKING:
     from narrows.execute import Watcher
@@ -83,7 +82,7 @@ def _permission(source: Source, places: Iterable[str | Path]) -> AbstractContext
 
 def _source(scenario: Source) -> str | Path | Written:
     if isinstance(scenario, Scenario):
-        return Written(scenario.toml())
+        return Written.document(scenario.written())
     if isinstance(scenario, Mapping):
-        return Written(to_toml(dict(scenario)))
+        return Written.document(scenario)
     return scenario

@@ -16,10 +16,10 @@ from narrows.api.writing import Sweep, Table, Values
 class Link(Table):
     """A link behind the first one; everything as there."""
 
-    rate: Values[str]
-    """Takes a rate with its unit, such as "80mbit"."""
     name: Values[str]
     """Takes a text of 1 to 80 printable characters."""
+    rate: Values[str]
+    """Takes a rate with its unit, such as "80mbit"."""
     buffer: Values[str] | None = None
     """Takes a size such as "1.75bdp", "250kb" or "100pkt"."""
     queue: Values[str | Mapping[str, object]] | None = None
@@ -109,7 +109,9 @@ class Flow(Table):
     false.
     """
     links: Sequence[Values[str]] | None = None
-    """The links that it crosses; all if none. Takes a text of 1 to 80 printable characters."""
+    """The links that it crosses; all if none. Takes a list of names of links, such as
+    ["bottleneck"].
+    """
     repeat_gap: Values[str] | None = None
     """From the end of one flow of the chain to the start of the next. Takes a duration with
     its unit, such as "10s".
@@ -123,9 +125,7 @@ class Flow(Table):
     Takes a use of ECN, such as "classic".
     """
     options: Mapping[str, object] | None = None
-    """Options of the control: a quantity with its unit, a number, a word, true or false. Takes
-    a number, true, false or a text such as "200ms".
-    """
+    """Options of the control: a quantity with its unit, a number, a word, true or false."""
 
 
 @dataclass(kw_only=True)
@@ -151,7 +151,7 @@ class Host(Table):
     false.
     """
     gro: Values[str] | None = None
-    """How long the receiver's card collects packets for GRO to merge, 0 for no GRO. Takes a
+    """How long the receiver's card collects packets for GRO to merge; 0 for no GRO. Takes a
     duration with its unit, such as "10s".
     """
     socket_buffers: Values[str] | None = None
@@ -192,11 +192,7 @@ class Run(Table):
 
 @dataclass(kw_only=True)
 class Expect(Table):
-    """A bound on a metric: the mean over the trials of every combination must keep it.
-
-    A specification with expectations guards a change: `narrows run` and `narrows
-    sweep` end with status 1 if one isn't met.
-    """
+    """A bound on a metric: the mean over the trials of every combination must keep it."""
 
     metric: Values[str]
     """A column of the table `summary`, such as "utilization" or "bbr.share". Takes a text of 1
@@ -207,7 +203,9 @@ class Expect(Table):
     at_most: Values[float] | None = None
     """The mean may not be higher. Takes a finite number."""
     where: Mapping[str, object] | None = None
-    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
+    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any.
+    Takes a table of places with their values, such as { "path.buffer" = "1bdp" }.
+    """
 
 
 @dataclass(kw_only=True)
@@ -225,6 +223,6 @@ class Scenario(Table):
     host: Host | None = None
     """TCP of the end hosts."""
     expect: Sequence[Expect] | None = None
-    """What results must keep; decides no result."""
+    """What results must keep, or `narrows run` and `narrows sweep` end with status 1."""
     sweep: Sweep | None = None
     """Designs, zipped axes and further axes of a sweep."""

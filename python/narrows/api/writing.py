@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from narrows.spec.toml import to_toml
+from narrows.spec.values import to_toml
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
-from narrows.errors import SpecError
+from narrows.errors import Problem, SpecError
 from narrows.spec import python_control
 from narrows.store import RunInfo, RunResult
 
@@ -128,9 +128,12 @@ def _build() -> str:
 
 
 def _refusal(message: str) -> SpecError:
-    """The engine's "PLACE: found X; Y is needed" as a located error."""
-    parts = re.fullmatch(r"([^:]*): found (.*); (.*?)(?: is needed)?", message, re.DOTALL)
-    if parts is None:
+    """The engine's lines "PLACE: found X; Y would be right" as located errors."""
+    lines = [
+        re.fullmatch(r"([^:]*): found (.*); (.*) would be right", line)
+        for line in message.splitlines()
+    ]
+    found = [Problem(line[1], line[2], line[3]) for line in lines if line is not None]
+    if len(found) < len(lines) or not found:
         return SpecError.at("scenario", message, "a scenario that the engine takes")
-    place, found, remedy = parts.groups()
-    return SpecError.at(place, found, remedy)
+    return SpecError(found)

@@ -14,7 +14,7 @@ from narrows.errors import InputError
 from narrows.execute import Watcher
 from narrows.figures import frames
 from narrows.plan import content_hash, plan
-from narrows.spec import Override, load, parse_override
+from narrows.spec import Override, load
 from narrows.spec.registry import also_known
 from narrows.store.slug import slug
 from narrows.store.write import RESULTS
@@ -94,7 +94,7 @@ def _backend(label: str) -> Backend:
 def _own_trials(spec: str | Path, overrides: Sequence[str | Override], backend: Backend) -> int:
     """How often the specification itself wants to be run: some spread more than others."""
     with also_known(backend.capabilities().ccas):
-        return load(spec, overrides).spec.run.trials
+        return load(spec, overrides).spec.trials
 
 
 def _engine(
@@ -104,10 +104,10 @@ def _engine(
     overrides: Sequence[str | Override],
     trials: int,
 ) -> Engine:
-    changes = [*overrides, parse_override(f"run.trials={trials}", origin="--max-trials")]
+    changes = [*overrides, Override(f"run.trials={trials}", "--max-trials")]
     with also_known(backend.capabilities().ccas):
         loaded = load(spec, changes)
-    if loaded.spec.run.record == "summary":
+    if loaded.spec.scenario["run"]["record"] == "summary":
         remedy = '"samples", which the smoothed RTT is taken from,'
         raise InputError.at("run.record", '"summary"', remedy, str(spec))
     return Engine(label, backend, plan(loaded.spec, backend.engine, backend.name))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from narrows.compare.quantities import Measured
+from narrows.spec import Scenario
 
 BUFFER, DELAY = 0.03, 0.01
 """By up to these parts of theirs the buffer and the path's delay vary.
@@ -32,14 +32,14 @@ def chanceless(trials: Sequence[Measured]) -> bool:
     )
 
 
-def varied(scenario: Mapping[str, Any], trial: int) -> dict[str, Any]:
+def varied(scenario: Scenario, trial: int) -> Scenario:
     """The scenario with the buffer and the delay of a trial; the first has them as given.
 
     The others divide the stretches between a little less and a little more ever
     finer, the same for every back end.
     """
     if trial == 1:
-        return dict(scenario)
+        return scenario
     path = scenario["path"]
     buffer = {
         unit: max(1, round(size * (1 + BUFFER * (2 * _halton(trial, 2) - 1))))

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
+from narrows._native import MAX_FLOWS
 from narrows.columns import schema, shaped
-from narrows.spec.fields import MAX_FLOWS
 
 WIRE = 1500 / 1448
 MAX_NUMBER = 10**15

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from narrows._native import MAX_NAME
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import planned, specification
 from narrows.columns import empty
@@ -22,7 +23,6 @@ from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import write_report
 from narrows.spec import Loaded, parse
-from narrows.spec.fields import MAX_NAME
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
 from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result

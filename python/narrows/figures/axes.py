@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from narrows.figures.model import Scale
-from narrows.spec.units import Size, UnitError, parse_duration, parse_rate, parse_size
+from narrows.spec.values import measure
 
 _WORDS = {
     "path.rate": "Rate",
@@ -17,7 +16,14 @@ _WORDS = {
     "path.loss": "Random loss",
     "path.queue": "Queue",
 }
-_UNITS = {"b": "bytes", "pkt": "packets", "bdp": "BDP"}
+_UNITS = {
+    "rate": (1e6, "Mbit/s"),
+    "duration": (1e6, "ms"),
+    "b": (1, "bytes"),
+    "pkt": (1, "packets"),
+    "bdp": (1, "BDP"),
+}
+"""Of each kind of quantity, what figures show: how much it is of what specifications count."""
 CROWDED = 0.08
 """Ticks that are nearer than this part of the axis get no words."""
 WIDE = 6.0
@@ -81,14 +87,8 @@ def _measure(value: object) -> tuple[float, str] | None:
         return None
     if isinstance(value, int | float):
         return float(value), ""
-    text = str(value)
-    for parse, scale, unit in ((parse_rate, 1e6, "Mbit/s"), (parse_duration, 1e6, "ms")):
-        try:
-            return parse(text) / scale, unit
-        except UnitError:
-            continue
-    try:
-        size: Size = parse_size(text)
-    except UnitError:
+    found = measure(str(value))
+    if found is None:
         return None
-    return float(Fraction(size.amount)), _UNITS[size.unit]
+    scale, unit = _UNITS[found[0]]
+    return found[1] / scale, unit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from narrows.errors import InputError
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.tables import summary_columns
-from narrows.spec import Expect, same_value
+from narrows.spec import Expect, same_value, spelled
 from narrows.spec.suggest import one_of
 
 if TYPE_CHECKING:
@@ -107,8 +107,4 @@ def _applies(one: Expect, case: Case) -> bool:
 
 
 def _normal(written: str) -> str:
-    from narrows.spec import dotted
-    from narrows.spec.overrides import parse_place
-
-    key = parse_place(written)
-    return written if key is None else dotted(key)
+    return spelled(written) or written

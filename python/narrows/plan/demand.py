@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from narrows.spec.laws import CERTAIN
-from narrows.spec.units import format_duration
+from narrows._native import CERTAIN
+from narrows.spec.values import format_duration
 
 NS = 10**9
 PACKET_BYTES = 1500

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from narrows.errors import Problem, SpecError
 from narrows.plan.build import Plan, Trial, plan
-from narrows.plan.design import points
-from narrows.spec import Expect, Study, dotted
+from narrows.spec import Expect, Study
 
 MOST_PROBLEMS = 20
 """Further problems are left out."""
@@ -60,21 +59,16 @@ def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
     """
     cells: list[Cell] = []
     problems: dict[Problem, None] = {}
-    expected: list[Expect] = []
-    for number, point in enumerate(points(study), start=1):
-        try:
-            spec = study.spec(point)
-        except SpecError as error:
-            problems.update(dict.fromkeys(error.problems))
+    expected: tuple[Expect, ...] = ()
+    for number, (values, spec) in enumerate(study.specs(), start=1):
+        if isinstance(spec, SpecError):
+            problems.update(dict.fromkeys(spec.problems))
             if len(problems) >= MOST_PROBLEMS:
                 break
             continue
-        values = {dotted(key): value for key, value in point.items()}
-        least, expected = spec.run.trials, spec.expect
-        if study.until is not None:
-            most = max(least, study.until.max_trials)
-            spec = spec.with_trials(most)
-        cells.append(Cell(number, values, plan(spec, engine, backend), least))
+        least, expected = spec.trials, spec.expect
+        most = least if study.until is None else max(least, study.until.max_trials)
+        cells.append(Cell(number, values, plan(spec, engine, backend, most), least))
     if problems:
         raise SpecError(list(problems)[:MOST_PROBLEMS])
-    return Grid(study, tuple(cells), tuple(expected))
+    return Grid(study, tuple(cells), expected)

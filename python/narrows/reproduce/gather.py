@@ -19,7 +19,7 @@ from narrows.errors import InputError, NarrowsError, SpecError
 from narrows.execute import Done, Job, Pool, StoreCache, Watcher
 from narrows.plan import Cell, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
-from narrows.spec.reading import validate
+from narrows.spec import Written, load
 from narrows.store import (
     RunStore,
     create_store,
@@ -75,7 +75,7 @@ def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
         if engine is None:
             continue
         try:
-            spec = validate(_possible(case.spec, engine), None, [])
+            spec = load(Written.document(_possible(case.spec, engine))).spec
             runs = plan(spec, engine.engine, engine.name)
             engine.check(runs.trials[0].scenario)
         except SpecError:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from narrows.errors import InputError, SpecError
-from narrows.spec.units import quote
+from narrows.spec.suggest import quote
 
 OPTION = "--allow-code"
 EVERYTHING = Path("/")

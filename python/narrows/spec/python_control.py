@@ -24,11 +24,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from narrows.errors import Problem, SpecError
+from narrows.errors import SpecError
 from narrows.files import read_limited
 from narrows.spec import permission
-from narrows.spec.suggest import one_of
-from narrows.spec.units import quote
+from narrows.spec.suggest import one_of, quote
 
 METHODS = ("on_ack", "on_congestion", "control")
 """What a control must have."""
@@ -164,35 +163,26 @@ def _line(error: BaseException, file: str) -> str:
     return f" in line {own[-1].lineno} of {file}: {own[-1].line}" if own else ""
 
 
-def sources(ccas: Iterator[tuple[str, str]], near: Path) -> tuple[dict[str, Source], list[Problem]]:
-    """The sources of all own controls among pairs of place and name, and what is wrong."""
-    found: dict[str, Source] = {}
-    problems: list[Problem] = []
-    for place, cca in ccas:
-        if not is_own(cca) or cca in found:
-            continue
-        try:
-            file = find(cca, near)
-            permission.check(cca, file)
-            source = read(cca, file)
-            load(cca, source)
-            found[cca] = source
-        except SpecError as error:
-            problems += [Problem(place, p.found, p.remedy) for p in error.problems]
-    return found, problems
+def allowed(cca: str, near: Path) -> Source:
+    """The source of a control that may run and can be made; raises SpecError."""
+    file = find(cca, near)
+    permission.check(cca, file)
+    source = read(cca, file)
+    load(cca, source)
+    return source
 
 
-def misfits(cca: str, source: Source, options: Mapping[str, object], place: str) -> list[Problem]:
-    """Options that the class doesn't take."""
+def misfit(cca: str, source: Source, options: Mapping[str, object]) -> tuple[str, str] | None:
+    """What is wrong with options that the class doesn't take, and what would be right."""
     made = load(cca, source)
     with _blamed(cca, source):
         try:
             signature = inspect.signature(made)
         except ValueError:  # some classes have no signature
-            return []
+            return None
         try:
             signature.bind(**options)
         except TypeError as error:
             names = ", ".join(signature.parameters) or "no options"
-            return [Problem(f"{place}.options", f"what {cca} doesn't take ({error})", names)]
-    return []
+            return f"what {cca} doesn't take ({error})", names
+    return None

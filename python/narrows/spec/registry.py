@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,11 @@ def also_known(names: Iterable[str]) -> Iterator[None]:
         yield
     finally:
         _others.reset(token)
+
+
+def others() -> tuple[str, ...]:
+    """The controls that a back end has beside those of the simulator."""
+    return _others.get()
 
 
 def ccas() -> dict[str, Mapping[str, Any]]:
@@ -60,6 +66,12 @@ def _simulated() -> dict[str, Mapping[str, Any]]:
     return {entry["name"]: entry for entry in _native.ccas()}
 
 
+def ecn_need(cca: str) -> str | None:
+    """What a control needs of explicit congestion notification: "dctcp", "l4s" or nothing."""
+    entry = ccas().get(cca)
+    return entry["ecn"] if entry else None
+
+
 def title(cca: str) -> str:
     """How people write the name of a control; one that the simulator lacks has its own name."""
     return str(_control(cca)["title"])
@@ -73,24 +85,6 @@ def is_bbr(cca: str) -> bool:
 def paces(cca: str) -> bool:
     """Whether a control sets its pacing rate itself, and the sender keeps to it."""
     return bool(_control(cca)["paces"])
-
-
-def ecn_need(cca: str) -> str | None:
-    """What a control needs of explicit congestion notification: "dctcp", "l4s" or nothing."""
-    entry = ccas().get(cca)
-    return entry["ecn"] if entry else None
-
-
-def respelled(cca: str, option: str, value: object) -> str | None:
-    """How an option that was once a bare number is written today, if this is its old spelling."""
-    from narrows import _native
-
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return _native.respelled(cca, option, float(value))
-    except OverflowError:  # no option was ever as large
-        return None
 
 
 @cache
@@ -123,3 +117,24 @@ def profiles() -> tuple[str, ...]:
     from narrows import _native
 
     return tuple(_native.profiles())
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A path that has a name: what it is, where its numbers come from, and its keys as TOML."""
+
+    name: str
+    summary: str
+    source: str
+    path: tuple[tuple[str, str], ...]
+
+
+@cache
+def presets() -> dict[str, Preset]:
+    """The paths that have a name."""
+    from narrows import _native
+
+    return {
+        name: Preset(name, summary, source, tuple(path))
+        for name, summary, source, path in _native.presets()
+    }

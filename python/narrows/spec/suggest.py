@@ -1,17 +1,27 @@
-"""What a person may have meant."""
+"""Words of messages: texts in quotes, and what a person may have meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+
+def plain(text: str) -> str:
+    """A text that every program can take; what isn't Unicode, as in names of files, is "?"."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def quote(text: str, limit: int = 64) -> str:
+    """`text` in double quotes, shortened and with control characters escaped."""
+    from narrows import _native
+
+    return _native.quote(plain(text), limit)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word closest to `word`, whatever its case; None if none is close."""
-    words = list(known)
-    folded = {candidate.lower(): candidate for candidate in reversed(words)}
-    matches = get_close_matches(word.lower()[:64], list(folded), n=1, cutoff=0.6)
-    return folded[matches[0]] if matches else None
+    from narrows import _native
+
+    return _native.nearest(plain(word), [plain(name) for name in known])
 
 
 def one_of(word: str, known: Iterable[str]) -> str:

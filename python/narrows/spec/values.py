@@ -1,12 +1,34 @@
-"""Values by what they mean: "0.5bdp" is ".5bdp", and the text "2" is 2."""
+"""Places and values by what they mean: "0.5bdp" is ".5bdp", and the text "2" is 2."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
+import json
 
-from narrows.spec.overrides import Key, dotted
-from narrows.spec.units import UnitError, parse_duration, parse_rate, parse_size
+from narrows.spec.suggest import plain
+
+
+def spelled(place: str) -> str | None:
+    """The usual spelling of a place, such as `flows[0].cca`; None if it can be none."""
+    from narrows import _native
+
+    return _native.parse_place(plain(place))
+
+
+def measure(text: str) -> tuple[str, float] | None:
+    """A quantity by its kind and its number; None if the text is none.
+
+    The kinds are "rate" (bit/s), "duration" (ns), "b" (bytes), "pkt" (packets) and "bdp".
+    """
+    from narrows import _native
+
+    return _native.quantity(plain(text))
+
+
+def format_duration(ns: int) -> str:
+    """A duration in ns in its usual spelling, such as "25ms"."""
+    from narrows import _native
+
+    return _native.format_duration(ns)
 
 
 def exact_value(value: object) -> object:
@@ -18,13 +40,7 @@ def exact_value(value: object) -> object:
     try:
         return float(value)
     except ValueError:
-        pass
-    for parse in (parse_rate, parse_duration, parse_size):
-        try:
-            return parse(value)
-        except UnitError:
-            continue
-    return value
+        return measure(value) or value
 
 
 def same_value(one: object, other: object) -> bool:
@@ -34,15 +50,14 @@ def same_value(one: object, other: object) -> bool:
 
 def values_in(text: str) -> dict[str, object]:
     """Every single value of a TOML document by its place, such as `flows[0].cca`."""
-    return {dotted(key): value for key, value in _leaves(tomllib.loads(text), ())}
+    from narrows import _native
+
+    found: dict[str, object] = json.loads(_native.leaves(text))
+    return found
 
 
-def _leaves(value: object, way: Key) -> Iterator[tuple[Key, object]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _leaves(inner, (*way, str(key)))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, (*way, index))
-    else:
-        yield way, value
+def to_toml(document: object) -> str:
+    """A document as TOML, in which the same values are read back."""
+    from narrows import _native
+
+    return _native.to_toml(json.dumps(document))

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
-from narrows.spec.overrides import dotted, parse_place
-from narrows.spec.suggest import one_of
-from narrows.spec.units import quote
-from narrows.spec.values import exact_value
+from narrows.spec.suggest import one_of, quote
+from narrows.spec.values import exact_value, spelled
 from narrows.store import Place, is_store, location, open_result, open_store
 
 if TYPE_CHECKING:
@@ -105,8 +103,7 @@ def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
 
 
 def _place(written: str | None) -> str | None:
-    key = parse_place(written) if written is not None else None
-    return written if key is None else dotted(key)
+    return written and (spelled(written) or written)
 
 
 def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure:

@@ -10,11 +10,9 @@ from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.plan import Cell, Grid, Trial, grid
 from narrows.spec import Override, Written, load_study
-from narrows.spec.overrides import parse_place
 from narrows.spec.registry import also_known
-from narrows.spec.suggest import one_of
-from narrows.spec.units import quote
-from narrows.spec.values import exact_value
+from narrows.spec.suggest import one_of, quote
+from narrows.spec.values import exact_value, spelled
 from narrows.store import RESULTS, Place, location, slug
 from narrows.sweeps.promises import check_promises
 
@@ -79,12 +77,11 @@ class _Filter:
         written, equals, values = text.partition("=")
         if not equals:
             raise InputError.at("--filter", quote(text), _EXAMPLE)
-        key = parse_place(written)
-        axes = {axis.key: axis.place for axis in self._cells.study.axes}
-        if key is None or key not in axes:
+        place = spelled(written)
+        axes = [axis.place for axis in self._cells.study.axes]
+        if place is None or place not in axes:
             found = f"{quote(written)}, which is no axis of the study"
-            raise InputError.at("--filter", found, one_of(written, axes.values()))
-        place = axes[key]
+            raise InputError.at("--filter", found, one_of(written, axes))
         known = {exact_value(c.values[place]): str(c.values[place]) for c in self._cells.cells}
         wanted = [value.strip() for value in values.split(",")]
         for value in wanted:

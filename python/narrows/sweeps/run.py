@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from narrows._native import MAX_TRIALS
 from narrows.errors import InputError
 from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.plan import Cell, Trial, content_hash
-from narrows.spec.fields import MAX_TRIALS
 from narrows.store import Store, create_store, unwritable
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.promises import counts, unmet, wide

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use narrows_base::Bytes;
+
 use super::{FIRST_LINK, PathConfig};
 use crate::Limit;
 use crate::config::{self, Fault, IMPAIRMENTS, LinkChoice, QUEUES, SERVICES};
@@ -19,7 +21,7 @@ pub struct PathError {
 
 impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: found {}; {}", self.place, self.found, self.need)
+        write!(f, "{}: found {}; {} would be right", self.place, self.found, self.need)
     }
 }
 
@@ -29,83 +31,87 @@ fn error(place: impl Into<String>, found: impl ToString, need: impl Into<String>
     PathError { place: place.into(), found: found.to_string(), need: need.into() }
 }
 
-fn located(place: &str, fault: &Fault) -> PathError {
-    error(format!("{place}.{}", fault.key), &fault.found, format!("{} is needed", fault.need))
+fn located(place: &str, fault: Fault) -> PathError {
+    error(format!("{place}.{}", fault.key), fault.found, fault.need)
 }
-
-type Checked = Result<(), PathError>;
 
 impl PathConfig {
     /// Checks that all links and impairments can be built.
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn check(&self) -> Checked {
-        check_link("", self.first_link())?;
+    pub fn check(&self) -> Result<(), PathError> {
+        self.faults().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Everything because of which the path can't be built.
+    #[must_use]
+    pub fn faults(&self) -> Vec<PathError> {
+        let mut faults = link_faults("", self.first_link());
         if !(0.0..=1.0).contains(&self.loss) {
-            return Err(error("loss", self.loss, "a probability from 0 to 1 is needed"));
+            faults.push(error("loss", self.loss, "a probability from 0 to 1"));
         }
+        let mut names = vec![FIRST_LINK];
         for (index, link) in self.links.iter().enumerate() {
-            check_link(&format!("links[{index}]."), link.choice())?;
-            let twins = self.links.iter().filter(|other| other.name == link.name).count();
-            if twins > 1 || link.name == FIRST_LINK {
-                let place = format!("links[{index}].name");
-                return Err(error(place, &link.name, "every link needs its own name"));
+            faults.extend(link_faults(&format!("links[{index}]."), link.choice()));
+            if names.contains(&link.name.as_str()) {
+                let found = format!("{:?} twice", link.name);
+                faults.push(error(format!("links[{index}].name"), found, "a name of its own"));
             }
+            names.push(&link.name);
         }
         if let Some(link) = &self.reverse {
-            check_link("reverse.", link.choice())?;
+            faults.extend(link_faults("reverse.", link.choice()));
         }
         for (index, impairment) in self.impairments.iter().enumerate() {
-            config::check(IMPAIRMENTS, &impairment.element)
-                .and_then(|_| config::impairment_fits(&impairment.element))
-                .map_err(|fault| located(&format!("impairments[{index}]"), &fault))?;
+            let checked = config::check(IMPAIRMENTS, &impairment.element)
+                .and_then(|_| config::impairment_fits(&impairment.element));
+            faults.extend(checked.err().map(|f| located(&format!("impairments[{index}]"), f)));
         }
-        Ok(())
+        faults
     }
 
-    /// Checks the way of a flow: whether there is a way back for one that goes in `reverse`,
-    /// and whether the `links` that it crosses are on the path.
-    ///
-    /// # Errors
-    /// The first thing that is wrong; the place is `reverse` or `links`.
-    pub fn check_way(&self, reverse: bool, links: Option<&[String]>) -> Checked {
+    /// What is wrong with the way of a flow: whether there is a way back for one that goes in
+    /// `reverse`, and whether the `links` that it crosses are on the path. The places are
+    /// `reverse` and `links`.
+    #[must_use]
+    pub fn way_faults(&self, reverse: bool, links: Option<&[String]>) -> Vec<PathError> {
+        let mut faults = Vec::new();
         if reverse && self.reverse.is_none() {
-            return Err(error("reverse", true, "a reverse link on the path is needed"));
+            let need = "a [path.reverse] with a rate, too,";
+            faults.push(error("reverse", "true without a way back", need));
         }
-        let Some(names) = links else { return Ok(()) };
-        let known = |name: &str| name == FIRST_LINK || self.links.iter().any(|l| l.name == name);
-        match names.iter().find(|name| !known(name)) {
-            Some(name) => Err(error("links", name, "the name of a link is needed")),
-            None if names.is_empty() => {
-                Err(error("links", "no link", "at least one link is needed"))
-            }
-            None => Ok(()),
+        let further = self.links.iter().map(|link| link.name.as_str());
+        let names: Vec<&str> = std::iter::once(FIRST_LINK).chain(further).collect();
+        let need = format!("one of {}", names.join(", "));
+        if links.is_some_and(<[String]>::is_empty) {
+            faults.push(error("links", "no link", &need));
         }
+        let unknown = |name: &&String| !names.contains(&name.as_str());
+        for name in links.unwrap_or_default().iter().filter(unknown) {
+            faults.push(error("links", format!("{name:?}, which is no link"), &need));
+        }
+        faults
     }
 }
 
-/// `place` is empty or ends with a full stop.
-fn check_link(place: &str, link: LinkChoice<'_>) -> Checked {
-    above_zero(&format!("{place}rate_bps"), link.rate.as_bps(), "a rate above zero is needed")?;
-    let (key, room) = match link.limit {
-        Limit::Bytes(bytes) => ("bytes", bytes.get()),
-        Limit::Packets(packets) => ("packets", packets),
-    };
-    above_zero(&format!("{place}buffer.{key}"), room, "a buffer is needed")?;
-    let queue_fault = |fault: Fault| match fault.key.as_str() {
-        "limit" => {
-            error(format!("{place}buffer"), &fault.found, format!("{} is needed", fault.need))
-        }
-        _ => located(&format!("{place}queue"), &fault),
-    };
-    let info = config::check(QUEUES, link.queue).map_err(queue_fault)?;
-    config::fits(info, link.queue, link.limit).map_err(queue_fault)?;
-    config::check(SERVICES, link.service)
-        .and_then(|_| config::service_fits(link.service))
-        .map_err(|fault| located(&format!("{place}service"), &fault))
-}
-
-fn above_zero(place: &str, value: u64, need: &str) -> Checked {
-    if value == 0 { Err(error(place, value, need)) } else { Ok(()) }
+/// What is wrong with a link; `place` is empty or ends with a full stop.
+fn link_faults(place: &str, link: LinkChoice<'_>) -> Vec<PathError> {
+    let mut faults = Vec::new();
+    if link.rate.as_bps() == 0 {
+        faults.push(error(format!("{place}rate_bps"), 0, "a rate above zero"));
+    }
+    if matches!(link.limit, Limit::Packets(0)) || link.limit == Limit::Bytes(Bytes::ZERO) {
+        faults.push(error(format!("{place}buffer"), 0, "a buffer above zero"));
+    }
+    let queue = config::check(QUEUES, link.queue)
+        .and_then(|info| config::fits(info, link.queue, link.limit));
+    faults.extend(queue.err().map(|fault| match fault.key.as_str() {
+        "limit" => error(format!("{place}buffer"), fault.found, fault.need),
+        _ => located(&format!("{place}queue"), fault),
+    }));
+    let service =
+        config::check(SERVICES, link.service).and_then(|_| config::service_fits(link.service));
+    faults.extend(service.err().map(|fault| located(&format!("{place}service"), fault)));
+    faults
 }

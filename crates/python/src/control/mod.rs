@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narrows_base::Rate;
-use narrows_base::registry::Value;
 use narrows_cc::{self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH};
 use narrows_sim::Controls;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyTuple};
 
+use crate::spec::around::keywords;
 pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
@@ -116,16 +116,7 @@ impl PythonControl {
 
     fn construct(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) -> PyResult<()> {
         let py = class.py();
-        let options = PyDict::new(py);
-        for (name, value) in config.options.iter() {
-            match value {
-                Value::Flag(flag) => options.set_item(name, flag)?,
-                Value::Whole(number) => options.set_item(name, number)?,
-                Value::Number(number) => options.set_item(name, number)?,
-                Value::Word(word) => options.set_item(name, word)?,
-                Value::Off | Value::List(_) | Value::Pairs(_) => {}
-            }
-        }
+        let options = keywords(py, &config.options)?;
         let object = class.call((), Some(&options));
         let place = format!("{}.__init__", self.class);
         let object = object.map_err(|error| raised(py, &place, error, self.file.as_deref()))?;

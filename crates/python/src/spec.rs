@@ -1,0 +1,224 @@
+//! Specifications and studies for Python: texts in, checked scenarios or problems out.
+
+pub(crate) mod around;
+mod words;
+
+use narrows_spec::{
+    Change, Design, Node, Place, Point, Problems, Source, Specification, Study, canonical_json,
+};
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use around::Around;
+
+pub use words::{
+    format_duration, leaves, nearest, parse_place, presets, quantity, quote, schema, sections,
+    to_toml,
+};
+
+create_exception!(
+    narrows._native,
+    SpecificationError,
+    PyValueError,
+    "What is wrong with a specification: tuples of origin, line, column, place, found, remedy."
+);
+
+/// The origin, line and column, the place, what was found, and the remedy.
+type Told = (Option<String>, Option<usize>, Option<usize>, String, String, String);
+
+pub(crate) fn refused(problems: Problems) -> PyErr {
+    let told = problems.0.into_iter().map(|problem| {
+        let (line, column) = (problem.at.map(|at| at.line), problem.at.map(|at| at.column));
+        let place = problem.place.to_string();
+        (problem.origin, line, column, place, problem.found, problem.remedy)
+    });
+    let told: Vec<Told> = told.collect();
+    SpecificationError::new_err((told,))
+}
+
+/// A document that is a specification or a study, with changes.
+#[pyclass(frozen, module = "narrows._native")]
+pub struct SpecSource {
+    source: Source,
+    /// Whether the text was JSON.
+    json: bool,
+}
+
+#[pymethods]
+impl SpecSource {
+    /// The document in a text, which is TOML, or JSON that a program wrote.
+    ///
+    /// `name` stands in for a missing name, `file` is where the text was read from. A change is
+    /// a text `PLACE=VALUE` and the option that it came from.
+    #[new]
+    #[pyo3(signature = (text, name, file=None, changes=Vec::new(), json=false))]
+    fn new(
+        text: &str,
+        name: &str,
+        file: Option<&str>,
+        changes: Vec<(String, String)>,
+        json: bool,
+    ) -> PyResult<Self> {
+        let document = if json { Node::from_json(text) } else { Node::from_toml(text) };
+        let in_file = |mut problems: Problems| {
+            for problem in &mut problems.0 {
+                problem.origin = file.map(str::to_owned);
+            }
+            refused(problems)
+        };
+        let document = document.map_err(in_file)?;
+        let changes: Result<_, _> =
+            changes.iter().map(|(text, origin)| Change::parse(text, origin)).collect();
+        Source::new(&document, changes.map_err(refused)?, name, file)
+            .map_err(refused)
+            .map(|source| Self { source, json })
+    }
+
+    /// The TOML text that gives the same, if the original text doesn't.
+    fn renewed_text(&self) -> Option<String> {
+        if self.json { Some(self.source.to_toml()) } else { self.source.renewed_text() }
+    }
+
+    /// The checked specification.
+    ///
+    /// `file` gives the text of a file by its name, or raises ValueError; `control` the name
+    /// and the text of an own control's module by its name and options, or raises ValueError
+    /// with tuples of "cca" or "options", what was found, and what would be right. `also`
+    /// names controls that the back end has.
+    fn specification(
+        &self,
+        py: Python<'_>,
+        file: Py<PyAny>,
+        control: Py<PyAny>,
+        also: Vec<String>,
+    ) -> PyResult<SpecOutput> {
+        let around = Around::new(file, control, also);
+        let read = self.source.read(&around);
+        around.raised(py)?;
+        read.map(SpecOutput).map_err(refused)
+    }
+
+    /// The study.
+    fn study(&self) -> PyResult<StudyOutput> {
+        let study = Study::read(&self.source).map_err(refused)?;
+        Ok(StudyOutput { study, points: Vec::new() })
+    }
+}
+
+/// A checked specification.
+#[pyclass(frozen, module = "narrows._native")]
+pub struct SpecOutput(Specification);
+
+#[pymethods]
+impl SpecOutput {
+    /// What the person calls it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// How many runs.
+    #[getter]
+    fn trials(&self) -> u64 {
+        self.0.trials
+    }
+
+    /// The class of each flow, by id.
+    #[getter]
+    fn groups(&self) -> Vec<String> {
+        self.0.groups.clone()
+    }
+
+    /// What results must keep, as JSON.
+    #[getter]
+    fn expect(&self) -> String {
+        let one = |expect: &narrows_spec::Expect| {
+            let wheres = expect.wheres.iter();
+            let wheres: serde_json::Map<_, _> =
+                wheres.map(|(place, node)| (place.to_string(), node.to_json())).collect();
+            json!({
+                "metric": expect.metric,
+                "at_least": expect.at_least,
+                "at_most": expect.at_most,
+                "where": wheres,
+            })
+        };
+        Value::Array(self.0.expect.iter().map(one).collect()).to_string()
+    }
+
+    /// The scenario of the trial with this number, from 1 on, as canonical JSON.
+    fn scenario(&self, trial: u64) -> String {
+        self.0.canonical(trial)
+    }
+}
+
+/// A study.
+#[pyclass(module = "narrows._native")]
+pub struct StudyOutput {
+    study: Study,
+    points: Vec<Point>,
+}
+
+#[pymethods]
+impl StudyOutput {
+    /// What the person calls it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.study.name
+    }
+
+    /// "grid", "random" or "lhs".
+    #[getter]
+    fn design(&self) -> &'static str {
+        match self.study.design {
+            Design::Grid => "grid",
+            Design::Random(_) => "random",
+            Design::LatinHypercube(_) => "lhs",
+        }
+    }
+
+    /// The axes: place, values as a JSON list, and the number of the group.
+    #[getter]
+    fn axes(&self) -> Vec<(String, String, usize)> {
+        let groups = self.study.groups.iter().enumerate();
+        let axes = groups.flat_map(|(number, group)| group.iter().map(move |axis| (number, axis)));
+        axes.map(|(number, axis)| {
+            let values: Vec<_> = axis.values.iter().map(Node::to_json).collect();
+            (axis.place.to_string(), canonical_json(&values), number)
+        })
+        .collect()
+    }
+
+    /// When enough trials were run: metric, width, whether it is a part of the mean, most trials.
+    #[getter]
+    fn until(&self) -> Option<(String, f64, bool, u64)> {
+        let until = self.study.until.clone()?;
+        Some((until.metric, until.within, until.relative, until.max_trials))
+    }
+
+    /// The combinations, each as a JSON list of pairs of a place and a value.
+    fn points(&mut self) -> PyResult<Vec<String>> {
+        self.points = self.study.points().map_err(refused)?;
+        let pair = |(place, node): &(Place, Node)| json!([place.to_string(), node.to_json()]);
+        let point = |point: &Point| canonical_json(&point.iter().map(pair).collect::<Vec<_>>());
+        Ok(self.points.iter().map(point).collect())
+    }
+
+    /// The specification of the combination with this number, from 0 on; the rest as of
+    /// `SpecSource.specification`.
+    fn specification(
+        &self,
+        py: Python<'_>,
+        point: usize,
+        file: Py<PyAny>,
+        control: Py<PyAny>,
+        also: Vec<String>,
+    ) -> PyResult<SpecOutput> {
+        let around = Around::new(file, control, also);
+        let read = self.study.specification(&self.points[point], &around);
+        around.raised(py)?;
+        read.map(SpecOutput).map_err(refused)
+    }
+}

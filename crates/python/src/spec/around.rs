@@ -1,0 +1,90 @@
+//! What Python offers to the reader of a specification: files, and controls of its own.
+
+use std::cell::RefCell;
+
+use narrows_base::registry::{Value, Values};
+use narrows_spec::{ControlFault, Module, Surroundings};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Two functions and some names.
+pub(super) struct Around {
+    file: Py<PyAny>,
+    control: Py<PyAny>,
+    also: Vec<String>,
+    /// What a function raised that tells of no problem of the specification.
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Around {
+    pub(super) fn new(file: Py<PyAny>, control: Py<PyAny>, also: Vec<String>) -> Self {
+        Self { file, control, also, raised: RefCell::new(None) }
+    }
+
+    /// Raises what a function raised.
+    pub(super) fn raised(&self, _py: Python<'_>) -> PyResult<()> {
+        self.raised.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    /// The arguments of a ValueError; anything else is kept.
+    fn told<'py, T>(&self, py: Python<'py>, error: PyErr) -> Option<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let known = error.is_instance_of::<PyValueError>(py);
+        let value = error.value(py).getattr("args").and_then(|args| args.get_item(0));
+        let told = value.ok().filter(|_| known).and_then(|value| value.extract().ok());
+        if told.is_none() {
+            self.raised.borrow_mut().get_or_insert(error);
+        }
+        told
+    }
+}
+
+/// Options as a control's class takes them.
+pub(crate) fn keywords<'py>(py: Python<'py>, options: &Values) -> PyResult<Bound<'py, PyDict>> {
+    let given = PyDict::new(py);
+    for (name, value) in options.iter() {
+        match value {
+            Value::Flag(flag) => given.set_item(name, flag)?,
+            Value::Whole(number) => given.set_item(name, number)?,
+            Value::Number(number) => given.set_item(name, number)?,
+            Value::Word(word) => given.set_item(name, word)?,
+            Value::Off | Value::List(_) | Value::Pairs(_) => {}
+        }
+    }
+    Ok(given)
+}
+
+impl Surroundings for Around {
+    fn file(&self, name: &str) -> Result<String, String> {
+        Python::attach(|py| {
+            let text = self.file.call1(py, (name,)).and_then(|text| text.extract(py));
+            text.map_err(|error| self.told(py, error).unwrap_or_default())
+        })
+    }
+
+    fn control(&self, name: &str, options: &Values) -> Result<Module, Vec<ControlFault>> {
+        Python::attach(|py| {
+            let made =
+                keywords(py, options).and_then(|given| self.control.call1(py, (name, given)));
+            let made: PyResult<(String, String)> = made.and_then(|made| made.extract(py));
+            let (file, text) = made.map_err(|error| {
+                let faults: Vec<(String, String, String)> =
+                    self.told(py, error).unwrap_or_default();
+                let fault = |(key, found, remedy): (String, String, String)| ControlFault {
+                    of_options: key == "options",
+                    found,
+                    remedy,
+                };
+                faults.into_iter().map(fault).collect::<Vec<_>>()
+            })?;
+            Ok(Module { file, text })
+        })
+    }
+
+    fn knows(&self, control: &str) -> bool {
+        self.also.iter().any(|name| name == control)
+    }
+}

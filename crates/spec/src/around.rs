@@ -1,0 +1,63 @@
+//! What a specification needs from outside: the files and the own controls that it names.
+
+use std::collections::BTreeMap;
+
+use narrows_base::registry::Values;
+use serde::Serialize;
+
+/// Who reads a specification offers this; the crate itself touches no file.
+pub trait Surroundings {
+    /// The text of a file beside the specification.
+    ///
+    /// # Errors
+    /// What was found instead, such as `"a.trace" (no such file)`.
+    fn file(&self, name: &str) -> Result<String, String>;
+
+    /// The source of the control called `module:Class`, if it can be made with these options.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn control(&self, name: &str, options: &Values) -> Result<Module, Vec<ControlFault>>;
+
+    /// Whether the back end knows a control of this name that the simulator doesn't.
+    fn knows(&self, _control: &str) -> bool {
+        false
+    }
+}
+
+/// The module of an own control, which is a part of what ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Module {
+    /// The name of its file.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What is wrong with an own control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlFault {
+    /// Whether its options are wrong, not the control.
+    pub of_options: bool,
+    /// What was found.
+    pub found: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+/// Files as a table, and no own control.
+#[derive(Clone, Debug, Default)]
+pub struct Files(pub BTreeMap<String, String>);
+
+impl Surroundings for Files {
+    fn file(&self, name: &str) -> Result<String, String> {
+        let missing = || format!("{}, which wasn't given", crate::text::quote(name));
+        self.0.get(name).cloned().ok_or_else(missing)
+    }
+
+    fn control(&self, name: &str, _options: &Values) -> Result<Module, Vec<ControlFault>> {
+        let found = format!("{}, a control written in Python", crate::text::quote(name));
+        let remedy = "a control of the simulator".into();
+        Err(vec![ControlFault { of_options: false, found, remedy }])
+    }
+}

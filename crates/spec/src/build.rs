@@ -1,0 +1,264 @@
+//! From the values of a specification to the scenario of its first run.
+
+use std::collections::BTreeMap;
+
+use narrows_base::registry::{EcnNeed, Role};
+use serde::de::DeserializeOwned;
+
+use crate::place::{Place, Step};
+use crate::problem::{Problem, ProblemKind};
+use crate::read::Values;
+use crate::scenario::{Ecn, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
+use crate::units::{Counted, Size, bdp_bytes};
+
+/// In the place of a room that is missing, so that the rest can be checked.
+const STAND_IN: Limit = Limit::Bytes(1_000_000);
+
+/// A scenario, and how its parts were written.
+pub(crate) struct Built {
+    pub(crate) scenario: Scenario,
+    /// The class of each flow.
+    pub(crate) groups: Vec<String>,
+    /// Rooms that are missing or said twice.
+    pub(crate) problems: Vec<Problem>,
+    /// The number of the entry that each flow comes from.
+    entries: Vec<usize>,
+    /// Entries without a receive window of their own.
+    without_window: Vec<bool>,
+    /// By the place of each room in the scenario: where it was written, and how.
+    rooms: BTreeMap<Place, (Place, Option<Size>)>,
+}
+
+/// A link of the path: its values and its place.
+struct Written<'a> {
+    values: &'a Values,
+    place: Place,
+    rtt_ns: u64,
+}
+
+/// The scenario of the first run.
+pub(crate) fn build(values: &Values) -> Built {
+    let (path, host, run) = (values.table("path"), values.table("host"), values.table("run"));
+    let entries = values.tables("flows");
+    let mut builder = Builder::default();
+    let path = builder.path(&path);
+    let flows = flows(&entries, &host);
+    let scenario = Scenario {
+        name: values.text("name"),
+        seed: run.whole("seed"),
+        path,
+        flows: flows.iter().map(|flow| flow.2.clone()).collect(),
+        host: of_host(&host),
+        run: of_run(&run),
+    };
+    Built {
+        scenario,
+        groups: flows.iter().map(|flow| flow.1.clone()).collect(),
+        problems: builder.problems,
+        entries: flows.iter().map(|flow| flow.0).collect(),
+        without_window: entries
+            .iter()
+            .map(|entry| entry.some_whole("receive_window").is_none())
+            .collect(),
+        rooms: builder.rooms,
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    problems: Vec<Problem>,
+    rooms: BTreeMap<Place, (Place, Option<Size>)>,
+}
+
+impl Builder {
+    fn path(&mut self, path: &Values) -> PathConfig {
+        let (rtt_ns, place) = (path.whole("rtt"), Place::default().key("path"));
+        let first = self.link(&Written { values: path, place: place.clone(), rtt_ns });
+        let links = path.tables("links");
+        let links = links.iter().enumerate().map(|(index, values)| {
+            let place = place.key("links").index(index);
+            LinkConfig {
+                name: values.text("name"),
+                ..self.link(&Written { values, place, rtt_ns })
+            }
+        });
+        let links = links.collect();
+        let reverse = path.some_table("reverse").map(|values| {
+            let written = Written { values: &values, place: place.key("reverse"), rtt_ns };
+            LinkConfig { name: "reverse".into(), ..self.link(&written) }
+        });
+        PathConfig {
+            rate_bps: first.rate_bps,
+            rtt_ns,
+            buffer: first.buffer,
+            queue: first.queue,
+            service: first.service,
+            loss: path.number("loss"),
+            impairments: path.impairments("impairments"),
+            links,
+            reverse,
+        }
+    }
+
+    fn link(&mut self, written: &Written<'_>) -> LinkConfig {
+        let rate_bps = written.values.whole("rate");
+        LinkConfig {
+            name: String::new(),
+            rate_bps,
+            buffer: self.room(written, rate_bps),
+            queue: written.values.element("queue").on(rate_bps),
+            service: written.values.element("service").on(rate_bps),
+        }
+    }
+
+    /// The room of a queue, which may be said once.
+    fn room(&mut self, written: &Written<'_>, rate_bps: u64) -> Limit {
+        let queue = written.values.element("queue");
+        let buffer = written.values.some_room("buffer");
+        let place = written.place.key("buffer");
+        let at = if queue.limit.is_some() {
+            written.place.key("queue").key("limit")
+        } else {
+            place.clone()
+        };
+        let mut wrong = |found: &str, remedy: &str| {
+            self.problems.push(Problem::new(ProblemKind::Relation, at.clone(), found, remedy));
+        };
+        if buffer.is_some() && queue.limit.is_some() {
+            wrong("both a buffer and a limit", "one of the two");
+        }
+        let size = queue.limit.clone().or(buffer);
+        let room = queue.room(size.as_ref(), &bdp_bytes(rate_bps, written.rtt_ns));
+        let room = room.unwrap_or_else(|| {
+            wrong("nothing", "a size such as \"1.75bdp\", \"250kb\" or \"100pkt\"");
+            STAND_IN
+        });
+        self.rooms.insert(place, (at, size));
+        room
+    }
+}
+
+impl Built {
+    /// The place of a specification that a place of the scenario comes from, and what was found
+    /// there.
+    pub(crate) fn written(&self, place: &Place, found: String) -> (Place, String) {
+        if let Some((at, size)) = self.rooms.get(place) {
+            let relative = size.as_ref().filter(|size| size.counted == Counted::Bdp);
+            let shown = relative
+                .map(|size| format!("\"{}\" ({})", size.spelled(), found.trim_matches('"')));
+            return (at.clone(), shown.unwrap_or(found));
+        }
+        let mut steps = place.0.clone();
+        if let [Step::Key(flows), Step::Index(index), ..] = steps.as_mut_slice()
+            && flows == "flows"
+        {
+            *index = self.entries[*index];
+            let window = steps.last() == Some(&Step::Key("receive_window_bytes".into()));
+            if window && self.without_window[steps_index(&steps)] {
+                return (Place::default().key("host").key("receive_window"), found);
+            }
+        }
+        if let Some(Step::Key(key)) = steps.last_mut() {
+            *key = without_unit(key).into();
+        }
+        (Place(steps), found)
+    }
+}
+
+fn steps_index(steps: &[Step]) -> usize {
+    match steps.get(1) {
+        Some(Step::Index(index)) => *index,
+        _ => 0,
+    }
+}
+
+/// The key of a specification that a key of a scenario comes from.
+fn without_unit(key: &str) -> &str {
+    if key == "opportunities_ms" {
+        return "file";
+    }
+    let suffixes = ["_ns", "_bps", "_bytes", "_packets"];
+    suffixes.iter().find_map(|suffix| key.strip_suffix(suffix)).unwrap_or(key)
+}
+
+/// Every flow in the order of its id: its entry, its class, and itself.
+///
+/// A named entry gives `name`, or `name-1`, `name-2` ... if its count is above one; the
+/// others are numbered by control: `bbr-1`, `bbr-2`, `cubic-1`.
+fn flows(entries: &[Values], host: &Values) -> Vec<(usize, String, Flow)> {
+    let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
+    let mut flows = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let (cca, given, count) =
+            (entry.text("cca"), entry.some_text("name"), entry.whole("count"));
+        for copy in 1..=count {
+            let name = match &given {
+                Some(name) if count == 1 => name.clone(),
+                Some(name) => format!("{name}-{copy}"),
+                None => {
+                    let number = numbers.entry(cca.clone()).or_default();
+                    *number += 1;
+                    format!("{cca}-{number}")
+                }
+            };
+            let group = given.clone().unwrap_or_else(|| cca.clone());
+            flows.push((index, group, flow(name, entry, host)));
+        }
+    }
+    flows
+}
+
+fn flow(name: String, entry: &Values, host: &Values) -> Flow {
+    let cca = entry.text("cca");
+    let need = match narrows_cc::info(&cca).map(|info| info.role) {
+        Some(Role::Control { ecn: Some(EcnNeed::Dctcp), .. }) => Some(Ecn::Dctcp),
+        Some(Role::Control { ecn: Some(EcnNeed::L4s), .. }) => Some(Ecn::L4s),
+        _ => None,
+    };
+    let given = entry.some_text("ecn").map(|word| of_word(&word));
+    let window = entry.some_whole("receive_window");
+    Flow {
+        name,
+        options: entry.options("options"),
+        ecn: given.or(need).unwrap_or_else(|| of_word(&host.text("ecn"))),
+        start_ns: entry.whole("start"),
+        stop_ns: entry.some_whole("stop"),
+        size_bytes: entry.some_whole("size"),
+        workload: entry.some_workload("workload"),
+        receive_window_bytes: window.or_else(|| host.some_whole("receive_window")),
+        rtt_ns: entry.some_whole("rtt"),
+        reverse: entry.flag("reverse"),
+        links: entry.some_names("links"),
+        repeat_gap_ns: entry.some_whole("repeat_gap"),
+        while_flow: entry.some_text("while"),
+        cca,
+    }
+}
+
+fn of_host(host: &Values) -> Host {
+    Host {
+        profile: host.text("profile"),
+        fq: host.flag("fq"),
+        jitter_ns: host.whole("jitter"),
+        timer_lateness_ns: host.whole("timer_lateness"),
+        gso: host.flag("gso"),
+        metrics_save: host.flag("metrics_save"),
+        gro_ns: host.whole("gro"),
+        socket_buffers: of_word(&host.text("socket_buffers")),
+    }
+}
+
+fn of_run(run: &Values) -> Run {
+    Run {
+        duration_ns: run.whole("duration"),
+        warmup_ns: run.whole("warmup"),
+        stop_when: run.some_text("stop_when"),
+        sample_interval_ns: run.whole("sample_interval"),
+        record: of_word(&run.text("record")),
+    }
+}
+
+/// What a word stands for in a scenario.
+fn of_word<T: DeserializeOwned>(word: &str) -> T {
+    serde_json::from_value(word.into()).expect("the words of a key are those of the scenario")
+}

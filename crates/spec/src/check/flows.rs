@@ -1,0 +1,134 @@
+//! Whether the flows of a scenario can be run.
+
+use super::{ALL, Checker, shown};
+use crate::limits::PACKET_BYTES;
+use crate::place::Place;
+use crate::scenario::Flow;
+use crate::text::{one_of, quote};
+use crate::units::format_duration;
+
+/// Names that a remedy lists at most.
+const MOST_NAMES: usize = 20;
+
+impl Checker<'_> {
+    pub(super) fn flows(&mut self) {
+        let flows = &self.scenario.flows;
+        let place = Place::default().key("flows");
+        if flows.is_empty() {
+            self.wrong(place, "no flow", "at least one [[flows]] table");
+            return;
+        }
+        for (index, flow) in flows.iter().enumerate() {
+            self.flow(flow, &place.index(index));
+        }
+        self.names();
+        for (index, flow) in flows.iter().enumerate() {
+            let Some(other) = &flow.while_flow else { continue };
+            let at = place.index(index).key("while");
+            if *other == flow.name {
+                self.wrong(at, format!("{}, the chain itself", quote(other)), "another flow");
+            } else {
+                self.ends(at, other, Some(index), &[]);
+            }
+        }
+    }
+
+    fn flow(&mut self, flow: &Flow, place: &Place) {
+        if !(self.own)(&flow.cca) {
+            self.control(flow, place);
+        }
+        if let Some(window) = flow.receive_window_bytes.filter(|&bytes| bytes < PACKET_BYTES) {
+            let remedy = format!("room for a packet (\"{PACKET_BYTES}b\") or more");
+            self.wrong(place.key("receive_window_bytes"), format!("\"{window}b\""), remedy);
+        }
+        if flow.rtt_ns.is_some() {
+            self.span(place.key("rtt_ns"), flow.rtt_ns.unwrap_or_default());
+        }
+        self.times(flow, place);
+        self.size(flow, place);
+        self.way(flow, place);
+    }
+
+    fn control(&mut self, flow: &Flow, place: &Place) {
+        if let Err(reason) = narrows_cc::validate(&flow.cca, &flow.options) {
+            let found = format!("{} ({reason})", quote(&flow.cca));
+            self.wrong(place.key("cca"), found, "a control with options that it has");
+        }
+    }
+
+    fn times(&mut self, flow: &Flow, place: &Place) {
+        let run = &self.scenario.run;
+        let (start, end) = (format_duration(flow.start_ns), format_duration(run.duration_ns));
+        if flow.start_ns >= run.duration_ns {
+            let remedy = format!("a start before the end of the run (\"{end}\")");
+            self.wrong(place.key("start_ns"), quote(&start), remedy);
+        }
+        if let Some(stop) = flow.stop_ns.filter(|stop| *stop <= flow.start_ns) {
+            let remedy = format!("a stop after the start (\"{start}\")");
+            self.wrong(place.key("stop_ns"), shown(stop), remedy);
+        }
+    }
+
+    fn size(&mut self, flow: &Flow, place: &Place) {
+        let given = [
+            ("size_bytes", "size", flow.size_bytes.is_some()),
+            ("repeat_gap_ns", "repeat_gap", flow.repeat_gap_ns.is_some()),
+            ("while", "while", flow.while_flow.is_some()),
+        ];
+        if let Some(workload) = &flow.workload {
+            for (key, name, _) in given.iter().filter(|given| given.2) {
+                let found = format!("`{name}` beside a workload");
+                self.wrong(place.key(key), found, "one of the two");
+            }
+            self.workload(workload, &place.key("workload"));
+            return;
+        }
+        let [sized, repeated, waits] = given.map(|given| given.2);
+        if flow.size_bytes == Some(0) {
+            self.wrong(place.key("size_bytes"), "\"0b\"", "a size above zero");
+        }
+        if repeated && !sized {
+            let remedy = "a size for each flow, too,";
+            self.wrong(place.key("repeat_gap_ns"), "a gap without a size", remedy);
+        }
+        if sized && flow.stop_ns.is_some() {
+            self.wrong(place.key("stop_ns"), "both a size and a stop", "one of the two");
+        }
+        if waits && !repeated {
+            self.wrong(place.key("while"), "`while` without a gap", "a `repeat_gap`, too,");
+        }
+    }
+
+    fn names(&mut self) {
+        for (index, flow) in self.scenario.flows.iter().enumerate() {
+            let place = Place::default().key("flows").index(index).key("name");
+            if flow.name == ALL {
+                let remedy = "another name (`stop_when` gives this one a meaning)";
+                self.wrong(place.clone(), "\"all\"", remedy);
+            }
+            if self.names[flow.name.as_str()] != index {
+                let found = format!("{}, the name of an earlier flow", quote(&flow.name));
+                self.wrong(place, found, "a name of its own");
+            }
+        }
+    }
+
+    /// Whether `name` is a flow that can be done; `without` is the number of the flow that asks.
+    pub(super) fn ends(&mut self, at: Place, name: &str, without: Option<usize>, also: &[&str]) {
+        let flows = &self.scenario.flows;
+        let Some(&index) = self.names.get(name) else {
+            let others = flows.iter().enumerate().filter(|(index, _)| Some(*index) != without);
+            let names = others.map(|(_, flow)| flow.name.as_str());
+            let names = also.iter().copied().chain(names).take(MOST_NAMES);
+            let remedy = one_of(name, names);
+            self.wrong(at, format!("{}, which is no flow", quote(name)), remedy);
+            return;
+        };
+        let flow = &flows[index];
+        let endless = flow.repeat_gap_ns.is_some() && flow.while_flow.is_none();
+        if flow.size_bytes.is_none() || endless {
+            let remedy = "a flow with a size, repeated only `while` another lasts,";
+            self.wrong(at, format!("{}, which never ends", quote(name)), remedy);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Single values put into a document, such as `--set path.buffer=4bdp` does.
+
+use super::{Node, Table, Value};
+use crate::place::{Place, Step};
+use crate::problem::{Problem, ProblemKind, Problems};
+use crate::text::quote;
+
+/// Where a name stands for a table with that `kind`.
+const ELEMENTS: [&str; 2] = ["queue", "service"];
+const EXAMPLE: &str = "PLACE=VALUE, such as path.buffer=4bdp,";
+
+/// One value, the place that it goes to, and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Where it goes.
+    pub place: Place,
+    /// What it is.
+    pub value: Node,
+    /// The option that said so; none if it belongs to the file.
+    pub origin: Option<String>,
+}
+
+impl Change {
+    /// Reads `flows.0.cca=reno`; a value that isn't TOML is a text.
+    ///
+    /// # Errors
+    /// If there is no place or no value.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Problems> {
+        let wrong = |found: String| {
+            let problem = Problem::new(ProblemKind::Change, Place::default(), found, EXAMPLE);
+            Problems::from(problem.from(Some(origin)))
+        };
+        let (written, value) = text.split_once('=').ok_or_else(|| wrong(quote(text)))?;
+        let place = Place::parse(written);
+        let place = place.ok_or_else(|| wrong(format!("the place {}", quote(written))))?;
+        Ok(Self { place, value: value_of(value.trim()), origin: Some(origin.into()) })
+    }
+}
+
+/// Numbers, booleans, quoted texts, lists and tables as in TOML; all else is a text.
+fn value_of(text: &str) -> Node {
+    let document = Node::from_toml(&format!("value = {text}"));
+    let single = document.ok().and_then(|document| match document.value {
+        Value::Table(table) if table.0.len() == 1 => table.0.into_iter().next(),
+        _ => None,
+    });
+    match single.map(|entry| entry.node) {
+        Some(node) if !matches!(node.value, Value::Other(..)) => unplaced(node),
+        _ => Node::text(text),
+    }
+}
+
+/// The same without positions, which would be those of the option.
+fn unplaced(mut node: Node) -> Node {
+    node.at = None;
+    match &mut node.value {
+        Value::List(list) => *list = std::mem::take(list).into_iter().map(unplaced).collect(),
+        Value::Table(Table(entries)) => {
+            for entry in entries {
+                entry.at = None;
+                entry.node = unplaced(std::mem::replace(&mut entry.node, Node::text("")));
+            }
+        }
+        _ => {}
+    }
+    node
+}
+
+/// The document with the values put in.
+pub(crate) fn apply(document: &Node, changes: &[Change]) -> Result<Node, Problems> {
+    let mut changed = document.clone();
+    for change in changes {
+        put(&mut changed, change)?;
+    }
+    Ok(changed)
+}
+
+fn put(document: &mut Node, change: &Change) -> Result<(), Problems> {
+    let steps = &change.place.0;
+    let mut here = document;
+    for (number, step) in steps.iter().enumerate() {
+        let absent = match steps.get(number + 1) {
+            None => change.value.clone(),
+            Some(Step::Index(_)) => Node::new(Value::List(Vec::new())),
+            Some(Step::Key(_)) => Node::new(Value::Table(Table::default())),
+        };
+        here = enter(here, step, absent, number + 1 < steps.len()).map_err(|(found, remedy)| {
+            let place = change.place.clone();
+            let problem = Problem::new(ProblemKind::Change, place, found, remedy);
+            Problems::from(problem.from(change.origin.as_deref()))
+        })?;
+    }
+    *here = change.value.clone();
+    Ok(())
+}
+
+/// What stands at `step`, where tables grow on demand and lists don't.
+fn enter<'a>(
+    here: &'a mut Node,
+    step: &Step,
+    absent: Node,
+    further: bool,
+) -> Result<&'a mut Node, (String, String)> {
+    match (&mut here.value, step) {
+        (Value::Table(table), Step::Key(key)) => {
+            let node = table.or_insert(key, absent);
+            if further && ELEMENTS.contains(&key.as_str()) {
+                as_table(node);
+            }
+            Ok(node)
+        }
+        (Value::List(list), Step::Index(index)) => {
+            let count = list.len();
+            list.get_mut(*index).ok_or_else(|| {
+                let range = format!("a number from 0 to {}", count.saturating_sub(1));
+                let first = "an entry in the file first".into();
+                (format!("entry {index} of {count}"), if count > 0 { range } else { first })
+            })
+        }
+        (Value::List(_), Step::Key(key)) => {
+            let remedy = "the number of an entry, such as flows.0.cca,";
+            Err((quote(key), remedy.into()))
+        }
+        (_, step) => {
+            let step = match step {
+                Step::Key(key) => key.clone(),
+                Step::Index(index) => index.to_string(),
+            };
+            Err((format!("the step {} into no table", quote(&step)), "a known key".into()))
+        }
+    }
+}
+
+/// A name of an element as the table that it stands for.
+fn as_table(node: &mut Node) {
+    if let Value::Text(_) = node.value {
+        let kind = node.clone();
+        let mut table = Table::default();
+        table.or_insert("kind", kind);
+        node.value = Value::Table(table);
+    }
+}

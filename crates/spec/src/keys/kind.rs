@@ -1,0 +1,171 @@
+//! The kinds of value that a specification holds, and in words what each should be.
+
+use narrows_base::registry::Info;
+use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
+
+use super::{Section, Words};
+use crate::limits::MAX_NAME;
+
+/// A kind of value.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A rate above zero, in bit/s.
+    Rate,
+    /// A duration, in ns; zero is allowed.
+    Duration,
+    /// A duration above zero, in ns.
+    Span,
+    /// Room for waiting packets: bytes, packets or a part of the BDP.
+    Room,
+    /// Bytes of payload or of a window.
+    Volume,
+    /// A number from 0 to below 1.
+    Probability,
+    /// Any finite number.
+    Number,
+    /// True or false.
+    Flag,
+    /// What a person calls something.
+    Name,
+    /// A whole number from the first to the second.
+    Whole(u64, u64),
+    /// One of a list of words.
+    Word(&'static Words),
+    /// A congestion control, or a module and a class in it.
+    Control,
+    /// Options of the flow's control.
+    Options,
+    /// An element by its name, or a table with its `kind`.
+    Element(Elements),
+    /// A list of tables, each with the `kind` of an impairment.
+    Impairments,
+    /// A table with the `kind` of a workload.
+    Workload,
+    /// A list of names.
+    Names,
+    /// A table of places and the values that they must have.
+    Where,
+    /// A number above zero, or a part of the mean such as "5%".
+    Within,
+    /// A list of lists of places.
+    Zip,
+    /// A table of places and their values, from which combinations are made.
+    Axes,
+    /// A table.
+    Table(&'static Section),
+    /// A list of tables.
+    Tables(&'static Section),
+}
+
+/// Elements of a path that a name chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// Queue disciplines.
+    Queue,
+    /// How a link serves its queue.
+    Service,
+    /// What else happens to packets.
+    Impairment,
+}
+
+impl Elements {
+    /// Everything of the kind.
+    #[must_use]
+    pub fn registry(self) -> &'static [&'static Info] {
+        match self {
+            Self::Queue => QUEUES,
+            Self::Service => SERVICES,
+            Self::Impairment => IMPAIRMENTS,
+        }
+    }
+
+    /// What one is called in a message.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Queue => "queue discipline",
+            Self::Service => "service",
+            Self::Impairment => "impairment",
+        }
+    }
+
+    const fn example(self) -> &'static str {
+        match self {
+            Self::Queue => "codel",
+            Self::Service => "wifi",
+            Self::Impairment => "loss",
+        }
+    }
+}
+
+impl Kind {
+    /// What the kind is called by those that walk the declarations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Duration => "duration",
+            Self::Span => "span",
+            Self::Room => "room",
+            Self::Volume => "volume",
+            Self::Probability => "probability",
+            Self::Number => "number",
+            Self::Flag => "flag",
+            Self::Name => "name",
+            Self::Whole(..) => "whole",
+            Self::Word(_) => "word",
+            Self::Control => "control",
+            Self::Options => "options",
+            Self::Element(_) => "element",
+            Self::Impairments => "impairments",
+            Self::Workload => "workload",
+            Self::Names => "names",
+            Self::Where => "where",
+            Self::Within => "within",
+            Self::Zip => "zip",
+            Self::Axes => "axes",
+            Self::Table(_) => "table",
+            Self::Tables(_) => "tables",
+        }
+    }
+
+    /// What a value should be, in the words of a remedy; `key` is its name.
+    #[must_use]
+    pub fn expects(self, key: &str) -> String {
+        match self {
+            Self::Rate => "a rate with its unit, such as \"80mbit\",".into(),
+            Self::Duration => "a duration with its unit, such as \"10s\",".into(),
+            Self::Span => "a duration with its unit, such as \"25ms\",".into(),
+            Self::Room => "a size such as \"1.75bdp\", \"250kb\" or \"100pkt\"".into(),
+            Self::Volume => "a size in bytes, such as \"30mb\",".into(),
+            Self::Probability => "a probability, a number from 0 to below 1,".into(),
+            Self::Number => "a finite number".into(),
+            Self::Flag => "true or false".into(),
+            Self::Name => format!("a text of 1 to {MAX_NAME} printable characters"),
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Word(words) => format!("a {}, such as \"{}\",", words.what, words.example),
+            Self::Control => "a congestion control, such as \"cubic\",".into(),
+            Self::Element(elements) => {
+                let (what, example) = (elements.what(), elements.example());
+                format!("a {what}, such as \"{example}\" or {{ kind = \"{example}\" }},")
+            }
+            Self::Impairments => "a table, such as { kind = \"loss\", probability = 0.01 },".into(),
+            Self::Workload => {
+                let example = "{ kind = \"poisson\", rate = \"5/s\", size = \"1mb\" }";
+                format!("a table with a kind, such as {example},")
+            }
+            Self::Names => "a list of names of links, such as [\"bottleneck\"],".into(),
+            Self::Where => {
+                "a table of places with their values, such as { \"path.buffer\" = \"1bdp\" },"
+                    .into()
+            }
+            Self::Within => "a number above zero, or a part of the mean such as \"5%\",".into(),
+            Self::Zip => {
+                "a list of lists of places, such as [[\"path.rate\", \"path.rtt\"]],".into()
+            }
+            Self::Axes => "a table, [sweep.axes],".into(),
+            Self::Options | Self::Table(_) => format!("a table, [{key}],"),
+            Self::Tables(_) => format!("a list of tables, [[{key}]],"),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The sections of a specification.
+
+use super::words::{DESIGN, ECN, LEVEL, PROFILE, SOCKET_BUFFERS};
+use super::{Elements, Fallback, Key, Kind, Section};
+use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
+
+use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};
+
+/// The whole.
+pub static SPECIFICATION: Section = Section {
+    title: "Scenario",
+    what: "One experiment: a path, the flows that share it, the hosts, the run.",
+    keys: &[
+        Key::new("name", Kind::Name, Required, "").stays(),
+        Key::new("path", Kind::Table(&PATH), Required, "The bottleneck and the delay around it.")
+            .stays(),
+        Key::new(
+            "flows",
+            Kind::Tables(&FLOW),
+            Required,
+            "The flows that share the path, or entries that stand for several.",
+        )
+        .stays(),
+        Key::new("host", Kind::Table(&HOST), Empty, "TCP of the end hosts.").stays(),
+        Key::new("run", Kind::Table(&RUN), Required, "How long, how often, and what to keep.")
+            .stays(),
+        Key::new(
+            "expect",
+            Kind::Tables(&EXPECT),
+            Empty,
+            "What results must keep, or `narrows run` and `narrows sweep` end with status 1.",
+        ),
+    ],
+};
+
+const RATE: Key = Key::new("rate", Kind::Rate, Required, "").becomes("rate_bps");
+const BUFFER: Key = Key::new("buffer", Kind::Room, Off, "").stays().filled();
+const QUEUE: Key = Key::new("queue", Kind::Element(Elements::Queue), Text("droptail"), "").stays();
+const SERVICE: Key =
+    Key::new("service", Kind::Element(Elements::Service), Text("constant"), "").stays();
+
+/// The link of the way back.
+pub static REVERSE: Section = Section {
+    title: "Reverse",
+    what: "The link of the way back.",
+    keys: &[RATE, BUFFER, QUEUE, SERVICE],
+};
+
+/// A further link.
+pub static LINK: Section = Section {
+    title: "Link",
+    what: "A link behind the first one; everything as there.",
+    keys: &[Key::new("name", Kind::Name, Required, "").stays(), RATE, BUFFER, QUEUE, SERVICE],
+};
+
+/// The path.
+pub static PATH: Section = Section {
+    title: "Path",
+    what: "The bottleneck and the delay around it.",
+    keys: &[
+        Key::new(
+            "preset",
+            Kind::Name,
+            Off,
+            "Where the fields come from that a specification leaves out.",
+        ),
+        Key { what: "Bit/s, counting IP bytes.", ..RATE },
+        Key::new("rtt", Kind::Span, Required, "Two-way delay, without queueing.").becomes("rtt_ns"),
+        Key {
+            what: "What may wait, not counting the packet being sent; the queue's default if none.",
+            ..BUFFER
+        },
+        QUEUE,
+        Key {
+            what: "How the queue is served; the rate stays what a BDP is worked out with.",
+            ..SERVICE
+        },
+        Key::new("loss", Kind::Probability, Number(0.0), "Of data packets, after the last queue.")
+            .stays(),
+        Key::new(
+            "impairments",
+            Kind::Impairments,
+            Empty,
+            "What else happens to packets, in their order within a direction and a place.",
+        )
+        .stays(),
+        Key::new(
+            "links",
+            Kind::Tables(&LINK),
+            Empty,
+            "More links behind the first, which is called \"bottleneck\".",
+        )
+        .stays(),
+        Key::new(
+            "reverse",
+            Kind::Table(&REVERSE),
+            Off,
+            "The link of the way back; nothing queues there if none.",
+        )
+        .stays(),
+    ],
+};
+
+/// A flow.
+pub static FLOW: Section = Section {
+    title: "Flow",
+    what: "A flow, `count` alike ones, or a chain of successive ones.",
+    keys: &[
+        Key::new("cca", Kind::Control, Required, "").stays(),
+        Key::new("name", Kind::Name, Off, "").stays(),
+        Key::new("count", Kind::Whole(1, MAX_FLOWS), Whole(1), ""),
+        Key::new("start", Kind::Duration, Text("0s"), "").becomes("start_ns"),
+        Key::new("stop", Kind::Span, Off, "When the application stops writing.").becomes("stop_ns"),
+        Key::new("size", Kind::Volume, Off, "Payload bytes; endless if none.")
+            .becomes("size_bytes"),
+        Key::new(
+            "workload",
+            Kind::Workload,
+            Off,
+            "What the application does, if it neither always sends nor has a size.",
+        )
+        .stays(),
+        Key::new(
+            "receive_window",
+            Kind::Volume,
+            Off,
+            "The largest receive window, in bytes; else that of the hosts.",
+        )
+        .becomes("receive_window_bytes"),
+        Key::new("rtt", Kind::Span, Off, "Its own two-way delay instead of the path's.")
+            .becomes("rtt_ns"),
+        Key::new(
+            "reverse",
+            Kind::Flag,
+            Flag(false),
+            "Whether its data go over the reverse link and its ACKs over the others.",
+        )
+        .stays(),
+        Key::new("links", Kind::Names, Off, "The links that it crosses; all if none.").stays(),
+        Key::new(
+            "repeat_gap",
+            Kind::Duration,
+            Off,
+            "From the end of one flow of the chain to the start of the next.",
+        )
+        .becomes("repeat_gap_ns"),
+        Key::new(
+            "while",
+            Kind::Name,
+            Off,
+            "The chain goes on until the flow of this name is done.",
+        )
+        .stays(),
+        Key::new(
+            "ecn",
+            Kind::Word(&ECN),
+            Off,
+            "Explicit congestion notification; else what the control needs, or the hosts' setting.",
+        )
+        .stays()
+        .filled(),
+        Key::new(
+            "options",
+            Kind::Options,
+            Empty,
+            "Options of the control: a quantity with its unit, a number, a word, true or false.",
+        )
+        .stays(),
+    ],
+};
+
+/// The end hosts.
+pub static HOST: Section = Section {
+    title: "Host",
+    what: "TCP of the end hosts.",
+    keys: &[
+        Key::new("profile", Kind::Word(&PROFILE), Text("linux-6.12"), "").stays(),
+        Key::new(
+            "fq",
+            Kind::Flag,
+            Flag(false),
+            "Whether the sending host's egress queue is `fq`, which paces every control.",
+        )
+        .stays(),
+        Key::new(
+            "jitter",
+            Kind::Duration,
+            Text("0s"),
+            "Each packet of a sender waits up to this long, in order.",
+        )
+        .becomes("jitter_ns"),
+        Key::new(
+            "timer_lateness",
+            Kind::Duration,
+            Text("0s"),
+            "How late the sender's pacing timers fire.",
+        )
+        .becomes("timer_lateness_ns"),
+        Key::new(
+            "gso",
+            Kind::Flag,
+            Flag(false),
+            "Whether a sender's burst passes the path as one packet.",
+        )
+        .stays(),
+        Key::new(
+            "metrics_save",
+            Kind::Flag,
+            Flag(false),
+            "Whether a connection starts with what the ones before it in its flow left.",
+        )
+        .stays(),
+        Key::new(
+            "gro",
+            Kind::Duration,
+            Text("0s"),
+            "How long the receiver's card collects packets for GRO to merge; 0 for no GRO.",
+        )
+        .becomes("gro_ns"),
+        Key::new("socket_buffers", Kind::Word(&SOCKET_BUFFERS), Text("raised"), "").stays(),
+        Key::new(
+            "receive_window",
+            Kind::Volume,
+            Off,
+            "The largest window that receivers advertise, in bytes; no such limit if none.",
+        ),
+        Key::new(
+            "ecn",
+            Kind::Word(&ECN),
+            Text("off"),
+            "Of flows that say nothing of their own and whose control needs nothing else.",
+        ),
+    ],
+};
+
+/// The run.
+pub static RUN: Section = Section {
+    title: "Run",
+    what: "How long, how often, and what to keep.",
+    keys: &[
+        Key::new(
+            "duration",
+            Kind::Span,
+            Required,
+            "The end; the latest one where `stop_when` is given.",
+        )
+        .becomes("duration_ns"),
+        Key::new("warmup", Kind::Duration, Text("0s"), "Left out of summaries, not of the series.")
+            .becomes("warmup_ns"),
+        Key::new("trials", Kind::Whole(1, MAX_TRIALS), Whole(1), ""),
+        Key::new("seed", Kind::Whole(0, u64::MAX), Whole(1), ""),
+        Key::new(
+            "stop_when",
+            Kind::Name,
+            Off,
+            "End once the flow of this name is done, or \"all\" sized flows are.",
+        )
+        .stays(),
+        Key::new(
+            "sample_interval",
+            Kind::Span,
+            Text("100ms"),
+            "Between the rows of the sample tables.",
+        )
+        .becomes("sample_interval_ns"),
+        Key::new("record", Kind::Word(&LEVEL), Text("samples"), "").stays(),
+    ],
+};
+
+/// A promise.
+pub static EXPECT: Section = Section {
+    title: "Expect",
+    what: "A bound on a metric: the mean over the trials of every combination must keep it.",
+    keys: &[
+        Key::new(
+            "metric",
+            Kind::Name,
+            Required,
+            "A column of the table `summary`, such as \"utilization\" or \"bbr.share\".",
+        ),
+        Key::new("at_least", Kind::Number, Off, "The mean may not be lower."),
+        Key::new("at_most", Kind::Number, Off, "The mean may not be higher."),
+        Key::new(
+            "where",
+            Kind::Where,
+            Empty,
+            "Only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any.",
+        ),
+    ],
+};
+
+/// How the combinations of a study are made.
+pub static SWEEP: Section = Section {
+    title: "Sweep",
+    what: "How the combinations of a study are made of its axes.",
+    keys: &[
+        Key::new(
+            "design",
+            Kind::Word(&DESIGN),
+            Text("grid"),
+            "Every combination, or a budget of them: at random, or a Latin hypercube.",
+        ),
+        Key::new(
+            "budget",
+            Kind::Whole(1, MAX_CELLS),
+            Off,
+            "Combinations of a random or Latin-hypercube design.",
+        ),
+        Key::new("seed", Kind::Whole(0, u64::MAX), Whole(1), "Of the design, not of the runs."),
+        Key::new("zip", Kind::Zip, Empty, "These axes go together, value by value."),
+        Key::new("axes", Kind::Axes, Empty, "Axes that don't fit in their place."),
+        Key::new(
+            "until",
+            Kind::Table(&UNTIL),
+            Off,
+            "Trials go on until half of the 95 % interval of a metric's mean is within a bound.",
+        ),
+    ],
+};
+
+/// When enough trials were run.
+pub static UNTIL: Section = Section {
+    title: "Until",
+    what: "When enough trials were run.",
+    keys: &[
+        Key::new("metric", Kind::Name, Required, "A column of the table `summary`."),
+        Key::new(
+            "within",
+            Kind::Within,
+            Required,
+            "In the metric's own unit, or a part of the mean such as \"5%\".",
+        ),
+        Key::new(
+            "max_trials",
+            Kind::Whole(2, MAX_TRIALS),
+            Required,
+            "There are at most this many.",
+        ),
+    ],
+};

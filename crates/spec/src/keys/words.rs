@@ -1,0 +1,46 @@
+//! Lists of words of which one may be written.
+
+use narrows_tcp::PROFILES;
+
+/// A list of words, of which one is written.
+#[derive(Debug)]
+pub struct Words {
+    /// What one of them is called in a message.
+    pub what: &'static str,
+    /// One of them.
+    pub example: &'static str,
+    /// All of them.
+    pub known: fn() -> Vec<&'static str>,
+}
+
+/// Kernels whose TCP the hosts can have.
+pub(super) static PROFILE: Words = Words {
+    what: "profile",
+    example: "linux-6.12",
+    known: || PROFILES.iter().map(|profile| profile.name).collect(),
+};
+
+/// Limits of the send buffer and the receive window.
+pub(super) static SOCKET_BUFFERS: Words = Words {
+    what: "setting of socket buffers",
+    example: "raised",
+    known: || vec!["raised", "stock", "unlimited"],
+};
+
+/// How a flow can use explicit congestion notification.
+pub(super) static ECN: Words = Words {
+    what: "use of ECN",
+    example: "classic",
+    known: || vec!["off", "classic", "dctcp", "l4s"],
+};
+
+/// How much is kept.
+pub(super) static LEVEL: Words = Words {
+    what: "level of recording",
+    example: "samples",
+    known: || vec!["summary", "samples", "packets"],
+};
+
+/// How the combinations of a study are chosen.
+pub(super) static DESIGN: Words =
+    Words { what: "design", example: "lhs", known: || vec!["grid", "random", "lhs"] };

@@ -1,0 +1,142 @@
+//! What is wrong with a specification or a scenario.
+
+use std::fmt;
+
+use crate::place::Place;
+
+/// A line and a column of a text, both from 1 on; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+/// What sort of problem it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// The text is no TOML.
+    Syntax,
+    /// A key that means nothing.
+    UnknownKey,
+    /// A value that must be given.
+    Missing,
+    /// A value that can't be what it should be.
+    Value,
+    /// Values that don't go together.
+    Relation,
+    /// A change that can't be applied.
+    Change,
+}
+
+/// One thing that is wrong, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What sort it is.
+    pub kind: ProblemKind,
+    /// Where in the specification or the scenario.
+    pub place: Place,
+    /// What stands there.
+    pub found: String,
+    /// What would be right.
+    pub remedy: String,
+    /// The file that it stands in, or the option that it came from.
+    pub origin: Option<String>,
+    /// Where in the text of the file.
+    pub at: Option<Position>,
+}
+
+/// Everything that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl Problem {
+    /// A problem whose origin isn't known yet.
+    #[must_use]
+    pub fn new(
+        kind: ProblemKind,
+        place: Place,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        let (found, remedy) = (found.into(), remedy.into());
+        Self { kind, place, found, remedy, origin: None, at: None }
+    }
+
+    /// The same with its origin.
+    #[must_use]
+    pub fn from(mut self, origin: Option<&str>) -> Self {
+        self.origin = origin.map(str::to_owned);
+        self
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.origin, self.at) {
+            (Some(origin), Some(at)) => write!(f, "{origin}:{}:{}: ", at.line, at.column)?,
+            (Some(origin), None) => write!(f, "{origin}: ")?,
+            (None, Some(at)) => write!(f, "line {}, column {}: ", at.line, at.column)?,
+            (None, None) => {}
+        }
+        if !self.place.0.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        write!(f, "found {}; {} would be right", self.found, self.remedy)
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, problem) in self.0.iter().enumerate() {
+            let end = if number == 0 { "" } else { "\n" };
+            write!(f, "{end}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problem {}
+impl std::error::Error for Problems {}
+
+/// What is wrong with a value, whose place the caller knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) kind: ProblemKind,
+    /// The way from the value to what is wrong in it.
+    pub(crate) within: Place,
+    pub(crate) found: String,
+    pub(crate) remedy: String,
+}
+
+impl Wrong {
+    pub(crate) fn value(found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let (found, remedy) = (found.into(), remedy.into());
+        Self { kind: ProblemKind::Value, within: Place::default(), found, remedy }
+    }
+
+    pub(crate) fn missing(key: &str, remedy: impl Into<String>) -> Self {
+        Self { kind: ProblemKind::Missing, ..Self::value("nothing", remedy) }.at(key)
+    }
+
+    pub(crate) fn unknown_key(key: &str, remedy: impl Into<String>) -> Self {
+        Self { kind: ProblemKind::UnknownKey, ..Self::value("an unknown key", remedy) }.at(key)
+    }
+
+    /// The same, in the value at `key`.
+    pub(crate) fn at(mut self, key: &str) -> Self {
+        self.within = Place::default().key(key).join(&self.within);
+        self
+    }
+
+    pub(crate) fn problem(self, place: &Place) -> Problem {
+        Problem::new(self.kind, place.join(&self.within), self.found, self.remedy)
+    }
+}

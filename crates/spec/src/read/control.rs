@@ -1,0 +1,95 @@
+//! Reads the name of a flow's control, and its options.
+
+use narrows_base::registry::{Info, Value, Values};
+use narrows_cc::CONTROLS;
+
+use crate::around::Surroundings;
+use crate::document::{self, Node, Table};
+use crate::problem::{ProblemKind, Wrong};
+use crate::read::{parameter, scalar};
+use crate::text::{one_of, quote};
+
+const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
+
+/// Whether the name is that of a module and a class, which a person wrote.
+#[must_use]
+pub fn is_own(cca: &str) -> bool {
+    cca.contains(':')
+}
+
+/// The name of a control.
+pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Result<String, Wrong> {
+    let Some(name) = node.as_text() else {
+        return Err(Wrong::value(node.described(), expects));
+    };
+    if is_own(name) {
+        let well_formed = name.split_once(':').is_some_and(|(module, class)| {
+            module.split('.').chain(class.split('.')).all(is_identifier)
+        });
+        return if well_formed { Ok(name.into()) } else { Err(Wrong::value(quote(name), OWN)) };
+    }
+    let known = || CONTROLS.iter().map(|entry| entry.info.name);
+    if known().any(|known| known == name) || around.knows(name) {
+        return Ok(name.into());
+    }
+    let found = format!("{}, which is no congestion control", quote(name));
+    Err(Wrong::value(found, one_of(name, known())))
+}
+
+fn is_identifier(text: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.chars().all(part) && text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// The options of the control called `cca`, by their keys in a scenario, and what is wrong
+/// with them. An own control says itself what it takes.
+pub(super) fn options(cca: &str, table: &Table, around: &dyn Surroundings) -> (Values, Vec<Wrong>) {
+    let (mut options, mut wrong) = (Values::default(), Vec::new());
+    let info = narrows_cc::info(cca);
+    for entry in &table.0 {
+        let read = scalar::single(&entry.node, PLAIN).and_then(|()| match info {
+            _ if is_own(cca) => Ok((entry.key.clone(), plain(&entry.node)?)),
+            Some(info) => option(info, &entry.key, &entry.node, around),
+            None => Err(unknown(cca, &entry.key, &[])),
+        });
+        match read {
+            Ok((key, value)) => drop(options.insert(key, value)),
+            Err(error) => wrong.push(error.at(&entry.key)),
+        }
+    }
+    (options, wrong)
+}
+
+const PLAIN: &str = "a number, true, false or a text such as \"200ms\"";
+
+/// A value of which only its control knows what it should be.
+fn plain(node: &Node) -> Result<Value, Wrong> {
+    match &node.value {
+        document::Value::Flag(flag) => Ok(Value::Flag(*flag)),
+        document::Value::Text(text) => Ok(Value::Word(text.clone())),
+        _ => {
+            let number = scalar::finite(node).map(Value::Number);
+            number.ok_or_else(|| Wrong::value(node.described(), PLAIN))
+        }
+    }
+}
+
+fn option(
+    info: &Info,
+    name: &str,
+    node: &Node,
+    around: &dyn Surroundings,
+) -> Result<(String, Value), Wrong> {
+    if let Some(today) = node.as_float().and_then(|number| info.respelled(name, number)) {
+        return Err(Wrong::value(node.described(), format!("`{today}`")));
+    }
+    let names: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
+    let parameter = info.parameter(name).ok_or_else(|| unknown(info.name, name, &names))?;
+    Ok((parameter.key(), parameter::read(parameter, node, around)?))
+}
+
+fn unknown(cca: &str, name: &str, known: &[&str]) -> Wrong {
+    let found = format!("{}, which is no option of {cca}", quote(name));
+    let known = one_of(name, known.iter().copied());
+    Wrong { kind: ProblemKind::UnknownKey, ..Wrong::value(found, known) }
+}

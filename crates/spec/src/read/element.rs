@@ -1,0 +1,161 @@
+//! Reads elements of a path: a kind by its name, and the parameters that its registry lists.
+
+use narrows_base::Rate;
+use narrows_base::registry::{Choice, Info, Room, Values};
+
+use crate::around::Surroundings;
+use crate::document::{Node, Table, Value};
+use crate::exact::{self, Exact};
+use crate::keys::Elements;
+use crate::limits::PACKET_BYTES;
+use crate::problem::Wrong;
+use crate::read::parameter;
+use crate::scenario::{Direction, Impairment, Limit, Place};
+use crate::text::{one_of, quote};
+use crate::units::{Counted, Size, parse_size};
+
+/// A kind of element, what was said of its parameters, and the room of a queue.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadElement {
+    pub(crate) info: &'static Info,
+    given: Values,
+    pub(crate) limit: Option<Size>,
+}
+
+impl ReadElement {
+    /// As a scenario holds it: with every parameter, on a link of this rate.
+    pub(crate) fn on(&self, rate_bps: u64) -> Choice {
+        let mut choice = Choice::with_defaults(self.info, Rate::from_bps(rate_bps));
+        let given = self.given.iter();
+        choice.parameters.extend(given.map(|(key, value)| (key.clone(), value.clone())));
+        choice
+    }
+
+    /// The room of a queue as a scenario holds it; none if it must be given and isn't.
+    ///
+    /// A discipline that counts packets takes bytes as full ones, rounded up.
+    pub(crate) fn room(&self, size: Option<&Size>, bdp: &Exact) -> Option<Limit> {
+        let room = self.info.room()?;
+        let Some(size) = size else {
+            return match room {
+                Room::Packets(packets) => Some(Limit::Packets(packets)),
+                Room::Bytes(bytes) => bytes.map(Limit::Bytes),
+                Room::Either => None,
+            };
+        };
+        Some(match (room, size.in_bytes(bdp)) {
+            (Room::Bytes(_), None) => Limit::Bytes(size.whole().saturating_mul(PACKET_BYTES)),
+            (_, None) => Limit::Packets(size.whole()),
+            (Room::Packets(_), Some(bytes)) => Limit::Packets(bytes.div_ceil(PACKET_BYTES)),
+            (_, Some(bytes)) => Limit::Bytes(bytes),
+        })
+    }
+}
+
+/// An element from a text or a table.
+pub(super) fn read(
+    node: &Node,
+    elements: Elements,
+    around: &dyn Surroundings,
+    expects: &str,
+) -> Result<ReadElement, Wrong> {
+    match &node.value {
+        Value::Text(name) => {
+            let mut table = Table::default();
+            table.or_insert("kind", Node::text(name));
+            of_table(&table, elements, around)
+        }
+        Value::Table(table) => of_table(table, elements, around),
+        _ => Err(Wrong::value(node.described(), expects)),
+    }
+}
+
+/// An element that stands in a direction, before or behind its links.
+pub(super) fn impairment(
+    node: &Node,
+    around: &dyn Surroundings,
+    expects: &str,
+) -> Result<Impairment, Wrong> {
+    let Some(table) = node.table() else {
+        return Err(Wrong::value(node.described(), expects));
+    };
+    let direction = word(table, "direction", &["forward", "backward"])?;
+    let at = word(table, "at", &["behind", "before"])?;
+    let rest = table.0.iter().filter(|entry| !["direction", "at"].contains(&entry.key.as_str()));
+    let element = of_table(&Table(rest.cloned().collect()), Elements::Impairment, around)?;
+    Ok(Impairment {
+        direction: if direction == 0 { Direction::Forward } else { Direction::Backward },
+        at: if at == 0 { Place::Behind } else { Place::Before },
+        element: element.on(0),
+    })
+}
+
+/// Which of two words stands at `key`; the first if none does.
+fn word(table: &Table, key: &str, words: &[&str; 2]) -> Result<usize, Wrong> {
+    let Some(node) = table.get(key) else { return Ok(0) };
+    let text = node.as_text().unwrap_or_default();
+    words
+        .iter()
+        .position(|word| *word == text)
+        .ok_or_else(|| Wrong::value(node.described(), one_of(text, words.iter().copied())).at(key))
+}
+
+/// The entry that a table's `kind` names, and where the name stands.
+pub(super) fn kind_of(
+    table: &Table,
+    registry: &[&'static Info],
+    what: &str,
+) -> Result<&'static Info, Wrong> {
+    let names = || registry.iter().map(|info| info.name);
+    let Some(kind) = table.get("kind").filter(|node| node.as_text().is_some()) else {
+        let found = table.get("kind").map_or("nothing".into(), Node::described);
+        return Err(Wrong::value(found, one_of("", names())).at("kind"));
+    };
+    let name = kind.as_text().unwrap_or_default();
+    registry.iter().copied().find(|info| info.name == name).ok_or_else(|| {
+        let found = format!("{}, which is no {what}", quote(name));
+        let wrong = Wrong::value(found, one_of(name, names()));
+        // A name alone stands for the table.
+        if table.0.len() > 1 { wrong.at("kind") } else { wrong }
+    })
+}
+
+fn of_table(
+    table: &Table,
+    elements: Elements,
+    around: &dyn Surroundings,
+) -> Result<ReadElement, Wrong> {
+    let info = kind_of(table, elements.registry(), elements.what())?;
+    let mut limit = None;
+    let mut rest = Table::default();
+    for entry in &table.0 {
+        match (entry.key.as_str(), info.room()) {
+            ("kind", _) => {}
+            ("limit", Some(room)) => limit = Some(limit_of(&entry.node, room)?),
+            _ => rest.0.push(entry.clone()),
+        }
+    }
+    let further: &[&str] = if info.room().is_some() { &["limit"] } else { &[] };
+    let given = parameter::read_all(info, &rest, further, around)?;
+    Ok(ReadElement { info, given, limit })
+}
+
+/// A queue's room by `tc`'s name; a plain number is in the discipline's own unit.
+fn limit_of(node: &Node, room: Room) -> Result<Size, Wrong> {
+    let remedy = "a size such as \"250kb\" or \"100pkt\"";
+    let unfit = || Wrong::value(node.described(), remedy).at("limit");
+    let size = match (&node.value, room) {
+        (Value::Text(text), _) => parse_size(text).map_err(|wrong| wrong.at("limit"))?,
+        (Value::Whole(_), Room::Either) => return Err(unfit()),
+        (Value::Whole(number), _) => {
+            let packets = matches!(room, Room::Packets(_));
+            let counted = if packets { Counted::Packets } else { Counted::Bytes };
+            Size { amount: Exact::from_integer((*number).into()), counted }
+        }
+        _ => return Err(unfit()),
+    };
+    if size.amount <= exact::whole(0) {
+        return Err(Wrong::value(node.described(), "a limit above zero").at("limit"));
+    }
+    Ok(size)
+}

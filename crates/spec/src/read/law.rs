@@ -1,0 +1,278 @@
+//! Reads distributions: a plain quantity (`"1mb"`, `"2s"`), or a table with the name of one.
+
+use crate::around::Surroundings;
+use crate::document::{Node, Table};
+use crate::law::tables::{Distribution, Scale};
+use crate::law::{CERTAIN, Law};
+use crate::limits::{MAX_POINTS, MAX_VALUE};
+use crate::problem::Wrong;
+use crate::read::scalar;
+use crate::text::{one_of, quote};
+
+/// Names of distributions, each with its keys.
+pub(crate) const DISTRIBUTIONS: &[(&str, &[&str])] = &[
+    ("exponential", &["mean"]),
+    ("uniform", &["min", "max"]),
+    ("lognormal", &["median", "mean", "sigma"]),
+    ("pareto", &["min", "shape", "max"]),
+    ("empirical", &["file", "points"]),
+];
+
+/// What a distribution is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Times, in ns.
+    Time,
+    /// Sizes, in bytes.
+    Size,
+}
+
+impl Measure {
+    fn example(self) -> &'static str {
+        match self {
+            Self::Time => "2s",
+            Self::Size => "1mb",
+        }
+    }
+
+    fn parse(self, text: &str) -> Result<u64, Wrong> {
+        match self {
+            Self::Time => scalar::duration(text),
+            Self::Size => scalar::bytes(text),
+        }
+    }
+
+    fn read(self, node: &Node) -> Result<u64, Wrong> {
+        let Some(text) = node.as_text() else {
+            return Err(Wrong::value(node.described(), "a text with its unit"));
+        };
+        let exact = self.parse(text)?;
+        if exact > MAX_VALUE {
+            return Err(Wrong::value(quote(text), "less"));
+        }
+        Ok(exact)
+    }
+}
+
+/// The law in a text or a table.
+pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> Result<Law, Wrong> {
+    if node.as_text().is_some() {
+        return measure.read(node).map(Law::Constant);
+    }
+    let Some(table) = node.table() else {
+        let example = measure.example();
+        let kind = format!("{{ kind = \"exponential\", mean = \"{example}\" }}");
+        let remedy = format!("\"{example}\", or a distribution such as {kind}");
+        return Err(Wrong::value(node.described(), remedy));
+    };
+    let name = table.get("kind").and_then(Node::as_text);
+    let Some((name, keys)) = DISTRIBUTIONS.iter().find(|known| Some(known.0) == name) else {
+        let found = name.map(|name| format!("{}, which is no distribution", quote(name)));
+        let known = DISTRIBUTIONS.iter().map(|known| known.0);
+        let remedy = one_of(name.unwrap_or_default(), known);
+        return Err(Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind"));
+    };
+    let parts = Parts { table, measure, around };
+    let law = match *name {
+        "exponential" => parts.exponential(),
+        "uniform" => parts.uniform(),
+        "lognormal" => parts.lognormal(),
+        "pareto" => parts.pareto(),
+        _ => parts.empirical(),
+    }?;
+    match table.keys().find(|key| *key != "kind" && !keys.contains(key)) {
+        Some(key) => Err(Wrong::unknown_key(key, one_of(key, keys.iter().copied()))),
+        None => Ok(law),
+    }
+}
+
+/// The parameters of a distribution.
+struct Parts<'a> {
+    table: &'a Table,
+    measure: Measure,
+    around: &'a dyn Surroundings,
+}
+
+impl Parts<'_> {
+    fn exponential(&self) -> Result<Law, Wrong> {
+        made(Distribution::Exponential { mean: self.quantity("mean")? })
+    }
+
+    fn uniform(&self) -> Result<Law, Wrong> {
+        let (low, high) = (self.quantity("min")?, self.quantity("max")?);
+        self.ascending(low, high)?;
+        Ok(Law::Points(vec![(0, low), (CERTAIN, high)]))
+    }
+
+    fn lognormal(&self) -> Result<Law, Wrong> {
+        let sigma = self.number("sigma", 0.0, 10.0)?;
+        let scale = match (self.table.has("median"), self.table.has("mean")) {
+            (true, false) => Scale::Median(self.quantity("median")?),
+            (false, true) => Scale::Mean(self.quantity("mean")?),
+            _ => {
+                let remedy = "either `median` or `mean`";
+                return Err(Wrong::value("both or neither", remedy).at("median"));
+            }
+        };
+        made(Distribution::Lognormal { scale, sigma })
+    }
+
+    fn pareto(&self) -> Result<Law, Wrong> {
+        let (min, shape) = (self.quantity("min")?, self.number("shape", LEAST_SHAPE, 100.0)?);
+        let max = self.table.has("max").then(|| self.quantity("max")).transpose()?;
+        self.ascending(min, max.unwrap_or(min))?;
+        made(Distribution::Pareto { min, shape, max })
+    }
+
+    fn empirical(&self) -> Result<Law, Wrong> {
+        match (self.table.get("file"), self.table.get("points")) {
+            (None, Some(points)) => {
+                self.rows(points).and_then(|rows| cdf(&rows)).map_err(|wrong| wrong.at("points"))
+            }
+            (Some(file), None) => {
+                self.file(file).and_then(|rows| cdf(&rows)).map_err(|wrong| wrong.at("file"))
+            }
+            _ => Err(Wrong::value("both or neither", "either `file` or `points`").at("file")),
+        }
+    }
+
+    fn ascending(&self, low: u64, high: u64) -> Result<(), Wrong> {
+        if low <= high {
+            return Ok(());
+        }
+        let found = self.table.get("max").map_or_else(String::new, Node::described);
+        Err(Wrong::value(found, "at least `min`").at("max"))
+    }
+
+    /// A quantity above zero.
+    fn quantity(&self, key: &str) -> Result<u64, Wrong> {
+        let example = self.measure.example();
+        let Some(node) = self.table.get(key) else {
+            return Err(Wrong::missing(key, format!("a quantity such as \"{example}\"")));
+        };
+        match self.measure.read(node).map_err(|wrong| wrong.at(key))? {
+            0 => Err(Wrong::value(node.described(), "more than zero").at(key)),
+            exact => Ok(exact),
+        }
+    }
+
+    /// A plain number above `least`, and not above `most`.
+    fn number(&self, key: &str, least: f64, most: f64) -> Result<f64, Wrong> {
+        let node = self.table.get(key);
+        let number = node.and_then(Node::as_float).filter(|n| *n > least && *n <= most);
+        number.ok_or_else(|| {
+            let found = node.map_or("nothing".into(), Node::described);
+            Wrong::value(found, format!("a number above {least} and of at most {most}")).at(key)
+        })
+    }
+
+    /// Rows of value and share from a text file: `20kb 0.5`.
+    fn file(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
+        let Some(name) = node.as_text() else {
+            let remedy = "the path of a file, such as \"sizes.txt\",";
+            return Err(Wrong::value(node.described(), remedy));
+        };
+        let remedy = "a readable text file of at most 1 MB beside the specification";
+        let text = self.around.file(name).map_err(|found| Wrong::value(found, remedy))?;
+        if text.len() > LONGEST_FILE {
+            return Err(Wrong::value(quote(name), remedy));
+        }
+        let parts = |line: &str| -> Vec<String> {
+            let line = line.split('#').next().unwrap_or("");
+            let split = line.split(|c: char| c == ',' || c.is_whitespace());
+            split.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let rows: Vec<_> = text.lines().map(parts).filter(|row| !row.is_empty()).collect();
+        few(rows.len())?;
+        let row = |(index, row): (usize, &Vec<String>)| match row.as_slice() {
+            [value, share] => self.row(index + 1, value, share.parse().ok(), &quote(share)),
+            _ => Err(incomplete(index + 1)),
+        };
+        rows.iter().enumerate().map(row).collect()
+    }
+
+    /// Rows of value and share from a list of lists.
+    fn rows(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
+        let rows = node.list().ok_or_else(|| {
+            let remedy = format!("1 to {MAX_POINTS} pairs of a value and a share");
+            Wrong::value(node.described(), remedy)
+        })?;
+        few(rows.len())?;
+        let row = |(index, row): (usize, &Node)| match row.list() {
+            Some([value, share]) => {
+                let text = value.as_text().map_or_else(|| value.described(), str::to_owned);
+                self.row(index + 1, &text, share.as_float(), &share.described())
+            }
+            _ => Err(incomplete(index + 1)),
+        };
+        rows.iter().enumerate().map(row).collect()
+    }
+
+    /// A pair of a share, in 2^-32, and the value that is not exceeded with it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share is from 0 to 1"
+    )]
+    fn row(
+        &self,
+        number: usize,
+        value: &str,
+        share: Option<f64>,
+        written: &str,
+    ) -> Result<(u64, u64), Wrong> {
+        let value = self.measure.parse(value).map_err(|wrong| {
+            Wrong::value(format!("{} in pair {number}", wrong.found), wrong.remedy)
+        })?;
+        let share = share.filter(|share| (0.0..=1.0).contains(share));
+        let share = share
+            .ok_or_else(|| Wrong::value(format!("a share of {written} in pair {number}"), PAIR))?;
+        Ok(((share * CERTAIN as f64).round_ties_even() as u64, value))
+    }
+}
+
+/// With less than that, the digits of a float no longer tell the quantiles apart.
+const LEAST_SHAPE: f64 = 0.001;
+/// Bytes of a file of pairs.
+const LONGEST_FILE: usize = 1_000_000;
+const PAIR: &str = "a value and the share of draws that don't exceed it, from 0 to 1";
+
+fn incomplete(number: usize) -> Wrong {
+    Wrong::value(format!("pair {number} without two parts"), PAIR)
+}
+
+fn few(rows: usize) -> Result<(), Wrong> {
+    let remedy = || format!("1 to {MAX_POINTS} pairs of a value and a share");
+    match rows {
+        1..=MAX_POINTS => Ok(()),
+        _ => Err(Wrong::value(format!("{rows} pairs"), remedy())),
+    }
+}
+
+fn made(distribution: Distribution) -> Result<Law, Wrong> {
+    let found = "a distribution with values beyond 10^15";
+    distribution.law().ok_or_else(|| Wrong::value(found, "a lighter tail, or a `max`,"))
+}
+
+/// The table of an empirical distribution; between its points it is a straight line.
+#[expect(clippy::cast_precision_loss, reason = "only a message shows it")]
+fn cdf(rows: &[(u64, u64)]) -> Result<Law, Wrong> {
+    let mut points = rows.to_vec();
+    if points[0].0 > 0 {
+        points.insert(0, (0, points[0].1));
+    }
+    let last = points[points.len() - 1].0;
+    if last != CERTAIN {
+        let found = format!("a last share of {}", last as f64 / CERTAIN as f64);
+        return Err(Wrong::value(found, "1 at the end"));
+    }
+    let falls = |pair: &[(u64, u64)]| pair[0].0 >= pair[1].0 || pair[0].1 > pair[1].1;
+    match points.windows(2).position(falls) {
+        Some(index) => {
+            let found = format!("a pair ({}) that doesn't ascend", index + 2);
+            Err(Wrong::value(found, "values and shares in ascending order"))
+        }
+        None => Ok(Law::Points(points)),
+    }
+}

@@ -1,0 +1,21 @@
+//! From a document to the values of its keys; every problem says where and what would be right.
+
+mod control;
+mod element;
+mod law;
+mod parameter;
+mod preset;
+mod scalar;
+mod section;
+mod trace;
+mod values;
+mod workload;
+
+pub use control::is_own;
+pub(crate) use element::ReadElement;
+pub(crate) use law::DISTRIBUTIONS;
+pub(crate) use preset::expanded;
+pub use preset::{Preset, presets};
+pub(crate) use section::Reader;
+pub(crate) use values::{Read, Values};
+pub(crate) use workload::WORKLOADS;

@@ -1,0 +1,143 @@
+//! Reads the parameters of an entry by what its registry says of them.
+
+use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Unit, Value, Values};
+
+use crate::around::Surroundings;
+use crate::document::{self, Node, Table};
+use crate::limits::MAX_VALUE;
+use crate::problem::Wrong;
+use crate::read::trace;
+use crate::text::{one_of, quote};
+use crate::units::{Counted, format_duration, parse_duration, parse_rate, parse_size};
+
+/// The exact values of an entry's parameters in a table, by their keys in a scenario; `further`
+/// are keys of the table that are no parameters.
+pub(super) fn read_all(
+    info: &Info,
+    table: &Table,
+    further: &[&str],
+    around: &dyn Surroundings,
+) -> Result<Values, Wrong> {
+    let mut values = Values::default();
+    for entry in &table.0 {
+        let Some(parameter) = info.parameter(&entry.key) else {
+            let names = info.parameters.iter().map(|parameter| parameter.name);
+            let remedy = one_of(&entry.key, names.chain(further.iter().copied()));
+            return Err(Wrong::unknown_key(&entry.key, remedy));
+        };
+        let value = read(parameter, &entry.node, around).map_err(|wrong| wrong.at(&entry.key))?;
+        values.insert(parameter.key(), value);
+    }
+    let missing = |parameter: &&Parameter| {
+        parameter.fallback == Fallback::Required && !values.contains_key(&parameter.key())
+    };
+    match info.parameters.iter().find(missing) {
+        Some(parameter) => Err(Wrong::missing(parameter.name, expectation(parameter))),
+        None => Ok(values),
+    }
+}
+
+/// The exact value of a parameter.
+pub(super) fn read(
+    parameter: &Parameter,
+    node: &Node,
+    around: &dyn Surroundings,
+) -> Result<Value, Wrong> {
+    let unfit = || Wrong::value(node.described(), expectation(parameter));
+    let within = |number: u64| {
+        let fits = parameter.bounds.hold(number) && number <= MAX_VALUE;
+        if fits { Ok(number) } else { Err(unfit()) }
+    };
+    let text = || node.as_text().ok_or_else(unfit);
+    match parameter.unit {
+        Unit::Packets => {
+            within(amount(node, Counted::Packets)?.ok_or_else(unfit)?).map(Value::Whole)
+        }
+        Unit::Bytes => within(amount(node, Counted::Bytes)?.ok_or_else(unfit)?).map(Value::Whole),
+        Unit::Duration => within(parse_duration(text()?)?).map(Value::Whole),
+        Unit::Rate => within(parse_rate(text()?)?).map(Value::Whole),
+        Unit::Whole => within(node.as_whole().ok_or_else(unfit)?).map(Value::Whole),
+        Unit::Share | Unit::Number => {
+            let number = node.as_float().map(|number| number + 0.0);
+            let fits = |number: &f64| parameter.bounds.hold_number(*number);
+            number.filter(fits).map(Value::Number).ok_or_else(unfit)
+        }
+        Unit::Flag => match node.value {
+            document::Value::Flag(flag) => Ok(Value::Flag(flag)),
+            _ => Err(unfit()),
+        },
+        Unit::Word(words) => {
+            let word = text()?;
+            let known = words.contains(&word);
+            if known { Ok(Value::Word(word.into())) } else { Err(unfit()) }
+        }
+        Unit::Rates => timed(node, parse_rate, &unfit, &within),
+        Unit::Delays | Unit::Spans => timed(node, parse_duration, &unfit, &within),
+        Unit::Opportunities => trace::read(text()?, around).map(Value::List),
+        Unit::Frequency | Unit::Durations | Unit::Sizes => {
+            unreachable!("{} belongs to a workload, which reads it itself", parameter.name)
+        }
+    }
+}
+
+/// Packets or bytes: a plain number, or a text with the unit.
+fn amount(node: &Node, counted: Counted) -> Result<Option<u64>, Wrong> {
+    let Some(text) = node.as_text() else { return Ok(node.as_whole()) };
+    let size = parse_size(text)?;
+    Ok((size.counted == counted).then(|| size.whole()))
+}
+
+/// A table of times, each with what belongs to it, ascending.
+fn timed(
+    node: &Node,
+    parse: fn(&str) -> Result<u64, Wrong>,
+    unfit: &dyn Fn() -> Wrong,
+    within: &dyn Fn(u64) -> Result<u64, Wrong>,
+) -> Result<Value, Wrong> {
+    let mut pairs = Vec::new();
+    for entry in &node.table().ok_or_else(unfit)?.0 {
+        let value = parse(entry.node.as_text().ok_or_else(unfit)?)?;
+        pairs.push((parse_duration(&entry.key)?, within(value)?));
+    }
+    pairs.sort_unstable();
+    if pairs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(Wrong::value("a time twice", "each time once"));
+    }
+    Ok(Value::Pairs(pairs))
+}
+
+/// What a parameter should be, in words.
+pub(super) fn expectation(parameter: &Parameter) -> String {
+    match (parameter.unit, parameter.bounds) {
+        (Unit::Packets, _) => "a number of packets, such as 100 or \"100pkt\",".into(),
+        (Unit::Bytes, _) => "a number of bytes, such as \"30kb\",".into(),
+        (Unit::Duration, Bounds::Whole { least, most, step }) => duration(least, most, step),
+        (Unit::Rate, _) => "a rate above zero with its unit, such as \"80mbit\",".into(),
+        (Unit::Flag, _) => "true or false".into(),
+        (Unit::Word(words), _) => format!("one of {}", words.join(", ")),
+        (Unit::Opportunities, _) => "the path of a trace in mahimahi's format".into(),
+        (Unit::Rates, _) => "a table of times and rates, such as { \"10s\" = \"40mbit\" },".into(),
+        (Unit::Delays, _) => "a table of times and delays, such as { \"10s\" = \"40ms\" },".into(),
+        (Unit::Spans, _) => {
+            "a table of times and durations, such as { \"10s\" = \"500ms\" },".into()
+        }
+        (_, Bounds::Number { least: 0.0, most: f64::MAX }) => "a number that isn't negative".into(),
+        (_, Bounds::Number { least, most }) => format!("a number from {least} to {most}"),
+        (_, Bounds::Whole { least, most, step: 1 }) => {
+            format!("a whole number from {least} to {most}")
+        }
+        (_, Bounds::Whole { least, most, step }) => {
+            format!("a multiple of {step} from {least} to {most}")
+        }
+    }
+}
+
+fn duration(least: u64, most: u64, step: u64) -> String {
+    let [low, high, step_of] = [least, most, step].map(|ns| quote(&format_duration(ns)));
+    let steps = if step > 1 { format!(" in steps of {step_of}") } else { String::new() };
+    match (least, most) {
+        (0 | 1, u64::MAX) => "a duration with its unit, such as \"5ms\",".into(),
+        (_, u64::MAX) => format!("a duration of at least {low}{steps}"),
+        _ => format!("a duration from {low} to {high}{steps}"),
+    }
+}

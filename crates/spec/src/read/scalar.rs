@@ -1,0 +1,145 @@
+//! Reads single values.
+
+use crate::document::{Node, Value};
+use crate::keys::Kind;
+use crate::limits::{MAX_BYTES, MAX_DURATION_NS, MAX_NAME, MAX_PACKETS, MAX_RATE_BPS};
+use crate::problem::Wrong;
+use crate::read::Read;
+use crate::text::{is_printable, one_of, quote};
+use crate::units::{
+    Counted, Size, format_duration, format_rate, parse_duration, parse_rate, parse_size,
+};
+
+const SWEEP: &str = "which makes a sweep (`narrows sweep` runs it; here one value counts)";
+
+/// Refuses what only a study may have in the place of a value.
+pub(super) fn single(node: &Node, expects: &str) -> Result<(), Wrong> {
+    match &node.value {
+        Value::List(_) => Err(Wrong::value(format!("a list, {SWEEP}"), expects)),
+        Value::Table(table) if table.has("from") => {
+            Err(Wrong::value(format!("a range, {SWEEP}"), expects))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The exact form of a value; `key` is its name.
+pub(super) fn read(kind: Kind, node: &Node, key: &str) -> Result<Read, Wrong> {
+    let unfit = || Wrong::value(node.described(), kind.expects(key));
+    let text = || node.as_text().ok_or_else(unfit);
+    match kind {
+        Kind::Rate => rate(text()?).map(Read::Whole),
+        Kind::Duration => duration(text()?).map(Read::Whole),
+        Kind::Span => span(text()?).map(Read::Whole),
+        Kind::Room => room(text()?).map(Read::Room),
+        Kind::Volume => volume(text()?).map(Read::Whole),
+        Kind::Probability => probability(node).map(Read::Number).ok_or_else(unfit),
+        Kind::Number => finite(node).map(Read::Number).ok_or_else(unfit),
+        Kind::Flag => match node.value {
+            Value::Flag(flag) => Ok(Read::Flag(flag)),
+            _ => Err(unfit()),
+        },
+        Kind::Name => name(text()?).map(|name| Read::Text(name.into())).ok_or_else(unfit),
+        Kind::Whole(least, most) => {
+            let whole = node.as_whole().filter(|whole| (least..=most).contains(whole));
+            whole.map(Read::Whole).ok_or_else(unfit)
+        }
+        Kind::Word(words) => {
+            let (word, known) = (text()?, (words.known)());
+            if known.contains(&word) {
+                return Ok(Read::Text(word.into()));
+            }
+            let found = format!("{}, which is no {}", quote(word), words.what);
+            Err(Wrong::value(found, one_of(word, known)))
+        }
+        Kind::Within => {
+            within(node).map(|(n, relative)| Read::Within(n, relative)).ok_or_else(unfit)
+        }
+        _ => unreachable!("{key} is no single value"),
+    }
+}
+
+fn rate(text: &str) -> Result<u64, Wrong> {
+    match parse_rate(text)? {
+        0 => Err(Wrong::value(quote(text), "a rate above zero")),
+        rate if rate > MAX_RATE_BPS => {
+            let remedy = format!("a rate of at most {}", format_rate(MAX_RATE_BPS));
+            Err(Wrong::value(quote(text), remedy))
+        }
+        rate => Ok(rate),
+    }
+}
+
+pub(super) fn duration(text: &str) -> Result<u64, Wrong> {
+    let duration = parse_duration(text)?;
+    if duration > MAX_DURATION_NS {
+        let remedy = format!("a duration of at most {}", format_duration(MAX_DURATION_NS));
+        return Err(Wrong::value(quote(text), remedy));
+    }
+    Ok(duration)
+}
+
+fn span(text: &str) -> Result<u64, Wrong> {
+    match duration(text)? {
+        0 => Err(Wrong::value(quote(text), "a duration above zero")),
+        span => Ok(span),
+    }
+}
+
+fn room(text: &str) -> Result<Size, Wrong> {
+    let size = parse_size(text)?;
+    let (limit, unit) = match size.counted {
+        Counted::Packets => (MAX_PACKETS, "pkt"),
+        Counted::Bytes => (MAX_BYTES, "b"),
+        Counted::Bdp => (MAX_BYTES, "bdp"),
+    };
+    if size == (Size { amount: num_traits::Zero::zero(), counted: size.counted }) {
+        let remedy = "a buffer above zero, such as \"1bdp\" or \"100pkt\",";
+        return Err(Wrong::value(quote(text), remedy));
+    }
+    if size.amount > crate::exact::whole(limit) {
+        return Err(Wrong::value(quote(text), format!("at most {limit} {unit}")));
+    }
+    Ok(size)
+}
+
+/// A number of bytes, not bounded.
+pub(super) fn bytes(text: &str) -> Result<u64, Wrong> {
+    let size = parse_size(text)?;
+    if size.counted != Counted::Bytes {
+        return Err(Wrong::value(quote(text), "a size in bytes, such as \"1mb\","));
+    }
+    Ok(size.whole())
+}
+
+fn volume(text: &str) -> Result<u64, Wrong> {
+    let volume = bytes(text)?;
+    if !(1..=MAX_BYTES).contains(&volume) {
+        return Err(Wrong::value(quote(text), "a size above zero and of at most 1000gb"));
+    }
+    Ok(volume)
+}
+
+/// A finite number; TOML also has inf and nan.
+pub(super) fn finite(node: &Node) -> Option<f64> {
+    node.as_float().filter(|number| number.is_finite())
+}
+
+/// A negative zero has another spelling, hence another hash.
+fn probability(node: &Node) -> Option<f64> {
+    finite(node).filter(|number| (0.0..1.0).contains(number)).map(|number| number + 0.0)
+}
+
+fn name(text: &str) -> Option<&str> {
+    let short = text.chars().nth(MAX_NAME).is_none();
+    (!text.trim().is_empty() && short && text.chars().all(is_printable)).then_some(text)
+}
+
+/// A number above zero, or a part of the mean: "5%".
+fn within(node: &Node) -> Option<(f64, bool)> {
+    let number = match node.as_text().map(str::trim) {
+        Some(text) => (text.strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0, true),
+        None => (node.as_float()?, false),
+    };
+    (number.0 > 0.0 && number.0.is_finite()).then_some(number)
+}

@@ -1,0 +1,240 @@
+//! Reads a table by the declaration of its section.
+
+use narrows_base::registry::Values as Options;
+
+use crate::around::Surroundings;
+use crate::document::{Node, Table, Value};
+use crate::keys::{Fallback, Key, Kind, SPECIFICATION, SWEEP, Section};
+use crate::place::Place;
+use crate::problem::{Problem, ProblemKind, Wrong};
+use crate::read::{Read, Values, control, element, scalar, workload};
+use crate::text::{nearest, one_of, quote};
+
+/// Reads sections, and gathers what is wrong with them.
+pub(crate) struct Reader<'a> {
+    pub(crate) around: &'a dyn Surroundings,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(around: &'a dyn Surroundings) -> Self {
+        Self { around, problems: Vec::new() }
+    }
+
+    /// The values of a section; those with problems are missing.
+    pub(crate) fn section(
+        &mut self,
+        section: &'static Section,
+        table: &Table,
+        place: &Place,
+    ) -> Values {
+        let mut values = Values::default();
+        for key in section.keys {
+            if let Some(value) = self.key(key, table, place) {
+                values.0.insert(key.name, value);
+            }
+        }
+        for name in table.keys().filter(|name| section.key(name).is_none()) {
+            self.unknown(section, name, place);
+        }
+        values
+    }
+
+    fn key(&mut self, key: &'static Key, table: &Table, place: &Place) -> Option<Read> {
+        let here = place.key(key.name);
+        let Some(node) = table.get(key.name) else {
+            return self.absent(key, &here);
+        };
+        match key.kind {
+            Kind::Table(inner) => {
+                let Some(found) = node.table() else { return self.unfit(key, node, &here) };
+                Some(Read::Table(self.section(inner, found, &here)))
+            }
+            Kind::Tables(inner) => self.tables(inner, key, node, &here),
+            Kind::Options => self.options(table, key, node, &here),
+            Kind::Impairments => self.impairments(key, node, &here),
+            Kind::Names => self.names(key, node, &here),
+            Kind::Where => self.places(key, node, &here),
+            Kind::Zip | Kind::Axes => Some(Read::Raw(node.clone())),
+            _ => {
+                let read = self.single(key, node);
+                self.or_problem(read, &here)
+            }
+        }
+    }
+
+    fn single(&self, key: &'static Key, node: &Node) -> Result<Read, Wrong> {
+        let expects = || key.kind.expects(key.name);
+        scalar::single(node, &expects())?;
+        match key.kind {
+            Kind::Element(elements) => {
+                element::read(node, elements, self.around, &expects()).map(Read::Element)
+            }
+            Kind::Workload => workload::read(node, self.around, &expects()).map(Read::Workload),
+            Kind::Control => control::name(node, self.around, &expects()).map(Read::Text),
+            kind => scalar::read(kind, node, key.name),
+        }
+    }
+
+    /// The default of a key, if it has one.
+    fn absent(&mut self, key: &'static Key, here: &Place) -> Option<Read> {
+        let node = match key.fallback {
+            Fallback::Off => return None,
+            Fallback::Required => {
+                let remedy = key.kind.expects(key.name);
+                let kind = ProblemKind::Missing;
+                self.problems.push(Problem::new(kind, here.clone(), "nothing", remedy));
+                return None;
+            }
+            Fallback::Text(text) => Node::text(text),
+            Fallback::Whole(number) => Node::new(Value::Whole(number.into())),
+            Fallback::Number(number) => Node::new(Value::Float(number)),
+            Fallback::Flag(flag) => Node::new(Value::Flag(flag)),
+            Fallback::Empty => {
+                return Some(match key.kind {
+                    Kind::Table(section) => {
+                        Read::Table(self.section(section, &Table::default(), here))
+                    }
+                    Kind::Tables(_) => Read::Tables(Vec::new()),
+                    Kind::Impairments => Read::Impairments(Vec::new()),
+                    Kind::Options => Read::Options(Options::default()),
+                    Kind::Where => Read::Where(Vec::new()),
+                    Kind::Axes => Read::Raw(Node::new(Value::Table(Table::default()))),
+                    _ => Read::Raw(Node::new(Value::List(Vec::new()))),
+                });
+            }
+        };
+        Some(self.single(key, &node).expect("defaults can be read"))
+    }
+
+    fn tables(
+        &mut self,
+        section: &'static Section,
+        key: &'static Key,
+        node: &Node,
+        here: &Place,
+    ) -> Option<Read> {
+        let mut unfit = |node: &Node, what: &str, place: &Place| {
+            let wrong = Wrong::value(node.described(), format!("{what}, [[{here}]],"));
+            self.problems.push(wrong.problem(place));
+        };
+        let Some(list) = node.list() else {
+            unfit(node, "a list of tables", here);
+            return None;
+        };
+        list.iter()
+            .enumerate()
+            .filter(|entry| entry.1.table().is_none())
+            .for_each(|(index, entry)| unfit(entry, "a table", &here.index(index)));
+        if list.is_empty() && key.fallback == Fallback::Required {
+            let remedy = format!("at least one [[{}]] table", key.name);
+            let place = here.clone();
+            self.problems.push(Problem::new(ProblemKind::Missing, place, "no flow", remedy));
+        }
+        let mut found = Vec::new();
+        for (index, entry) in list.iter().enumerate() {
+            let place = here.index(index);
+            if let Some(table) = entry.table() {
+                found.push(self.section(section, table, &place));
+            }
+        }
+        Some(Read::Tables(found))
+    }
+
+    fn options(
+        &mut self,
+        flow: &Table,
+        key: &'static Key,
+        node: &Node,
+        here: &Place,
+    ) -> Option<Read> {
+        let Some(table) = node.table() else { return self.unfit(key, node, here) };
+        let cca = flow.get("cca").and_then(Node::as_text).unwrap_or_default();
+        let (options, wrong) = control::options(cca, table, self.around);
+        self.problems.extend(wrong.into_iter().map(|wrong| wrong.problem(here)));
+        Some(Read::Options(options))
+    }
+
+    fn impairments(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
+        let Some(list) = node.list() else { return self.unfit(key, node, here) };
+        let mut found = Vec::new();
+        for (index, entry) in list.iter().enumerate() {
+            let expects = key.kind.expects(key.name);
+            let read = scalar::single(entry, &expects)
+                .and_then(|()| element::impairment(entry, self.around, &expects));
+            found.extend(self.or_problem(read, &here.index(index)));
+        }
+        Some(Read::Impairments(found))
+    }
+
+    fn names(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
+        let Some(list) = node.list() else { return self.unfit(key, node, here) };
+        let mut names = Vec::new();
+        for (index, entry) in list.iter().enumerate() {
+            let read = scalar::single(entry, &Kind::Name.expects(""))
+                .and_then(|()| scalar::read(Kind::Name, entry, key.name));
+            match self.or_problem(read, &here.index(index)) {
+                Some(Read::Text(name)) => names.push(name),
+                _ => continue,
+            }
+        }
+        Some(Read::Names(names))
+    }
+
+    fn places(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
+        let Some(table) = node.table() else { return self.unfit(key, node, here) };
+        let mut found = Vec::new();
+        for entry in &table.0 {
+            match Place::parse(&entry.key) {
+                Some(place) => found.push((place, entry.node.clone())),
+                None => {
+                    let remedy = "a place such as path.buffer or flows[0].cca";
+                    let wrong = Wrong::value(quote(&entry.key), remedy);
+                    self.problems.push(wrong.problem(here));
+                }
+            }
+        }
+        Some(Read::Where(found))
+    }
+
+    fn unfit(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
+        let wrong = Wrong::value(node.described(), key.kind.expects(key.name));
+        self.problems.push(wrong.problem(here));
+        None
+    }
+
+    fn or_problem<T>(&mut self, read: Result<T, Wrong>, here: &Place) -> Option<T> {
+        read.map_err(|wrong| self.problems.push(wrong.problem(here))).ok()
+    }
+
+    fn unknown(&mut self, section: &'static Section, name: &str, place: &Place) {
+        let here = place.key(name);
+        if name == "sweep" && place.0.is_empty() {
+            let found = "a table that makes a sweep (`run` takes one combination)";
+            let kind = ProblemKind::UnknownKey;
+            self.problems.push(Problem::new(kind, here, found, "`narrows sweep`"));
+            return;
+        }
+        let remedy = known_key(section, name);
+        self.problems.push(Problem::new(ProblemKind::UnknownKey, here, "an unknown key", remedy));
+    }
+}
+
+/// The key that may have been meant, the table that has it, or all that there are.
+fn known_key(section: &'static Section, name: &str) -> String {
+    let unlike = nearest(name, section.names()).is_none();
+    if unlike && section.title == SWEEP.title {
+        let first = name.split('.').next().unwrap_or_default();
+        if SPECIFICATION.key(first).is_some() {
+            return format!("`sweep.axes.{name}`");
+        }
+    } else if unlike {
+        for outer in SPECIFICATION.keys {
+            let (Kind::Table(inner) | Kind::Tables(inner)) = outer.kind else { continue };
+            if inner.title != section.title && inner.key(name).is_some() {
+                return format!("`{}.{name}`", outer.name);
+            }
+        }
+    }
+    one_of(name, section.names())
+}

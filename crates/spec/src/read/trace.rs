@@ -1,0 +1,36 @@
+//! Recorded links: files of delivery opportunities in mahimahi's format.
+
+use crate::around::Surroundings;
+use crate::problem::Wrong;
+use crate::text::quote;
+
+/// More digits are no ms of a trace.
+const MOST_DIGITS: usize = 12;
+
+/// The ms of the opportunities in a file, a line each.
+///
+/// They go into the scenario, so that a result belongs to the trace's content.
+pub(super) fn read(name: &str, around: &dyn Surroundings) -> Result<Vec<u64>, Wrong> {
+    let remedy = "the path of a trace in mahimahi's format";
+    let text = around.file(name).map_err(|found| Wrong::value(found, remedy))?;
+    let mut found: Vec<u64> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let wrong = |remedy: String| {
+            let place = format!("line {} of {}, {}", index + 1, quote(name), quote(line));
+            Wrong::value(place, remedy)
+        };
+        let plain = line.bytes().all(|byte| byte.is_ascii_digit()) && line.len() <= MOST_DIGITS;
+        let ms: Option<u64> = line.parse().ok().filter(|_| plain);
+        let ms = ms.ok_or_else(|| wrong("a whole number of ms".into()))?;
+        if let Some(last) = found.last().filter(|last| **last > ms) {
+            return Err(wrong(format!("at least {last}: a trace ascends")));
+        }
+        found.push(ms);
+    }
+    if found.last().is_none_or(|&last| last == 0) {
+        let nothing = format!("{} without an opportunity after 0 ms", quote(name));
+        return Err(Wrong::value(nothing, "a trace with one"));
+    }
+    Ok(found)
+}

@@ -1,0 +1,166 @@
+//! Reads what the application of a flow does: `workload = { kind = "poisson", ... }`.
+
+use num_traits::Signed;
+
+use crate::around::Surroundings;
+use crate::document::{Node, Table};
+use crate::exact;
+use crate::law::Law;
+use crate::law::tables::Distribution;
+use crate::limits::MAX_DURATION_NS;
+use crate::problem::Wrong;
+use crate::read::law::{self, Measure};
+use crate::read::scalar;
+use crate::scenario::Workload;
+use crate::text::{one_of, quote};
+use crate::units::{format_duration, parse_rate};
+
+/// Names of workloads, each with its keys.
+pub(crate) const WORKLOADS: &[(&str, &[&str])] = &[
+    ("poisson", &["rate", "size"]),
+    ("arrivals", &["gap", "size"]),
+    ("on_off", &["on", "off"]),
+    ("requests", &["size", "think"]),
+    ("video", &["bitrate", "chunk", "start", "buffer"]),
+];
+/// What a player buffers at most, in ns.
+const DEFAULT_BUFFER: u64 = 30_000_000_000;
+
+/// The workload in a table.
+pub(super) fn read(
+    node: &Node,
+    around: &dyn Surroundings,
+    expects: &str,
+) -> Result<Workload, Wrong> {
+    let Some(table) = node.table() else {
+        return Err(Wrong::value(node.described(), expects));
+    };
+    let name = table.get("kind").and_then(Node::as_text);
+    let Some((name, keys)) = WORKLOADS.iter().find(|known| Some(known.0) == name) else {
+        let found = name.map(|name| format!("{}, which is no workload", quote(name)));
+        let known = WORKLOADS.iter().map(|known| known.0);
+        let remedy = one_of(name.unwrap_or_default(), known);
+        return Err(Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind"));
+    };
+    if let Some(key) = table.keys().find(|key| *key != "kind" && !keys.contains(key)) {
+        return Err(Wrong::unknown_key(key, one_of(key, keys.iter().copied())));
+    }
+    let parts = Parts { table, around };
+    match *name {
+        "poisson" => parts.poisson(),
+        "arrivals" => parts.arrivals(),
+        "on_off" => parts.on_off(),
+        "requests" => parts.requests(),
+        _ => parts.video(),
+    }
+}
+
+/// The parameters of a workload.
+struct Parts<'a> {
+    table: &'a Table,
+    around: &'a dyn Surroundings,
+}
+
+impl Parts<'_> {
+    fn poisson(&self) -> Result<Workload, Wrong> {
+        let mean = self.interval()?;
+        let gap_ns = Distribution::Exponential { mean }.law().ok_or_else(|| {
+            Wrong::value("a distribution with values beyond 10^15", "a higher rate").at("rate")
+        })?;
+        Ok(Workload::Arrivals { gap_ns, size_bytes: self.sizes()? })
+    }
+
+    fn arrivals(&self) -> Result<Workload, Wrong> {
+        let gap_ns = positive(self.times("gap")?, "gap")?;
+        Ok(Workload::Arrivals { gap_ns, size_bytes: self.sizes()? })
+    }
+
+    fn on_off(&self) -> Result<Workload, Wrong> {
+        let (on, off) = (self.times("on")?, self.times("off")?);
+        Ok(Workload::OnOff { on_ns: positive(on, "on")?, off_ns: positive(off, "off")? })
+    }
+
+    fn requests(&self) -> Result<Workload, Wrong> {
+        let given = self.table.has("think");
+        let think_ns = if given { self.times("think")? } else { Law::Constant(0) };
+        Ok(Workload::Requests { think_ns, size_bytes: self.sizes()? })
+    }
+
+    fn video(&self) -> Result<Workload, Wrong> {
+        let bitrate_bps = self.quantity("bitrate", parse_rate, "\"5mbit\"")?;
+        let chunk_ns = self.quantity("chunk", scalar::duration, "\"4s\"")?;
+        let or = |key: &str, default: u64| match self.table.has(key) {
+            true => self.quantity(key, scalar::duration, "\"4s\""),
+            false => Ok(default),
+        };
+        let (start_ns, buffer_ns) = (or("start", chunk_ns)?, or("buffer", DEFAULT_BUFFER)?);
+        if start_ns + chunk_ns > buffer_ns {
+            let found = quote(&format_duration(buffer_ns));
+            let least = format_duration(start_ns + chunk_ns);
+            let remedy = format!("room for `start` and a chunk, \"{least}\" or more,");
+            return Err(Wrong::value(found, remedy).at("buffer"));
+        }
+        Ok(Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns })
+    }
+
+    fn needed(&self, key: &str, example: &str) -> Result<&Node, Wrong> {
+        let missing = || Wrong::missing(key, format!("a value such as {example}"));
+        self.table.get(key).ok_or_else(missing)
+    }
+
+    fn sizes(&self) -> Result<Law, Wrong> {
+        let node = self.needed("size", "\"1mb\"")?;
+        let law = law::read(node, Measure::Size, self.around).map_err(|wrong| wrong.at("size"))?;
+        positive(law, "size")
+    }
+
+    fn times(&self, key: &str) -> Result<Law, Wrong> {
+        let node = self.needed(key, "\"2s\"")?;
+        law::read(node, Measure::Time, self.around).map_err(|wrong| wrong.at(key))
+    }
+
+    /// A quantity above zero.
+    fn quantity(
+        &self,
+        key: &str,
+        parse: fn(&str) -> Result<u64, Wrong>,
+        example: &str,
+    ) -> Result<u64, Wrong> {
+        let node = self.needed(key, example)?;
+        let exact = node.as_text().map(parse).transpose().map_err(|wrong| wrong.at(key))?;
+        exact.filter(|&exact| exact > 0).ok_or_else(|| {
+            let what = if exact.is_none() { "with its unit" } else { "above zero" };
+            let remedy = format!("a quantity {what}, such as {example},");
+            Wrong::value(node.described(), remedy).at(key)
+        })
+    }
+
+    /// The mean time from one flow to the next, in ns, from "5/s", "300/min" or "20/h".
+    fn interval(&self) -> Result<u64, Wrong> {
+        let node = self.needed("rate", "\"5/s\"")?;
+        let remedy = "a number of flows in a time, such as \"5/s\",";
+        let wrong = || Wrong::value(node.described(), remedy).at("rate");
+        let (number, unit) = node.as_text().and_then(|t| t.split_once('/')).ok_or_else(wrong)?;
+        let seconds = match unit.trim() {
+            "s" => 1,
+            "min" => 60,
+            "h" => 3600,
+            _ => return Err(wrong()),
+        };
+        let number = exact::parse_number(number.trim()).filter(Signed::is_positive);
+        let frequency = number.ok_or_else(wrong)? / exact::whole(seconds);
+        let mean = exact::whole(1_000_000_000) / frequency;
+        if mean < exact::whole(1) || mean > exact::whole(MAX_DURATION_NS) {
+            return Err(Wrong::value(node.described(), "from 1/h to 1000000/s").at("rate"));
+        }
+        Ok(exact::floor(&exact::round(&mean, 0)))
+    }
+}
+
+/// A law that doesn't always give zero.
+fn positive(law: Law, key: &str) -> Result<Law, Wrong> {
+    if law.is_zero() {
+        return Err(Wrong::value("zero", "more than zero").at(key));
+    }
+    Ok(law)
+}

@@ -1,0 +1,292 @@
+//! A JSON Schema of specifications and studies, for editors that complete and check TOML.
+//!
+//! It is made from the declared keys and the registries. What a schema can't say (relations
+//! between values, files, names of flows) only reading finds.
+
+use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Unit};
+use narrows_cc::CONTROLS;
+use serde_json::{Map, Value, json};
+
+use crate::keys::{self, Elements, Key, Kind, SPECIFICATION, SWEEP, Section};
+use crate::limits::MAX_NAME;
+use crate::read::{DISTRIBUTIONS, WORKLOADS, presets};
+use crate::units::{DURATION_UNITS, RATE_UNITS, SIZE_UNITS};
+
+/// The schema, as JSON.
+#[must_use]
+pub fn schema() -> Value {
+    let mut whole = section(&SPECIFICATION);
+    whole["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    whole["title"] = "A specification or a study of narrows".into();
+    whole["properties"]["sweep"] = section(&SWEEP);
+    // The name of the file stands in for a missing name.
+    whole["required"] = json!(["path", "flows", "run"]);
+    whole["$defs"] = json!({ "range": range() });
+    whole
+}
+
+fn section(section: &Section) -> Value {
+    let properties: Map<_, _> =
+        section.keys.iter().map(|key| (key.name.to_owned(), described(key))).collect();
+    let required: Vec<_> = section
+        .keys
+        .iter()
+        .filter(|key| key.fallback == keys::Fallback::Required)
+        .map(|key| key.name)
+        .collect();
+    let mut made = json!({
+        "type": "object",
+        "description": section.what,
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if section.key("preset").is_some() {
+        // A preset may give all the others.
+        made["anyOf"] = json!([{ "required": ["preset"] }, { "required": required }]);
+    } else {
+        made["required"] = json!(required);
+    }
+    if section.key("options").is_some() {
+        made["allOf"] = CONTROLS.iter().map(|entry| options(&entry.info)).collect();
+    }
+    made
+}
+
+fn described(key: &Key) -> Value {
+    let mut made = kind(key);
+    let takes = key.kind.expects(key.name);
+    let takes = format!("Takes {}.", takes.trim_end_matches(','));
+    let description = if key.what.is_empty() { takes } else { format!("{} {takes}", key.what) };
+    made["description"] = description.into();
+    match key.fallback {
+        keys::Fallback::Text(text) => made["default"] = text.into(),
+        keys::Fallback::Whole(number) => made["default"] = number.into(),
+        keys::Fallback::Number(number) => made["default"] = number.into(),
+        keys::Fallback::Flag(flag) => made["default"] = flag.into(),
+        keys::Fallback::Required | keys::Fallback::Off | keys::Fallback::Empty => {}
+    }
+    made
+}
+
+fn kind(key: &Key) -> Value {
+    let one = match key.kind {
+        Kind::Table(inner) => return section(inner),
+        Kind::Tables(inner) => {
+            let least = usize::from(key.fallback == keys::Fallback::Required);
+            return json!({ "type": "array", "items": section(inner), "minItems": least });
+        }
+        Kind::Impairments => {
+            let one = element(Elements::Impairment);
+            return json!({ "type": "array", "items": one });
+        }
+        Kind::Names => return json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Options | Kind::Where | Kind::Axes => return json!({ "type": "object" }),
+        Kind::Zip => {
+            let places = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 });
+            return json!({ "type": "array", "items": places });
+        }
+        Kind::Within => return json!({ "type": ["number", "string"] }),
+        Kind::Rate => quantity(RATE_UNITS),
+        Kind::Duration | Kind::Span => quantity(DURATION_UNITS),
+        Kind::Room => quantity(SIZE_UNITS),
+        Kind::Volume => quantity(&SIZE_UNITS[..BYTES]),
+        Kind::Probability => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Name => name(key),
+        Kind::Whole(least, most) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
+        Kind::Word(words) => json!({ "enum": (words.known)() }),
+        Kind::Control => control(),
+        Kind::Element(elements) => element(elements),
+        Kind::Workload => workload(),
+    };
+    axis(one)
+}
+
+/// The units of [`SIZE_UNITS`] that count bytes come first.
+const BYTES: usize = 7;
+
+fn name(key: &Key) -> Value {
+    if key.name == "preset" {
+        let names: Vec<_> = presets().iter().map(|preset| preset.name.as_str()).collect();
+        return json!({ "enum": names });
+    }
+    json!({ "type": "string", "minLength": 1, "maxLength": MAX_NAME })
+}
+
+/// One value, or in a study several.
+fn axis(one: Value) -> Value {
+    let several = json!({ "type": "array", "items": one, "minItems": 1 });
+    json!({ "anyOf": [one, several, { "$ref": "#/$defs/range" }] })
+}
+
+fn range() -> Value {
+    let end = json!({ "type": ["number", "string"] });
+    json!({
+        "type": "object",
+        "description": "In a study, values from one to another: so many, or in steps.",
+        "properties": {
+            "from": end,
+            "to": end,
+            "step": end,
+            "count": { "type": "integer", "minimum": 2 },
+            "scale": { "enum": ["linear", "log"] },
+        },
+        "required": ["from", "to"],
+        "additionalProperties": false,
+    })
+}
+
+/// A number with one of these units.
+fn quantity(units: &[(&str, u64)]) -> Value {
+    let units: Vec<_> = units.iter().map(|unit| unit.0).collect();
+    let pattern = format!(r"^\s*([0-9]+(\.[0-9]+)?|\.[0-9]+) ?({})\s*$", units.join("|"));
+    json!({ "type": "string", "pattern": pattern })
+}
+
+/// A control of the registry, or a module and a class in it.
+fn control() -> Value {
+    let names = CONTROLS.iter().map(|entry| {
+        json!({
+            "const": entry.info.name,
+            "description": entry.info.summary,
+        })
+    });
+    let own = json!({ "type": "string", "pattern": "^[^:]+:[^:]+$" });
+    json!({ "anyOf": names.chain([own]).collect::<Vec<_>>() })
+}
+
+/// What the options of a flow may be if it has this control.
+fn options(info: &Info) -> Value {
+    json!({
+        "if": { "properties": { "cca": { "const": info.name } }, "required": ["cca"] },
+        "then": { "properties": { "options": parameters(info.parameters, &[]) } },
+    })
+}
+
+fn element(elements: Elements) -> Value {
+    let names: Vec<_> = elements.registry().iter().map(|info| info.name).collect();
+    let table = |info: &&Info| {
+        let mut further = vec![("kind", json!({ "const": info.name }))];
+        if info.room().is_some() {
+            further.push(("limit", json!({ "type": ["integer", "string"] })));
+        }
+        if elements == Elements::Impairment {
+            further.push(("direction", json!({ "enum": ["forward", "backward"] })));
+            further.push(("at", json!({ "enum": ["behind", "before"] })));
+        }
+        let mut made = parameters(info.parameters, &further);
+        made["description"] = info.summary.into();
+        made
+    };
+    let tables: Vec<_> = elements.registry().iter().map(table).collect();
+    if elements == Elements::Impairment {
+        return json!({ "anyOf": tables });
+    }
+    let all: Vec<_> = std::iter::once(json!({ "enum": names })).chain(tables).collect();
+    json!({ "anyOf": all })
+}
+
+/// A table of parameters, with further keys.
+fn parameters(parameters: &[Parameter], further: &[(&str, Value)]) -> Value {
+    let mut properties: Map<_, _> =
+        further.iter().map(|(key, made)| ((*key).to_owned(), made.clone())).collect();
+    let mut required: Vec<&str> =
+        further.iter().map(|(key, _)| *key).filter(|key| *key == "kind").collect();
+    for parameter in parameters {
+        let mut made = axis(unit(parameter));
+        made["description"] = parameter.what.into();
+        properties.insert(parameter.name.into(), made);
+        if parameter.fallback == Fallback::Required {
+            required.push(parameter.name);
+        }
+    }
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn unit(parameter: &Parameter) -> Value {
+    let bounded = |kind: &str| match parameter.bounds {
+        Bounds::Whole { least, most, .. } => {
+            json!({ "type": kind, "minimum": least, "maximum": most })
+        }
+        Bounds::Number { least, most } => {
+            json!({ "type": kind, "minimum": least, "maximum": most })
+        }
+    };
+    match parameter.unit {
+        Unit::Packets | Unit::Bytes => {
+            json!({ "anyOf": [bounded("integer"), quantity(SIZE_UNITS)] })
+        }
+        Unit::Duration => quantity(DURATION_UNITS),
+        Unit::Rate => quantity(RATE_UNITS),
+        Unit::Share | Unit::Number => bounded("number"),
+        Unit::Whole => bounded("integer"),
+        Unit::Flag => json!({ "type": "boolean" }),
+        Unit::Word(words) => json!({ "enum": words }),
+        Unit::Rates => timed(quantity(RATE_UNITS)),
+        Unit::Delays | Unit::Spans => timed(quantity(DURATION_UNITS)),
+        Unit::Opportunities | Unit::Frequency => json!({ "type": "string" }),
+        Unit::Durations => law(quantity(DURATION_UNITS)),
+        Unit::Sizes => law(quantity(&SIZE_UNITS[..BYTES])),
+    }
+}
+
+/// A table of times, each with what belongs to it.
+fn timed(one: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": one })
+}
+
+/// A quantity, or a distribution of it.
+fn law(one: Value) -> Value {
+    let tables = DISTRIBUTIONS.iter().map(|(name, keys)| table(name, keys));
+    json!({ "anyOf": std::iter::once(one).chain(tables).collect::<Vec<_>>() })
+}
+
+fn workload() -> Value {
+    json!({ "anyOf": WORKLOADS.iter().map(|(name, keys)| table(name, keys)).collect::<Vec<_>>() })
+}
+
+/// A table with a kind and keys of which only the reader knows more.
+fn table(name: &str, keys: &[&str]) -> Value {
+    let keys = keys.iter().map(|key| ((*key).to_owned(), json!(true)));
+    let kind = ("kind".to_owned(), json!({ "const": name }));
+    let properties: Map<_, _> = std::iter::once(kind).chain(keys).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": ["kind"],
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_and_every_name_is_in_it() {
+        let text = schema().to_string();
+        for section in [&SPECIFICATION, &SWEEP, &keys::PATH, &keys::FLOW, &keys::HOST, &keys::RUN] {
+            for name in section.names() {
+                assert!(text.contains(&format!("\"{name}\":")), "{name}");
+            }
+        }
+        for elements in [Elements::Queue, Elements::Service, Elements::Impairment] {
+            for info in elements.registry() {
+                assert!(text.contains(&format!("\"{}\"", info.name)), "{}", info.name);
+            }
+        }
+        for entry in CONTROLS {
+            for parameter in entry.info.parameters {
+                assert!(text.contains(&format!("\"{}\":", parameter.name)), "{}", parameter.name);
+            }
+        }
+    }
+}

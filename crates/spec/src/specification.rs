@@ -1,0 +1,232 @@
+//! A specification that was read and checked: what runs, and what results must keep.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::around::{Module, Surroundings};
+use crate::build::{Built, build};
+use crate::canonical::canonical_json;
+use crate::check::check;
+use crate::document::{Change, Node, apply};
+use crate::expect::Expect;
+use crate::keys::SPECIFICATION;
+use crate::limits::MAX_FLOWS;
+use crate::place::Place;
+use crate::problem::{Problem, ProblemKind, Problems};
+use crate::read::{Reader, Values, expanded, is_own};
+use crate::scenario::Scenario;
+
+/// A specification as it was given: a document with changes.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What was written, with the changes and a name.
+    document: Node,
+    changed: bool,
+    changes: Vec<Change>,
+    file: Option<String>,
+}
+
+/// What a specification says, with nothing left to fill in.
+#[derive(Clone, Debug)]
+pub struct Specification {
+    /// What the person calls it.
+    pub name: String,
+    /// How many runs, whose seeds follow one another.
+    pub trials: u64,
+    /// The first run.
+    pub scenario: Scenario,
+    /// The class of each flow, by id: flows of a class go together in figures.
+    pub groups: Vec<String>,
+    /// The modules of controls that a person wrote, by the name that flows call them.
+    pub modules: BTreeMap<String, Module>,
+    /// What results must keep.
+    pub expect: Vec<Expect>,
+}
+
+impl Source {
+    /// A document with changes; `name` stands in for a missing name, `file` is where it was
+    /// read from.
+    ///
+    /// # Errors
+    /// If a change has no place to go to.
+    pub fn new(
+        document: &Node,
+        changes: Vec<Change>,
+        name: &str,
+        file: Option<&str>,
+    ) -> Result<Self, Problems> {
+        let mut changed = apply(document, &changes)?;
+        if let crate::document::Value::Table(table) = &mut changed.value
+            && !table.has("name")
+        {
+            let entry =
+                crate::document::Entry { key: "name".into(), at: None, node: Node::text(name) };
+            table.0.insert(0, entry);
+        }
+        let same = changed == *document;
+        Ok(Self { document: changed, changed: !same, changes, file: file.map(str::to_owned) })
+    }
+
+    /// The TOML text that gives the same, if the original text doesn't.
+    #[must_use]
+    pub fn renewed_text(&self) -> Option<String> {
+        self.changed.then(|| self.to_toml())
+    }
+
+    /// The document with its changes, as TOML.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        self.document.to_toml()
+    }
+
+    /// The document with its changes.
+    pub(crate) fn document(&self) -> &Node {
+        &self.document
+    }
+
+    pub(crate) fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// The same with another document, which takes the changes of this one.
+    pub(crate) fn with(&self, document: Node) -> Self {
+        Self { document, ..self.clone() }
+    }
+
+    /// Reads and checks a specification.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn read(&self, around: &dyn Surroundings) -> Result<Specification, Problems> {
+        read(&self.document, around).map_err(|problems| self.located(problems))
+    }
+
+    /// Says where each problem comes from: the file or an option, and the line.
+    pub(crate) fn located(&self, problems: Vec<Problem>) -> Problems {
+        let mut told: Vec<Problem> = Vec::new();
+        for mut problem in problems {
+            let changes = self.changes.iter().rev();
+            let mut causes = changes.filter(|change| problem.place.touches(&change.place));
+            let cause = causes.next().and_then(|change| change.origin.clone());
+            if problem.origin.is_none() && cause.is_none() {
+                let of_key = problem.kind == ProblemKind::UnknownKey;
+                let here = || self.document.position(&problem.place, of_key);
+                problem.at = problem.at.or_else(here);
+            }
+            problem.origin = problem.origin.or(cause).or_else(|| self.file.clone());
+            if !told.contains(&problem) {
+                told.push(problem);
+            }
+        }
+        Problems(told)
+    }
+}
+
+impl Specification {
+    /// What is wrong if not every one of so many trials has a seed.
+    pub(crate) fn seeds(&self, trials: u64) -> Option<Problem> {
+        let (seed, more) = (self.scenario.seed, trials - 1);
+        seed.checked_add(more).is_none().then(|| {
+            let place = Place::default().key("run").key("seed");
+            let remedy = format!("a seed of at most {}", u64::MAX - more);
+            Problem::new(ProblemKind::Relation, place, seed.to_string(), remedy)
+        })
+    }
+
+    /// Whether it has one flow or more with a control that a person wrote.
+    fn owns(&self, cca: &str) -> bool {
+        self.modules.contains_key(cca)
+    }
+
+    /// The scenario of the trial with this number, from 1 on, in its one spelling.
+    #[must_use]
+    pub fn canonical(&self, trial: u64) -> String {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            controls: &'a BTreeMap<String, Module>,
+            #[serde(flatten)]
+            scenario: &'a Scenario,
+        }
+        let scenario = &Scenario { seed: self.seed(trial), ..self.scenario.clone() };
+        canonical_json(&Whole { controls: &self.modules, scenario })
+    }
+
+    /// The seed of the trial with this number, from 1 on.
+    #[must_use]
+    pub fn seed(&self, trial: u64) -> u64 {
+        self.scenario.seed + (trial - 1)
+    }
+}
+
+fn read(document: &Node, around: &dyn Surroundings) -> Result<Specification, Vec<Problem>> {
+    let table = document.table().cloned().unwrap_or_default();
+    let table = expanded(&table).map_err(|problems| problems.0)?;
+    let mut reader = Reader::new(around);
+    let values = reader.section(&SPECIFICATION, &table, &Place::default());
+    if !reader.problems.is_empty() {
+        return Err(reader.problems);
+    }
+    let count: u64 = values.tables("flows").iter().map(|flow| flow.whole("count")).sum();
+    if count > MAX_FLOWS {
+        let (place, found) = (Place::default().key("flows"), format!("{count} flows in all"));
+        let remedy = format!("at most {MAX_FLOWS}");
+        return Err(vec![Problem::new(ProblemKind::Relation, place, found, remedy)]);
+    }
+    related(&values, around)
+}
+
+/// Builds the scenario, and checks what single values can't show.
+fn related(values: &Values, around: &dyn Surroundings) -> Result<Specification, Vec<Problem>> {
+    let (modules, mut problems) = modules(values, around);
+    let run = values.table("run");
+    let mut built = build(values);
+    problems.append(&mut built.problems);
+    let expect: Vec<_> = values.tables("expect").iter().map(Expect::new).collect();
+    let specification = Specification {
+        name: values.text("name"),
+        trials: run.whole("trials"),
+        scenario: built.scenario.clone(),
+        groups: built.groups.clone(),
+        modules,
+        expect,
+    };
+    let known = |cca: &str| specification.owns(cca) || is_own(cca) || around.knows(cca);
+    if let Err(wrong) = check(&specification.scenario, &known) {
+        problems.extend(wrong.0.into_iter().map(|problem| built.as_written(problem)));
+    }
+    problems.extend(specification.seeds(specification.trials));
+    for (index, expect) in specification.expect.iter().enumerate() {
+        problems.extend(expect.problem(&Place::default().key("expect").index(index)));
+    }
+    if problems.is_empty() { Ok(specification) } else { Err(problems) }
+}
+
+/// The modules of all own controls, and what is wrong with them.
+fn modules(values: &Values, around: &dyn Surroundings) -> (BTreeMap<String, Module>, Vec<Problem>) {
+    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    for (index, flow) in values.tables("flows").iter().enumerate() {
+        let (cca, place) = (flow.text("cca"), Place::default().key("flows").index(index));
+        if !is_own(&cca) {
+            continue;
+        }
+        match around.control(&cca, &flow.options("options")) {
+            Ok(module) => drop(found.insert(cca, module)),
+            Err(faults) => problems.extend(faults.into_iter().map(|fault| {
+                let key = if fault.of_options { "options" } else { "cca" };
+                let (kind, place) = (ProblemKind::Value, place.key(key));
+                Problem::new(kind, place, fault.found, fault.remedy)
+            })),
+        }
+    }
+    (found, problems)
+}
+
+impl Built {
+    /// A problem of the scenario as one of the specification that it was made from.
+    fn as_written(&self, problem: Problem) -> Problem {
+        let (place, found) = self.written(&problem.place, problem.found);
+        Problem { place, found, ..problem }
+    }
+}

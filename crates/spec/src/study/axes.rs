@@ -1,0 +1,192 @@
+//! The axes of a study: places with several values.
+
+use super::Design;
+use super::range::{Range, is_range};
+use crate::document::{Change, Node, Table, Value};
+use crate::place::{Place, Step};
+use crate::problem::{Problem, ProblemKind};
+use crate::text::quote;
+
+/// A place with its values; without any, they are drawn from a range.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Where the values go.
+    pub place: Place,
+    /// The values.
+    pub values: Vec<Node>,
+    pub(super) range: Option<Range>,
+}
+
+impl Axis {
+    /// What is wrong if a design needs values and there are none.
+    pub(super) fn undrawn(&self, design: Design) -> Option<Problem> {
+        (design == Design::Grid && self.values.is_empty()).then(|| {
+            let remedy = "a `count` or a `step` (or `sweep.design = \"lhs\"` and a budget)";
+            wrong(&self.place, "a range without values", remedy)
+        })
+    }
+}
+
+pub(super) fn wrong(place: &Place, found: impl Into<String>, remedy: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::Value, place.clone(), found, remedy)
+}
+
+/// Those in their places, in the order of the file, then those of `[sweep.axes]`.
+pub(super) fn read(
+    base: &Table,
+    elsewhere: Option<&Node>,
+    changes: &[Change],
+) -> (Vec<Axis>, Vec<Problem>) {
+    let mut found = Vec::new();
+    gather(base, &mut found);
+    let mut problems = Vec::new();
+    match elsewhere.map(|node| (node, node.table())) {
+        Some((_, Some(table))) => problems.extend(apart(table, changes, &mut found)),
+        Some((node, None)) => {
+            let place = Place::default().key("sweep").key("axes");
+            problems.push(wrong(&place, node.described(), "a table, [sweep.axes],"));
+        }
+        None => {}
+    }
+    let mut axes = Vec::new();
+    for (place, node) in found {
+        match axis(place, &node) {
+            Ok(axis) => axes.push(axis),
+            Err(wrong) => problems.extend(wrong),
+        }
+    }
+    (axes, problems)
+}
+
+/// Adds the axes of `[sweep.axes]`; those that an option fixes are none.
+fn apart(table: &Table, changes: &[Change], found: &mut Vec<(Place, Node)>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let above = Place::default().key("sweep").key("axes");
+    for (place, node, written) in leaves(table, &Place::default(), &above) {
+        let at = |mut problem: Problem| {
+            problem.at = node.at;
+            problem
+        };
+        let known = |place: &Place| found.iter().any(|axis| axis.0 == *place);
+        match place.filter(|place| matches!(place.0.first(), Some(Step::Key(_)))) {
+            None => {
+                let key = written.0.last().map_or_else(String::new, |step| match step {
+                    Step::Key(key) => key.clone(),
+                    Step::Index(index) => index.to_string(),
+                });
+                let remedy = "a place such as path.rate or flows[0].cca";
+                problems.push(at(wrong(&written, quote(&key), remedy)));
+            }
+            Some(place) if known(&place) => {
+                let second = format!("a second axis at {place}");
+                problems.push(at(wrong(&written, second, "one of the two")));
+            }
+            Some(place) if changes.iter().any(|change| change.place == place) => {}
+            Some(place) => {
+                let several = node.list().is_some() || is_range(node);
+                let single = || Node { value: Value::List(vec![node.clone()]), at: node.at };
+                found.push((place, if several { node.clone() } else { single() }));
+            }
+        }
+    }
+    problems
+}
+
+/// The axes of `[sweep.axes]`, whether written `"path.rate" = ...` or `path.rate = ...`: where
+/// the values go, what they are, and where that is written.
+fn leaves<'a>(
+    table: &'a Table,
+    way: &Place,
+    above: &Place,
+) -> Vec<(Option<Place>, &'a Node, Place)> {
+    let mut found = Vec::new();
+    for entry in &table.0 {
+        let place = Place::parse(&entry.key).map(|inner| way.join(&inner));
+        let written = above.key(&entry.key);
+        match (place, entry.node.table()) {
+            (Some(place), Some(inner)) if !is_range(&entry.node) => {
+                found.extend(leaves(inner, &place, &written));
+            }
+            (place, _) => found.push((place, &entry.node, written)),
+        }
+    }
+    found
+}
+
+/// Every list and range of a document; `flows` itself is a list by nature.
+fn gather(base: &Table, found: &mut Vec<(Place, Node)>) {
+    for entry in &base.0 {
+        let place = Place::default().key(&entry.key);
+        match (&entry.node.value, entry.key.as_str()) {
+            (Value::List(flows), "flows") => {
+                for (index, flow) in flows.iter().enumerate() {
+                    within(flow, &place.index(index), found);
+                }
+            }
+            (Value::List(_), "name") => found.push((place, entry.node.clone())),
+            _ => within(&entry.node, &place, found),
+        }
+    }
+}
+
+fn within(node: &Node, way: &Place, found: &mut Vec<(Place, Node)>) {
+    for entry in node.table().map_or(&[][..], |table| &table.0) {
+        let place = way.key(&entry.key);
+        match &entry.node.value {
+            Value::List(list) if is_plain_list(&place) => {
+                for (index, inner) in list.iter().enumerate() {
+                    within(inner, &place.index(index), found);
+                }
+            }
+            Value::List(_) => found.push((place, entry.node.clone())),
+            Value::Table(_) if is_range(&entry.node) => found.push((place, entry.node.clone())),
+            _ => within(&entry.node, &place, found),
+        }
+    }
+}
+
+/// Whether a list is no axis but what belongs at this place.
+fn is_plain_list(place: &Place) -> bool {
+    let text = place.to_string();
+    let of_flow = place.0.len() == 3 && text.starts_with("flows[") && text.ends_with(".links");
+    of_flow || text == "path.links" || text == "path.impairments"
+}
+
+/// Places that have one value in all combinations.
+fn single(place: &Place) -> Option<&'static str> {
+    match place.to_string().as_str() {
+        "name" => Some("one name"),
+        "run.trials" => Some("one number of trials for every combination"),
+        _ => None,
+    }
+}
+
+fn axis(place: Place, node: &Node) -> Result<Axis, Vec<Problem>> {
+    let at = |mut problem: Problem, node: &Node| {
+        problem.at = problem.at.or(node.at);
+        problem
+    };
+    if let Some(remedy) = single(&place) {
+        return Err(vec![at(wrong(&place, node.described(), remedy), node)]);
+    }
+    let Some(list) = node.list() else {
+        let range = Range::read(node, &place)
+            .map_err(|wrong| wrong.into_iter().map(|one| at(one, node)).collect::<Vec<_>>())?;
+        return Ok(Axis { place, values: range.values(), range: Some(range) });
+    };
+    let mut problems = Vec::new();
+    if list.is_empty() {
+        problems.push(at(wrong(&place, "an empty list", "at least one value"), node));
+    }
+    for (index, value) in list.iter().enumerate() {
+        if matches!(value.value, Value::List(_) | Value::Table(_)) {
+            let found = value.described();
+            problems.push(at(wrong(&place.index(index), found, "a single value"), value));
+        }
+    }
+    if problems.is_empty() {
+        Ok(Axis { place, values: list.to_vec(), range: None })
+    } else {
+        Err(problems)
+    }
+}

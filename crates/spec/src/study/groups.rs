@@ -1,0 +1,84 @@
+//! Axes that go together, value by value.
+
+use super::axes::{Axis, wrong};
+use crate::document::Node;
+use crate::keys::Kind;
+use crate::place::Place;
+use crate::problem::Problem;
+use crate::text::one_of;
+
+/// The axes in groups; those that are zipped stand where the first of them stands.
+pub(super) fn read(axes: Vec<Axis>, zip: Option<&Node>) -> (Vec<Vec<Axis>>, Vec<Problem>) {
+    let place = Place::default().key("sweep").key("zip");
+    let mut problems = Vec::new();
+    // Of each axis, the first one of its group.
+    let mut leaders: Vec<usize> = (0..axes.len()).collect();
+    let mut taken = vec![false; axes.len()];
+    let list = zip.map(|node| node.list().ok_or(node));
+    if let Some(Err(node)) = list {
+        problems.push(wrong(&place, node.described(), Kind::Zip.expects("zip")));
+    }
+    for (index, entry) in list.and_then(Result::ok).unwrap_or_default().iter().enumerate() {
+        match members(&place.index(index), entry, &axes, &taken) {
+            Ok(members) => {
+                let first = members.iter().copied().min().unwrap_or_default();
+                for member in members {
+                    (leaders[member], taken[member]) = (first, true);
+                }
+            }
+            Err(wrong) => problems.extend(wrong),
+        }
+    }
+    let mut groups: Vec<Vec<Axis>> = axes.iter().map(|_| Vec::new()).collect();
+    for (axis, leader) in axes.into_iter().zip(leaders) {
+        groups[leader].push(axis);
+    }
+    groups.retain(|group| !group.is_empty());
+    (groups, problems)
+}
+
+/// The axes that one entry of `zip` names.
+fn members(
+    place: &Place,
+    entry: &Node,
+    axes: &[Axis],
+    taken: &[bool],
+) -> Result<Vec<usize>, Vec<Problem>> {
+    let Some(names) = entry.list().filter(|names| names.len() > 1) else {
+        return Err(vec![wrong(place, entry.described(), Kind::Zip.expects("zip"))]);
+    };
+    let (mut members, mut problems) = (Vec::new(), Vec::new());
+    for name in names {
+        let text = name.as_text().unwrap_or_default();
+        let named = Place::parse(text);
+        let member = axes.iter().position(|axis| Some(&axis.place) == named.as_ref());
+        match member {
+            None => {
+                let known: Vec<_> = axes.iter().map(|axis| axis.place.to_string()).collect();
+                let found = format!("{}, which is no axis", name.described());
+                let remedy = one_of(text, known.iter().map(String::as_str));
+                problems.push(wrong(place, found, remedy));
+            }
+            Some(member) if taken[member] || members.contains(&member) => {
+                let found = format!("{} twice", name.described());
+                problems.push(wrong(place, found, "each axis once"));
+            }
+            Some(member) => members.push(member),
+        }
+    }
+    problems.extend(uneven(place, &members, names.len(), axes));
+    if problems.is_empty() { Ok(members) } else { Err(problems) }
+}
+
+/// What is wrong with the numbers of values of axes that go together.
+fn uneven(place: &Place, members: &[usize], named: usize, axes: &[Axis]) -> Option<Problem> {
+    let counts: Vec<_> = members.iter().map(|&member| axes[member].values.len()).collect();
+    if members.len() == named && counts.windows(2).any(|pair| pair[0] != pair[1]) {
+        let each = members.iter().zip(&counts);
+        let told = each.map(|(&member, count)| format!("{count} values at {}", axes[member].place));
+        let found = told.collect::<Vec<_>>().join(" and ");
+        return Some(wrong(place, found, "as many values at each"));
+    }
+    let remedy = "a range with a `count` or a `step`";
+    counts.contains(&0).then(|| wrong(place, "a range without values", remedy))
+}

@@ -1,0 +1,226 @@
+//! Rates, durations and sizes as people write them, in exact arithmetic.
+//!
+//! Rates use tc's decimal units (`80mbit`), durations `25ms`, sizes decimal bytes (`250kb` is
+//! 250 000 bytes), binary ones (`64kib`), packets (`100pkt`) or bandwidth-delay products
+//! (`1.75bdp`). Nothing passes through a float: `0.1gbit` is 100 000 000 bit/s and never one
+//! less.
+
+use num_traits::Zero;
+
+use crate::exact::{self, Exact};
+use crate::problem::Wrong;
+use crate::text::{nearest, quote};
+
+/// Bits per second.
+pub const RATE_UNITS: &[(&str, u64)] =
+    &[("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)];
+/// Nanoseconds.
+pub const DURATION_UNITS: &[(&str, u64)] =
+    &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
+/// Bytes, packets and bandwidth-delay products.
+pub const SIZE_UNITS: &[(&str, u64)] = &[
+    ("b", 1),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("pkt", 1),
+    ("bdp", 1),
+];
+/// The units in which sizes are shown.
+const DECIMAL_BYTES: usize = 4;
+/// Longer texts are no quantities.
+const LONGEST: usize = 64;
+
+/// What a size counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Bytes.
+    Bytes,
+    /// Packets of any size.
+    Packets,
+    /// Bandwidth-delay products of a path.
+    Bdp,
+}
+
+/// An amount of data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub(crate) amount: Exact,
+    /// What the amount counts.
+    pub counted: Counted,
+}
+
+/// A quantity of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// In bit/s.
+    Rate(u64),
+    /// In ns.
+    Duration(u64),
+    /// Data.
+    Size(Size),
+}
+
+impl Size {
+    /// The usual decimal spelling, which [`parse_size`] reads back exactly.
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        let decimal = exact::decimal(&self.amount);
+        match self.counted {
+            Counted::Bytes => spelled(&self.amount, &SIZE_UNITS[..DECIMAL_BYTES], "b"),
+            Counted::Packets => format!("{decimal}pkt"),
+            Counted::Bdp => format!("{decimal}bdp"),
+        }
+    }
+
+    /// Whole bytes, halves rounded up, on a path whose product is `bdp` bytes; packets have
+    /// no fixed number of them.
+    pub(crate) fn in_bytes(&self, bdp: &Exact) -> Option<u64> {
+        let exact = match self.counted {
+            Counted::Bytes => self.amount.clone(),
+            Counted::Bdp => &self.amount * bdp,
+            Counted::Packets => return None,
+        };
+        Some(exact::floor(&(exact + exact::ratio(1, 2))))
+    }
+
+    /// The number of packets or bytes; the largest u64 if there are more.
+    #[must_use]
+    pub fn whole(&self) -> u64 {
+        exact::floor(&self.amount)
+    }
+
+    /// The amount as the nearest float.
+    #[must_use]
+    pub fn amount(&self) -> f64 {
+        exact::to_f64(&self.amount)
+    }
+}
+
+/// The bandwidth-delay product in bytes (IP bytes, as the rate counts them).
+pub(crate) fn bdp_bytes(rate_bps: u64, rtt_ns: u64) -> Exact {
+    exact::whole(rate_bps) * exact::ratio(rtt_ns, 8_000_000_000)
+}
+
+/// Bits per second; the largest u64 if there are more.
+pub(crate) fn parse_rate(text: &str) -> Result<u64, Wrong> {
+    whole(text, RATE_UNITS, "80mbit", "bit/s")
+}
+
+/// Nanoseconds; the largest u64 if there are more.
+pub(crate) fn parse_duration(text: &str) -> Result<u64, Wrong> {
+    whole(text, DURATION_UNITS, "25ms", "ns")
+}
+
+/// Bytes, packets or bandwidth-delay products.
+pub(crate) fn parse_size(text: &str) -> Result<Size, Wrong> {
+    let (amount, (unit, scale)) = split(text, SIZE_UNITS, "250kb")?;
+    let amount = amount * exact::whole(scale);
+    let (counted, what) = match unit {
+        "bdp" => return Ok(Size { amount, counted: Counted::Bdp }),
+        "pkt" => (Counted::Packets, "packets"),
+        _ => (Counted::Bytes, "bytes"),
+    };
+    if !amount.is_integer() {
+        return Err(Wrong::value(quote(text), format!("a whole number of {what}")));
+    }
+    Ok(Size { amount, counted })
+}
+
+/// A rate, a duration or a size: no unit belongs to two of them.
+pub(crate) fn parse_quantity(text: &str) -> Result<Quantity, Wrong> {
+    if let Ok(rate) = parse_rate(text) {
+        return Ok(Quantity::Rate(rate));
+    }
+    match parse_duration(text) {
+        Ok(duration) => Ok(Quantity::Duration(duration)),
+        Err(_) => parse_size(text).map(Quantity::Size),
+    }
+}
+
+/// The quantity in a text, if it is one.
+#[must_use]
+pub fn quantity(text: &str) -> Option<Quantity> {
+    parse_quantity(text).ok()
+}
+
+/// The usual spelling of a rate, which reads back exactly.
+#[must_use]
+pub fn format_rate(bps: u64) -> String {
+    spelled(&exact::whole(bps), RATE_UNITS, "bit")
+}
+
+/// The usual spelling of a duration, up to seconds, which reads back exactly.
+#[must_use]
+pub fn format_duration(ns: u64) -> String {
+    spelled(&exact::whole(ns), &DURATION_UNITS[..4], "s")
+}
+
+/// The usual spelling of a number of bytes.
+#[must_use]
+pub fn format_bytes(bytes: u64) -> String {
+    spelled(&exact::whole(bytes), &SIZE_UNITS[..DECIMAL_BYTES], "b")
+}
+
+fn whole(
+    text: &str,
+    units: &[(&'static str, u64)],
+    example: &str,
+    base: &str,
+) -> Result<u64, Wrong> {
+    let (amount, (_, scale)) = split(text, units, example)?;
+    exact::to_u64(&(amount * exact::whole(scale)))
+        .ok_or_else(|| Wrong::value(quote(text), format!("a whole number of {base}")))
+}
+
+/// The number and the unit of `text`, which must be one of `units`.
+fn split(
+    text: &str,
+    units: &[(&'static str, u64)],
+    example: &str,
+) -> Result<(Exact, (&'static str, u64)), Wrong> {
+    let names = || units.iter().map(|unit| unit.0);
+    let list = names().collect::<Vec<_>>().join(", ");
+    let wanted = format!("a number with one of the units {list}, such as \"{example}\",");
+    let short = text.chars().nth(LONGEST).is_none();
+    if short && text.trim().starts_with('-') {
+        let found = format!("a negative value, {}", quote(text));
+        return Err(Wrong::value(found, format!("a positive one, such as \"{example}\",")));
+    }
+    let Some((number, unit)) = Some(text.trim()).filter(|_| short).and_then(parts) else {
+        return Err(Wrong::value(quote(text), wanted));
+    };
+    if let Some(known) = units.iter().find(|known| known.0 == unit) {
+        return Ok((exact::parse_decimal(number).expect("it is a number"), *known));
+    }
+    let found = format!("the unit {} in {}", quote(unit), quote(text));
+    let close = nearest(unit, names()).map(|close| format!("\"{number}{close}\""));
+    Err(Wrong::value(found, close.unwrap_or(wanted)))
+}
+
+/// A number, perhaps a space, and the letters of a unit, perhaps with "/s" behind them.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, rest) = text.split_at(end);
+    exact::parse_decimal(number)?;
+    let unit = rest.strip_prefix(' ').unwrap_or(rest);
+    let letters = unit.strip_suffix("/s").unwrap_or(unit);
+    let known = !letters.is_empty() && letters.chars().all(char::is_alphabetic);
+    known.then_some((number, unit))
+}
+
+/// `value` in the largest unit of which it holds at least one.
+fn spelled(value: &Exact, units: &[(&'static str, u64)], zero: &'static str) -> String {
+    if value.is_zero() {
+        return format!("0{zero}");
+    }
+    let fitting = units.iter().rev().find(|unit| exact::whole(unit.1) <= *value);
+    let (unit, scale) = fitting.unwrap_or(&units[0]);
+    format!("{}{unit}", exact::decimal(&(value / exact::whole(*scale))))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! From texts to scenarios and problems, as any program would ask for them.
+
+use std::path::{Path, PathBuf};
+
+use narrows_spec::{Change, Files, Node, Problem, Source, Specification, Study};
+
+const GOOD: &str = "\
+name = \"good\"
+
+[path]
+rate = \"8mbit\"
+rtt = \"20ms\"
+buffer = \"1bdp\"
+
+[[flows]]
+cca = \"cubic\"
+
+[run]
+duration = \"2s\"
+warmup = \"500ms\"
+";
+
+fn source(text: &str, changes: &[&str]) -> Source {
+    let document = Node::from_toml(text).expect("it is TOML");
+    let changes = changes.iter().map(|change| Change::parse(change, "--set").unwrap()).collect();
+    Source::new(&document, changes, "test", Some("good.toml")).expect("places that there are")
+}
+
+fn read(text: &str, changes: &[&str]) -> Specification {
+    source(text, changes).read(&Files::default()).expect("it is right")
+}
+
+fn problems(text: &str, changes: &[&str]) -> Vec<Problem> {
+    source(text, changes).read(&Files::default()).expect_err("it is wrong").0
+}
+
+#[test]
+fn a_specification_becomes_one_text() {
+    assert_eq!(
+        read(GOOD, &["run.trials=2"]).canonical(2),
+        concat!(
+            r#"{"flows":[{"cca":"cubic","ecn":"off","links":null,"name":"cubic-1","options":{},"#,
+            r#""receive_window_bytes":null,"repeat_gap_ns":null,"reverse":false,"rtt_ns":null,"#,
+            r#""size_bytes":null,"start_ns":0,"stop_ns":null,"while":null,"workload":null}],"#,
+            r#""host":{"fq":false,"gro_ns":0,"gso":false,"jitter_ns":0,"metrics_save":false,"#,
+            r#""profile":"linux-6.12","socket_buffers":"raised","timer_lateness_ns":0},"#,
+            r#""name":"good","path":{"buffer":{"bytes":20000},"impairments":[],"links":[],"loss":0.0,"#,
+            r#""queue":{"kind":"droptail"},"rate_bps":8000000,"reverse":null,"rtt_ns":20000000,"#,
+            r#""service":{"kind":"constant"}},"run":{"duration_ns":2000000000,"record":"samples","#,
+            r#""sample_interval_ns":100000000,"stop_when":null,"warmup_ns":500000000},"seed":2}"#,
+        )
+    );
+}
+
+#[test]
+fn every_problem_is_told_with_its_line() {
+    let text = GOOD.replace("8mbit", "8ms").replace("\"cubic\"", "\"cubik\"");
+    let told: Vec<_> = problems(&text, &[]).iter().map(ToString::to_string).collect();
+    assert!(told[0].starts_with("good.toml:4:8: path.rate: found the unit \"ms\" in \"8ms\""));
+    assert!(told[1].starts_with("good.toml:9:7: flows[0].cca: found \"cubik\""));
+    assert!(told[1].ends_with("; \"cubic\" would be right"));
+    assert_eq!(told.len(), 2);
+}
+
+#[test]
+fn a_problem_of_the_whole_is_told_where_it_was_written() {
+    let text = GOOD.replace("cca = \"cubic\"\n", "cca = \"cubic\"\ncount = 2\nstart = \"9s\"\n");
+    let [problem] = problems(&text, &[]).try_into().expect("one, though there are two flows");
+    assert_eq!(
+        problem.to_string(),
+        concat!(
+            "good.toml:11:9: flows[0].start: found \"9s\"; ",
+            "a start before the end of the run (\"2s\") would be right",
+        )
+    );
+    let [problem] = problems(GOOD, &["path.buffer=0.01bdp"]).try_into().unwrap();
+    assert_eq!(
+        problem.to_string(),
+        concat!(
+            "--set: path.buffer: found \"0.01bdp\" (200b); ",
+            "room for a packet (\"1500b\") or more would be right",
+        )
+    );
+    let red = "path.queue={kind = \"red\", min = \"90kb\", max = \"30kb\"}";
+    let [problem] = problems(GOOD, &[red]).try_into().unwrap();
+    assert_eq!(problem.place.to_string(), "path.queue.min");
+}
+
+#[test]
+fn files_are_what_the_caller_gives() {
+    let trace = "path.service={kind = \"trace\", file = \"a.trace\"}";
+    let files = Files([("a.trace".to_owned(), "2\n2\n5\n".to_owned())].into());
+    let read = source(GOOD, &[trace]).read(&files).expect("it is right");
+    assert!(read.canonical(1).contains(r#""service":{"kind":"trace","opportunities_ms":[2,2,5]}"#));
+    let [problem] = problems(GOOD, &[trace]).try_into().unwrap();
+    assert_eq!(problem.place.to_string(), "path.service.file");
+    assert_eq!(problem.found, "\"a.trace\", which wasn't given");
+}
+
+#[test]
+fn a_study_gives_its_combinations() {
+    let source = source(GOOD, &["path.rate=[\"8mbit\", \"9mbit\"]", "run.seed=[1, 2, 3]"]);
+    let study = Study::read(&source).expect("it has axes");
+    let points = study.points().expect("there are few");
+    assert_eq!(points.len(), 6);
+    let last = study.specification(&points[5], &Files::default()).expect("it is right");
+    assert_eq!((last.scenario.path.rate_bps, last.scenario.seed), (9_000_000, 3));
+}
+
+/// No number, however written, takes long or breaks the reader.
+#[test]
+fn absurd_values_are_told_at_once() {
+    let long = "9".repeat(401);
+    for (place, value) in [
+        ("path.rate", format!("{long}mbit")),
+        ("path.rate", long.clone()),
+        ("path.loss", "1e999999999".to_owned()),
+        ("path.loss", format!("0.{long}e-999999999")),
+        ("flows.0.workload", "{kind=\"poisson\", rate=\"1e999999999/s\", size=\"1b\"}".to_owned()),
+        ("flows.0.workload", format!("{{kind=\"poisson\", rate=\"{long}/s\", size=\"1b\"}}")),
+        ("path.rtt", "\0".to_owned()),
+        ("path.rtt", "[".repeat(100_000)),
+        ("run.seed", format!("-{long}")),
+    ] {
+        let change = format!("{place}={value}");
+        let document = Node::from_toml(GOOD).unwrap();
+        let changes = vec![Change::parse(&change, "--set").unwrap()];
+        let source = Source::new(&document, changes, "test", None).unwrap();
+        match source.read(&Files::default()) {
+            Ok(_) => assert_eq!(place, "path.loss", "{value:.20}: a loss of almost nothing"),
+            Err(problems) => assert!(problems.to_string().len() < 500, "{value:.20}"),
+        }
+    }
+}
+
+/// Everything in `experiments` reads, but what names own controls in Python or files.
+#[test]
+fn every_experiment_reads() {
+    let mut files = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    gather(&root, &mut files);
+    assert!(files.len() > 20);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let Ok(document) = Node::from_toml(&text) else { panic!("{}", file.display()) };
+        let source = Source::new(&document, Vec::new(), "experiment", None).unwrap();
+        let study = Study::read(&source).unwrap_or_else(|p| panic!("{}: {p}", file.display()));
+        let point = &study.points().unwrap()[0];
+        if let Err(problems) = study.specification(point, &Files::default()) {
+            let outside = |problem: &Problem| {
+                problem.found.contains("wasn't given") || problem.found.contains("Python")
+            };
+            assert!(problems.0.iter().all(outside), "{}: {problems}", file.display());
+        }
+    }
+}
+
+fn gather(directory: &Path, files: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(directory).unwrap().flatten().collect();
+    entries.sort_by_key(std::fs::DirEntry::path);
+    for entry in entries {
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "toml")
+            && path.file_name().is_some_and(|name| name != "Cargo.toml")
+        {
+            files.push(path);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+"""`--set path.buffer=4bdp`: single values of a specification, from the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Override:
+    """A place and the value for it, as `PLACE=VALUE`, and the option that said so."""
+
+    text: str
+    origin: str = "--set"

@@ -1,0 +1,103 @@
+"""One run as plain data. Made by tools/generate_scenario.py.
+
+Integers are in ns, bytes and bit/s; nothing has a default, so that what ran is what is
+written down. The engine's side is crates/spec/src/scenario.rs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+Choice = dict[str, Any]
+"""A kind of element by its name, and every parameter of it by its key."""
+
+
+class Link(TypedDict):
+    """A link behind the first one; everything as there."""
+
+    name: str
+    rate_bps: int
+    buffer: dict[str, int]
+    queue: Choice
+    service: Choice
+
+
+class Reverse(TypedDict):
+    """The link of the way back."""
+
+    rate_bps: int
+    buffer: dict[str, int]
+    queue: Choice
+    service: Choice
+    name: str
+
+
+class Path(TypedDict):
+    """The bottleneck and the delay around it."""
+
+    rate_bps: int
+    rtt_ns: int
+    buffer: dict[str, int]
+    queue: Choice
+    service: Choice
+    loss: float
+    impairments: list[Choice]
+    links: list[Link]
+    reverse: Reverse | None
+
+
+Flow = TypedDict(
+    "Flow",
+    {
+        "cca": str,
+        "name": str | None,
+        "start_ns": int,
+        "stop_ns": int | None,
+        "size_bytes": int | None,
+        "workload": dict[str, Any] | None,
+        "receive_window_bytes": int | None,
+        "rtt_ns": int | None,
+        "reverse": bool,
+        "links": list[str] | None,
+        "repeat_gap_ns": int | None,
+        "while": str | None,
+        "ecn": str,
+        "options": dict[str, Any],
+    },
+)
+"""A flow, `count` alike ones, or a chain of successive ones."""
+
+
+class Host(TypedDict):
+    """TCP of the end hosts."""
+
+    profile: str
+    fq: bool
+    jitter_ns: int
+    timer_lateness_ns: int
+    gso: bool
+    metrics_save: bool
+    gro_ns: int
+    socket_buffers: str
+
+
+class Run(TypedDict):
+    """How long, how often, and what to keep."""
+
+    duration_ns: int
+    warmup_ns: int
+    stop_when: str | None
+    sample_interval_ns: int
+    record: str
+
+
+class Scenario(TypedDict):
+    """One experiment: a path, the flows that share it, the hosts, the run."""
+
+    name: str
+    path: Path
+    flows: list[Flow]
+    host: Host
+    run: Run
+    seed: int
+    controls: NotRequired[dict[str, dict[str, str]]]

@@ -1,0 +1,99 @@
+"""What a person writes, once it was read and checked by the native module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from narrows.spec.scenario import Scenario
+
+if TYPE_CHECKING:
+    from narrows._native import SpecOutput
+
+
+@dataclass(frozen=True)
+class Expect:
+    """A bound on a metric: the mean over the trials of every combination must keep it.
+
+    A specification with expectations guards a change: `narrows run` and `narrows
+    sweep` end with status 1 if one isn't met.
+    """
+
+    metric: str
+    """A column of the table `summary`, such as "utilization" or "bbr.share"."""
+    at_least: float | None
+    """The mean may not be lower."""
+    at_most: float | None
+    """The mean may not be higher."""
+    where: Mapping[str, Any]
+    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
+
+    @property
+    def bound(self) -> str:
+        """In words, such as "at least 0.4, at most 0.6"."""
+        ends = (("at least", self.at_least), ("at most", self.at_most))
+        return ", ".join(f"{word} {value:g}" for word, value in ends if value is not None)
+
+
+@dataclass(frozen=True)
+class Until:
+    """Trials go on until half of the 95 % interval of a metric's mean is `within` a bound.
+
+    `within` is in the metric's own unit, or a part of the mean if `relative`.
+    There are at most `max_trials`.
+    """
+
+    metric: str
+    within: float
+    relative: bool
+    max_trials: int
+
+
+class Spec:
+    """One experiment: its scenarios, with nothing left to fill in."""
+
+    def __init__(self, output: SpecOutput) -> None:
+        self._output = output
+
+    @property
+    def name(self) -> str:
+        """What the person calls it."""
+        return self._output.name
+
+    @property
+    def trials(self) -> int:
+        """How many runs, with seeds that follow one another."""
+        return self._output.trials
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The class of each flow by id: the entry's name, or else its control."""
+        return tuple(self._output.groups)
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The first trial."""
+        first: Scenario = json.loads(self.canonical(1))
+        return first
+
+    @cached_property
+    def expect(self) -> tuple[Expect, ...]:
+        """What results must keep; decides no result."""
+        return tuple(Expect(**entry) for entry in json.loads(self._output.expect))
+
+    def canonical(self, trial: int) -> str:
+        """The scenario of a trial, from 1 on, as canonical JSON."""
+        return self._output.scenario(trial)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same would run, with the same expectations."""
+        if not isinstance(other, Spec):
+            return NotImplemented
+        same = (self.trials, self.groups, self.expect) == (other.trials, other.groups, other.expect)
+        return same and self.canonical(1) == other.canonical(1)
+
+    def __hash__(self) -> int:
+        return hash(self.canonical(1))

@@ -1,0 +1,79 @@
+"""What the native module asks for while it reads a specification: files, and own controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from narrows.errors import Problem, SpecError
+from narrows.files import read_limited
+from narrows.spec import python_control
+from narrows.spec.registry import others
+from narrows.spec.suggest import quote
+
+MAX_FILE_BYTES = 100_000_000
+"""A larger file is no trace and no distribution."""
+MAX_PATH = 400
+
+Around = tuple[
+    Callable[[str], str], Callable[[str, Mapping[str, object]], tuple[str, str]], list[str]
+]
+"""A reader of files, a finder of controls, and the controls that the back end has."""
+
+
+def around(file: str | None) -> Around:
+    """The surroundings of the specification in `file`, or of a text: the working directory."""
+    near = Path(file).parent if file else Path()
+    known: dict[str, python_control.Source] = {}
+
+    def control(cca: str, options: Mapping[str, object]) -> tuple[str, str]:
+        return _control(cca, options, near, known)
+
+    return (lambda name: _text(name, near), control, list(others()))
+
+
+def _text(name: str, near: Path) -> str:
+    """The text of a file beside the specification; ValueError says what was found instead."""
+    path = near / name
+    try:
+        return read_limited(path, MAX_FILE_BYTES).decode("utf-8")
+    except OSError as error:
+        raise ValueError(f"{quote(str(path), MAX_PATH)} ({error.strerror})") from None
+    except ValueError:
+        raise ValueError(f"{quote(str(path), MAX_PATH)} (it is no text)") from None
+
+
+def _control(
+    cca: str, options: Mapping[str, object], near: Path, known: dict[str, python_control.Source]
+) -> tuple[str, str]:
+    """The module of an own control: its file and its text; ValueError says what is wrong."""
+    try:
+        if cca not in known:
+            known[cca] = python_control.allowed(cca, near)
+        source = known[cca]
+        wrong = python_control.misfit(cca, source, options)
+    except SpecError as error:
+        faults = [("cca", problem.found, problem.remedy) for problem in error.problems]
+        raise ValueError(faults) from None
+    if wrong is not None:
+        raise ValueError([("options", *wrong)])
+    return source.file, source.text
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Makes what the native module refuses a SpecError."""
+    from narrows import _native
+
+    try:
+        yield
+    except _native.SpecificationError as error:
+        raise SpecError(_problems(error.args[0])) from None
+
+
+def _problems(
+    told: Iterable[tuple[str | None, int | None, int | None, str, str, str]],
+) -> Iterator[Problem]:
+    for origin, line, column, place, found, remedy in told:
+        yield Problem(place, found, remedy, origin, line, column)
