@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz wasm instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -78,6 +78,9 @@ instructions: setup ## instructions per packet, which don't depend on the machin
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
 	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
 	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario
+
+wasm: setup ## build the simulator for WebAssembly, and check a digest there
+	tests/wasm/check.sh $(BIN)/python
 
 reference: setup ## renew what is made from the sources: Python classes, reference, notebooks
 	$(BIN)/python tools/generate_scenario.py
