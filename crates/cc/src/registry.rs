@@ -2,6 +2,8 @@
 //!
 //! To add one: its file, and its line in [`CONTROLS`].
 
+use std::hint::black_box;
+
 use narrows_base::Rate;
 use narrows_base::registry::{Fault, Info, Values, check_values, nearest};
 
@@ -36,6 +38,12 @@ pub static CONTROLS: &[&Entry] = &[
     &westwood::WESTWOOD,
     &yeah::YEAH,
 ];
+
+/// [`CONTROLS`] as something that the compiler can't look into: it would unroll each search
+/// and take exponentially long to prove the bounds of what comes out.
+fn all() -> &'static [&'static Entry] {
+    black_box(CONTROLS)
+}
 
 /// Why a control can't be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -73,7 +81,7 @@ pub enum CcError {
 /// What can be said of the control called `name`.
 #[must_use]
 pub fn info(name: &str) -> Option<&'static Info> {
-    CONTROLS.iter().find(|entry| entry.info.name == name).map(|entry| &entry.info)
+    all().iter().find(|entry| entry.info.name == name).map(|entry| &entry.info)
 }
 
 /// Builds the control called `name`.
@@ -105,8 +113,8 @@ pub fn validate(name: &str, options: &Values) -> Result<&'static Entry, CcError>
 }
 
 fn find(name: &str) -> Result<&'static Entry, CcError> {
-    CONTROLS.iter().copied().find(|entry| entry.info.name == name).ok_or_else(|| {
-        let known: Vec<&str> = CONTROLS.iter().map(|entry| entry.info.name).collect();
+    all().iter().copied().find(|entry| entry.info.name == name).ok_or_else(|| {
+        let known: Vec<&str> = all().iter().map(|entry| entry.info.name).collect();
         CcError::UnknownControl {
             name: name.to_owned(),
             nearest: nearest(name, &known),

@@ -45,14 +45,9 @@ struct HighSpeed {
 }
 
 impl HighSpeed {
-    /// Follows the window through the steps.
+    /// Finds the window's step: the first that holds up to it, or the last.
     fn follow(&mut self, cwnd: u32) {
-        while cwnd > STEPS[self.step].0 && self.step < STEPS.len() - 1 {
-            self.step += 1;
-        }
-        while self.step > 0 && cwnd <= STEPS[self.step - 1].0 {
-            self.step -= 1;
-        }
+        self.step = STEPS.partition_point(|&(most, _)| most < cwnd).min(STEPS.len() - 1);
     }
 }
 
