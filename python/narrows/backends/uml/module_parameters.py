@@ -17,13 +17,20 @@ def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | N
 
     `options` is that of a flow in a scenario.
     """
-    known = {option["key"]: option for option in registry.ccas()[cca]["parameters"]}
+    entry = registry.ccas().get(cca)
+    if entry is None:  # a control of the kernel that the simulator doesn't have
+        return {name: _whole(value) for name, value in options.items()}
+    known = {option["key"]: option for option in entry["parameters"]}
     return dict(_parameter(known[key], value) for key, value in options.items())
+
+
+def _whole(value: float | str) -> int | None:
+    return int(value) if float(value).is_integer() else None
 
 
 def _parameter(option: Mapping[str, Any], value: float | str) -> tuple[str, int | None]:
     if option["former"] is None:
-        return option["name"], int(value) if float(value).is_integer() else None
+        return option["name"], _whole(value)
     name, (words, unit) = option["former"]
     if isinstance(value, str):
         number, rest = int(words[value]), 0
