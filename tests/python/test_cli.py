@@ -14,7 +14,8 @@ import pytest
 from specimens import TOGETHER, run_cli, write
 
 import narrows
-from narrows import cli, console, runner
+from narrows import console, runner
+from narrows.cli import status as statuses
 from narrows.errors import NarrowsError
 from narrows.execute import State
 
@@ -268,7 +269,7 @@ def test_exit_status(
         raise error
 
     monkeypatch.setattr(runner, "execute", fail)
-    monkeypatch.setattr(cli, "_silence", lambda: None)
+    monkeypatch.setattr(statuses, "_silence", lambda: None)
     assert run_cli("run", write(tmp_path)) == status
     assert said in capsys.readouterr().err
 

@@ -15,6 +15,7 @@ from kernel_here import kernel_missing
 from specimens import GOOD, write
 
 from narrows import cli
+from narrows.cli.status import INTERRUPTED
 
 needs_kernel = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
 TOOL = Path(__file__).parents[2] / "tools" / "kill_runs.py"
@@ -59,7 +60,7 @@ def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cli, "_dispatch", work)
         began = time.monotonic()
-        assert cli.main([]) == cli.INTERRUPTED
+        assert cli.main([]) == INTERRUPTED
         assert time.monotonic() - began < 50
 
 

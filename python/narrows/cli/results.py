@@ -1,4 +1,4 @@
-"""Commands on stored results: `narrows export`, `narrows figure`, `narrows import`."""
+"""Commands on what was found: in stored results, in captures, in files of other programs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,66 @@ from typing import Annotated
 
 import typer
 
+from narrows.cli.options import AsJson, Force, Out
+from narrows.cli.output import print_json, print_lines
+
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (export, figure):
+    for command in (report, claims, analyze, export, figure):
         app.command()(command)
     app.command("import")(import_)
+
+
+def report(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="A results directory.")],
+) -> None:
+    """Make the page of a results directory again."""
+    from narrows.console import print_paths
+    from narrows.report import write_report
+
+    written = write_report(directory)
+    print_paths([written.page, *written.pictures])
+
+
+def claims(
+    as_json: AsJson = False,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where `narrows reproduce` put its results.")
+    ] = None,
+) -> None:
+    """Print the ledger: every claim of the documents and what was found of it."""
+    from narrows.reproduce import ledger
+    from narrows.reproduce.make import OUT
+    from narrows.reproduce.site import own_profiles
+    from narrows.reproduce.text import ledger_lines
+
+    place = Path(out) if out is not None else OUT
+    found = ledger.lines(ledger.read(place), own_profiles())
+    if as_json:
+        print_json(ledger.document(found))
+    else:
+        print_lines(ledger_lines(found))
+
+
+def analyze(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="pcap or pcapng, also gzipped.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
+    out: Out = None,
+    force: Force = False,
+    packets: Annotated[bool, typer.Option("--packets", help="Keep a row for each packet.")] = False,
+) -> None:
+    """Analyse captures: one, the pieces of one, or both ends of the same flows."""
+    from narrows.analyze import analyze as analyze_files
+    from narrows.analyze.text import lines
+
+    made = analyze_files(files, packets=packets, out=out, force=force, command=sys.argv)
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(lines(made))
 
 
 def export(
@@ -92,8 +146,8 @@ def import_(
         list[str] | None,
         typer.Option("--set", metavar="PLACE=VALUE", help="What is known: path.rate=100mbit."),
     ] = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace other results there.")] = False,
+    out: Out = None,
+    force: Force = False,
 ) -> None:
     """Make results from what other programs measured; several files count as one run."""
     from narrows.console import print_summary

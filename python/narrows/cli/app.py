@@ -1,0 +1,40 @@
+"""What `narrows` is made of: its options, its commands and its groups of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from narrows.cli import kernel, results, runs, store, vocabulary
+from narrows.version import __version__
+
+app = typer.Typer(
+    name="narrows",
+    help="A congestion-control laboratory: describe a bottleneck once, run it, see what happens.",
+    add_completion=False,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for commands in (runs, results, vocabulary):
+    commands.add(app)
+app.add_typer(kernel.app, name="kernel")
+app.add_typer(store.app, name="store")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"narrows {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 (its callback has done the work)
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())

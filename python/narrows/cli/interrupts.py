@@ -1,0 +1,56 @@
+"""Ctrl-C while a command runs, and the end of the process after it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+
+
+def leave_with(status: int) -> None:
+    """All is done: what follows needs no orderly end, and a Ctrl-C no words."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(status))
+    gc.freeze()
+    pool = sys.modules.get("narrows.execute.pool")
+    if pool is not None and pool.is_stuck():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[list[int]]:
+    """Every Ctrl-C so far: what it interrupts may turn it into an error of another kind."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
+    previous, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
+    sys.unraisablehook = partial(_unraisable, hook)
+    try:
+        yield interrupts
+    finally:
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGINT, previous)
+
+
+def _unraisable(
+    hook: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs
+) -> None:
+    """A Ctrl-C that came where Python can't raise it, as in an import's locks, comes again."""
+    if issubclass(what.exc_type, KeyboardInterrupt):
+        again = (threading.main_thread().ident or 0, signal.SIGINT)
+        threading.Timer(0.05, signal.pthread_kill, again).start()
+    else:
+        hook(what)

@@ -1,0 +1,47 @@
+"""The group `narrows kernel`: kernels for the back end uml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Kernels for the back end uml.", rich_markup_mode=None)
+
+
+@app.command()
+def build(
+    source: Annotated[
+        Path | None, typer.Option(metavar="TREE", help="A Linux source tree; it isn't changed.")
+    ] = None,
+    debian: Annotated[
+        str | None,
+        typer.Option(metavar="PACKAGE", help="Debian's source; by default linux-source-6.12."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The kernel's name here.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file of further CONFIG_ lines.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Jobs of make at once.")] = None,
+) -> None:
+    """Build a kernel as a program and keep it; this takes minutes."""
+    from narrows.backends.uml import build as build_kernel
+    from narrows.console import StepBar
+
+    with StepBar() as bar:
+        built = build_kernel(
+            name, source=source, debian=debian, config=config, jobs=jobs, progress=bar
+        )
+    print(f"{built.name}: Linux {built.release} at {built.path}")
+
+
+@app.command("list")
+def list_kernels() -> None:
+    """List the kernels that were built."""
+    from narrows.backends.uml import kernels
+    from narrows.console import print_list
+
+    print_list([(k.name, f"Linux {k.release}, built {k.built} from {k.source}") for k in kernels()])

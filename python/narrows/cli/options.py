@@ -1,0 +1,63 @@
+"""Options that several commands have, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from narrows.spec import Override
+
+Backend = Annotated[
+    str,
+    typer.Option(
+        help="What runs it: sim, the simulator; uml, real Linux in virtual time (uml:NAME, a "
+        "certain kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3)."
+    ),
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PLACE=VALUE", help="Change a value: path.buffer=4bdp, flows.0.cca=reno."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Out = Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace other results there.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Runs at once; by default one for each core."),
+]
+AllowCode = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-code",
+        metavar="FILE",
+        help="Python code that may run if a specification names it: a file or a directory.",
+    ),
+]
+
+
+def permission(places: list[str] | None, sets: list[str] | None) -> AbstractContextManager[None]:
+    """Allows the code that was named on the command line; a control by `--set`, too."""
+    from narrows.spec.permission import allowing
+    from narrows.spec.python_control import is_own, well_formed
+
+    values = [text.partition("=")[2].strip() for text in sets or ()]
+    return allowing(
+        places or (), [value for value in values if is_own(value) and well_formed(value)]
+    )
+
+
+def overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
+    """`--trials` and `--seed` are short for `--set`, and come after it."""
+    from narrows.spec import Override
+
+    changes = [Override(text) for text in sets]
+    for name, value in (("trials", trials), ("seed", seed)):
+        if value is not None:
+            changes.append(Override(f"run.{name}={value}", f"--{name}"))
+    return changes

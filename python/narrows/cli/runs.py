@@ -1,0 +1,204 @@
+"""Commands that run something: a specification, a sweep, a comparison, a published figure."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, Sets, overrides, permission
+from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import DONE, FAILED
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    for command in (run, sweep, compare, reproduce, bench):
+        app.command()(command)
+
+
+def run(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The specification, a TOML file.")],
+    sets: Sets = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    backend: Backend = "sim",
+    out: Out = None,
+    force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
+    trials: Annotated[
+        str | None, typer.Option(metavar="N", help="Short for --set run.trials=N.")
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="N", help="Short for --set run.seed=N.")
+    ] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Write captures of the packets.")] = False,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Bytes to keep of each packet; by default its headers."),
+    ] = None,
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Write IPv6 headers.")] = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
+    allow_code: AllowCode = None,
+) -> None:
+    """Run a specification and keep its results."""
+    from narrows.console import ProgressBar, note_cached, print_summary
+    from narrows.runner import execute, prepare, unmet
+    from narrows.store import CaptureOptions
+
+    captures = CaptureOptions(pcap=pcap, qlog=qlog, snaplen=snaplen, ipv6=ipv6)
+    with permission(allow_code, sets):
+        job = prepare(spec, overrides(sets or [], trials, seed), backend)
+    with ProgressBar() as bar:
+        outcome = execute(
+            job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures
+        )
+    if outcome.cached:
+        note_cached(outcome.result)
+    broken = [str(one) for one in unmet(job, outcome.result)]
+    if as_json:
+        more = {"unmet": broken} if job.loaded.spec.expect else {}
+        directory = str(outcome.result.path)
+        print_json({**outcome.result.summary, **more, "directory": directory})
+    else:
+        print_summary(outcome.result)
+        print_lines(f"not met: {one}" for one in broken)
+    raise typer.Exit(FAILED if broken else DONE)
+
+
+def sweep(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A specification with lists.")],
+    sets: Sets = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", metavar="AXIS=VALUE", help="Run only these: path.buffer=1bdp,2bdp."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how much there is to run.")
+    ] = False,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    backend: Backend = "sim",
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The store of the runs, or its URL.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help='A Dask scheduler, or "local" for processes here.'),
+    ] = None,
+    allow_code: AllowCode = None,
+) -> None:
+    """Run every combination of a study; resume where it stopped."""
+    from narrows.console import ProgressBar
+    from narrows.sweeps import estimate, execute, prepare
+    from narrows.sweeps.text import estimate_lines, outcome_lines
+
+    with permission(allow_code, sets):
+        job = prepare(study, sets or (), filters=filters or (), backend=backend, out=out)
+    if dry_run:
+        expected = estimate(job, jobs)
+        if as_json:
+            print_json(expected.document())
+        else:
+            print_lines(estimate_lines(expected))
+        return
+    with ProgressBar() as bar:
+        outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
+    if as_json:
+        print_json(outcome.document())
+    else:
+        print_lines(outcome_lines(outcome))
+    raise typer.Exit(DONE if outcome.good else FAILED)
+
+
+def compare(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO", help="A specification, or a directory of them.")
+    ],
+    sets: Sets = None,
+    backends: Annotated[
+        str, typer.Option(metavar="NAMES", help="Two or three: sim, uml, uml:NAME.")
+    ] = "sim,uml",
+    trials: Annotated[int, typer.Option(metavar="N", help="Least number of runs of each.")] = 4,
+    max_trials: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Greatest number; by default 12, or --trials if more."),
+    ] = None,
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="Short for --max-trials 200.")
+    ] = False,
+    as_json: AsJson = False,
+    out: Out = None,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every cell there, as Markdown.")
+    ] = None,
+    allow_code: AllowCode = None,
+) -> None:
+    """Run scenarios on several back ends and judge whether they agree.
+
+    The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
+    """
+    from narrows.compare import UNTIL_DECIDED, Verdict, study
+    from narrows.console import ProgressBar
+
+    with permission(allow_code, sets), ProgressBar() as bar:
+        made = study(
+            scenario,
+            sets or (),
+            backends=backends.split(","),
+            trials=trials,
+            max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
+            out=out,
+            watcher=bar,
+        )
+    if table is not None:
+        made.write_table(table)
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(made.lines())
+    raise typer.Exit(DONE if made.counts.verdict is Verdict.AGREE else FAILED)
+
+
+def reproduce(
+    wanted: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help='A figure (`narrows list figures`), a claim, a document, or "all".'
+        ),
+    ],
+    backend: Backend = "sim",
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The kernel to follow; by default the document's."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
+    jobs: Jobs = None,
+    out: Out = None,
+) -> None:
+    """Make published figures again and judge their claims; resume where it stopped."""
+    from narrows.console import ProgressBar
+    from narrows.reproduce import make
+
+    with ProgressBar() as bar:
+        done = make.reproduce(
+            wanted, backend=backend, profile=profile, quick=quick, out=out, jobs=jobs, watcher=bar
+        )
+    print_lines(make.describe(done))
+    raise typer.Exit(DONE if done.passed else FAILED)
+
+
+def bench(
+    as_json: AsJson = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, rougher numbers.")] = False,
+) -> None:
+    """Measure packets per CPU second."""
+    from narrows.bench import measure, print_measurements
+
+    results = measure(quick)
+    if as_json:
+        print_json({"quick": quick, "scenarios": results})
+    else:
+        print_measurements(results, quick)

@@ -1,0 +1,91 @@
+"""Exit statuses, and what is said of an error.
+
+0 done, 1 an assertion failed or back ends differ, 2 bad input, 70 an error of narrows itself,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+
+import typer
+
+from narrows.errors import InputError, InterruptedRunError, NarrowsError
+from narrows.version import __version__
+
+DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
+
+# The base of all errors of usage. Typer may carry its own copy of click, so the
+# class is reached through what typer exports: BadParameter, UsageError, this.
+_ClickError = typer.BadParameter.__mro__[2]
+
+
+def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
+    """Runs a command and turns whatever it raises into words and a status.
+
+    `interrupts` are the Ctrl-C so far: an error after one is taken to come of it.
+    """
+    try:
+        return command()
+    except InputError as error:
+        _complain(str(problem) for problem in error.problems)
+        return BAD_INPUT
+    except (InterruptedRunError, typer.Abort, KeyboardInterrupt):
+        return _stop()
+    except NarrowsError as error:
+        _complain([str(error)])
+        return FAILED
+    except BrokenPipeError:
+        _silence()
+        return DONE
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            return _stop() if interrupts else _apologise(error)
+        _silence()
+        _complain(["standard output: found no room left; a place with room would be right"])
+        return FAILED
+    except Exception as error:
+        if isinstance(error, _ClickError):
+            return _complain_of_usage(error)
+        return _stop() if interrupts else _apologise(error)
+
+
+def _stop() -> int:
+    print("narrows: interrupted", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _complain(problems: Iterable[str]) -> None:
+    for problem in problems:
+        print(f"narrows: error: {problem}", file=sys.stderr)
+
+
+def _silence() -> None:
+    """The reader of our output has closed it; the rest of the buffer is dropped."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain_of_usage(error: Exception) -> int:
+    """An option or argument that typer refuses."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "narrows"
+    say = getattr(error, "format_message", error.__str__)
+    found = " ".join(str(say()).split()).rstrip(".")
+    _complain([f"command line: {found}; `{command} --help` shows what would be right"])
+    return BAD_INPUT
+
+
+def _apologise(error: Exception) -> int:
+    """A mistake of ours: everything that helps to find it."""
+    import traceback
+
+    traceback.print_exception(error)
+    print(
+        "narrows: this is a mistake in narrows, not in your input. "
+        f"Please report it with the lines above and the specification (version {__version__}).",
+        file=sys.stderr,
+    )
+    return BROKEN

@@ -1,0 +1,51 @@
+"""The group `narrows store`: the stored runs of sweeps."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from narrows.cli.output import print_lines
+from narrows.cli.status import DONE, FAILED
+
+app = typer.Typer(help="Look after the stored runs of sweeps.", rich_markup_mode=None)
+_STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
+
+
+@app.command("ls")
+def list_store(directory: Annotated[str, _STORE]) -> None:
+    """List the studies of a store and how far they are."""
+    from narrows.store import open_store, states
+    from narrows.sweeps.text import state_lines
+
+    print_lines(state_lines(states(open_store(directory))))
+
+
+@app.command("gc")
+def collect_garbage(
+    directory: Annotated[str, _STORE],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+    ] = False,
+) -> None:
+    """Remove runs that no study has any more, and what killed sweeps left."""
+    from narrows.store import collect, open_store
+    from narrows.sweeps.text import garbage_lines
+
+    print_lines(garbage_lines(collect(open_store(directory), not dry_run), not dry_run))
+
+
+@app.command()
+def verify(
+    directory: Annotated[str, _STORE],
+    remove: Annotated[bool, typer.Option("--remove", help="Remove damaged runs.")] = False,
+) -> None:
+    """Compare every stored run with its digests; exit status 1 if one is damaged."""
+    from narrows.store import damage, open_store
+
+    found = open_store(directory)
+    damaged = list(damage(found, remove))
+    print_lines(f"{key}: {wrong}" for key, wrong in damaged)
+    print(f"{len(damaged)} damaged runs, {len(found.keys())} stored")
+    raise typer.Exit(FAILED if damaged else DONE)
