@@ -15,6 +15,7 @@ from narrows.backends import Progress, get_backend
 from narrows.backends.sim import Simulator
 from narrows.compare import run as compare_run
 from narrows.compare import studies
+from narrows.compare import table as page
 from narrows.compare.run import compare
 from narrows.errors import InputError
 from narrows.store import RunResult
@@ -120,8 +121,8 @@ def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
     study.mkdir()
     write(study, name="a.toml")
     write(study, GOOD.replace('"good"', '"other"').replace("cubic", "reno"), name="b.toml")
-    (study / studies.README).write_text("# Agreement of two\n\nText.\n", encoding="utf-8")
-    (study / studies.CAUSES).write_text("Nothing differs.\n", encoding="utf-8")
+    (study / page.README).write_text("# Agreement of two\n\nText.\n", encoding="utf-8")
+    (study / page.CAUSES).write_text("Nothing differs.\n", encoding="utf-8")
     options = ("--trials", "3", "--max-trials", "3", "--out", str(tmp_path / "out"))
     assert run_cli("compare", str(study), "--table", str(table), *options) == 0
     assert "12 cells: 12 agree, 0 differ, 0 undecided" in capsys.readouterr().out
@@ -135,6 +136,7 @@ def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
     ):
         assert part in text
     assert "`linux-6.12`" in text
+    assert "Processor time of all runs: 0." in text
     assert run_cli("compare", str(study), "--table", str(table), *options) == 0
     assert table.read_text(encoding="utf-8") == text
 

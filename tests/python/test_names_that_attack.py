@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from specimens import GOOD, run_cli, scenario_of, write
 
-from narrows.compare import studies
 from narrows.compare.judge import Comparison
 from narrows.compare.quantities import Cell
+from narrows.compare.table import markdown
 from narrows.exchange import export_run, table
 from narrows.figures import interactive
 from narrows.figures.model import Figure, Guide, Line, Panel, Stack
@@ -174,7 +174,7 @@ def test_a_name_ends_no_cell_of_a_table_in_markdown(tmp_path: Path) -> None:
     engines = {"sim": "1", "uml": "2"}
     scenario = scenario_of()
     made = Comparison(name, "a path", scenario, (name,), engines, measured)
-    page = studies.markdown(studies.Study(tmp_path, (made,)), tmp_path / "table.md")
+    page = markdown(tmp_path, [made], tmp_path / "table.md")
     text = page[page.index("## Scenarios") :]
     _, details = text.split("## Cells")
     rows = [line for line in details.splitlines() if line.startswith("|")]

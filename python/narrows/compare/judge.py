@@ -102,7 +102,8 @@ class Comparison:
 
     `measured` holds for each back end the cells of every trial; `engines` what
     computed. `varied` says that the seeds make no difference, so that the trials
-    differ in buffer and delay instead. `conditions` is the scenario in a line.
+    differ in buffer and delay instead. `conditions` is the scenario in a line, and
+    `cpu_s` the processor time of all runs of each back end.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Comparison:
     measured: Mapping[str, Sequence[Measured]]
     varied: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    cpu_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def backends(self) -> list[str]:

@@ -62,6 +62,7 @@ def compare(
         groups=first.groups,
         engines={engine.label: engine.backend.engine for engine in engines},
         measured=made.measured,
+        cpu_s=made.cpu_s,
     )
     made.more(2, most)
     if chanceless(comparison.chance):

@@ -1,38 +1,21 @@
-"""Comparisons of all scenarios in a directory, and their table."""
+"""Comparisons of all scenarios in a directory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from narrows.compare.judge import Comparison, Counts, Row
-from narrows.compare.quantities import QUANTITIES
 from narrows.compare.run import TRIALS, compare
-from narrows.compare.text import difference, how_varied, interval, limit, lines, spread, verdict
+from narrows.compare.table import markdown
+from narrows.compare.text import lines
 from narrows.compare.write import document
 from narrows.errors import InputError, StoreError
 from narrows.execute import State, Watcher
-from narrows.metrics.equivalence import Verdict
 from narrows.spec import Override
 from narrows.store.write import RESULTS
-
-CAUSES = "differences.md"
-"""A file beside the scenarios: which cells differ, and why. It goes into the table as it is."""
-README = "README.md"
-"""A file beside the scenarios, whose title the table takes."""
-_RULE = (
-    "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It agrees "
-    "if the whole 95 % interval of the difference lies within what the quantity allows, differs "
-    "if all of the interval lies outside, and is undecided otherwise. The noise of the trials "
-    "never widens what is allowed:\n"
-)
-_LEGEND = (
-    "Means and standard deviations over the trials. The interval is the 95 % interval of the "
-    "difference: of pairs where the trials vary the path, else by Welch. Behind an undecided "
-    "cell stands how many more trials would decide it.\n"
-)
 
 
 @dataclass(frozen=True)
@@ -73,7 +56,9 @@ class Study:
     def write_table(self, path: Path) -> None:
         """Writes the table of all cells; raises StoreError if that can't be done."""
         try:
-            path.write_text(markdown(self, path), encoding="utf-8", newline="\n")
+            path.write_text(
+                markdown(self.source, self.comparisons, path), encoding="utf-8", newline="\n"
+            )
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError.at(str(path), reason, "a file that can be written") from error
@@ -133,104 +118,3 @@ def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watche
         whole(replace(state, step=f"{name}: {state.step}", part=part))
 
     return watch
-
-
-def markdown(made: Study, path: Path) -> str:
-    """The study as the page at `path`, without a date: the same results give the same page."""
-    first = made.comparisons[0]
-    causes = made.source / CAUSES
-    title = _first_line(made.source / README) or "# Agreement with the Linux kernel"
-    command = f"narrows compare {made.source} --table {path}"
-    parts = [
-        f"{title}\n",
-        f"Made by `{command}`; not to be edited.\n",
-        _engines(first),
-        _totals(made.rows),
-        _RULE,
-        *_by_quantity(made.rows),
-        "## Scenarios\n",
-        *_overview(made.comparisons),
-        *([causes.read_text(encoding="utf-8")] if causes.is_file() else []),
-        "## Cells\n",
-        _LEGEND,
-    ]
-    for comparison in made.comparisons:
-        parts += _details(comparison)
-    return "\n".join(parts).rstrip() + "\n"
-
-
-def _first_line(file: Path) -> str:
-    return file.read_text(encoding="utf-8").partition("\n")[0] if file.is_file() else ""
-
-
-def _totals(rows: Sequence[Row]) -> str:
-    flows = [row for row in rows if row.cell.flows]
-    return (
-        f"**Of {len(rows)} cells {Counts.of(rows)}.** Of the {len(flows)} cells of flows alone, "
-        f"without the bottleneck's quantities, which mostly follow from theirs: "
-        f"{Counts.of(flows)}.\n"
-    )
-
-
-def _engines(first: Comparison) -> str:
-    profile = first.scenario["host"]["profile"]
-    engines = "; ".join(f"`{name}`: {engine}" for name, engine in first.engines.items())
-    reference = first.reference
-    return f"Back ends: {engines}. Profile of the hosts: `{profile}`. Reference: `{reference}`.\n"
-
-
-def _by_quantity(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| Quantity | Allowed | Cells | Agree | Differ | Undecided |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: |"
-    for quantity in QUANTITIES.values():
-        mine = [row for row in rows if row.cell.quantity == quantity.name]
-        if mine:
-            counts = " | ".join(str(count) for count in astuple(Counts.of(mine)))
-            yield f"| {quantity.title} | {quantity.rule} | {len(mine)} | {counts} |"
-    yield ""
-
-
-def _overview(comparisons: Iterable[Comparison]) -> Iterator[str]:
-    yield "| Scenario | Path and flows | Trials | Agree | Differ | Undecided |"
-    yield "| --- | --- | --- | ---: | --- | --- |"
-    for comparison in comparisons:
-        rows = comparison.rows
-        agreeing = f"{comparison.counts.agree} of {len(rows)}"
-        cells = [_plain(comparison.name), _path(comparison), how_varied(comparison), agreeing]
-        cells += [_names(rows, Verdict.DIFFER), _names(rows, Verdict.UNDECIDED)]
-        yield f"| {' | '.join(cells)} |"
-    yield ""
-
-
-def _path(comparison: Comparison) -> str:
-    loss = comparison.scenario["path"]["loss"]
-    return comparison.conditions + (f", random loss {100 * loss:g} %" if loss else "")
-
-
-def _names(rows: Iterable[Row], verdict: Verdict) -> str:
-    return ", ".join(_name(row) for row in rows if row.verdict is verdict)
-
-
-def _name(row: Row) -> str:
-    name = row.cell.quantity.replace("_", " ")
-    return f"{name} of {_plain(row.cell.flows)}" if row.cell.flows else name
-
-
-def _plain(name: str) -> str:
-    """A name that ends no cell of a table and begins no element of HTML."""
-    return name.replace("|", "\\|").replace("<", "&lt;")
-
-
-def _details(comparison: Comparison) -> Iterator[str]:
-    yield f"### {_plain(comparison.name)}\n\n{_path(comparison)}; {how_varied(comparison)}\n"
-    head = ["Quantity", "Flows", "Back end", "Mean", comparison.reference]
-    head += ["Difference", "95 % interval", "Limit", "Verdict"]
-    yield f"| {' | '.join(head)} |\n| --- | --- | --- |{' ---: |' * 5} --- |"
-    for row in comparison.rows:
-        quantity = row.cell.of
-        cells = [f"{quantity.title}, {quantity.unit}", _plain(row.cell.flows), row.backend]
-        cells += [spread(quantity, row.values), spread(quantity, row.reference)]
-        cells += [difference(row), interval(row), limit(row)]
-        cells += [f"**{verdict(row)}**" if row.verdict is Verdict.DIFFER else verdict(row)]
-        yield f"| {' | '.join(cells)} |"
-    yield ""

@@ -43,6 +43,7 @@ class Trials:
         self._store = RunStore(directory / RUNS)
         self._varied = False
         self.measured: dict[str, list[Measured]] = {engine.label: [] for engine in engines}
+        self.cpu_s: dict[str, float] = {engine.label: 0.0 for engine in engines}
 
     def vary(self) -> None:
         """From now on the trials differ in buffer and delay; the first is as given, and stays."""
@@ -63,6 +64,7 @@ class Trials:
             stored = self._store.stored(job.trial)
             found = measure(stored.scenario, stored.tables, stored.info, engine.plan.groups)
             self.measured[engine.label].append(found)
+            self.cpu_s[engine.label] += stored.info.cpu_s
 
     def drawn(self) -> dict[str, Mapping[str, pl.DataFrame]]:
         """The tables of the first trial of each back end: what the figure is drawn from."""
