@@ -4,7 +4,8 @@
 mod buffer;
 mod cap;
 mod long_term;
-mod modes;
+mod machine;
+mod mode;
 mod options;
 mod prr;
 mod rate;
@@ -20,7 +21,7 @@ use narrows_base::{Jiffies, Rate, Stream, Time};
 use self::buffer::BufferModel;
 use self::cap::AdaptiveCap;
 use self::long_term::{Counters, Evidence, LongTerm, Verdict};
-use self::modes::Mode;
+use self::mode::Mode;
 use self::options::{Settings, options};
 use self::prr::Prr;
 use self::rtprop::Confirmation;

@@ -1,11 +1,10 @@
 //! A STARTUP that also ends on HyStart's signals, as CUBIC's slow start does
 //! (Ha and Rhee 2011).
 
-use crate::progress::Mark;
 use narrows_base::Time;
 
-use super::{Bbr, Mode};
 use crate::profile::{CubicProfile, HystartClock};
+use crate::progress::Mark;
 use crate::samples::DeliveredSample;
 use crate::slow_start::hystart::{Hystart, HystartParameters};
 
@@ -33,7 +32,7 @@ impl EarlyExit {
     }
 
     /// Takes an RTT sample; returns whether STARTUP should end.
-    fn update(&mut self, sample: &DeliveredSample, cwnd: u32) -> bool {
+    pub(super) fn update(&mut self, sample: &DeliveredSample, cwnd: u32) -> bool {
         self.hystart.on_ack(sample);
         let Some(rtt) = sample.rtt else { return false };
         let delay = self.clock.delay(rtt);
@@ -42,15 +41,5 @@ impl EarlyExit {
         let found = self.hystart.on_sample(sample, cwnd, delay, delay_min);
         self.hystart.on_growth(sample.now);
         found
-    }
-}
-
-impl Bbr {
-    /// Ends STARTUP early where the detectors say so and a bandwidth is known.
-    pub(super) fn listen_to_hystart(&mut self, sample: &DeliveredSample) {
-        let starting = self.mode == Mode::Startup && !self.full_pipe.reached;
-        let Some(exit) = self.early_exit.as_mut().filter(|_| starting) else { return };
-        let found = exit.update(sample, self.window.cwnd);
-        self.full_pipe.reached = found && self.bandwidth.max.get() > 0;
     }
 }

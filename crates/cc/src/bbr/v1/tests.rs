@@ -1,6 +1,6 @@
 //! The volumes that the model asks for, and the edges of the state machine.
 
-use super::modes::Mode;
+use super::mode::Mode;
 use crate::bbr::units::{CYCLE, UNIT, bandwidth, rate_bytes};
 use crate::progress::Progress;
 use narrows_base::Duration;

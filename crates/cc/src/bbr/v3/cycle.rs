@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Time};
 
-use super::model::Signals;
+use super::state::{AckPhase, Mode, Signals};
 use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
 use crate::bbr::units::UNIT;
 use crate::samples::AckSample;
@@ -11,77 +11,6 @@ use crate::samples::AckSample;
 const RENO_ROUNDS: u32 = 63;
 /// The gain while probing for bandwidth.
 const UP_GAIN: u32 = UNIT * 5 / 4;
-
-/// What BBR is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Doubling to find the bandwidth.
-    Startup,
-    /// Emptying the queue that STARTUP built.
-    Drain,
-    /// Leaving headroom and draining the queue.
-    Down,
-    /// Sending as fast as packets are delivered.
-    Cruise,
-    /// Filling the pipe before a probe.
-    Refill,
-    /// Probing for bandwidth.
-    Up,
-    /// Emptying half of the pipe to see the lowest RTT.
-    ProbeRtt,
-}
-
-impl Mode {
-    /// The name in the recorder's tables.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Startup => "startup",
-            Self::Drain => "drain",
-            Self::Down => "probe_bw_down",
-            Self::Cruise => "probe_bw_cruise",
-            Self::Refill => "probe_bw_refill",
-            Self::Up => "probe_bw_up",
-            Self::ProbeRtt => "probe_rtt",
-        }
-    }
-
-    /// `IsInAProbeBWState`.
-    pub(super) const fn is_probe_bw(self) -> bool {
-        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
-    }
-}
-
-/// What the ACKs of now say about the latest probe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum AckPhase {
-    /// Nothing.
-    #[default]
-    Init,
-    /// It began; its ACKs are a round away.
-    Starting,
-    /// They are coming.
-    Feedback,
-    /// It ended; they come for another round.
-    Stopping,
-}
-
-/// The cycle of probes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Probe {
-    pub(super) ack_phase: AckPhase,
-    /// Rounds since the last probe, and a random one more.
-    pub(super) rounds: u32,
-    began: Time,
-    wait: Duration,
-    /// Whether samples come from a probe and losses haven't been heeded yet.
-    pub(super) is_sample: bool,
-    too_high: bool,
-    precautionary: bool,
-    /// Growth of the long-term volume while probing.
-    up_rounds: u32,
-    up_acked: u32,
-    acked_per_step: u32,
-}
 
 impl Bbr3 {
     /// `IsProbingBW`.

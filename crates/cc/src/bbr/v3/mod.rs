@@ -6,6 +6,7 @@
 
 mod cycle;
 mod model;
+mod state;
 #[cfg(test)]
 mod tests;
 mod volume;
@@ -13,8 +14,7 @@ mod volume;
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Values};
 use narrows_base::{Duration, Rate, Stream, Time};
 
-use self::cycle::{Mode, Probe};
-use self::model::{FullPipe, LossRound, MinRtt, Round, Signals};
+use self::state::{FullPipe, LossRound, MinRtt, Mode, Probe, Round, Signals, since};
 use crate::bbr::aggregation::Aggregation;
 use crate::bbr::options;
 use crate::bbr::pacing::Pacing;
@@ -403,12 +403,6 @@ impl Settings {
 )]
 fn share_in_units(share: f64) -> u32 {
     (share * f64::from(UNIT) + 0.5) as u32
-}
-
-/// Packets lost since a total that is kept modulo 2^32.
-#[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-const fn since(lost_total: u64, then: u32) -> u32 {
-    (lost_total as u32).wrapping_sub(then)
 }
 
 /// `value * share`, the share in 1/256, rounded down.

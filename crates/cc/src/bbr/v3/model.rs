@@ -1,155 +1,17 @@
 //! The path's model: bandwidth, lowest RTT, and what losses say about both
 //! (draft-ietf-ccwg-bbr-06 section 5.5).
 
-use narrows_base::{Duration, Time};
+use narrows_base::Duration;
 
-use super::cycle::Mode;
-use super::{Bbr3, Bounds, UNBOUNDED, part, since};
+use super::state::{Mode, Signals};
+use super::{Bbr3, Bounds, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
-use crate::samples::{AckSample, RateSample, RecoveryState};
+use crate::samples::{AckSample, RecoveryState};
 
 /// Length of the filter of the lowest RTT (`BBR.MinRTTFilterLen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// Rounds without a quarter more bandwidth that mean a full pipe.
 const FULL_ROUNDS: u8 = 3;
-
-/// What an ACK with a rate sample tells.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Signals {
-    /// `RS.delivery_rate`.
-    pub(super) bw: u32,
-    /// `RS.delivered`.
-    pub(super) delivered: u32,
-    pub(super) prior_delivered: u64,
-    /// `RS.tx_in_flight`.
-    pub(super) tx_in_flight: u32,
-    /// `RS.lost`.
-    pub(super) lost: u32,
-    pub(super) app_limited: bool,
-}
-
-impl Signals {
-    /// A rate sample. A sender that keeps nothing for each packet has in flight now what it
-    /// had then, and lost what this ACK shows.
-    pub(super) fn new(rate: &RateSample, sample: &AckSample) -> Self {
-        let (tx_in_flight, lost) = match rate.at_send {
-            Some(then) => (then.in_flight, since(sample.lost_total, then.lost)),
-            None => (sample.prior_in_flight, sample.lost),
-        };
-        Self {
-            bw: units::bandwidth(rate.delivered, rate.interval.as_micros()),
-            delivered: u32::try_from(rate.delivered).unwrap_or(u32::MAX),
-            prior_delivered: rate.prior_delivered,
-            tx_in_flight,
-            lost,
-            app_limited: rate.app_limited,
-        }
-    }
-}
-
-/// Packet-timed round trips (section 5.5.1).
-#[derive(Clone, Debug, Default)]
-pub(super) struct Round {
-    pub(super) count: u32,
-    /// Whether this ACK began one.
-    pub(super) start: bool,
-    next_delivered: u64,
-}
-
-impl Round {
-    /// `StartRound`.
-    pub(super) const fn restart(&mut self, delivered: u64) {
-        self.next_delivered = delivered;
-    }
-}
-
-/// The round of losses under way, and the latest delivery in it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LossRound {
-    /// Whether this ACK began one.
-    pub(super) start: bool,
-    /// Whether it has seen a loss.
-    pub(super) is_lossy: bool,
-    /// ACKs with losses in it.
-    pub(super) events: u32,
-    ends_at: u64,
-    bw: u32,
-    /// Most packets delivered over a round trip (`inflight_latest`).
-    volume: u32,
-}
-
-impl LossRound {
-    /// `ResetCongestionSignals`.
-    pub(super) const fn reset(&mut self) {
-        self.is_lossy = false;
-        self.bw = 0;
-        self.volume = 0;
-    }
-
-    /// `AdvanceLatestDeliverySignals`.
-    pub(super) const fn advance(&mut self, signals: &Signals) {
-        if self.start {
-            self.bw = signals.bw;
-            self.volume = signals.delivered;
-        }
-    }
-}
-
-/// The detector of a full pipe (section 5.3.1.2).
-#[derive(Clone, Debug, Default)]
-pub(super) struct FullPipe {
-    /// Whether it ever was full.
-    pub(super) reached: bool,
-    /// Whether it is in this attempt.
-    pub(super) now: bool,
-    bw: u32,
-    rounds: u8,
-}
-
-impl FullPipe {
-    /// Begins an attempt from a bandwidth (`ResetFullBW`).
-    pub(super) const fn reset(&mut self, bw: u32) {
-        self.now = false;
-        self.rounds = 0;
-        self.bw = bw;
-    }
-}
-
-/// The lowest RTT and PROBE_RTT's clock (section 5.3.4.3).
-#[derive(Clone, Debug)]
-pub(super) struct MinRtt {
-    /// In us; `u32::MAX` before the first sample.
-    pub(super) us: u32,
-    stamp: Time,
-    probe_us: u32,
-    pub(super) probe_stamp: Time,
-    pub(super) expired: bool,
-    /// When PROBE_RTT may end; set once little is in flight.
-    pub(super) done: Option<Time>,
-    pub(super) round_done: bool,
-}
-
-impl MinRtt {
-    /// The handshake's RTT, or none.
-    pub(super) fn new(initial: Option<Duration>) -> Self {
-        let us = initial.map_or(u32::MAX, units::micros);
-        Self {
-            us,
-            stamp: Time::ZERO,
-            probe_us: us,
-            probe_stamp: Time::ZERO,
-            expired: false,
-            done: None,
-            round_done: false,
-        }
-    }
-
-    /// The flow's first packet leaves.
-    pub(super) const fn start(&mut self, now: Time) {
-        self.stamp = now;
-        self.probe_stamp = now;
-    }
-}
 
 impl Bbr3 {
     /// `BBR.max_bw`: the highest of this cycle and the one before.

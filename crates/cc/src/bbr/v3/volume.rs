@@ -2,7 +2,8 @@
 
 use narrows_base::Duration;
 
-use super::{Bbr3, MIN_PIPE, Mode, UNBOUNDED, part};
+use super::state::Mode;
+use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
 use crate::samples::{AckSample, RecoveryState};
 

@@ -4,9 +4,10 @@ use narrows_base::Time;
 
 use super::Bbr;
 use super::cap::AdaptiveCap;
+use super::mode::Mode;
 use super::options::Rtprop;
 use crate::bbr::units::{self, CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
-use crate::samples::AckSample;
+use crate::samples::{AckSample, DeliveredSample};
 
 /// PROBE_BW starts at random in all phases but the draining one.
 const RANDOM_PHASES: u64 = 7;
@@ -15,46 +16,18 @@ const PROBE: usize = 0;
 const DRAIN: usize = 1;
 const CRUISE: usize = 2;
 
-/// What BBR is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Doubling to find the bandwidth.
-    Startup,
-    /// Emptying the queue that STARTUP built.
-    Drain,
-    /// Cruising at the bandwidth, probing for more.
-    ProbeBw,
-    /// Emptying the pipe to see the lowest RTT.
-    ProbeRtt,
-}
-
-impl Mode {
-    /// The name in the recorder's tables.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Startup => "startup",
-            Self::Drain => "drain",
-            Self::ProbeBw => "probe_bw",
-            Self::ProbeRtt => "probe_rtt",
-        }
-    }
-
-    /// Whether the state machine has an edge from here to `next`.
-    const fn leads_to(self, next: Self) -> bool {
-        use Mode::{Drain, ProbeBw, ProbeRtt, Startup};
-        matches!(
-            (self, next),
-            (Startup, Drain | ProbeRtt)
-                | (Drain | ProbeBw, ProbeBw | ProbeRtt)
-                | (ProbeRtt, Startup | ProbeBw)
-        )
-    }
-}
-
 impl Bbr {
     fn enter(&mut self, next: Mode) {
         debug_assert!(self.mode.leads_to(next), "no way from {:?} to {next:?}", self.mode);
         self.mode = next;
+    }
+
+    /// Ends STARTUP early where the detectors say so and a bandwidth is known.
+    pub(super) fn listen_to_hystart(&mut self, sample: &DeliveredSample) {
+        let starting = self.mode == Mode::Startup && !self.full_pipe.reached;
+        let Some(exit) = self.early_exit.as_mut().filter(|_| starting) else { return };
+        let found = exit.update(sample, self.window.cwnd);
+        self.full_pipe.reached = found && self.bandwidth.max.get() > 0;
     }
 
     /// `bbr_reset_probe_bw_mode`.

@@ -1,0 +1,37 @@
+//! The states of the machine, and which may follow which.
+
+/// What BBR is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Doubling to find the bandwidth.
+    Startup,
+    /// Emptying the queue that STARTUP built.
+    Drain,
+    /// Cruising at the bandwidth, probing for more.
+    ProbeBw,
+    /// Emptying the pipe to see the lowest RTT.
+    ProbeRtt,
+}
+
+impl Mode {
+    /// The name in the recorder's tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::ProbeBw => "probe_bw",
+            Self::ProbeRtt => "probe_rtt",
+        }
+    }
+
+    /// Whether the state machine has an edge from here to `next`.
+    pub(super) const fn leads_to(self, next: Self) -> bool {
+        use Mode::{Drain, ProbeBw, ProbeRtt, Startup};
+        matches!(
+            (self, next),
+            (Startup, Drain | ProbeRtt)
+                | (Drain | ProbeBw, ProbeBw | ProbeRtt)
+                | (ProbeRtt, Startup | ProbeBw)
+        )
+    }
+}

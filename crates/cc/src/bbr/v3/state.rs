@@ -1,0 +1,222 @@
+//! What BBR remembers: its mode, its probes, the rounds, the lowest RTT,
+//! and what losses said, in the names of draft-ietf-ccwg-bbr-06.
+
+use narrows_base::{Duration, Time};
+
+use crate::bbr::units;
+use crate::samples::{AckSample, RateSample};
+
+/// What BBR is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Doubling to find the bandwidth.
+    Startup,
+    /// Emptying the queue that STARTUP built.
+    Drain,
+    /// Leaving headroom and draining the queue.
+    Down,
+    /// Sending as fast as packets are delivered.
+    Cruise,
+    /// Filling the pipe before a probe.
+    Refill,
+    /// Probing for bandwidth.
+    Up,
+    /// Emptying half of the pipe to see the lowest RTT.
+    ProbeRtt,
+}
+
+impl Mode {
+    /// The name in the recorder's tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::Down => "probe_bw_down",
+            Self::Cruise => "probe_bw_cruise",
+            Self::Refill => "probe_bw_refill",
+            Self::Up => "probe_bw_up",
+            Self::ProbeRtt => "probe_rtt",
+        }
+    }
+
+    /// `IsInAProbeBWState`.
+    pub(super) const fn is_probe_bw(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+}
+
+/// What the ACKs of now say about the latest probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    /// Nothing.
+    #[default]
+    Init,
+    /// It began; its ACKs are a round away.
+    Starting,
+    /// They are coming.
+    Feedback,
+    /// It ended; they come for another round.
+    Stopping,
+}
+
+/// The cycle of probes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Probe {
+    pub(super) ack_phase: AckPhase,
+    /// Rounds since the last probe, and a random one more.
+    pub(super) rounds: u32,
+    pub(super) began: Time,
+    pub(super) wait: Duration,
+    /// Whether samples come from a probe and losses haven't been heeded yet.
+    pub(super) is_sample: bool,
+    pub(super) too_high: bool,
+    pub(super) precautionary: bool,
+    /// Growth of the long-term volume while probing.
+    pub(super) up_rounds: u32,
+    pub(super) up_acked: u32,
+    pub(super) acked_per_step: u32,
+}
+
+/// What an ACK with a rate sample tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signals {
+    /// `RS.delivery_rate`.
+    pub(super) bw: u32,
+    /// `RS.delivered`.
+    pub(super) delivered: u32,
+    pub(super) prior_delivered: u64,
+    /// `RS.tx_in_flight`.
+    pub(super) tx_in_flight: u32,
+    /// `RS.lost`.
+    pub(super) lost: u32,
+    pub(super) app_limited: bool,
+}
+
+impl Signals {
+    /// A rate sample. A sender that keeps nothing for each packet has in flight now what it
+    /// had then, and lost what this ACK shows.
+    pub(super) fn new(rate: &RateSample, sample: &AckSample) -> Self {
+        let (tx_in_flight, lost) = match rate.at_send {
+            Some(then) => (then.in_flight, since(sample.lost_total, then.lost)),
+            None => (sample.prior_in_flight, sample.lost),
+        };
+        Self {
+            bw: units::bandwidth(rate.delivered, rate.interval.as_micros()),
+            delivered: u32::try_from(rate.delivered).unwrap_or(u32::MAX),
+            prior_delivered: rate.prior_delivered,
+            tx_in_flight,
+            lost,
+            app_limited: rate.app_limited,
+        }
+    }
+}
+
+/// Packet-timed round trips (section 5.5.1).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    pub(super) count: u32,
+    /// Whether this ACK began one.
+    pub(super) start: bool,
+    pub(super) next_delivered: u64,
+}
+
+impl Round {
+    /// `StartRound`.
+    pub(super) const fn restart(&mut self, delivered: u64) {
+        self.next_delivered = delivered;
+    }
+}
+
+/// The round of losses under way, and the latest delivery in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LossRound {
+    /// Whether this ACK began one.
+    pub(super) start: bool,
+    /// Whether it has seen a loss.
+    pub(super) is_lossy: bool,
+    /// ACKs with losses in it.
+    pub(super) events: u32,
+    pub(super) ends_at: u64,
+    pub(super) bw: u32,
+    /// Most packets delivered over a round trip (`inflight_latest`).
+    pub(super) volume: u32,
+}
+
+impl LossRound {
+    /// `ResetCongestionSignals`.
+    pub(super) const fn reset(&mut self) {
+        self.is_lossy = false;
+        self.bw = 0;
+        self.volume = 0;
+    }
+
+    /// `AdvanceLatestDeliverySignals`.
+    pub(super) const fn advance(&mut self, signals: &Signals) {
+        if self.start {
+            self.bw = signals.bw;
+            self.volume = signals.delivered;
+        }
+    }
+}
+
+/// The detector of a full pipe (section 5.3.1.2).
+#[derive(Clone, Debug, Default)]
+pub(super) struct FullPipe {
+    /// Whether it ever was full.
+    pub(super) reached: bool,
+    /// Whether it is in this attempt.
+    pub(super) now: bool,
+    pub(super) bw: u32,
+    pub(super) rounds: u8,
+}
+
+impl FullPipe {
+    /// Begins an attempt from a bandwidth (`ResetFullBW`).
+    pub(super) const fn reset(&mut self, bw: u32) {
+        self.now = false;
+        self.rounds = 0;
+        self.bw = bw;
+    }
+}
+
+/// The lowest RTT and PROBE_RTT's clock (section 5.3.4.3).
+#[derive(Clone, Debug)]
+pub(super) struct MinRtt {
+    /// In us; `u32::MAX` before the first sample.
+    pub(super) us: u32,
+    pub(super) stamp: Time,
+    pub(super) probe_us: u32,
+    pub(super) probe_stamp: Time,
+    pub(super) expired: bool,
+    /// When PROBE_RTT may end; set once little is in flight.
+    pub(super) done: Option<Time>,
+    pub(super) round_done: bool,
+}
+
+impl MinRtt {
+    /// The handshake's RTT, or none.
+    pub(super) fn new(initial: Option<Duration>) -> Self {
+        let us = initial.map_or(u32::MAX, units::micros);
+        Self {
+            us,
+            stamp: Time::ZERO,
+            probe_us: us,
+            probe_stamp: Time::ZERO,
+            expired: false,
+            done: None,
+            round_done: false,
+        }
+    }
+
+    /// The flow's first packet leaves.
+    pub(super) const fn start(&mut self, now: Time) {
+        self.stamp = now;
+        self.probe_stamp = now;
+    }
+}
+
+/// Packets lost since a total that is kept modulo 2^32.
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+pub(super) const fn since(lost_total: u64, then: u32) -> u32 {
+    (lost_total as u32).wrapping_sub(then)
+}
