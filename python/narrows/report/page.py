@@ -56,7 +56,7 @@ class Check:
     @property
     def verdict(self) -> str:
         """The verdict in words."""
-        return {True: "confirmed", False: "not confirmed", None: "not measurable"}[self.passed]
+        return {True: "confirmed", False: "not confirmed", None: "undecided"}[self.passed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class Verdict:
     way: str
     checks: Sequence[Check]
     reason: Check | None = None
+    notes: Sequence[Check] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,8 @@ def write_figure(folder: Path, page: FigurePage) -> Path:
     return path
 
 
-def write_index(folder: Path, chapters: Sequence[Chapter], counts: Mapping[str, int]) -> Path:
-    """Writes the index into `folder` and gives its path."""
+def write_index(folder: Path, chapters: Sequence[Chapter], counts: Mapping[str, str]) -> Path:
+    """Writes the index into `folder` and gives its path; `counts` are words by kind of claim."""
     path = folder / "index.html"
     template = environment().get_template("site-index.html.jinja")
     write_text(path, template.render(chapters=chapters, counts=counts))

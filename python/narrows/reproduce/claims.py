@@ -19,11 +19,26 @@ DOCUMENTS = {
 """The four documents by the first part of an id."""
 
 
+KINDS = {
+    "number": "published numbers",
+    "shape": "published shapes",
+    "proposal": "proposals, evaluated here",
+    "reported": "left open by the document, reported here",
+    "deployment": "numbers of a deployment, which no laboratory can test",
+}
+"""What a statement is: the document gives a number, shows a pattern, suggests something that it
+doesn't evaluate, asks for an experiment, or tells what was measured in the field."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement: `where` in its document, under which `setup`, what it makes one `expect`."""
+    """A statement: `where` in its document, under which `setup`, what it makes one `expect`.
+
+    `kind` is one of `KINDS`.
+    """
 
     identifier: str
+    kind: str
     where: str
     setup: str
     expect: str
@@ -38,5 +53,5 @@ class Claim:
 def claims() -> dict[str, Claim]:
     """All statements by id, in the order of the documents."""
     entries = tomllib.loads((DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
-    found = [Claim(e["id"], e["where"], e["setup"], e["expect"]) for e in entries]
+    found = [Claim(e["id"], e["kind"], e["where"], e["setup"], e["expect"]) for e in entries]
     return {claim.identifier: claim for claim in found}

@@ -67,23 +67,31 @@ class Finding:
     """The checks on one claim.
 
     `reason` is a check of its own: where the claim isn't met, and the reason is
-    shown by the data, it says why this setup must differ.
+    shown by the data, it says why this setup must differ. `notes` stand beside the
+    checks and decide nothing.
     """
 
     claim: str
     checks: Sequence[Check]
     reason: Check | None = None
+    notes: Sequence[Check] = ()
 
     @property
     def verdict(self) -> str:
-        """`confirmed`, `differs`, `refuted`, or `not run` if the data can't decide."""
-        decided = [check.passed for check in self.checks if check.passed is not None]
-        if not decided:
-            return "not run"
-        if all(decided):
+        """One of `narrows.reproduce.ledger.VERDICTS`.
+
+        Only a claim of which every check passed is confirmed. One that leaves its answer open has
+        no checks, and is reported.
+        """
+        if not self.checks:
+            return "reported" if self.notes else "not run"
+        passed = [check.passed for check in self.checks]
+        if False in passed:
+            shown = self.reason is not None and self.reason.passed
+            return "differs" if shown else "refuted"
+        if None not in passed:
             return "confirmed"
-        shown = self.reason is not None and self.reason.passed
-        return "differs" if shown else "refuted"
+        return "partly" if True in passed else "undecided"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,25 @@
-"""Numbers for verdicts: means over trials with their intervals, and checks in words."""
+"""Verdicts from measurements: means over trials with their intervals, held against rules."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-from narrows.metrics.intervals import half_width, mean
+import polars as pl
+
+from narrows.metrics import equivalence
+from narrows.metrics.intervals import deviation, half_width, mean
 from narrows.report import Check
-from narrows.reproduce.exhibit import Finding
+from narrows.reproduce.exhibit import Data, Finding
+from narrows.reproduce.rules import Rule, rule
+
+T = TypeVar("T")
+Samples = Sequence[float]
+"""A measurement in each trial; an infinite one stands for what never happens."""
+MOST_TOLD = 6
+"""Of more conditions only those that aren't within the limits are told."""
 
 
 def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
@@ -21,28 +33,135 @@ def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
     return f"{middle} ± {half_width(known):.2g}{unit}"
 
 
-def between(
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a measurement lies within limits; undecided, `more` trials would decide."""
+
+    passed: bool | None
+    more: int | None = 0
+
+
+def decide(values: Samples, low: float, high: float) -> Decision:
+    """Holds the 95 % interval of a mean against limits, of which one may be infinite.
+
+    All of it within: passed; all of it outside: not passed; otherwise undecided, as it always is
+    with fewer than three values. `more` is None where more than a thousand would be needed.
+    """
+    known = [float(v) for v in values if not math.isnan(v)]
+    if len(known) < equivalence.LEAST_TRIALS:
+        return Decision(None, equivalence.LEAST_TRIALS - len(known))
+    if any(math.isinf(v) for v in known):
+        inside = [low <= v <= high for v in known]
+        if all(inside) or not any(inside):
+            return Decision(all(inside))
+        return Decision(None, None)
+    middle, reach = mean(known), half_width(known)
+    slack = 1e-9 * max(abs(middle), 1e-9)
+    if low - slack <= middle - reach and middle + reach <= high + slack:
+        return Decision(True)
+    if middle + reach < low - slack or middle - reach > high + slack:
+        return Decision(False)
+    room = min(abs(middle - low), abs(middle - high))
+    spread = equivalence.Difference(0.0, reach, len(known), deviation(known), 1)
+    return Decision(None, spread.more_trials(room))
+
+
+def together(verdicts: Iterable[bool | None]) -> bool | None:
+    """False if any is, else undecided if any is, else True; undecided for none at all."""
+    known = list(verdicts)
+    if False in known:
+        return False
+    return None if None in known or not known else True
+
+
+def held(
+    claim: str,
+    check: str,
     statement: str,
-    rule: str,
-    expected: str,
-    values: Sequence[float],
-    limits: tuple[float, float],
-    unit: str = "",
+    how: str,
+    samples: Samples | Mapping[str, Samples],
+    more: str = "",
 ) -> Check:
-    """A check that the mean of a measurement over trials lies between two limits."""
-    low, high = limits
+    """A measurement held against the rule of a check; of several by name, each of them.
+
+    `how` says how it was measured; `more` is told after what was measured.
+    """
+    held_to = rule(claim, check)
+    named = samples if isinstance(samples, Mapping) else {"": samples}
+    decisions = [decide(values, held_to.low, held_to.high) for values in named.values()]
+    shown = dict(zip(named, decisions, strict=True))
+    told = _all_told(held_to, named, shown)
+    return Check(
+        statement,
+        f"{how} {held_to.words}",
+        held_to.says,
+        f"{told or 'nothing'}{more}{_wanted(decisions)}",
+        together(decision.passed for decision in decisions),
+    )
+
+
+def _all_told(
+    held_to: Rule, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
+) -> str:
+    """Every measurement in words; of many, their range and those that aren't within the limits."""
+    if len(named) <= MOST_TOLD:
+        return "; ".join(_told(held_to, name, values) for name, values in named.items())
+    means = sorted(mean(values) for values in named.values() if len(values))
+    rest = [name for name, decision in decisions.items() if not decision.passed]
+    words = f"{means[0]:.3g} to {means[-1]:.3g}{held_to.unit} in {len(named)} conditions"
+    if not rest:
+        return words
+    listed = "; ".join(_told(held_to, name, named[name]) for name in rest[:MOST_TOLD])
+    return f"{words}, {len(rest)} of them not within: {listed}"
+
+
+def _told(held_to: Rule, name: str, values: Samples) -> str:
+    if len(values) and all(math.isinf(v) for v in values):
+        words = "never"
+    else:
+        words = interval(values, 3, held_to.unit)
     known = [v for v in values if math.isfinite(v)]
-    passed = low <= mean(known) <= high if known else None
-    bounds = _bounds(low, high, unit)
-    return Check(statement, f"{rule} Passes {bounds}.", expected, interval(values, 3, unit), passed)
+    if held_to.stated and known:
+        words += f" ({100 * (mean(known) / held_to.stated - 1):+.0f} %)"
+    return f"{name}: {words}" if name else words
 
 
-def _bounds(low: float, high: float, unit: str) -> str:
-    if math.isinf(high):
-        return f"from {low:g}{unit} on"
-    if math.isinf(low):
-        return f"up to {high:g}{unit}"
-    return f"from {low:g} to {high:g}{unit}"
+def _wanted(decisions: Sequence[Decision]) -> str:
+    """How many more trials would decide what is undecided."""
+    open_ = [decision.more for decision in decisions if decision.passed is None]
+    if not open_:
+        return ""
+    known = [more for more in open_ if more is not None]
+    if len(known) < len(open_):
+        return "; more trials wouldn't decide it"
+    return f"; {max(known)} more trials would decide it"
+
+
+def noted(statement: str, how: str, measured: str) -> Check:
+    """Something measured that decides nothing."""
+    return Check(statement, f"{how} Decides nothing.", "not said", measured, None)
+
+
+def per_trial(data: Data, value: Callable[[Data], T], by: str = "trial") -> list[T]:
+    """A measurement in each trial by itself, or for each value of another column."""
+    numbers = sorted({n for frame in data.frames.values() for n in frame[by].unique().to_list()})
+    return [value(only(data, by, number)) for number in numbers]
+
+
+def only(data: Data, column: str, wanted: object) -> Data:
+    """The rows of every frame with one value of a column."""
+    frames = {name: rows.filter(pl.col(column) == wanted) for name, rows in data.frames.items()}
+    return Data(frames, data.scope)
+
+
+def ratios(over: Samples, under: Samples) -> list[float]:
+    """The ratios trial by trial."""
+    return [a / b if b else math.inf for a, b in zip(over, under, strict=False)]
+
+
+def differences(first: Samples, second: Samples) -> list[float]:
+    """The differences trial by trial."""
+    return [a - b for a, b in zip(first, second, strict=False)]
 
 
 def version(finding: Finding, document: Finding, profile: str) -> Check:
@@ -54,7 +173,7 @@ def version(finding: Finding, document: Finding, profile: str) -> Check:
     there = [check for check in document.checks if check.statement in failed]
     return Check(
         f"The kernel's version makes the difference: the document's is {profile}.",
-        "The checks that fail here, of the same runs under the document's kernel. Passes if all "
+        "The checks that fail here, of the same runs under the document's kernel. Shown if all "
         "of them are met there.",
         "; ".join(check.expected for check in there),
         "; ".join(check.measured for check in there) or "not checked there",

@@ -13,12 +13,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from narrows.reproduce.claims import Claim, claims
+from narrows.reproduce.claims import KINDS, Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.store.atomic import write_text
 
 LEDGER = "ledger.json"
-VERDICTS = ("confirmed", "differs", "refuted", "not run")
+CLAIM_FIELDS = ("identifier", "kind", "where", "setup", "expect")
+VERDICTS = (
+    "confirmed", "partly", "undecided", "differs", "refuted", "reported", "not testable", "not run",
+)  # fmt: skip
+"""Confirmed: every check passed. Partly: some passed, the rest are undecided. Undecided: none is
+decided. Differs: some failed, and data show why they must here. Refuted: some failed. Reported:
+the document leaves the answer open. Not testable: no laboratory can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ class Entry:
     verdict: str
     checks: tuple[dict[str, Any], ...]
     reason: dict[str, Any] | None
+    notes: tuple[dict[str, Any], ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
@@ -63,6 +70,7 @@ def entry(exhibit: Exhibit, finding: Finding, scope: Scope, backend: str, engine
         finding.verdict,
         tuple(asdict(check) for check in finding.checks),
         reason,
+        tuple(asdict(check) for check in finding.notes),
     )
 
 
@@ -77,8 +85,8 @@ def read(out: Path) -> list[Entry]:
 
 def _entry(fields: dict[str, Any]) -> Entry:
     way = Way(**fields.pop("way"))
-    checks = tuple(fields.pop("checks"))
-    return Entry(way=way, checks=checks, **fields)
+    checks, notes = tuple(fields.pop("checks")), tuple(fields.pop("notes"))
+    return Entry(way=way, checks=checks, notes=notes, **fields)
 
 
 def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
@@ -105,6 +113,8 @@ class Line:
     @property
     def verdict(self) -> str:
         """The best founded one: that of the document's kernel on a whole grid."""
+        if self.claim.kind == "deployment":
+            return "not testable"
         return self.entries[0].verdict if self.entries else "not run"
 
 
@@ -122,18 +132,29 @@ def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
 
 
 def counts(found: Sequence[Line]) -> dict[str, int]:
-    """How many claims have each verdict."""
-    return {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
+    """How many claims have each verdict, of those that any has."""
+    told = {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
+    return {verdict: count for verdict, count in told.items() if count}
+
+
+def counts_by_kind(found: Sequence[Line]) -> dict[str, dict[str, int]]:
+    """The same for every kind of claim that there is, in the order of `KINDS`."""
+    told = {kind: counts([line for line in found if line.claim.kind == kind]) for kind in KINDS}
+    return {kind: count for kind, count in told.items() if count}
+
+
+def in_words(told: dict[str, int]) -> str:
+    """Such as "3 confirmed, 1 refuted"."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in told.items())
 
 
 def document(found: Sequence[Line]) -> dict[str, Any]:
     """What `narrows claims --json` prints."""
     return {
-        "counts": counts(found),
+        "counts": counts_by_kind(found),
         "claims": [
             {
-                **{name: getattr(line.claim, name) for name in ("identifier", "where", "setup")},
-                "expect": line.claim.expect,
+                **{name: getattr(line.claim, name) for name in CLAIM_FIELDS},
                 "verdict": line.verdict,
                 "findings": [asdict(item) for item in line.entries],
             }

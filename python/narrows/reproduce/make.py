@@ -169,7 +169,7 @@ def describe(done: Reproduction) -> Iterator[str]:
 def _finding(finding: Finding) -> Iterator[str]:
     yield f"  {finding.verdict}: {finding.claim}"
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
-    for check in [*finding.checks, *reasons]:
+    for check in [*finding.checks, *reasons, *finding.notes]:
         yield f"    {check.verdict}: {check.statement}"
         yield f"      measured {check.measured}; expected {check.expected}"
         yield f"      {check.rule}"

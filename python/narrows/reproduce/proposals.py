@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import mean
 from typing import Any
 
 import polars as pl
 
 from narrows.figures.model import Guide, Panel
-from narrows.metrics.intervals import half_width
-from narrows.report import Check
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data
-from narrows.reproduce.judging import interval
+from narrows.reproduce.judging import differences, interval, ratios
 from narrows.store import StoredTrial
 
 TESTED = "tested"
@@ -108,103 +105,59 @@ def panel(
     return Panel("Buffer (BDP)", y_label, marks, title=title, y_range=(0, top), guides=guides)
 
 
-def less(
-    data: Data,
-    statement: str,
-    value: str,
-    unit: str,
-    variant: str,
-    mix: str,
-    buffers: Sequence[float],
-    *,
-    most: float = 1.0,
-) -> Check:
-    """A check that the variant has less of a value than plain BBR in each of some buffers."""
-    pairs = [
-        (
-            values(data, value, variant=variant, mix=mix, buffer_bdp=room),
-            values(data, value, variant=PLAIN, mix=mix, buffer_bdp=room),
-        )
-        for room in buffers
-    ]
-    told = ", ".join(
-        f"{interval(new, 3, unit)} instead of {interval(old, 3, unit)} at {room:g} BDP"
-        for room, (new, old) in zip(buffers, pairs, strict=True)
-    )
-    factor = "" if most == 1.0 else f" {most:g} times"
-    return Check(
-        statement,
-        f"Means over trials ({_words(value)}; {mix}). Passes if the proposal's is below{factor} "
-        "that of BBR as it is in every buffer named.",
-        "less",
-        told,
-        all(mean(new) < most * mean(old) for new, old in pairs),
-    )
+def against_plain(
+    data: Data, value: str, variant: str, mix: str, buffers: Sequence[float]
+) -> dict[str, list[float]]:
+    """A value with the variant over that with plain BBR, in every buffer and trial."""
+    return {f"{room:g} BDP": ratios(*_pair(data, value, variant, mix, room)) for room in buffers}
 
 
-def not_less(
-    data: Data,
-    statement: str,
-    value: str,
-    unit: str,
-    variant: str,
-    mix: str,
-    buffers: Sequence[float],
-    *,
-    points: float,
-) -> Check:
-    """A check that the variant has no less of a value than plain BBR, but for some points."""
-    worst, told = float("inf"), []
-    for room in buffers:
-        new = values(data, value, variant=variant, mix=mix, buffer_bdp=room)
-        old = values(data, value, variant=PLAIN, mix=mix, buffer_bdp=room)
-        worst = min(worst, mean(new) - mean(old))
-        told.append(f"{interval(new, 3, unit)} instead of {interval(old, 3, unit)}, {room:g} BDP")
-    return Check(
-        statement,
-        f"Means over trials ({_words(value)}; {mix}). Passes if none is more than {points:g} "
-        "points below that of BBR as it is.",
-        "no less",
-        "; ".join(told),
-        worst >= -points,
-    )
-
-
-def fairer(
-    data: Data,
-    statement: str,
-    variant: str,
-    mix: str,
-    buffers: Sequence[float],
-) -> Check:
-    """A check that BBR's share, of half the flows, is nearer to one half than plain BBR's."""
-    told, passed = [], True
-    for room in buffers:
-        new = values(data, "share", variant=variant, mix=mix, buffer_bdp=room)
-        old = values(data, "share", variant=PLAIN, mix=mix, buffer_bdp=room)
-        passed = passed and abs(mean(new) - 50) < abs(mean(old) - 50)
-        told.append(f"{interval(new, 3, ' %')} instead of {interval(old, 3, ' %')}, {room:g} BDP")
-    return Check(
-        statement,
-        f"BBR's share of the goodput with as many flows of each kind ({mix}), means over trials. "
-        "Passes if it is nearer to 50 % in every buffer named.",
-        "nearer to one half",
-        "; ".join(told),
-        passed,
-    )
-
-
-def clearly_more(new: Sequence[float], old: Sequence[float]) -> bool:
-    """Whether the 95 % intervals of two means don't meet and the first lies above."""
-    return mean(new) - half_width(new) > mean(old) + half_width(old)
-
-
-def _words(value: str) -> str:
+def more_than_plain(
+    data: Data, value: str, variant: str, mix: str, buffers: Sequence[float]
+) -> dict[str, list[float]]:
+    """A value with the variant less that with plain BBR, in every buffer and trial."""
     return {
-        "loss": "packets dropped of packets arrived",
-        "queue": "the queue's mean length",
-        "utilization": "utilisation of the link",
-        "share": "BBR's share of the goodput",
-        "delay_p95": "95th percentile of BBR's queueing delay",
-        "delay_p99": "99th percentile of BBR's queueing delay",
-    }[value]
+        f"{room:g} BDP": differences(*_pair(data, value, variant, mix, room)) for room in buffers
+    }
+
+
+def off_half(
+    data: Data, variant: str, mix: str, buffers: Sequence[float]
+) -> dict[str, list[float]]:
+    """How far BBR's share is from one half, over how far plain BBR's is."""
+    pairs = {room: _pair(data, "share", variant, mix, room) for room in buffers}
+    return {
+        f"{room:g} BDP": ratios([abs(v - 50) for v in new], [abs(v - 50) for v in old])
+        for room, (new, old) in pairs.items()
+    }
+
+
+def _pair(
+    data: Data, value: str, variant: str, mix: str, room: float
+) -> tuple[list[float], list[float]]:
+    """The values with the variant and with plain BBR."""
+    new, old = (
+        values(data, value, variant=name, mix=mix, buffer_bdp=room) for name in (variant, PLAIN)
+    )
+    return new, old
+
+
+def as_measured(
+    data: Data, value: str, unit: str, variant: str, mix: str, buffers: Sequence[float]
+) -> str:
+    """Both in words."""
+    told = []
+    for room in buffers:
+        new, old = _pair(data, value, variant, mix, room)
+        told.append(f"{interval(new, 3, unit)} instead of {interval(old, 3, unit)}, {room:g} BDP")
+    return f" ({'; '.join(told)})"
+
+
+WORDS = {
+    "loss": "packets dropped of packets arrived",
+    "queue": "the queue's mean length",
+    "utilization": "utilisation of the link",
+    "share": "BBR's share of the goodput",
+    "delay_p99": "99th percentile of BBR's queueing delay",
+}
+"""What the columns of `outcome` are called."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import exhibits
-from narrows.reproduce.claims import DOCUMENTS, claims
+from narrows.reproduce.claims import DOCUMENTS, KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
 from narrows.store.atomic import write_text
@@ -141,9 +141,17 @@ def _verdict(item: ledger.Entry) -> Any:  # noqa: ANN401 (of a module that is lo
     claim = claims()[item.claim]
     reason = Check(**item.reason) if item.reason else None
     checks = [Check(**check) for check in item.checks]
-    way = str(item.way)
+    notes = [Check(**note) for note in item.notes]
     return Verdict(
-        claim.identifier, claim.where, claim.setup, claim.expect, item.verdict, way, checks, reason
+        claim.identifier,
+        claim.where,
+        claim.setup,
+        claim.expect,
+        item.verdict,
+        str(item.way),
+        checks,
+        reason,
+        notes,
     )
 
 
@@ -171,4 +179,6 @@ def _index(out: Path, entries: Sequence[ledger.Entry]) -> Path:
             if line.claim.document == document
         ]
         chapters.append(Chapter(document, title, rows))
-    return write_index(out / "site", chapters, ledger.counts(found))
+    kinds = ledger.counts_by_kind(found)
+    counts = {KINDS[kind]: ledger.in_words(told) for kind, told in kinds.items()}
+    return write_index(out / "site", chapters, counts)

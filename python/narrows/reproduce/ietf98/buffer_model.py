@@ -9,11 +9,13 @@ from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import improved_path, improvements
+from narrows.reproduce.judging import held
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.report import Check
     from narrows.store import StoredTrial
 
 MEMORY = "10s"
@@ -25,6 +27,7 @@ ALONE, CUBIC, RENO = "4 BBR", "2 BBR + 2 CUBIC", "2 BBR + 2 Reno"
 MIXES = {ALONE: {"bbr": 4}, CUBIC: {"bbr": 2, "cubic": 2}, RENO: {"bbr": 2, "reno": 2}}
 BUFFERS = (0.5, 1.0, 2.0, 4.0)
 SHALLOW = (0.5, 1.0)
+CLAIM = "ietf98/buffer-model"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -66,11 +69,33 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """Less pressure and loss, fairer shares."""
     checks = [
-        proposals.less(data, "Less loss in shallow buffers.",
-                       "loss", " %", "model", ALONE, SHALLOW),
-        proposals.less(data, "Less pressure on the buffer there.",
-                       "queue", " BDP", "model", ALONE, SHALLOW),
-        proposals.fairer(data, "Fairer to CUBIC there.", "model", CUBIC, SHALLOW),
-        proposals.fairer(data, "Fairer to Reno there.", "model", RENO, SHALLOW),
-    ]  # fmt: skip
-    return [Finding("ietf98/buffer-model", checks)]
+        _held(data, "loss", "Less loss in shallow buffers.", "loss", " %", ALONE),
+        _held(data, "queue", "Less pressure on the buffer there.", "queue", " BDP", ALONE),
+        fairer(data, "cubic", "Fairer to CUBIC there.", CUBIC),
+        fairer(data, "reno", "Fairer to Reno there.", RENO),
+    ]
+    return [Finding(CLAIM, checks)]
+
+
+def _held(data: Data, check: str, statement: str, value: str, unit: str, mix: str) -> Check:
+    return held(
+        CLAIM,
+        check,
+        statement,
+        f"{proposals.WORDS[value].capitalize()} ({mix}), with the model over that of plain BBR.",
+        proposals.against_plain(data, value, "model", mix, SHALLOW),
+        proposals.as_measured(data, value, unit, "model", mix, SHALLOW),
+    )
+
+
+def fairer(data: Data, check: str, statement: str, mix: str) -> Check:
+    """How far BBR's share, of half the flows, is from one half."""
+    return held(
+        CLAIM,
+        check,
+        statement,
+        f"How far BBR's share of the goodput is from one half, with as many flows of each kind "
+        f"({mix}): with the model over that of plain BBR.",
+        proposals.off_half(data, "model", mix, SHALLOW),
+        proposals.as_measured(data, "share", " %", "model", mix, SHALLOW),
+    )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import improved_path, improvements
+from narrows.reproduce.judging import held
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.report import Check
     from narrows.store import StoredTrial
 
 VARIANTS = {
@@ -24,6 +26,7 @@ VARIANTS = {
 }
 LONG, SHORT = "4 BBR", "the first 3 s of 1 BBR"
 BUFFERS = (0.5, 1.0, 2.0, 4.0)
+CLAIM = "ietf98/startup-faster-exit"
 SHALLOW, DEEP = (0.5, 1.0), (2.0, 4.0)
 
 
@@ -61,20 +64,52 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """Each by itself: lower loss and queue where it can act, at equal throughput."""
     checks = [
-        proposals.less(data, "Quicker detection: a lower queue at the start.",
-                       "queue", " BDP", "exit", SHORT, BUFFERS),
-        proposals.not_less(data, "Quicker detection: the start uses the link as well.",
-                           "utilization", " %", "exit", SHORT, BUFFERS, points=3.0),
-        proposals.less(data, "PRR-like recovery: less loss in shallow buffers.",
-                       "loss", " %", "prr", LONG, SHALLOW),
-        proposals.less(data, "More frequent draining: a lower queue in deep buffers.",
-                       "queue", " BDP", "drain", LONG, DEEP),
-        proposals.less(data, "More frequent draining: less loss in shallow buffers.",
-                       "loss", " %", "drain", LONG, SHALLOW),
+        less(data, "exit-queue", "Quicker detection: a lower queue at the start.",
+             "queue", " BDP", "exit", SHORT, BUFFERS),
+        as_much(data, "exit-start", "Quicker detection: the start uses the link as well.",
+                "exit", SHORT),
+        less(data, "prr-loss", "PRR-like recovery: less loss in shallow buffers.",
+             "loss", " %", "prr", LONG, SHALLOW),
+        less(data, "drain-queue", "More frequent draining: a lower queue in deep buffers.",
+             "queue", " BDP", "drain", LONG, DEEP),
+        less(data, "drain-loss", "More frequent draining: less loss in shallow buffers.",
+             "loss", " %", "drain", LONG, SHALLOW),
         *(
-            proposals.not_less(data, f"{VARIANTS[name].label}: the same throughput.",
-                               "utilization", " %", name, LONG, BUFFERS, points=1.0)
+            as_much(data, f"{name}-throughput", f"{VARIANTS[name].label}: the same throughput.",
+                    name, LONG)
             for name in ("exit", "prr", "drain")
         ),
     ]  # fmt: skip
-    return [Finding("ietf98/startup-faster-exit", checks)]
+    return [Finding(CLAIM, checks)]
+
+
+def less(
+    data: Data,
+    check: str,
+    statement: str,
+    value: str,
+    unit: str,
+    variant: str,
+    mix: str,
+    buffers: Sequence[float],
+) -> Check:
+    """A value with a change over that of plain BBR."""
+    return held(
+        CLAIM,
+        check,
+        statement,
+        f"{proposals.WORDS[value].capitalize()} ({mix}), over that of plain BBR.",
+        proposals.against_plain(data, value, variant, mix, buffers),
+        proposals.as_measured(data, value, unit, variant, mix, buffers),
+    )
+
+
+def as_much(data: Data, check: str, statement: str, variant: str, mix: str) -> Check:
+    """How much of the link is used with a change, less what plain BBR uses."""
+    return held(
+        CLAIM,
+        check,
+        statement,
+        f"Utilisation of the link ({mix}), less that of plain BBR.",
+        proposals.more_than_plain(data, "utilization", variant, mix, BUFFERS),
+    )

@@ -25,7 +25,7 @@ def bottleneck(scope: Scope, **run: Any) -> Make:  # noqa: ANN401 (keys of the t
             **{
                 "duration": "90s" if scope.quick else "150s",
                 "warmup": "30s",
-                "trials": 1 if scope.quick else TRIALS,
+                "trials": TRIALS,
                 "record": "summary",
                 **run,
             },

@@ -13,7 +13,7 @@ from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
-from narrows.reproduce.judging import between, interval
+from narrows.reproduce.judging import held, interval, ratios
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -23,8 +23,7 @@ POLICED = 10.0
 BURST = "500kb"
 TRIALS = 5
 WINDOW_S = 0.2
-HIGH, LOW = 20.0, 2.0
-"""Percent lost: very high, and low."""
+CLAIM = "ietf98/policer"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -98,7 +97,7 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """High loss first, the estimate, low loss with it, less loss than without it."""
     checks = [starts(data), finds(data), low(data), helps(data)]
-    return [Finding("ietf98/policer", checks)]
+    return [Finding(CLAIM, checks)]
 
 
 def _windows(data: Data, label: str) -> pl.DataFrame:
@@ -116,13 +115,12 @@ def starts(data: Data) -> Check:
     rows = _windows(data, "with").filter(pl.col("time_s") <= 5.0)
     rows = rows.with_columns(loss=100 * pl.col("dropped") / pl.col("sent"))
     worst = rows.group_by("trial", maintain_order=True).agg(pl.col("loss").max())
-    return between(
+    return held(
+        CLAIM,
+        "starts",
         "Loss is very high when the policer's burst is used up.",
         "The greatest loss in a window of 200 ms in the first 5 s.",
-        "very high",
         worst["loss"].to_list(),
-        (HIGH, 100.0),
-        " %",
     )
 
 
@@ -130,26 +128,24 @@ def finds(data: Data) -> Check:
     """The long-term estimate while it is in use."""
     rows = _windows(data, "with").filter(pl.col("used") > 0)
     rates = rows.group_by("trial", maintain_order=True).agg(pl.col("rate").median())
-    return between(
+    return held(
+        CLAIM,
+        "finds",
         "BBR finds the policed rate.",
         "The long-term estimate of the bandwidth while it is in use, median over time.",
-        f"{POLICED:g} Mbit/s",
         rates["rate"].to_list(),
-        (0.9 * POLICED, 1.1 * POLICED),
-        " Mbit/s",
     )
 
 
 def low(data: Data) -> Check:
     """Loss while the estimate is in use."""
-    return between(
+    return held(
+        CLAIM,
+        "low",
         "Its loss falls to low while it uses the estimate.",
         "Packets dropped of packets sent in windows in which the long-term estimate is in use at "
         "the beginning of the window and after it.",
-        "low",
         _loss(_steady(data)),
-        (0.0, LOW),
-        " %",
     )
 
 
@@ -163,12 +159,13 @@ def helps(data: Data) -> Check:
     """All that is lost with the estimate, against BBR without it."""
     given, without = (_loss(_windows(data, label)) for label in ("with", "without"))
     used = _windows(data, "with").select((pl.col("used") > 0).mean() * 100).item()
-    return Check(
+    return held(
+        CLAIM,
+        "helps",
         "It loses less than without the estimate.",
-        "Packets dropped of packets sent in the whole minute, with BBR's long-term estimate and "
-        "with it switched off. Passes if it is less in the mean over the trials.",
-        "less",
-        f"{interval(given)} % with, {interval(without)} % without; in use "
-        f"{testbed.number(used):.0f} % of the time",
-        sum(given) < sum(without),
+        "Packets dropped of packets sent in the whole minute, with BBR's long-term estimate over "
+        "those with it switched off.",
+        ratios(given, without),
+        f" ({interval(given)} % with, {interval(without)} % without; in use "
+        f"{testbed.number(used):.0f} % of the time)",
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from narrows.metrics.equivalence import LEAST_TRIALS
 from narrows.metrics.flows import flow_summaries
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Scope
@@ -42,8 +43,8 @@ def spec(
 
 
 def trials(scope: Scope, wanted: int) -> int:
-    """How often a condition is run."""
-    return 1 if scope.quick else wanted
+    """How often a condition is run; fewer than three decide nothing."""
+    return min(wanted, LEAST_TRIALS) if scope.quick else wanted
 
 
 def per_flow(trial: StoredTrial) -> pl.DataFrame:

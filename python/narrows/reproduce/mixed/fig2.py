@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
-from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import between
+from narrows.reproduce.judging import held, per_trial
 from narrows.reproduce.mixed import grid, testbed, unstated
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.report import Check
     from narrows.store import StoredTrial
 
 COMPARED = ("BBR-cubic", "CUBIC-cubic")
+CLOSEST = 2.0
+V_CUBIC = "mixed/fig2-bbr-v-cubic"
 SMALL, LARGE = (0.5, 1.0), (4.0, 8.0)
 
 
@@ -45,14 +47,14 @@ def judge(data: Data) -> list[Finding]:
     described = unstated.only(data)
 
     def checks(varied: Data) -> list[Check]:
-        return [shrinks(varied), comparable(varied), on_both_sides(described, varied)]
+        return [shrinks(varied), comparable(varied), closest(varied)]
 
     reason = unstated.reason(unstated.OFFLOAD, data, checks)
     data = described
     return [
         Finding("mixed/fig2-bbr-consistent", [consistent(data)]),
         Finding("mixed/fig2-cubic-bloat", [bloat(data)]),
-        Finding("mixed/fig2-bbr-v-cubic", [shrinks(data), comparable(data), closest(data)], reason),
+        Finding(V_CUBIC, [shrinks(data), comparable(data), closest(data)], reason),
         Finding("mixed/fig2-cubic-v-bbr", [slowed(data), less(data)]),
     ]
 
@@ -68,70 +70,75 @@ def _ratio(data: Data, pair: str, over: Sequence[float], under: Sequence[float])
 
 def consistent(data: Data) -> Check:
     """BBR-bbr over the buffers."""
-    spread = grid.spreads(data, "medium_s", "BBR-bbr")
-    return between(
+    return held(
+        "mixed/fig2-bbr-consistent",
+        "even",
         "Completion times of BBR-bbr hardly change with the buffer.",
-        "Longest over shortest mean completion time of the five buffers, median over the rates "
-        f"(the largest is {max(spread):.2f}).",
-        "hardly any change",
-        [median(spread)],
-        (1.0, 1.35),
+        "Mean completion time in each buffer over that in all five, median over the rates.",
+        grid.evenness(data, "medium_s", "BBR-bbr"),
     )
 
 
 def bloat(data: Data) -> Check:
     """CUBIC-cubic in large buffers against small ones."""
-    ratios = _ratio(data, "CUBIC-cubic", LARGE, SMALL)
-    return between(
+    by_rate = per_trial(data, lambda one: _ratio(one, "CUBIC-cubic", LARGE, SMALL))
+    return held(
+        "mixed/fig2-cubic-bloat",
+        "grows",
         "Completion times of CUBIC-cubic grow with the buffer.",
-        "Mean completion time at 4 and 8 BDP over that at 0.5 and 1 BDP, the least of all rates "
-        f"(the median is {median(ratios):.2f}).",
-        "4 and 8 BDP are worst",
-        [min(ratios)],
-        (1.2, float("inf")),
+        "Mean completion time at 4 and 8 BDP over that at 0.5 and 1 BDP, at each rate.",
+        {
+            f"{rate} Mbit/s": [ratios[place] for ratios in by_rate]
+            for place, rate in enumerate(grid.rates(data))
+        },
     )
 
 
 def shrinks(data: Data) -> Check:
     """BBR-cubic in small buffers against larger ones."""
-    ratios = _ratio(data, "BBR-cubic", (0.5,), (2.0, 4.0, 8.0))
-    return between(
+    return held(
+        V_CUBIC,
+        "shrinks",
         "Completion times of BBR-cubic grow as the buffer shrinks.",
         "Mean completion time at 0.5 BDP over that at 2 BDP and more, median over the rates.",
-        "a clear growth",
-        [median(ratios)],
-        (1.3, float("inf")),
+        per_trial(data, lambda one: median(_ratio(one, "BBR-cubic", (0.5,), (2.0, 4.0, 8.0)))),
     )
 
 
 def comparable(data: Data) -> Check:
     """BBR-cubic in small buffers against CUBIC-cubic in large ones."""
-    ratios = [
-        mean(grid.mean(data, "medium_s", "BBR-cubic", rate, room) for room in SMALL)
-        / mean(grid.mean(data, "medium_s", "CUBIC-cubic", rate, room) for room in LARGE)
-        for rate in grid.rates(data)
-    ]
-    return between(
+
+    def ratio(one: Data) -> float:
+        return median(
+            mean(grid.mean(one, "medium_s", "BBR-cubic", rate, room) for room in SMALL)
+            / mean(grid.mean(one, "medium_s", "CUBIC-cubic", rate, room) for room in LARGE)
+            for rate in grid.rates(one)
+        )
+
+    return held(
+        V_CUBIC,
+        "comparable",
         "At 0.5 and 1 BDP they are comparable to CUBIC-cubic's at 4 and 8 BDP.",
         "Ratio of the two mean completion times, median over the rates.",
-        "comparable",
-        [median(ratios)],
-        (0.5, 2.0),
+        per_trial(data, ratio),
     )
 
 
 def closest(data: Data) -> Check:
     """The buffer at which both pairs are nearest to each other."""
-    apart = _apart(data)
-    found = min(apart, key=apart.__getitem__)
-    each = ", ".join(f"{room:g} BDP: {factor:.2f}" for room, factor in apart.items())
-    return Check(
+    apart = per_trial(data, _apart)
+    others = [room for room in testbed.BUFFERS if room != CLOSEST]
+    told = ", ".join(
+        f"{room:g} BDP: {mean(factors[room] for factors in apart):.2f}" for room in testbed.BUFFERS
+    )
+    return held(
+        V_CUBIC,
+        "closest",
         "At 2 BDP BBR-cubic and CUBIC-cubic are closest.",
-        "By which factor the two mean completion times differ, mean over the rates, for each "
-        "buffer. Passes if it is least at 2 BDP.",
-        "2 BDP",
-        f"{found:g} BDP ({each})",
-        found == 2.0,
+        "By which factor the two mean completion times differ, mean over the rates: that of "
+        "another buffer less that at 2 BDP.",
+        {f"{room:g} BDP": [f[room] - f[CLOSEST] for f in apart] for room in others},
+        f" ({told})",
     )
 
 
@@ -147,50 +154,29 @@ def _apart(data: Data) -> dict[float, float]:
     return found
 
 
-def on_both_sides(described: Data, offload: Data) -> Check:
-    """The buffer at which the pairs are nearest, without and with super-packets."""
-    places = []
-    for data in (described, offload):
-        apart = _apart(data)
-        places.append(min(apart, key=apart.__getitem__))
-    return Check(
-        "The buffer at which the two pairs are closest lies on the other side of 2 BDP.",
-        "Where the factor between the two mean completion times is least. Passes if 2 BDP is "
-        "between the places without and with super-packets, or one of them.",
-        "around 2 BDP",
-        f"{places[0]:g} BDP without, {places[1]:g} BDP with",
-        min(places) <= 2.0 <= max(places),
-    )
-
-
 def slowed(data: Data) -> Check:
     """CUBIC-bbr in large buffers against small ones."""
-    return between(
+    return held(
+        "mixed/fig2-cubic-v-bbr",
+        "slowed",
         "In large buffers 1 MB BBR flows beside CUBIC slow down.",
         "Mean completion time of CUBIC-bbr at 4 and 8 BDP over that at 0.5 and 1 BDP, median over "
         "the rates.",
-        "slower",
-        [median(_ratio(data, "CUBIC-bbr", LARGE, SMALL))],
-        (1.1, float("inf")),
+        per_trial(data, lambda one: median(_ratio(one, "CUBIC-bbr", LARGE, SMALL))),
     )
 
 
 def less(data: Data) -> Check:
     """The same of CUBIC-bbr against CUBIC-cubic."""
-    bbr, cubic = (median(_ratio(data, pair, LARGE, SMALL)) for pair in ("CUBIC-bbr", "CUBIC-cubic"))
-    times = {
-        pair: mean(
-            grid.mean(data, "medium_s", pair, rate, room)
-            for rate in grid.rates(data)
-            for room in LARGE
-        )
-        for pair in ("CUBIC-bbr", "CUBIC-cubic")
-    }
-    return Check(
-        "They slow down less than CUBIC flows do.",
-        "Mean completion time at 4 and 8 BDP over all rates. Passes if it is lower for BBR flows.",
+
+    def time(one: Data, pair: str) -> float:
+        cells = [(rate, room) for rate in grid.rates(one) for room in LARGE]
+        return mean(grid.mean(one, "medium_s", pair, rate, room) for rate, room in cells)
+
+    return held(
+        "mixed/fig2-cubic-v-bbr",
         "less",
-        f"{times['CUBIC-bbr']:.2f} s against {times['CUBIC-cubic']:.2f} s (slower than in small "
-        f"buffers by factors of {bbr:.2f} and {cubic:.2f})",
-        times["CUBIC-bbr"] < times["CUBIC-cubic"],
+        "They slow down less than CUBIC flows do.",
+        "Mean completion time at 4 and 8 BDP over all rates, BBR flows over CUBIC flows.",
+        per_trial(data, lambda one: time(one, "CUBIC-bbr") / time(one, "CUBIC-cubic")),
     )

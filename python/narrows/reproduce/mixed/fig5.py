@@ -10,13 +10,13 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
-from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import between, interval
+from narrows.reproduce.judging import held, interval, ratios
 from narrows.reproduce.mixed import testbed
 
 if TYPE_CHECKING:
+    from narrows.report import Check
     from narrows.store import StoredTrial
 
 RATE, BUFFER = 40, 0.5
@@ -87,25 +87,24 @@ def _means(data: Data, small: str) -> list[float]:
 
 def pinned(data: Data) -> Check:
     """The large flow's window beside BBR bursts."""
-    return between(
-        "Beside BBR bursts the large flow is pinned to a small share of the path.",
+    return held(
+        "mixed/fig5",
+        "pinned",
+        "Beside BBR bursts the large flow is pinned to a very small share of the path.",
         f"Mean window of the large flow from {SETTLED_S:g} s on, in percent of the "
         f"{ROOM_PACKETS} packets that path and buffer hold.",
-        "a small share of about 240 packets",
         [100 * value / ROOM_PACKETS for value in _means(data, "bbr")],
-        (0.0, 25.0),
-        " %",
     )
 
 
 def free(data: Data) -> Check:
     """The same beside CUBIC bursts."""
     bbr, cubic = _means(data, "bbr"), _means(data, "cubic")
-    return Check(
+    return held(
+        "mixed/fig5",
+        "free",
         "Beside CUBIC bursts it is not.",
-        "Mean window of the large flow in packets. Passes if it is at least 1.8 times the one "
-        "beside BBR.",
-        "a larger window",
-        f"{interval(cubic)} beside CUBIC, {interval(bbr)} beside BBR",
-        sum(cubic) / len(cubic) >= 1.8 * sum(bbr) / len(bbr),
+        "Mean window of the large flow beside CUBIC bursts over that beside BBR bursts.",
+        ratios(cubic, bbr),
+        f" ({interval(cubic)} packets beside CUBIC, {interval(bbr)} beside BBR)",
     )

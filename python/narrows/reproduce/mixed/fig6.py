@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from narrows.figures import frames
-from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import differences, held, interval, per_trial
 from narrows.reproduce.mixed import sizes, testbed
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.report import Check
     from narrows.store import StoredTrial
 
 HURT = 0.6
@@ -51,16 +54,17 @@ def hurt_up_to(data: Data, size: str) -> float:
 
 def reach(data: Data) -> Check:
     """The rates for the three sizes."""
-    found = [hurt_up_to(data, size) for size in sizes.SIZES]
-    words = ", ".join(
-        f"{label}: {rate:g} Mbit/s" for label, rate in zip(sizes.SIZES.values(), found, strict=True)
-    )
-    return Check(
+    found = {size: per_trial(data, partial(hurt_up_to, size=size)) for size in sizes.SIZES}
+    words = ", ".join(f"{sizes.SIZES[size]}: {interval(values)}" for size, values in found.items())
+    return held(
+        "mixed/fig6",
+        "reach",
         "The larger the BBR flows, the higher the rate up to which they hurt.",
         f"The highest rate at which the large flow has less than {100 * HURT:g} % of its "
-        "throughput beside CUBIC flows of the same size. Passes if it never falls with the size "
-        "and is higher for 2 MB than for 500 KB.",
-        "a higher rate for each size",
-        words,
-        found == sorted(found) and found[0] < found[-1],
+        "throughput beside CUBIC flows of the same size: for a size less that for the one before.",
+        {
+            f"{sizes.SIZES[b]} less {sizes.SIZES[a]}": differences(found[b], found[a])
+            for a, b in pairwise(found)
+        },
+        f" ({words} Mbit/s)",
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from statistics import median
+
 import polars as pl
 
 from narrows.figures.model import Bar, Figure, Panel
 from narrows.metrics.intervals import student
 from narrows.reproduce.exhibit import Data
+from narrows.reproduce.judging import per_trial
 from narrows.reproduce.mixed import testbed
 
 NAMES = tuple(testbed.pair_name(*pair) for pair in testbed.PAIRS)
@@ -67,12 +71,17 @@ def mean(data: Data, value: str, pair: str, rate: int, room: float) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
-def spreads(data: Data, value: str, pair: str) -> list[float]:
-    """At each rate, the largest mean over the buffers by the smallest."""
-    means = [
-        [mean(data, value, pair, rate, room) for room in testbed.BUFFERS] for rate in rates(data)
-    ]
-    return [max(over_buffers) / min(over_buffers) for over_buffers in means]
+def evenness(data: Data, value: str, pair: str) -> dict[str, list[float]]:
+    """What each buffer has, over the mean of all five, median over the rates, by trial."""
+
+    def of(one: Data, room: float) -> float:
+        parts = []
+        for rate in rates(one):
+            means = {b: mean(one, value, pair, rate, b) for b in testbed.BUFFERS}
+            parts.append(means[room] * len(means) / sum(means.values()))
+        return median(parts)
+
+    return {f"{b:g} BDP": per_trial(data, partial(of, room=b)) for b in testbed.BUFFERS}
 
 
 def rates(data: Data) -> list[int]:

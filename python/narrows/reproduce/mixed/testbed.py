@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from narrows.metrics.equivalence import LEAST_TRIALS
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Key, Scope
@@ -56,7 +57,7 @@ def spec(
         **{
             "duration": "900s",
             "stop_when": "large",
-            "trials": min(repetitions, 2) if scope.quick else repetitions,
+            "trials": min(repetitions, LEAST_TRIALS) if scope.quick else repetitions,
             "record": "summary",
             **run,
         },

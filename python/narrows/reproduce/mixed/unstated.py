@@ -16,6 +16,7 @@ import polars as pl
 
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data
+from narrows.reproduce.judging import together
 from narrows.reproduce.mixed import testbed
 
 PLAIN = "as described"
@@ -141,5 +142,5 @@ def joined(checks: Sequence[Check]) -> Check:
         " ".join(check.rule for check in checks),
         "; ".join(check.expected for check in checks),
         "; ".join(check.measured for check in checks),
-        all(check.passed for check in checks),
+        together(check.passed for check in checks),
     )

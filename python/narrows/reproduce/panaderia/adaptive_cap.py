@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import mean
 from typing import TYPE_CHECKING
 
 from narrows.figures.model import Figure, Guide
-from narrows.report import Check
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import interval
+from narrows.reproduce.judging import held
 from narrows.reproduce.panaderia import fix_path
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -63,27 +61,21 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """Less loss, a larger share."""
-    loss = proposals.less(
-        data, "It loses less than BBR in shallow buffers.",
-        "loss", " %", "adaptive", ALONE, SHALLOW,
-    )  # fmt: skip
-    return [Finding("panaderia/fix-adaptive-cap", [loss, share(data)])]
-
-
-def share(data: Data) -> Check:
-    """BBR's share in deep buffers."""
-    told, passed = [], True
-    for room in DEEP:
-        new, old = (
-            proposals.values(data, "share", variant=name, mix=MIXED, buffer_bdp=room)
-            for name in ("adaptive", PLAIN)
-        )
-        passed = passed and mean(new) > mean(old)
-        told.append(f"{interval(new, 3, ' %')} instead of {interval(old, 3, ' %')}, {room:g} BDP")
-    return Check(
-        "In deep buffers it gets a larger share beside CUBIC.",
-        "BBR's share of the goodput, means over trials. Passes if it is larger at 4 and 8 BDP.",
-        "larger",
-        "; ".join(told),
-        passed,
+    claim = "panaderia/fix-adaptive-cap"
+    loss = held(
+        claim,
+        "loss",
+        "It loses less than BBR in shallow buffers.",
+        "Packets dropped of packets arrived, 4 BBR flows, over those of plain BBR.",
+        proposals.against_plain(data, "loss", "adaptive", ALONE, SHALLOW),
+        proposals.as_measured(data, "loss", " %", "adaptive", ALONE, SHALLOW),
     )
+    share = held(
+        claim,
+        "share",
+        "In deep buffers it gets a larger share beside CUBIC.",
+        "The share of the goodput of 2 BBR flows beside 2 CUBIC flows over that of plain BBR.",
+        proposals.against_plain(data, "share", "adaptive", MIXED, DEEP),
+        proposals.as_measured(data, "share", " %", "adaptive", MIXED, DEEP),
+    )
+    return [Finding(claim, [loss, share])]

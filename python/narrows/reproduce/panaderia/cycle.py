@@ -3,12 +3,13 @@
 The document explains a cycle: CUBIC fills the queue; a PROBE_RTT of BBR finds it
 full and takes an inflated RTprop; BBR's window grows with it and packets are
 lost; CUBIC backs off and BBR has the rate; the next PROBE_RTT finds an empty
-queue and the true RTprop, and CUBIC grows again. It saw a period of 20 s; later
-kernels also need three probes for a turn, which makes 30 s.
+queue and the true RTprop, and CUBIC grows again. Each of these is measured in every run.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from narrows.figures.model import Floats
 from narrows.metrics import windows
 from narrows.report import Check
 from narrows.reproduce import measure
+from narrows.reproduce.judging import held
 from narrows.reproduce.measure import Stretch
 from narrows.store import StoredTrial
 
@@ -27,15 +29,13 @@ WINDOW_S = 0.5
 SMOOTHING = 5
 """Windows averaged before the period is measured: PROBE_RTT itself is no turn."""
 
-PERIOD_S = (19.0, 32.0)
-SWING = 0.25
-PROBE_GAP_S = (9.5, 11.0)
+ALIKE = 0.3
+"""The least correlation that makes a period."""
 INFLATED = 1.2
 """An RTprop this many times the path's delay is inflated."""
-INFLATED_PART = (0.25, 0.75)
 BURST = 0.01
-BURSTS_PART = 0.8
-QUIET = 0.002
+APART_S = 5.0
+"""Windows with a burst that are nearer than this belong to the same one."""
 
 
 @dataclass(frozen=True)
@@ -107,130 +107,178 @@ class Evidence:
             found += measure.stretches(frames.column(rows, "time_s"), above.tolist())
         return frames.union(found)
 
-    def estimates(self) -> Floats:
-        """The RTprop in ms that each PROBE_RTT left, half a second after its end."""
+    @cached_property
+    def estimates_ms(self) -> tuple[Floats, Floats]:
+        """The RTprops that the PROBE_RTTs left half a second after their end, true and inflated."""
         found: list[float] = []
         for flow, stays in self.probes.items():
             rows = self.rtprop(flow)
             times, rtprop = frames.column(rows, "time_s"), frames.column(rows, "value")
             later = [int(np.searchsorted(times, end + WINDOW_S)) for _, end in stays]
             found += [float(rtprop[index]) for index in later if index < len(times)]
-        return np.array(found)
+        left = np.array(found)
+        high = left > INFLATED * float(self.trial.scenario["path"]["rtt_ns"]) / 1e6
+        return left[~high], left[high]
+
+    @property
+    def inflated_part(self) -> float:
+        """The percentage of the PROBE_RTTs that left an inflated RTprop; infinite of none."""
+        accurate, inflated = (len(values) for values in self.estimates_ms)
+        return 100 * inflated / (accurate + inflated) if accurate + inflated else math.inf
+
+    @property
+    def probe_gap_s(self) -> float:
+        """The median time from one PROBE_RTT of a flow to its next; infinite if it has none."""
+        starts = [[start for start, _ in stays] for stays in self.probes.values()]
+        gaps = [gap for flow in starts for gap in np.diff(flow).tolist()]
+        return float(np.median(gaps)) if gaps else math.inf
+
+    @property
+    def sees_bbr(self) -> bool:
+        """Whether the back end shows the states and the model of BBR."""
+        rows = self.trial.tables["flow_samples"].filter(pl.col("flow").is_in(self.bbr))
+        states = bool((rows.get_column("cca_state").fill_null("") != "").any())
+        return states and not frames.internal(self.trial.tables, "min_rtt_ms").is_empty()
 
 
-def checks(trial: StoredTrial) -> list[Check]:
-    """The verdicts on one run."""
-    evidence = Evidence(trial)
+Runs = Sequence["Evidence"]
+
+
+def turns(runs: Runs) -> list[Check]:
+    """The period of the alternation, and how far the shares swing."""
+    claim = "panaderia/fig9-cycle"
+    shares = [measure.smooth(run.bbr_share, SMOOTHING) for run in runs]
+    found = [measure.period(share, WINDOW_S, 5.0, 60.0) for share in shares]
+    periods = [p.seconds if p and p.correlation > ALIKE else math.inf for p in found]
+    low, high = ([float(np.quantile(share, q)) for share in shares] for q in (0.05, 0.95))
+    how = "5th and 95th percentile of BBR's share, smoothed as above"
     return [
-        turns(evidence),
-        swing(evidence),
-        probing(evidence),
-        inflation(evidence),
-        bursts(evidence),
-        quiet(evidence),
+        held(
+            claim,
+            "period",
+            "BBR and CUBIC take turns in a regular cycle of 20 s.",
+            "First high peak, between 5 and 60 s, of the autocorrelation of BBR's share of the "
+            f"throughput (500 ms windows, mean of {SMOOTHING}) with a correlation above {ALIKE:g}.",
+            periods,
+        ),
+        held(
+            claim,
+            "swing",
+            "First one kind dominates, then the other: the shares swing.",
+            f"{how}: their distance.",
+            [100 * (b - a) for a, b in zip(low, high, strict=True)],
+        ),
+        held(
+            claim,
+            "sides",
+            "Each kind has more than the other at some time.",
+            f"{how}: the lesser of their distances from one half, each on its side.",
+            [100 * min(0.5 - a, b - 0.5) for a, b in zip(low, high, strict=True)],
+        ),
     ]
 
 
-def turns(evidence: Evidence) -> Check:
-    """The period of the alternation."""
-    share = measure.smooth(evidence.bbr_share, SMOOTHING)
-    found = measure.period(share, WINDOW_S, 5.0, 60.0)
-    low, high = PERIOD_S
-    return Check(
-        "BBR and CUBIC take turns in a cycle of two or three PROBE_RTT intervals.",
-        "First high peak, between 5 and 60 s, of the autocorrelation of BBR's share of the "
-        f"throughput (500 ms windows, mean of {SMOOTHING}). Passes from {low:g} to {high:g} s with "
-        "a correlation above 0.3: each interval is 10 s, the probe and the wait for it.",
-        "a period of 20 s (the document) to 30 s (kernel 6.18)",
-        f"{found.seconds:.1f} s, correlation {found.correlation:.2f}" if found else "no period",
-        found is not None and low <= found.seconds <= high and found.correlation > 0.3,
-    )
+def rtprop(runs: Runs) -> list[Check]:
+    """How often BBR probes, and which RTprop it finds."""
+    claim = "panaderia/fig9-rtprop"
+    seen = [run for run in runs if run.sees_bbr]
+    return [
+        held(
+            claim,
+            "probing",
+            "Every BBR flow goes into PROBE_RTT about every 10 s.",
+            "Median time between the starts of a flow's stays in PROBE_RTT, over all BBR flows.",
+            [run.probe_gap_s for run in seen],
+        ),
+        held(
+            claim,
+            "part",
+            "Every other PROBE_RTT finds the queue still full of CUBIC's packets.",
+            f"Part of all stays in PROBE_RTT after which the flow's RTprop is above {INFLATED:g} "
+            "times the path's delay.",
+            [run.inflated_part for run in seen],
+        ),
+        held(
+            claim,
+            "inflated",
+            "It yields an RTprop near 60 ms.",
+            "Median RTprop after these.",
+            [_middle(run.estimates_ms[1]) for run in seen],
+        ),
+        held(
+            claim,
+            "accurate",
+            "The next one yields 25 ms.",
+            "Median RTprop after the others.",
+            [_middle(run.estimates_ms[0]) for run in seen],
+        ),
+    ]
 
 
-def swing(evidence: Evidence) -> Check:
-    """How far the shares swing."""
-    share = measure.smooth(evidence.bbr_share, SMOOTHING)
-    low, high = (float(v) for v in np.quantile(share, [0.05, 0.95]))
-    return Check(
-        "First one kind dominates, then the other.",
-        f"5th and 95th percentile of BBR's share, smoothed as above. Passes if they are "
-        f"{100 * SWING:g} points or more apart, on either side of one half.",
-        "BBR's sum swings between 30 and 77 % of the rate on a 6.18 kernel",
-        f"{100 * low:.0f} to {100 * high:.0f} %",
-        high - low >= SWING and low < 0.5 < high,
-    )
+def _middle(values: Floats) -> float:
+    """The median; infinite of none."""
+    return float(np.median(values)) if len(values) else math.inf
 
 
-def probing(evidence: Evidence) -> Check:
-    """The distance between stays in PROBE_RTT."""
-    starts = [[start for start, _ in stays] for stays in evidence.probes.values()]
-    gaps = np.concatenate([np.diff(flow) for flow in starts]) if starts else np.array([])
-    low, high = PROBE_GAP_S
-    middle = float(np.median(gaps)) if len(gaps) else float("nan")
-    return Check(
-        "Every BBR flow goes into PROBE_RTT about every 10 s.",
-        "Median time between the starts of a flow's stays in PROBE_RTT, seen at the sample "
-        f"interval, over all BBR flows. Passes from {low:g} to {high:g} s.",
-        "10 s, and the time that the probe takes",
-        f"{middle:.2f} s over {len(gaps)} intervals" if len(gaps) else _unseen(evidence),
-        _decided(evidence, low <= middle <= high),
-    )
+def losses(runs: Runs) -> list[Check]:
+    """When bursts of loss come, and that there is none in between."""
+    claim = "panaderia/fig9-loss"
+    seen = [run for run in runs if run.sees_bbr]
+    told = [bursts(run) for run in runs]
+    return [
+        held(
+            claim,
+            "follows",
+            "Bursts of loss follow an inflated RTprop.",
+            f"Bursts are 500 ms windows with {100 * BURST:g} % loss or more, those nearer than "
+            f"{APART_S:g} s together. Part of the bursts at whose beginning some flow's RTprop "
+            "is inflated.",
+            [following(run) for run in seen],
+        ),
+        held(
+            claim,
+            "period",
+            "They come every 20 s.",
+            "Median time from one burst to the next.",
+            [float(np.median(np.diff(one))) if len(one) > 1 else math.inf for one in told],
+        ),
+        held(
+            claim,
+            "quiet",
+            "In between there is almost no loss.",
+            "Packets dropped of packets arrived in all windows in which no BBR flow's RTprop is "
+            "inflated.",
+            [100 * between_bursts(run) for run in seen],
+        ),
+    ]
 
 
-def inflation(evidence: Evidence) -> Check:
-    """Which probes find a queue that stays full."""
-    path_ms = float(evidence.trial.scenario["path"]["rtt_ns"]) / 1e6
-    estimates = evidence.estimates()
-    high = estimates[estimates > INFLATED * path_ms]
-    part = len(high) / len(estimates) if len(estimates) else float("nan")
-    low_part, high_part = INFLATED_PART
-    measured = f"{100 * part:.0f} % of {len(estimates)} probes"
-    if len(high):
-        measured += f", {float(np.median(high)):.0f} ms in their median"
-    return Check(
-        "Some probes find the queue still full of CUBIC's packets and inflate RTprop; others "
-        "find the true one.",
-        f"Part of all stays in PROBE_RTT after which the flow's RTprop is above {INFLATED:g} times "
-        f"the path's delay. Passes from {100 * low_part:g} to {100 * high_part:g} %.",
-        "every other one, near 60 ms instead of 25 (the document)",
-        measured if len(estimates) else _unseen(evidence),
-        _decided(evidence, low_part <= part <= high_part),
-    )
-
-
-def bursts(evidence: Evidence) -> Check:
-    """What comes before a burst of loss."""
+def bursts(evidence: Evidence) -> list[float]:
+    """When each burst of loss begins."""
     start_s = frames.column(evidence.loss, "start_s")
     rate = np.nan_to_num(frames.column(evidence.loss, "loss_rate"))
-    found = measure.stretches(start_s, (rate >= BURST).tolist())
-    ends = np.array([start + WINDOW_S for start, _ in found])
-    after = int(measure.within(ends, _padded(evidence.inflated)).sum())
-    cycles = len(evidence.inflated)
-    return Check(
-        "Bursts of loss follow an inflated RTprop.",
-        f"Bursts are 500 ms windows in a row with {100 * BURST:g} % loss or more. One follows if "
-        "some flow's RTprop is inflated in its first window. Passes if "
-        f"{100 * BURSTS_PART:g} % or more do.",
-        "a burst in every cycle, just after BBR's window grew",
-        f"{after} of {len(found)} bursts, in {cycles} times of inflation",
-        _decided(evidence, bool(found) and after >= BURSTS_PART * len(found)),
-    )
+    found: list[float] = []
+    last = -math.inf
+    for at in start_s[rate >= BURST].tolist():
+        if at > last + APART_S:
+            found.append(at)
+        last = at
+    return found
 
 
-def quiet(evidence: Evidence) -> Check:
+def following(evidence: Evidence) -> float:
+    """The part of the bursts, in percent, that begin while an RTprop is inflated."""
+    ends = np.array([start + WINDOW_S for start in bursts(evidence)])
+    if not len(ends):
+        return -math.inf
+    return 100 * float(measure.within(ends, _padded(evidence.inflated)).mean())
+
+
+def between_bursts(evidence: Evidence) -> float:
     """Loss while every BBR flow knows the true RTprop."""
     inside = measure.within(frames.column(evidence.loss, "end_s"), _padded(evidence.inflated))
     arrived, dropped = (frames.column(evidence.loss, name) for name in ("arrived", "dropped"))
-    between = _rate(dropped[~inside], arrived[~inside])
-    during = _rate(dropped[inside], arrived[inside])
-    return Check(
-        "In between there is almost no loss.",
-        "Packets dropped of packets arrived in all windows in which no BBR flow's RTprop is "
-        f"inflated. Passes below {100 * QUIET:g} %.",
-        "almost none",
-        f"{100 * between:.3f} % in between, {100 * during:.2f} % while RTprop is inflated",
-        _decided(evidence, between < QUIET),
-    )
+    return _rate(dropped[~inside], arrived[~inside])
 
 
 def _padded(spans: list[Stretch]) -> list[Stretch]:
@@ -240,18 +288,3 @@ def _padded(spans: list[Stretch]) -> list[Stretch]:
 
 def _rate(dropped: Floats, arrived: Floats) -> float:
     return float(dropped.sum() / arrived.sum()) if arrived.sum() else 0.0
-
-
-def _decided(evidence: Evidence, passed: bool) -> bool | None:
-    """None if the back end shows neither the states nor the model of BBR."""
-    return passed if _sees_bbr(evidence) else None
-
-
-def _sees_bbr(evidence: Evidence) -> bool:
-    rows = evidence.trial.tables["flow_samples"].filter(pl.col("flow").is_in(evidence.bbr))
-    states = bool((rows.get_column("cca_state").fill_null("") != "").any())
-    return states and not frames.internal(evidence.trial.tables, "min_rtt_ms").is_empty()
-
-
-def _unseen(evidence: Evidence) -> str:
-    return "none" if _sees_bbr(evidence) else "nothing, as this back end doesn't see inside BBR"

@@ -14,7 +14,7 @@ from narrows.metrics.distributions import distribution, statistics
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import between
+from narrows.reproduce.judging import held, ratios
 from narrows.reproduce.panaderia import testbed
 
 if TYPE_CHECKING:
@@ -101,43 +101,41 @@ def _figure(data: Data, kind: str) -> pl.DataFrame:
 
 def standing(data: Data) -> Check:
     """The queue that BBR keeps."""
-    return between(
+    return held(
+        "panaderia/fig5-bbr-queue",
+        "standing",
         "BBR keeps a standing queue of about 1.1 BDP.",
         "Median queue of 4 BBR flows, minutes 2 to 5.",
-        "about 1.1 BDP",
         _figure(data, "bbr")["queue_p50_bdp"].to_list(),
-        (0.9, 1.3),
-        " BDP",
     )
 
 
 def probing(data: Data) -> Check:
     """The queue at its longest, bar single moments."""
-    return between(
+    return held(
+        "panaderia/fig5-bbr-queue",
+        "probing",
         "It grows to about 1.5 BDP while BBR probes for bandwidth.",
         "95th percentile of the same queue over time.",
-        "about 1.5 BDP",
         _figure(data, "bbr")["queue_p95_bdp"].to_list(),
-        (1.2, 1.7),
-        " BDP",
     )
 
 
 def everywhere(data: Data) -> Check:
     """Over all of Table I where the queue has room."""
     rows = data["standing"].filter((pl.col("set") == "table") & (pl.col("buffer_bdp") >= LARGE))
-    cells = rows.group_by("flows", "rate_mbps", "buffer_bdp").agg(pl.col("queue_p50_bdp").mean())
-    medians = frames.column(cells, "queue_p50_bdp")
-    inside = (medians >= 0.85) & (medians <= 1.5)
-    return between(
+    return held(
+        "panaderia/fig5-bbr-queue",
+        "everywhere",
         "Over all of Table I the standing queue is between 1 and 1.5 BDP.",
-        "Part of the cells with a buffer of 2 BDP or more (smaller ones can't hold such a queue "
-        "and its probes) whose median queue, mean over trials, is from 0.85 to 1.5 BDP; they "
-        f"range from {medians.min():.2f} to {medians.max():.2f} BDP.",
-        "all of them",
-        [100.0 * float(inside.mean())],
-        (95.0, 100.0),
-        " %",
+        "Median queue of every cell with a buffer of 2 BDP or more (smaller ones can't hold such a "
+        "queue and its probes).",
+        {
+            f"{flows} flows, {rate} Mbit/s, {room:g} BDP": cell["queue_p50_bdp"].to_list()
+            for (flows, rate, room), cell in rows.group_by(
+                "flows", "rate_mbps", "buffer_bdp", maintain_order=True
+            )
+        },
     )
 
 
@@ -168,34 +166,33 @@ def bursts(data: Data) -> Check:
 
 def climbs(data: Data) -> Check:
     """CUBIC's queue at its longest."""
-    return between(
+    return held(
+        "panaderia/fig5-cubic-queue",
+        "climbs",
         "CUBIC's queue climbs until it reaches the limit of 8 BDP.",
         "The longest queue of 4 CUBIC flows, minutes 2 to 5.",
-        "8 BDP",
         _figure(data, "cubic")["queue_max_bdp"].to_list(),
-        (7.9, 8.1),
-        " BDP",
     )
 
 
 def against_cubic(data: Data) -> Check:
     """BBR's RTT as a part of CUBIC's."""
     bbr, cubic = (_figure(data, kind)["rtt_mean_ms"].to_list() for kind in ("bbr", "cubic"))
-    return between(
+    return held(
+        "panaderia/fig5-rtt",
+        "of-cubic",
         "BBR's RTT is about a quarter of CUBIC's.",
         "Ratio of the mean RTTs of the first flows, minutes 2 to 5.",
-        "roughly 0.25",
-        [b / c for b, c in zip(bbr, cubic, strict=True)],
-        (0.18, 0.35),
+        ratios(bbr, cubic),
     )
 
 
 def against_rtprop(data: Data) -> Check:
     """BBR's RTT as a multiple of the path's."""
-    return between(
+    return held(
+        "panaderia/fig5-rtt",
+        "of-rtprop",
         "It is about twice RTprop.",
         "Mean RTT of the first BBR flow over the path's 25 ms.",
-        "around 2",
         [v / 25.0 for v in _figure(data, "bbr")["rtt_mean_ms"].to_list()],
-        (1.8, 2.5),
     )

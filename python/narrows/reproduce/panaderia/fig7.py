@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from narrows.figures.model import Figure, Panel
 from narrows.report import Check
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import between
+from narrows.reproduce.judging import held, per_trial
 from narrows.reproduce.panaderia import testbed
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 COLOURS = {40: "cubic", 80: "bbr", 120: "reno"}
 """Three colours for the rates that can be told apart."""
+SHALLOW = 1.5
 NAMED = {1.0: 5.5, 0.5: 11.0}
 """The points that the paper names: buffer in BDP, loss in percent."""
 
@@ -80,10 +82,7 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """The points that the paper names, the line between them, and what throughput does."""
-    checks = [at(data, 1.0, NAMED[1.0], (4.0, 7.0)), at(data, 0.5, NAMED[0.5], (9.0, 12.5))]
-    if not data.scope.quick:
-        checks.append(linear(data))
-    checks.append(none(data))
+    checks = [at(data, "one-bdp", 1.0), at(data, "half-bdp", 0.5), linear(data), none(data)]
     return [
         Finding("panaderia/fig7", checks, on_both_sides(data)),
         Finding("panaderia/shallow-throughput", [busy(data)]),
@@ -96,15 +95,14 @@ def _losses(data: Data, room: float) -> list[float]:
     return by_rate["loss"].to_list()
 
 
-def at(data: Data, room: float, expected: float, limits: tuple[float, float]) -> Check:
+def at(data: Data, check: str, room: float) -> Check:
     """The loss at one size of the buffer."""
-    return between(
-        f"The loss is about {expected:g} % at {room:g} BDP.",
+    return held(
+        "panaderia/fig7",
+        check,
+        f"The loss is about {NAMED[room]:g} % at {room:g} BDP.",
         "Packets dropped of packets arrived, minutes 2 to 4, mean over the rates.",
-        f"{expected:g} %",
         _losses(data, room),
-        limits,
-        " %",
     )
 
 
@@ -134,42 +132,51 @@ def _loss_at(data: Data, timers: str, room: float) -> float:
 
 
 def linear(data: Data) -> Check:
-    """How far 0.75 BDP is from the middle of its neighbours."""
-    rooms = (0.5, 0.75, 1.0)
-    low, middle, high = (float(np.mean(_losses(data, room))) for room in rooms)
-    return between(
+    """How far the loss is from a straight line over the shallow buffers."""
+    rooms = [room for room in testbed.buffers(data.scope) if room <= SHALLOW]
+    off = {room: per_trial(data, partial(_off_line, rooms=rooms, room=room)) for room in rooms}
+    return held(
+        "panaderia/fig7",
+        "linear",
         "It falls linearly in between.",
-        "Loss at 0.75 BDP minus the mean of those at 0.5 and 1 BDP, in points.",
-        "none",
-        [middle - (low + high) / 2],
-        (-1.0, 1.0),
-        " points",
+        f"How far the loss of each buffer up to {SHALLOW:g} BDP is from the straight line that "
+        "fits all of them best, in points.",
+        {f"{room:g} BDP": values for room, values in off.items()},
     )
+
+
+def _off_line(data: Data, rooms: list[float], room: float) -> float:
+    """The residual of one buffer in the line through several."""
+    losses = [float(np.mean(_losses(data, one))) for one in rooms]
+    slope, level = np.polyfit(rooms, losses, 1)
+    return losses[rooms.index(room)] - float(slope * room + level)
 
 
 def none(data: Data) -> Check:
     """The loss of the larger buffers."""
-    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") >= 1.5))
-    worst = rows.group_by("rate_mbps", "buffer_bdp").agg(pl.col("loss").mean())["loss"].max()
-    return between(
+    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") >= SHALLOW))
+    return held(
+        "panaderia/fig7",
+        "none",
         "From 1.5 BDP on there is next to no loss.",
-        "The highest loss of all rates and buffers from 1.5 BDP on, mean over trials.",
-        "next to none",
-        [float(str(worst))],
-        (0.0, 0.5),
-        " %",
+        "The loss of every rate and buffer from 1.5 BDP on.",
+        _cells(rows, "loss"),
     )
+
+
+def _cells(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
+    """A column in every cell, by trial."""
+    cells = rows.group_by("rate_mbps", "buffer_bdp", maintain_order=True)
+    return {f"{rate} Mbit/s, {room:g} BDP": cell[value].to_list() for (rate, room), cell in cells}
 
 
 def busy(data: Data) -> Check:
     """How much of the rate is used in spite of the loss."""
-    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < 1.5))
-    worst = rows.group_by("rate_mbps", "buffer_bdp").agg(pl.col("utilization").mean())
-    return between(
+    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < SHALLOW))
+    return held(
+        "panaderia/shallow-throughput",
+        "busy",
         "BBR's throughput stays high in spite of the loss.",
-        "The lowest utilisation of all rates and buffers below 1.5 BDP, mean over trials.",
-        "relatively high",
-        [100 * float(str(worst["utilization"].min()))],
-        (90.0, 100.0),
-        " %",
+        "The utilisation of every rate and buffer below 1.5 BDP.",
+        _cells(rows.with_columns(percent=100 * pl.col("utilization")), "percent"),
     )

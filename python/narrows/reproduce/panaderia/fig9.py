@@ -11,18 +11,20 @@ import polars as pl
 
 from narrows import figures
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import only
 from narrows.reproduce.panaderia import cycle, testbed
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 BUFFER = 1.75
+TRIALS = 5
 SHOWN_S = (120.0, 180.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """One run, long enough for a period of 20 to 30 s to be measured."""
-    yield Case({"kind": "mix"}, testbed.minute(scope, "mix", BUFFER))
+    """Runs long enough for a period of 20 to 30 s to be measured."""
+    yield Case({"kind": "mix"}, testbed.minute(scope, "mix", BUFFER, trials=3 if scope.quick else TRIALS))
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -36,9 +38,10 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     }
 
 
-def _run(data: Data) -> Any:  # noqa: ANN401 (as much of a StoredTrial as is needed)
-    scenario = json.loads(data["scenario"]["json"][0])
-    return SimpleNamespace(scenario=scenario, tables=data.frames)
+def _run(data: Data, number: int = 1) -> Any:  # noqa: ANN401 (as much of a StoredTrial as is needed)
+    one = only(data, "trial", number)
+    scenario = json.loads(one["scenario"]["json"][0])
+    return SimpleNamespace(scenario=scenario, tables=one.frames)
 
 
 def draw(data: Data) -> list[Picture]:
@@ -51,9 +54,10 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """The cycle, the RTprop behind it, the bursts of loss."""
-    evidence = cycle.Evidence(_run(data))
+    numbers = sorted(data["scenario"]["trial"].to_list())
+    runs = [cycle.Evidence(_run(data, number)) for number in numbers]
     return [
-        Finding("panaderia/fig9-cycle", [cycle.turns(evidence), cycle.swing(evidence)]),
-        Finding("panaderia/fig9-rtprop", [cycle.probing(evidence), cycle.inflation(evidence)]),
-        Finding("panaderia/fig9-loss", [cycle.bursts(evidence), cycle.quiet(evidence)]),
+        Finding("panaderia/fig9-cycle", cycle.turns(runs)),
+        Finding("panaderia/fig9-rtprop", cycle.rtprop(runs)),
+        Finding("panaderia/fig9-loss", cycle.losses(runs)),
     ]

@@ -64,7 +64,7 @@ def cell(
         host=host(scope, lateness),
         duration=f"{END_S if not scope.quick else END_S // 2}s",
         warmup=f"{START_S if not scope.quick else START_S // 2}s",
-        trials=1 if scope.quick else TRIALS,
+        trials=TRIALS,
         sample_interval="500ms",
     )
     key: dict[str, str | int | float] = {
@@ -91,7 +91,13 @@ def table(scope: Scope, kinds: tuple[str, ...] = MIXES) -> Iterator[Case]:
 
 
 def minute(
-    scope: Scope, kind: str, buffer_bdp: float, rate_mbps: int = 80, *, sample: str = "100ms"
+    scope: Scope,
+    kind: str,
+    buffer_bdp: float,
+    rate_mbps: int = 80,
+    *,
+    trials: int = TRIALS,
+    sample: str = "100ms",
 ) -> dict[str, Any]:
     """A run of which a steady minute is shown: two minutes of warm-up, then three."""
     return dumbbell(
@@ -100,8 +106,9 @@ def minute(
         flows(kind, 4),
         profile=scope.profile,
         host=host(scope),
-        duration="300s",
-        warmup="120s",
+        duration="180s" if scope.quick else "300s",
+        warmup="60s" if scope.quick else "120s",
+        trials=trials,
         sample_interval=sample,
     )
 

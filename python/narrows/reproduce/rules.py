@@ -1,0 +1,111 @@
+"""The rules by which claims are judged, as data: limits, where they come from, their history.
+
+A rule belongs to one check of one claim. Its limits come from the document: the precision of a
+number that it states, what can be read off a figure, or, where it gives words only, what was
+chosen for them; `basis` says which. A rule that was changed keeps what it was, why it was changed,
+and whether a result had been seen by then.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from narrows.reproduce.claims import DATA, DOCUMENTS
+
+SEEN = ("before", "after", "not recorded")
+"""Whether a rule was made before or after the first result of its check was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step in a rule's history: `was` is the rule that it replaced, if there was one."""
+
+    since: str
+    was: str
+    why: str
+    results: str
+
+    def __str__(self) -> str:
+        """In a sentence."""
+        seen = f"{self.results} the first result" if self.results != SEEN[2] else "results or not"
+        if not self.was:
+            return f"First made {self.since} ({self.why})."
+        return f"Changed {self.since}, {seen} was seen; it was: {self.was}. {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The limits of a check, in `unit`; `says` is what the document states, `stated` its number."""
+
+    claim: str
+    check: str
+    low: float
+    high: float
+    unit: str
+    says: str
+    stated: float | None
+    basis: str
+    history: tuple[Change, ...]
+
+    @property
+    def bounds(self) -> str:
+        """The limits in words."""
+        if math.isinf(self.high):
+            return f"{self.low:g}{self.unit} or more"
+        if math.isinf(self.low):
+            return f"{self.high:g}{self.unit} or less"
+        return f"{self.low:g} to {self.high:g}{self.unit}"
+
+    @property
+    def words(self) -> str:
+        """What confirms and what contradicts, where the limits come from, what was changed."""
+        changes = " ".join(str(change) for change in self.history)
+        return (
+            f"Confirmed if the whole 95 % interval lies within {self.bounds}, contradicted if it "
+            f"lies outside, otherwise undecided. {self.basis} {changes}"
+        ).strip()
+
+
+@cache
+def rules() -> dict[tuple[str, str], Rule]:
+    """Every rule by claim and check, in the order of the files."""
+    found = {}
+    for document in DOCUMENTS:
+        path = DATA / "rules" / f"{document}.toml"
+        if not path.is_file():
+            continue
+        for claim, checks in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            for check, entry in checks.items():
+                rule = _rule(f"{document}/{claim}", check, entry)
+                found[rule.claim, rule.check] = rule
+    return found
+
+
+def rule(claim: str, check: str) -> Rule:
+    """The rule of one check; raises KeyError if there is none."""
+    return rules()[claim, check]
+
+
+def _rule(claim: str, check: str, entry: dict[str, Any]) -> Rule:
+    low, high = float(entry.pop("low", -math.inf)), float(entry.pop("high", math.inf))
+    changes = [Change(**{"was": "", **change}) for change in entry.pop("history", ())]
+    stated = entry.pop("stated", None)
+    made = Rule(
+        claim,
+        check,
+        low,
+        high,
+        entry.pop("unit", ""),
+        entry.pop("says"),
+        None if stated is None else float(stated),
+        entry.pop("basis"),
+        tuple(changes),
+    )
+    unknown = [change.results for change in changes if change.results not in SEEN]
+    if entry or unknown or not (math.isfinite(low) or math.isfinite(high)) or low > high:
+        raise ValueError(f"{claim}, {check}: {entry or unknown or 'no limits'}")
+    return made
