@@ -24,7 +24,9 @@ SHOWN_S = (120.0, 180.0)
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Runs long enough for a period of 20 to 30 s to be measured."""
-    yield Case({"kind": "mix"}, testbed.minute(scope, "mix", BUFFER, trials=3 if scope.quick else TRIALS))
+    yield Case(
+        {"kind": "mix"}, testbed.minute(scope, "mix", BUFFER, trials=3 if scope.quick else TRIALS)
+    )
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
