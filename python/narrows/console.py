@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from narrows.execute.watcher import progress_line
+from narrows.execute.watcher import clock, progress_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,11 +69,15 @@ class ProgressBar:
 
 
 class StepBar:
-    """The steps of building a kernel, on standard error: a bar on a terminal, else a line each."""
+    """The steps of building a kernel, and the time left, on standard error.
+
+    On a terminal it is a bar, elsewhere a line for each step and for each tenth of the whole.
+    """
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
-        self._step = ""
+        self._began = time.monotonic()
+        self._step, self._tenths = "", 0
 
     def __enter__(self) -> StepBar:
         if sys.stderr.isatty():
@@ -88,11 +92,25 @@ class StepBar:
 
     def __call__(self, step: str, fraction: float) -> None:
         """Shows that `step` is going on and how much of the whole is done, from 0 to 1."""
+        text = step_line(step, fraction, time.monotonic() - self._began)
+        tenths = int(fraction * 10)
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=fraction, text=step)
-        elif step != self._step:
-            print(f"narrows: {step}", file=sys.stderr, flush=True)
-        self._step = step
+            self._bar.update(self._bar.task_ids[0], completed=fraction, text=text)
+        elif step != self._step or tenths > self._tenths:
+            print(f"narrows: {text}", file=sys.stderr, flush=True)
+        self._step, self._tenths = step, tenths
+
+
+_GUESSED = 0.15
+"""Below this part of the whole the time left isn't guessed: unpacking says little of compiling."""
+
+
+def step_line(step: str, fraction: float, elapsed_s: float) -> str:
+    """A step of something long, `elapsed_s` seconds after its beginning, in words."""
+    if not _GUESSED <= fraction < 1.0:
+        return step
+    left = clock(elapsed_s * (1 - fraction) / fraction)
+    return f"{step}, {fraction:.0%} of all done, {left} left"
 
 
 def _progress() -> Progress:

@@ -11,7 +11,7 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.tables import packets, received_bytes
-from narrows.backends.uml import build, builder, get_kernel, kernels
+from narrows.backends.uml import build, builder, get_kernel, kernels, packages
 from narrows.backends.uml.backend import _interval
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
@@ -47,7 +47,7 @@ def test_without_a_kernel_the_remedy_is_told() -> None:
 def test_the_commands_for_kernels(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builder, "_PROGRAMS", ())  # this machine may lack some of them
+    monkeypatch.setattr(builder, "check_machine", lambda _package: None)  # it may lack some
     assert main(["kernel", "list"]) == 0
     assert main(["run", "x.toml", "--backend", "uml"]) == 2
     assert "narrows kernel build" in capsys.readouterr().err
@@ -92,14 +92,14 @@ def test_what_is_known_about_a_kernel_is_kept(tmp_path: Path) -> None:
     ("arguments", "place"),
     [
         ({"source": Path("/nonexistent")}, "--source"),
-        ({"debian": "linux-source-0.1"}, "--debian"),
+        ({"debian": "linux-source-0.1"}, "kernel build"),
         ({"debian": "../../etc/passwd"}, "--debian"),
     ],
 )
 def test_a_build_without_sources_is_refused(
     arguments: dict[str, object], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("narrows.backends.uml.builder._check_programs", lambda: None)
+    monkeypatch.setattr(packages, "PROGRAMS", {})
     monkeypatch.setattr("narrows.backends.uml.builder.traffic_tool", lambda: None)
     with pytest.raises(InputError) as caught:
         build(**arguments)  # type: ignore[arg-type]

@@ -22,18 +22,32 @@ def build(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="The kernel's name here.")
     ] = None,
+    patch: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A patch to apply; several by several --patch."),
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file of further CONFIG_ lines.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Jobs of make at once.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Build also what was built before.")
+    ] = False,
 ) -> None:
-    """Build a kernel as a program and keep it; this takes minutes."""
+    """Build a kernel as a program and keep it; this takes minutes, the same again takes seconds."""
     from narrows.backends.uml import build as build_kernel
     from narrows.console import StepBar
 
     with StepBar() as bar:
         built = build_kernel(
-            name, source=source, debian=debian, config=config, jobs=jobs, progress=bar
+            name,
+            source=source,
+            debian=debian,
+            patches=patch or (),
+            config=config,
+            jobs=jobs,
+            force=force,
+            progress=bar,
         )
     print(f"{built.name}: Linux {built.release} at {built.path}")
 
@@ -44,4 +58,7 @@ def list_kernels() -> None:
     from narrows.backends.uml import kernels
     from narrows.console import print_list
 
-    print_list([(k.name, f"Linux {k.release}, built {k.built} from {k.source}") for k in kernels()])
+    found = kernels()
+    if not found:
+        print("No kernel is built yet: `narrows kernel build` makes one.")
+    print_list([(k.name, f"Linux {k.release}, built {k.built} from {k.source}") for k in found])

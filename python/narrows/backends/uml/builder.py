@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -15,16 +16,20 @@ from typing import Protocol
 
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tools import traffic_tool
-from narrows.backends.uml.kernels import BINARY, LIBRARY, METADATA, Kernel, kernels_directory
+from narrows.backends.uml.kernels import (
+    BINARY,
+    LIBRARY,
+    METADATA,
+    Kernel,
+    kernels,
+    kernels_directory,
+)
 from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console
+from narrows.backends.uml.origin import Origin, call, find_origin, last_lines
+from narrows.backends.uml.packages import DEFAULT_PACKAGE, check_machine
 from narrows.errors import InputError, NarrowsError
 from narrows.store.owned import owned_directory
 
-DEFAULT_PACKAGE = "linux-source-6.12"
-PACKAGES = "build-essential flex bison bc xz-utils libelf-dev libssl-dev"
-"""The Debian packages that a build needs."""
-_PROGRAMS = ("make", "gcc", "flex", "bison", "bc", "xz", "tar")
-_SOURCES = Path("/usr/src")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STEPS = 1150
 """About as many lines as make prints for the kernel; only for the progress."""
@@ -61,84 +66,102 @@ def build(
     *,
     source: Path | None = None,
     debian: str | None = None,
+    patches: Sequence[Path] = (),
     config: Path | None = None,
     jobs: int | None = None,
+    force: bool = False,
     progress: BuildProgress = lambda _step, _fraction: None,
 ) -> Kernel:
     """Builds the kernel of a source tree, or of a Debian source package that is installed.
 
-    The kernel replaces an older one of the same `name` (by default that of the
-    package or tree). `config` is a file with further CONFIG_ lines, such as the
-    tree's own controls. The tree isn't written to. Raises InputError if
+    The `patches` are applied in their order to a copy: the tree isn't written to. `config` is a
+    file with further CONFIG_ lines. The kernel replaces an older one of the same `name` (by
+    default that of the package or tree, and of the patches). What was built from the same
+    contents before is taken from there, unless `force`. Raises InputError if
     something is missing, NarrowsError if the kernel can't be built.
     """
-    _check_programs()
-    origin = _origin(source, debian)
-    name = name or _default_name(origin)
+    check_machine((debian or DEFAULT_PACKAGE) if source is None else None)
+    origin = find_origin(source, debian or DEFAULT_PACKAGE, patches, config)
+    name = name or origin.name
     if not _NAME.fullmatch(name):
         raise InputError.at("--name", f'"{name}"', "a short word such as linux-6.12")
     traffic_tool()
+    progress("reading the sources", 0.0)
+    fingerprint = origin.fingerprint(_recipe())
+    known = None if force else _built_before(fingerprint, name)
     with owned_directory(kernels_directory() / name) as place:
-        if origin.is_dir():
-            tree = origin
+        if known is not None:
+            kernel = _taken(known, name, place / "kernel")
         else:
-            progress("unpacking the sources", 0.0)
-            tree = _unpack(origin, place / "tree")
-        progress("configuring", 0.1)
-        objects = place / "objects"
-        _configure(tree, objects, config)
-        _make(tree, objects, jobs or os.cpu_count() or 1, progress)
-        progress("trying it", 0.97)
-        kernel = _install(objects, name, origin, place / "kernel")
+            kernel = _built(origin, name, fingerprint, place, jobs, progress)
     progress("done", 1.0)
     return kernel
 
 
-def _check_programs() -> None:
-    missing = [program for program in _PROGRAMS if shutil.which(program) is None]
-    if missing:
-        remedy = f"a machine with them (Debian: apt install {PACKAGES})"
-        raise InputError.at("kernel build", f"no {', '.join(missing)}", remedy)
+def _built(
+    origin: Origin,
+    name: str,
+    fingerprint: str,
+    place: Path,
+    jobs: int | None,
+    progress: BuildProgress,
+) -> Kernel:
+    progress("unpacking the sources", 0.02)
+    tree = origin.prepare(place / "tree")
+    progress("configuring", 0.1)
+    objects = place / "objects"
+    _configure(tree, objects, origin.config)
+    _make(tree, objects, jobs or os.cpu_count() or 1, progress)
+    progress("trying it", 0.97)
+    return _install(objects, name, origin, fingerprint, place / "kernel")
 
 
-def _origin(source: Path | None, debian: str | None) -> Path:
-    """A tree, or the archive of a Debian package."""
-    if source is not None:
-        if not (source / "arch" / "um" / "Kconfig").is_file():
-            raise InputError.at("--source", f"{source}, no kernel tree", "a Linux source tree")
-        return source.resolve()
-    package = debian or DEFAULT_PACKAGE
-    archive = _SOURCES / f"{package}.tar.xz"
-    if not re.fullmatch(r"linux-source-[\w.]+", package) or not archive.is_file():
-        remedy = f"an installed source package (apt install {DEFAULT_PACKAGE}) or --source TREE"
-        raise InputError.at("--debian", f"{package}, which isn't at {archive}", remedy)
-    return archive
+def _recipe() -> str:
+    """How kernels are made: by this code, these options, this library and this compiler."""
+    gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
+    parts = [gcc.stdout.partition("\n")[0], str(_HZ), str(_SAME_FOR_ALL), str(_RECIPE)]
+    parts += [_resource(name).read_text(encoding="utf-8") for name in ("kernel.config", "host.c")]
+    return "\0".join(parts)
 
 
-def _default_name(origin: Path) -> str:
-    return origin.name.removesuffix(".tar.xz").replace("linux-source-", "linux-")
+def _built_before(fingerprint: str, name: str) -> Kernel | None:
+    """A kernel from the same contents, the one of this name first."""
+    same = [kernel for kernel in kernels() if kernel.fingerprint == fingerprint]
+    return min(same, key=lambda kernel: kernel.name != name, default=None)
 
 
-def _unpack(archive: Path, into: Path) -> Path:
-    into.mkdir()
-    _call(["tar", "-xJf", str(archive), "--strip-components=1", "-C", str(into)], "the sources")
-    return into
+def _taken(known: Kernel, name: str, place: Path) -> Kernel:
+    """A kernel that is there, also under another name."""
+    if known.name == name:
+        return known
+    shutil.copytree(known.path, place)
+    kernel = replace(known, name=name)
+    kernel.write(place)
+    _replace(kernel.path, place)
+    return kernel
 
 
 def _configure(tree: Path, objects: Path, config: Path | None) -> None:
     """The smallest kernel with our fragment; fails if a part of it that we need didn't hold."""
     objects.mkdir()
-    fragment = _resource("kernel.config").read_text(encoding="utf-8")
+    fragment = _resource("kernel.config").read_text(encoding="utf-8") + _own_controls(tree)
     if config is not None:
         fragment += "\n" + config.read_text(encoding="utf-8")
     (objects / "fragment").write_text(fragment, encoding="utf-8")
     (objects / "Kconfig.narrows").write_text(_kconfig(tree), encoding="utf-8")
     all_ = f"KCONFIG_ALLCONFIG={objects / 'fragment'}"
-    _call([*_command(tree, objects), all_, "allnoconfig"], "the configuration")
+    call([*_command(tree, objects), all_, "allnoconfig"], "the configuration")
     settled = (objects / ".config").read_text(encoding="utf-8").splitlines()
     lost = [option for option in _REQUIRED if f"{option}=y" not in settled]
     if lost:
         raise NarrowsError(f"this kernel can't be used: it has no {', '.join(lost)}")
+
+
+def _own_controls(tree: Path) -> str:
+    """Options that build in every congestion control of the tree, also those that patches add."""
+    options = (tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8")
+    names = re.findall(r"^config (TCP_CONG_\w+)$", options, re.MULTILINE)
+    return "".join(f"CONFIG_{name}=y\n" for name in names)
 
 
 def _kconfig(tree: Path) -> str:
@@ -148,6 +171,8 @@ def _kconfig(tree: Path) -> str:
     return f"{text[:start]}config HZ\n\tint\n\tdefault {_HZ}\n\n{text[start:]}"
 
 
+_RECIPE = 1
+"""Counts changes of this code that give other kernels."""
 _SAME_FOR_ALL = (
     "KBUILD_BUILD_TIMESTAMP=1970-01-01",
     "KBUILD_BUILD_USER=narrows",
@@ -176,21 +201,25 @@ def _make(tree: Path, objects: Path, jobs: int, progress: BuildProgress) -> None
             file.write(line)
             progress("compiling", 0.12 + 0.85 * min(1.0, count / _STEPS))
     if make.returncode:
-        raise NarrowsError(f"the kernel can't be built:\n{_last_lines(log.read_text())}")
+        said = last_lines(log.read_text(encoding="utf-8", errors="replace").splitlines())
+        raise NarrowsError(f"the kernel can't be built:\n{said}")
 
 
-def _install(objects: Path, name: str, origin: Path, place: Path) -> Kernel:
+def _install(objects: Path, name: str, origin: Origin, fingerprint: str, place: Path) -> Kernel:
     """Collects the program and what goes with it, boots it, and puts it in the cache."""
     place.mkdir()
     shutil.copy2(objects / BINARY, place / BINARY)
     shutil.copy2(objects / ".config", place / "config")
     with resources.as_file(_resource("host.c")) as code:
         library = place / LIBRARY
-        _call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(library), str(code)], "host.c")
+        call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(library), str(code)], "host.c")
     release, ccas, parameters = _probe(Program(place / BINARY, place / LIBRARY))
     digest = hashlib.sha256((place / BINARY).read_bytes()).hexdigest()
     built = datetime.now(UTC).isoformat(timespec="seconds")
-    kernel = Kernel(name, release, digest, ccas, parameters, str(origin), built)
+    patches = tuple(patch.name for patch in origin.patches)
+    kernel = Kernel(
+        name, release, digest, ccas, parameters, str(origin), built, patches, fingerprint
+    )
     kernel.write(place)
     _replace(kernel.path, place)
     return kernel
@@ -222,13 +251,3 @@ def _probe(program: Program) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 def _resource(name: str) -> resources.abc.Traversable:
     return resources.files("narrows.backends.uml").joinpath(name)
-
-
-def _call(command: Sequence[str], what: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        raise NarrowsError(f"{what} failed:\n{_last_lines(done.stdout + done.stderr)}")
-
-
-def _last_lines(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-15:])

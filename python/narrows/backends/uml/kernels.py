@@ -23,7 +23,8 @@ class Kernel:
     `release` is the kernel's own (`uname -r`), `digest` the SHA-256 of the
     program, `ccas` what `tcp_available_congestion_control` lists, `parameters`
     the module parameters of the controls ("tcp_cubic.hystart"), `source` where
-    it was built from and `built` when.
+    it was built from and `built` when, `patches` the names of the files that changed the
+    sources, `fingerprint` the SHA-256 of all that it was built from.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Kernel:
     parameters: tuple[str, ...]
     source: str
     built: str
+    patches: tuple[str, ...] = ()
+    fingerprint: str = ""
 
     @property
     def path(self) -> Path:
@@ -74,6 +77,8 @@ class Kernel:
                 parameters=tuple(known["parameters"]),
                 source=known["source"],
                 built=known["built"],
+                patches=tuple(known.get("patches", ())),
+                fingerprint=known.get("fingerprint", ""),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"{directory}: incomplete") from error
@@ -96,7 +101,7 @@ def kernels() -> list[Kernel]:
 
 
 def get_kernel(name: str | None = None) -> Kernel:
-    """The kernel of that name; without one the only kernel, or else the one built last.
+    """The kernel of that name; without one the one built last, of those without patches first.
 
     Raises InputError if there is none.
     """
@@ -106,7 +111,7 @@ def get_kernel(name: str | None = None) -> Kernel:
         remedy = '`narrows kernel build` first, or the back end "sim",'
         raise InputError.at("--backend", found, remedy)
     if name is None:
-        return max(known.values(), key=lambda kernel: kernel.built)
+        return max(known.values(), key=lambda kernel: (not kernel.patches, kernel.built))
     if name not in known:
         raise InputError.at("--backend", f'the kernel "{name}", unknown', one_of(name, known))
     return known[name]
