@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,17 @@ class StandIn(Simulator):
     name = "uml"
     factor = 1.0
     runs = 0
+    late_seeds: tuple[int, ...] = ()
+    """Runs with these seeds say that the machine didn't keep up."""
 
     def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
         type(self).runs += 1
         result = super().run({**scenario, "seed": scenario["seed"] + 1000}, progress)
         longer = pl.col("srtt_ms") * self.factor
         samples = result.tables["flow_samples"].with_columns(longer)
-        return RunResult({**result.tables, "flow_samples": samples}, result.info)
+        late = "late packets" if scenario["seed"] in self.late_seeds else None
+        info = replace(result.info, invalid=late)
+        return RunResult({**result.tables, "flow_samples": samples}, info)
 
 
 @pytest.fixture
@@ -93,6 +98,46 @@ def test_trials_are_added_until_the_means_are_known(kernel: type[StandIn], tmp_p
     assert more.trials == 5
     assert kernel.runs == 5  # the first two are known already
     assert more.measured["uml"][:2] == few.measured["uml"]
+
+
+def test_invalid_runs_are_named_and_left_out(
+    kernel: type[StandIn], tmp_path: Path, capsys: Capture
+) -> None:
+    spec, out = write(tmp_path, LOSSY), tmp_path / "out"
+    arguments = ("compare", spec, "--trials", "4", "--max-trials", "4", "--out", str(out))
+    kernel.late_seeds = (1, 3)
+    run_cli(*arguments)
+    said = capsys.readouterr().out
+    assert "Left out: uml, trial 1, seed 1: late packets\n" in said
+    assert "Left out: uml, trial 3, seed 3: late packets\n" in said
+    found = json.loads((out / "compare.json").read_text())
+    assert [run["trial"] for run in found["left_out"]] == [1, 3]
+    assert {len(cell["values"]) for cell in found["cells"]} == {4}
+    assert {len(cell["reference_values"]) for cell in found["cells"]} == {2}
+    assert "seed 3: late packets" in (out / "compare.html").read_text(encoding="utf-8")
+    kernel.late_seeds = ()
+    run_cli(*arguments)
+    assert "Left out" not in capsys.readouterr().out
+    assert kernel.runs == 6  # the invalid ones once more, and no other
+
+
+def test_where_no_run_is_valid_nothing_is_decided(kernel: type[StandIn], tmp_path: Path) -> None:
+    kernel.late_seeds = tuple(range(1, 5))
+    made = compare(write(tmp_path, LOSSY), trials=4, max_trials=4, out=tmp_path / "out")
+    assert made.counts.undecided == len(made.rows) > 0
+    assert made.more_trials == 3
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_trial_that_is_left_out_takes_its_partner_with_it(tmp_path: Path) -> None:
+    spec, out = write(tmp_path), tmp_path / "out"
+    whole = compare(spec, trials=4, max_trials=4, out=out)
+    assert whole.varied
+    rtt = next(row for row in whole.rows if row.cell.quantity == "rtt")
+    whole.measured["uml"] = [{} if i == 2 else run for i, run in enumerate(whole.measured["uml"])]
+    fewer = next(row for row in whole.rows if row.cell.quantity == "rtt")
+    assert fewer.values == tuple(value for i, value in enumerate(rtt.values) if i != 2)
+    assert fewer.reference == tuple(value for i, value in enumerate(rtt.reference) if i != 2)
 
 
 def test_until_decided(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:

@@ -26,6 +26,7 @@ class Row:
     empty where nothing could be measured (no flow of the class was done, say).
     `paired` says that the trials belong together one by one, because both back ends
     ran the same buffer and delay; `observed` that the reference is one observation.
+    `runs` says how many valid runs the back end with fewer of them had.
     """
 
     cell: Cell
@@ -34,6 +35,7 @@ class Row:
     reference: tuple[float, ...]
     paired: bool = False
     observed: bool = False
+    runs: int = LEAST_TRIALS
 
     @cached_property
     def apart(self) -> Difference | None:
@@ -59,15 +61,20 @@ class Row:
         """
         if self.apart is not None:
             return self.apart.verdict(self.limit)
-        one_sided = max(len(self.values), len(self.reference)) >= LEAST_TRIALS
-        return Verdict.DIFFER if one_sided else Verdict.UNDECIDED
+        return Verdict.UNDECIDED if self._missing_trials else Verdict.DIFFER
 
     @property
     def more_trials(self) -> int | None:
         """How many more trials would decide; zero if it is decided, None if too many would."""
         if self.apart is not None:
             return self.apart.more_trials(self.limit)
-        return max(0, LEAST_TRIALS - max(len(self.values), len(self.reference)))
+        return self._missing_trials
+
+    @property
+    def _missing_trials(self) -> int:
+        """How many more trials are needed until a side without a value says something."""
+        measured = max(len(self.values), len(self.reference))
+        return max(0, LEAST_TRIALS - min(measured, self.runs))
 
 
 @dataclass(frozen=True)
@@ -96,14 +103,28 @@ class Counts:
         return f"{self.agree} agree, {self.differ} differ, {self.undecided} undecided"
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A run that says of itself that it isn't to be trusted, and why."""
+
+    backend: str
+    trial: int
+    seed: int
+    reason: str
+
+    def __str__(self) -> str:
+        """In a sentence."""
+        return f"Left out: {self.backend}, trial {self.trial}, seed {self.seed}: {self.reason}"
+
+
 @dataclass
 class Comparison:
     """A scenario on several back ends.
 
-    `measured` holds for each back end the cells of every trial; `engines` what
-    computed. `varied` says that the seeds make no difference, so that the trials
-    differ in buffer and delay instead. `conditions` is the scenario in a line, and
-    `cpu_s` the processor time of all runs of each back end.
+    `measured` holds for each back end the cells of every trial, none for the runs that are
+    `left_out` because they are invalid; `engines` what computed. `varied` says that the seeds
+    make no difference, so that the trials differ in buffer and delay instead. `conditions` is
+    the scenario in a line, and `cpu_s` the processor time of all runs of each back end.
     """
 
     name: str
@@ -111,8 +132,9 @@ class Comparison:
     scenario: Mapping[str, Any]
     groups: tuple[str, ...]
     engines: Mapping[str, str]
-    measured: Mapping[str, Sequence[Measured]]
+    measured: dict[str, list[Measured]]
     varied: bool = False
+    left_out: Sequence[LeftOut] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     cpu_s: Mapping[str, float] = field(default_factory=dict)
 
@@ -135,7 +157,7 @@ class Comparison:
         """The trials that show whether seeds make a difference; an observation has one outcome."""
         repeatable = [name for name in self.backends if not _is_observed(name)]
         known = self.reference in repeatable or not repeatable
-        return self.measured[self.reference if known else repeatable[0]]
+        return [run for run in self.measured[self.reference if known else repeatable[0]] if run]
 
     @property
     def trials(self) -> int:
@@ -152,22 +174,23 @@ class Comparison:
     @property
     def rows(self) -> list[Row]:
         """Every cell of every back end but the reference."""
-        return [
-            Row(
-                cell,
-                backend,
-                self._values(backend, cell),
-                self._values(self.reference, cell),
-                paired=self.varied,
-                observed=_is_observed(self.reference),
-            )
-            for cell in self.cells
-            for backend in self.backends
-            if backend != self.reference
-        ]
+        others = [backend for backend in self.backends if backend != self.reference]
+        return [self._row(cell, backend) for cell in self.cells for backend in others]
 
-    def _values(self, backend: str, cell: Cell) -> tuple[float, ...]:
-        return tuple(run[cell] for run in self.measured[backend] if cell in run)
+    def _row(self, cell: Cell, backend: str) -> Row:
+        ours, theirs = self.measured[backend], self.measured[self.reference]
+        if self.varied:  # the trials belong together, so one that is left out takes its partner
+            valid = [pair for pair in zip(ours, theirs, strict=True) if all(pair)]
+            ours, theirs = [pair[0] for pair in valid], [pair[1] for pair in valid]
+        return Row(
+            cell,
+            backend,
+            tuple(run[cell] for run in ours if cell in run),
+            tuple(run[cell] for run in theirs if cell in run),
+            paired=self.varied,
+            observed=_is_observed(self.reference),
+            runs=min(sum(map(bool, self.measured[name])) for name in (backend, self.reference)),
+        )
 
     @property
     def counts(self) -> Counts:

@@ -42,8 +42,8 @@ def compare(
     slightly other buffers and delays), and then more often until every quantity is decided,
     `max_trials` is reached, or no practicable number of trials would decide the rest.
     Runs, figure and page go into the directory `out`; a run that is there isn't run
-    again. Raises InputError for bad input or a back end that can't
-    run here.
+    again. Invalid runs are named and left out, and the next call runs them again.
+    Raises InputError for bad input or a back end that can't run here.
     """
     most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
     _check(backends, trials, most)
@@ -62,6 +62,7 @@ def compare(
         groups=first.groups,
         engines={engine.label: engine.backend.engine for engine in engines},
         measured=made.measured,
+        left_out=made.left_out,
         cpu_s=made.cpu_s,
     )
     made.more(2, most)

@@ -142,3 +142,5 @@ def _details(comparison: Comparison) -> Iterator[str]:
         cells += [f"**{verdict(row)}**" if row.verdict is Verdict.DIFFER else verdict(row)]
         yield f"| {' | '.join(cells)} |"
     yield ""
+    for run in comparison.left_out:
+        yield f"{_plain(str(run))}\n"

@@ -66,6 +66,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     )
     yield from _aligned([head, *(_cells(row) for row in comparison.rows)])
     yield ""
+    yield from map(str, comparison.left_out)
     yield summary(comparison.counts, reference)
     if remedy := _remedy(comparison):
         yield remedy

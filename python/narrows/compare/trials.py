@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.backends import Backend
+from narrows.compare.judge import LeftOut
 from narrows.compare.quantities import Measured, measure
 from narrows.compare.vary import varied
 from narrows.execute import Job, Pool, State, StoreCache, Watcher
@@ -33,7 +34,10 @@ class Engine:
 
 
 class Trials:
-    """Runs trials of all back ends; what is in `directory` already isn't run again."""
+    """Runs trials of all back ends; what is in `directory` already isn't run again.
+
+    A run that is invalid measures nothing, and is run again by the next comparison.
+    """
 
     def __init__(
         self, engines: Sequence[Engine], directory: Path, watcher: Watcher | None = None
@@ -42,6 +46,8 @@ class Trials:
         create_store(directory / RUNS)
         self._store = RunStore(directory / RUNS)
         self._varied = False
+        self._drawn: dict[str, Trial] = {}
+        self.left_out: list[LeftOut] = []
         self.measured: dict[str, list[Measured]] = {engine.label: [] for engine in engines}
         self.cpu_s: dict[str, float] = {engine.label: 0.0 for engine in engines}
 
@@ -50,28 +56,43 @@ class Trials:
         self._varied = True
         for found in self.measured.values():
             del found[1:]
+        self.left_out[:] = [out for out in self.left_out if out.trial == 1]
 
     def more(self, count: int, most: int) -> None:
         """Adds `count` trials to every back end; there will be `most` at most."""
         done = len(self.measured[self._engines[0].label])
         jobs = [(e, self._job(e, done + i)) for i in range(count) for e in self._engines]
+        self._forget_invalid([job.key for _, job in jobs])
         cache = StoreCache(self._store, strict=True, without=UNREAD)
         try:
             Pool([job for _, job in jobs], cache).run(self._heard(done, count, most))
         except OSError as error:
             raise unwritable(error, self._directory) from error
         for engine, job in jobs:
-            stored = self._store.stored(job.trial)
-            found = measure(stored.scenario, stored.tables, stored.info, engine.plan.groups)
-            self.measured[engine.label].append(found)
-            self.cpu_s[engine.label] += stored.info.cpu_s
+            self.measured[engine.label].append(self._measured(engine, job))
+
+    def _measured(self, engine: Engine, job: Job) -> Measured:
+        """What a run measured; nothing, and a note, if it is invalid."""
+        stored = self._store.stored(job.trial)
+        self.cpu_s[engine.label] += stored.info.cpu_s
+        if stored.info.invalid is None:
+            self._drawn.setdefault(engine.label, job.trial)
+            return measure(stored.scenario, stored.tables, stored.info, engine.plan.groups)
+        trial = job.trial
+        out = LeftOut(engine.label, trial.number, trial.seed, stored.info.invalid)
+        self.left_out.append(out)
+        return {}
+
+    def _forget_invalid(self, keys: Sequence[str]) -> None:
+        """Removes invalid runs of an earlier comparison: the machine may have time now."""
+        for key in self._store.keys().intersection(keys):
+            if self._store.info(key).get("invalid") is not None:
+                self._store.discard(key)
 
     def drawn(self) -> dict[str, Mapping[str, pl.DataFrame]]:
-        """The tables of the first trial of each back end: what the figure is drawn from."""
-        return {
-            engine.label: self._store.stored(engine.plan.trials[0]).tables
-            for engine in self._engines
-        }
+        """The tables of the first valid trial of each back end: what the figure is drawn from."""
+        first = {e.label: self._drawn.get(e.label, e.plan.trials[0]) for e in self._engines}
+        return {label: self._store.stored(trial).tables for label, trial in first.items()}
 
     def _job(self, engine: Engine, index: int) -> Job:
         trial: Trial = engine.plan.trials[index]

@@ -24,6 +24,8 @@ def chanceless(trials: Sequence[Measured]) -> bool:
     has one result, which may hang on where exactly the buffer ends. (BBR draws
     where its gain cycle begins, which a short flow doesn't live to see.)
     """
+    if len(trials) < 2:
+        return False  # the others were invalid, so chance has a part
     first = trials[0]
     return all(
         run.keys() == first.keys()

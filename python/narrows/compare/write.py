@@ -77,6 +77,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "verdict": str(comparison.counts.verdict),
         **asdict(comparison.counts),
         "more_trials": comparison.more_trials,
+        "left_out": [asdict(out) for out in comparison.left_out],
         "cells": [_cell(row) for row in comparison.rows],
         "files": dict(comparison.files),
     }
