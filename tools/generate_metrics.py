@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from narrows.metrics.catalogue import CLASS, FLOW, PACKETS, RUN, WORKLOAD
+from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
 from narrows.metrics.metric import Metric
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "metrics.md"
@@ -25,11 +25,17 @@ PAGE = """{head}
 {run}
 | `invalid` | | | why the run isn't to be trusted, if so |
 
-A class of flows is an entry of the specification by its name, or else by its control. Its
+A class of flows is an entry of the specification by its name, or else by its control and,
+where flows of a control differ, by what differs: `cubic-20ms` and `cubic-80ms`. Its
 columns are named `bbr.share` and so on. The successive flows of a chain count as one flow,
 whose goodput is the mean of theirs.
 
 {of_class}
+
+A class that has transfers that end (flows with a size, or a workload other than `on_off`) has these,
+too. Of a workload those transfers count that began after the warm-up.
+
+{completion}
 
 ## `flows`: a row for each flow
 
@@ -68,6 +74,7 @@ def generate() -> str:
         head=HEAD,
         run=table((*RUN, PACKETS)),
         of_class=table(CLASS),
+        completion=table(COMPLETION),
         flow=table(FLOW),
         workload=table(WORKLOAD),
     )

@@ -127,6 +127,8 @@ def print_summary(result: Result) -> None:
     runs = result.summary["runs"]
     console.print(_title(result, runs), markup=False, highlight=False)
     console.print(_flow_table(runs))
+    if any(run.get("completions") for run in runs):
+        console.print(_completion_table(runs))
     for line in _link_lines(runs):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for run in runs:
@@ -185,6 +187,49 @@ def _flow_table(runs: Sequence[Entry]) -> Table:
     return table
 
 
+def _completion_table(runs: Sequence[Entry]) -> Table:
+    """Completion times of each class, and by size; means over the runs."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("transfers", no_wrap=True)
+    heads = ("done", "mean\ns", "p50\ns", "p95\ns", "p99\ns")
+    for head in (*heads, "slowdown\np50", "\np95", "\np99"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for label, cells in completion_rows(runs):
+        table.add_row(Text(label), *cells)
+    return table
+
+
+def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
+    """A row for each class that completes something, and one below for each range of sizes."""
+    from narrows.metrics.completions import SIZES
+
+    found = [entry for run in runs for entry in run.get("completions", ())]
+    for name in dict.fromkeys(entry["class"] for entry in found):
+        entries = [entry for entry in found if entry["class"] == name]
+        yield name, _completion_cells(entries, len(runs))
+        parts = [part for entry in entries for part in entry["by_size"]]
+        by_size = [(span, [part for part in parts if part["size"] == span.name]) for span in SIZES]
+        known = [(span, of_size) for span, of_size in by_size if of_size]
+        for span, of_size in known if len(known) > 1 else ():
+            yield f"  {span.title}", _completion_cells(of_size, len(runs))
+        unfinished = _mean(entry["unfinished"] for entry in entries)
+        if unfinished:
+            yield "  not finished", [f"{unfinished:.4g}", *[""] * 7]
+
+
+def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
+    times = ("mean", "p50", "p95", "p99")
+    return [
+        _cell(_sum(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
+        *(_cell(_mean(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
+        *(_cell(_mean(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
+    ]
+
+
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
     """A row for every flow: name, control and formatted cells, means over `runs`.
 
@@ -218,17 +263,25 @@ def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[
         _cell(_sum(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
         _cell(_mean(flow["rtt_ms"]["mean"] for flow in group), "{:.1f}"),
         _cell(_mean(flow["rtt_ms"]["p95"] for flow in group), "{:.1f}"),
-        _cell(_mean(flow["fct_s"] for flow in group), "{:.3f}"),
+        _cell(_mean(_completion_time(flow) for flow in group), "{:.3f}"),
     ]
     return label, str(group[0]["cca"]), cells
 
 
+def _completion_time(flow: Entry) -> float | None:
+    """Of a flow with a workload the mean of its transfers."""
+    seen = flow.get("workload")
+    found: float | None = flow["fct_s"] if seen is None else seen["completion_s"]["mean"]
+    return found
+
+
 def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
     """A line for every link, of which most paths have one, and one for losses elsewhere."""
-    yield _link_line("bottleneck", [run["bottleneck"] for run in runs])
+    rtt_ms = runs[0]["scenario"]["path"]["rtt_ns"] / 1e6
+    yield _link_line("bottleneck", [run["bottleneck"] for run in runs], rtt_ms)
     for number, link in enumerate(runs[0].get("links", ())):
         if number > 0:
-            yield _link_line(str(link["name"]), [run["links"][number] for run in runs])
+            yield _link_line(str(link["name"]), [run["links"][number] for run in runs], rtt_ms)
     if "losses" in runs[0]:
         yield _loss_line([run["losses"] for run in runs])
 
@@ -242,15 +295,20 @@ def _loss_line(losses: Sequence[Entry]) -> str:
     return f"path: loss {rate} % of the data ({queues} packets in queues, {elsewhere} elsewhere)"
 
 
-def _link_line(name: str, links: Sequence[Entry]) -> str:
+def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
+    """`rtt_ms` is the path's delay, which a bandwidth-delay product takes to leave."""
+
     def mean(get: Callable[[Entry], float | None]) -> float | None:
         return _mean(get(link) for link in links)
+
+    def queue(statistic: str) -> str:
+        found = mean(lambda b: b["queue_bdp"][statistic])
+        return f"{_cell(found, '{:.2f}')} BDP = {_cell(found, '{:.1f}', rtt_ms)} ms ({statistic})"
 
     return (
         f"{name}: utilization {_cell(mean(lambda b: b['utilization']), '{:.1f}', 100)} %"
         f", loss {_cell(mean(lambda b: b['loss_rate']), '{:.3f}', 100)} %"
-        f", queue {_cell(mean(lambda b: b['queue_bdp']['mean']), '{:.2f}')} BDP (mean)"
-        f", {_cell(mean(lambda b: b['queue_bdp']['p95']), '{:.2f}')} BDP (p95)"
+        f", queue {queue('mean')}, {queue('p95')}"
         f", {_cell(mean(lambda b: b['forwarded']), '{:,.0f}')} packets forwarded"
     )
 

@@ -101,8 +101,10 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
 def _case(experiment: Experiment) -> Case:
     """The specification as the only combination there is."""
     from narrows.metrics.expect import Case
+    from narrows.metrics.tables import columns_of
 
-    return Case(1, experiment.plan.name, values_in(experiment.loaded.text), experiment.plan.groups)
+    values = values_in(experiment.loaded.text)
+    return Case(1, experiment.plan.name, values, columns_of(experiment.plan))
 
 
 def execute(

@@ -112,7 +112,7 @@ def understood(
     )
     content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
     plan = planned(loaded, flows, info.digest)
-    summary = summarise(plan.trials[0].scenario, tables, info)
+    summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     result = RunResult(tables, info, files={FINDINGS: content})
     return Understood(loaded, plan, result, summary, findings)
 

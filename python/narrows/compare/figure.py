@@ -10,11 +10,12 @@ import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Tables
-from narrows.figures.model import Dash, Figure, Floats, Kind, Line, Panel, Stack
+from narrows.figures.looks import DASHES, Look
+from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
 from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
 
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
+QUEUE = Look("queue", "solid")
 
 
 def overlay(
@@ -33,12 +34,12 @@ def overlay(
     end_s = max(frames.end_s(found) for found in shown.values())
     window_s = window_of(scenario, end_s)
     classes = frames.flow_classes(scenario, groups)
-    everything = FlowClass("all flows", "queue", tuple(range(len(scenario["flows"]))), "solid")
+    everything = FlowClass("all flows", "queue", tuple(range(len(scenario["flows"]))), QUEUE)
     panels = [_goodput(shown, members, window_s) for members in classes]
     panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
     return Figure(
         f"{scenario['name']}: {' and '.join(order)}",
-        frames.conditions(scenario),
+        frames.conditions(scenario, groups),
         tuple(panels),
         "Goodput of each class of flows, queue, loss and smoothed RTT over time, "
         "one line for each back end.",
@@ -60,7 +61,7 @@ def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -
     lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         x, y = _received(tables["flow_samples"], members, window_s)
-        lines.append(_line(backend, place, members.cca, x, y, step=True))
+        lines.append(_line(backend, place, members.look.hue, x, y, step=True))
     title = f"Goodput of {members.label}, {1000 * window_s:g} ms windows"
     return Panel(TIME, "Mbit/s", tuple(lines), title)
 

@@ -60,6 +60,27 @@ QUANTITIES: Mapping[str, Quantity] = {
         Quantity(
             "completion_time", "completion time", "s", 1.0, 3, "10 %", lambda ref: 0.1 * abs(ref)
         ),
+        *(
+            Quantity(
+                f"completion_{name}",
+                f"{words} of the completion times",
+                "s",
+                1.0,
+                3,
+                "15 %",
+                lambda ref: 0.15 * abs(ref),
+            )
+            for name, words in (("p50", "median"), ("p95", "95th percentile"))
+        ),
+        Quantity(
+            "slowdown",
+            "median slowdown of transfers",
+            "",
+            1.0,
+            3,
+            "15 %",
+            lambda ref: 0.15 * abs(ref),
+        ),
         Quantity(
             "drop_rate", "packets dropped at the queue", "%", 100.0, 3, "20 % or 0.2 points", _rate
         ),
@@ -131,7 +152,7 @@ class _Run:
         self, scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]
     ) -> None:
         self.scenario, self.tables, self.end_s = scenario, tables, info.end_s
-        self.summary = summarise(scenario, tables, info)
+        self.summary = summarise(scenario, tables, info, groups)
         self.warmup_s = scenario["run"]["warmup_ns"] / 1e9
         self.classes = list(dict.fromkeys(groups))
         self.groups = groups
@@ -151,9 +172,24 @@ class _Run:
             values["completion_time"] = _mean(entry["fct_s"] for entry in entries)
         else:
             values["goodput"] = _mean(entry["goodput_mbps"] for entry in entries)
+            values |= self._completions(group)
         if self.endless and group != self.classes[-1]:
             values["share"] = _sum(entry["share"] for entry in entries)
         return {Cell(name, group): value for name, value in values.items() if value is not None}
+
+    def _completions(self, group: str) -> dict[str, float | None]:
+        """Of a workload whose transfers end."""
+        parts = self.summary.get("completions", ())
+        found = next((part for part in parts if part["class"] == group), None)
+        if found is None:
+            return {}
+        times, slowdown = found["completion_s"], found["slowdown"]
+        return {
+            "completion_time": times["mean"],
+            "completion_p50": times["p50"],
+            "completion_p95": times["p95"],
+            "slowdown": slowdown["p50"],
+        }
 
     def mark_rate(self) -> float | None:
         """Packets marked of all that arrived; nothing where no flow can be marked."""

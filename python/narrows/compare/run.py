@@ -57,7 +57,7 @@ def compare(
     made = Trials(engines, directory, watcher)
     comparison = Comparison(
         name=first.name,
-        conditions=frames.conditions(scenario),
+        conditions=frames.conditions(scenario, first.groups),
         scenario=scenario,
         groups=first.groups,
         engines={engine.label: engine.backend.engine for engine in engines},

@@ -91,7 +91,7 @@ def understood(
         conditions={"files": [Path(file).name for file in files]},
     )
     plan = planned(loaded, flows, info.digest)
-    summary = summarise(plan.trials[0].scenario, tables, info)
+    summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     return Understood(loaded, plan, RunResult(tables, info), summary)
 
 

@@ -53,6 +53,18 @@ CATALOGUE = {
         Entry("box", "sweep", "quartiles of a metric over an axis"),
         Entry("cdf", "sweep", "distribution of a metric over flows", table="flows"),
         Entry(
+            "completion_times",
+            "sweep",
+            "distribution of completion times of all transfers",
+            table="transfers",
+        ),
+        Entry(
+            "slowdown",
+            "sweep",
+            "slowdown of transfers by their size: median and 99th percentile",
+            table="transfers",
+        ),
+        Entry(
             "timeline",
             "run",
             "throughput and RTT of each class of flows, queue and loss of the bottleneck",
@@ -62,6 +74,11 @@ CATALOGUE = {
             "sequence",
             "run",
             "time-sequence graph of captured flows: data, retransmissions, ACKs, SACKs, window",
+        ),
+        Entry(
+            "completions",
+            "run",
+            "distribution of completion times of each class, and their slowdown by size",
         ),
         Entry("internals", "run", "the named internals of each control"),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,8 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from narrows.figures.model import Dash, Floats, Line, Span
+from narrows.figures.looks import Look, control_of, looks, words
+from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
+from narrows.spec.classes import classes
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Scenario: TypeAlias = Mapping[str, Any]
@@ -24,8 +25,6 @@ ROW_IN = 1.55
 MOST_FLOWS = 8
 """More flows than this make panels that nobody can read."""
 
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
-
 NO_INTERNALS = pl.DataFrame(
     schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
 )
@@ -36,36 +35,36 @@ MTU_BYTES = 1500
 
 @dataclass(frozen=True, slots=True)
 class FlowClass:
-    """Flows that are shown as one: a name, a congestion control, the ids.
-
-    Classes of the same control share its colour and differ in the dash.
-    """
+    """Flows that are shown as one: a name, a congestion control, the ids, and the look."""
 
     label: str
     cca: str
     flows: tuple[int, ...]
-    dash: Dash
+    look: Look
 
 
 def flow_classes(scenario: Scenario, groups: Groups = None) -> list[FlowClass]:
     """The classes of a run in the order of their first flows.
 
     `groups` names the class of every flow by id (as a plan and a result do);
-    without it, the flows of each congestion control are a class. Flows of one
+    without it, flows of a congestion control that are alike are a class. Flows of one
     group with different controls are different classes.
     """
     ccas = [str(flow["cca"]) for flow in scenario["flows"]]
-    named = list(groups) if groups is not None else ccas
+    named = list(groups) if groups is not None else classes(scenario, ccas)
     members: dict[tuple[str, str], list[int]] = {}
     for flow, key in enumerate(zip(named, ccas, strict=True)):
         members.setdefault(key, []).append(flow)
-    seen: Counter[str] = Counter()
-    classes = []
-    for (group, cca), flows in members.items():
-        label = name(cca) if group == cca else f"{group} ({name(cca)})"
-        classes.append(FlowClass(label, cca, tuple(flows), DASHES[seen[cca] % len(DASHES)]))
-        seen[cca] += 1
-    return classes
+    shown = looks([cca for _, cca in members])
+    return [
+        FlowClass(_label(group, cca), cca, tuple(flows), look)
+        for ((group, cca), flows), look in zip(members.items(), shown, strict=True)
+    ]
+
+
+def _label(group: str, cca: str) -> str:
+    """A class that is named after its control, or a name of its own with the control."""
+    return words(group) if control_of(group) == cca else f"{group} ({name(cca)})"
 
 
 def rate_mbps(scenario: Scenario) -> float:
@@ -85,14 +84,26 @@ def buffer_bytes(scenario: Scenario) -> float:
     return float(limit["bytes"]) if "bytes" in limit else float(limit["packets"] * MTU_BYTES)
 
 
-def conditions(scenario: Scenario) -> str:
+def conditions(scenario: Scenario, groups: Groups = None) -> str:
     """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"."""
-    ccas = [str(flow["cca"]) for flow in scenario["flows"]]
-    flows = " + ".join(f"{ccas.count(cca)} {name(cca)}" for cca in dict.fromkeys(ccas))
-    rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
     room = buffer_bytes(scenario) / bdp_bytes(scenario) if bdp_bytes(scenario) else 0.0
-    path = f"{rate_mbps(scenario):g} Mbit/s, {rtt_ms:g} ms, buffer {room:.3g} BDP"
-    return f"{flows}, {path}{_queue(scenario)}"
+    path = f"{rate_mbps(scenario):g} Mbit/s, {_delays(scenario)}, buffer {room:.3g} BDP"
+    return f"{flows_in_words(scenario, groups)}, {path}{_queue(scenario)}"
+
+
+def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:
+    """How many flows of which kind, such as "2 BBR + 2 CUBIC" or "1 web (CUBIC) + 1 BBR"."""
+    found = flow_classes(scenario, groups)
+    return " + ".join(f"{len(m.flows)} {m.label.replace(', ', ' ')}" for m in found)
+
+
+def _delays(scenario: Scenario) -> str:
+    """The two-way delays of the flows: one, or the least and the greatest."""
+    own = [flow["rtt_ns"] for flow in scenario["flows"]]
+    path_ns = scenario["path"]["rtt_ns"]
+    known = sorted({path_ns if rtt is None else rtt for rtt in own} or {path_ns})
+    ends = [f"{rtt / 1e6:g}" for rtt in (known if len(known) == 1 else (known[0], known[-1]))]
+    return f"{' to '.join(ends)} ms"
 
 
 def _queue(scenario: Scenario) -> str:

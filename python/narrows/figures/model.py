@@ -29,7 +29,8 @@ class Line:
     """Values over x. Missing ones are NaN and leave a gap.
 
     `colour` is a key of `narrows.figures.palette`, never a colour itself. A
-    `step` holds each value until the next x; `points` aren't joined. `low` and
+    `step` holds each value until the next x; `points` aren't joined; with a
+    `marker` they are few and large, and may have a spread. `low` and
     `high` are a spread: error bars, or a band if `band`. With `fill`, the area
     down to zero is tinted. Lines with the same entry share it in the legend.
     """

@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any
 
 from narrows.metrics.bottleneck import QUEUE_STATISTICS
+from narrows.metrics.completions import SIZES, SLOWDOWNS, STATISTICS, SizeRange
 from narrows.metrics.convergence import of_run
 from narrows.metrics.fairness import jain, rtt_bias
 from narrows.metrics.flows import RTT_STATISTICS, slowdown
 from narrows.metrics.metric import (
     Better,
+    Entry,
     FlowFacts,
     Metric,
     Reader,
@@ -27,7 +29,6 @@ from narrows.metrics.metric import (
     total,
     two_way_ms,
 )
-from narrows.metrics.workloads import STATISTICS
 
 
 def _buffer_bdp(run: RunFacts) -> float | None:
@@ -52,6 +53,15 @@ def _queue(name: str) -> Metric:
         "in bandwidth-delay products of its rate and the path's two-way delay",
         lambda run: run.entry["bottleneck"]["queue_bdp"][name], better="less",
     )  # fmt: skip
+
+
+def _queue_ms(name: str) -> Metric:
+    def read(run: RunFacts) -> float | None:
+        value = run.entry["bottleneck"]["queue_bdp"][name]
+        return None if value is None else float(value * run.path["rtt_ns"] / 1e6)
+
+    meaning = f"{_statistic(name)} of the same as time: the backlog at the rate of the bottleneck"
+    return Metric(f"queue_{name}_ms", f"queue {name}", "ms", meaning, read, better="less")
 
 
 def _statistic(name: str) -> str:
@@ -91,6 +101,7 @@ RUN: tuple[Metric, ...] = (
     Metric("forwarded", "forwarded", "packets", "packets that left the bottleneck",
            _bottleneck("forwarded"), whole=True),
     *(_queue(name) for name in QUEUE_STATISTICS),
+    *(_queue_ms(name) for name in QUEUE_STATISTICS),
 )  # fmt: skip
 """Columns of `summary`, a row for each run; `CLASS` and `packets` follow."""
 
@@ -126,6 +137,12 @@ def _delay(name: str) -> Metric:
     return Metric(f"delay_{name}_ms", f"delay {name}", "ms", meaning, read, "less")
 
 
+def _completion_time(flow: FlowFacts) -> float | None:
+    seen = flow.entry.get("workload")
+    found: float | None = flow.entry["fct_s"] if seen is None else seen["completion_s"]["mean"]
+    return found
+
+
 def _slowdown(flow: FlowFacts) -> float | None:
     entry = flow.entry
     size = (entry["goodput_mbps"] or 0.0) * (entry["fct_s"] or 0.0) * 1e6 / 8
@@ -141,8 +158,9 @@ FLOW: tuple[Metric, ...] = (
     Metric("retransmits", "retransmits", "packets", "packets sent again",
            _plain("retransmits"), "less", whole=True),
     Metric("fct_s", "fct", "s",
-           "completion time, from connecting to the last acknowledgement; "
-           "empty for a flow that isn't done", _plain("fct_s"), "less"),
+           "completion time, from connecting to the last acknowledgement; of a flow with a "
+           "workload the mean of its transfers; empty for a flow that isn't done",
+           _completion_time, "less"),
     Metric("share", "share", "", "part of all payload that arrived",
            _plain("share"), "more", part=True),
     *(_rtt(name) for name in RTT_STATISTICS),
@@ -227,7 +245,40 @@ WORKLOAD: tuple[Metric, ...] = (
 )  # fmt: skip
 """Columns of `flows` for flows with a workload, after its kind in `workload`."""
 
-_ALL = {metric.name: metric for metric in (*WORKLOAD, *FLOW, *CLASS, *RUN, PACKETS)}
+
+def _of_transfers(place: str, name: str) -> Reader:
+    return lambda found: found[place][name]
+
+
+def _of_size(span: SizeRange, name: str) -> Reader:
+    def read(found: Entry) -> float | None:
+        parts = (part for part in found["by_size"] if part["size"] == span.name)
+        part = next(parts, None)
+        return None if part is None else part["slowdown"][name]
+
+    return read
+
+
+COMPLETION: tuple[Metric, ...] = (
+    Metric("completed", "completed", "", "transfers completed",
+           lambda found: found["completed"], "more", whole=True),
+    Metric("unfinished", "unfinished", "",
+           "transfers that had begun and weren't done at the end, which the times leave out; "
+           "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
+    *(Metric(f"completion_{name}_s", f"completion {name}", "s",
+             f"{_statistic(name)} of the completion times of all its transfers",
+             _of_transfers("completion_s", name), "less") for name in STATISTICS),
+    *(Metric(f"slowdown_{name}", f"slowdown {name}", "",
+             f"{_statistic(name)} of the slowdown of all its transfers",
+             _of_transfers("slowdown", name), "less") for name in SLOWDOWNS),
+    *(Metric(f"slowdown_{name}_{span.name}", f"slowdown {name}, {span.title}", "",
+             f"{_statistic(name)} of the slowdown of its transfers of {span.title}; "
+             "empty without any", _of_size(span, name), "less")
+      for span in SIZES for name in ("p50", "p99")),
+)  # fmt: skip
+"""Columns of `summary` for each class that has transfers that end, after those of `CLASS`."""
+
+_ALL = {metric.name: metric for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS, *RUN, PACKETS)}
 
 
 def find(column: str) -> Metric | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
 from narrows.metrics.intervals import half_width, mean
-from narrows.metrics.tables import summary_columns
 from narrows.spec import Expect, same_value, spelled
 from narrows.spec.suggest import one_of
 
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """One combination: its number, what it is called, its values by place, its classes."""
+    """One combination: its number, what it is called, its values by place, its metrics."""
 
     number: int
     label: str
     values: Mapping[str, object]
-    classes: Sequence[str]
+    columns: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def applicable(expected: Sequence[Expect], cases: Sequence[Case]) -> None:
     """Raises InputError for an expectation that no combination could ever be held to."""
     columns: dict[str, None] = {}
     for case in cases:
-        columns.update(dict.fromkeys(summary_columns(case.classes)))
+        columns.update(dict.fromkeys(case.columns))
     places = {place for case in cases for place in case.values}
     for index, one in enumerate(expected):
         place = f"expect[{index}]"
@@ -96,7 +95,7 @@ def _keeps(one: Expect, value: float) -> bool:
 
 
 def _applies(one: Expect, case: Case) -> bool:
-    if one.metric not in summary_columns(case.classes):
+    if one.metric not in case.columns:
         return False
     for written, wanted in one.where.items():
         options = wanted if isinstance(wanted, list) else [wanted]

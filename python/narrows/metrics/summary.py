@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.metrics.bottleneck import bottleneck_summary, link_summaries
 from narrows.metrics.catalogue import RUN
+from narrows.metrics.completions import completion_summaries
 from narrows.metrics.flows import flow_summaries
 from narrows.metrics.losses import loss_summary
 
@@ -17,20 +18,26 @@ if TYPE_CHECKING:
 
 
 def summarise(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], info: RunInfo
+    scenario: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    info: RunInfo,
+    groups: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """A run in numbers, from the warm-up on; None is a value that can't be known.
 
+    `groups` names the class of every flow by id, by default its control.
     `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
     `narrows.metrics.bottleneck`, and so is `links`, there if there are several;
     `losses`, there if packets can be lost elsewhere than at the bottleneck, in
-    `narrows.metrics.losses`;
+    `narrows.metrics.losses`; `completions`, there if flows or transfers can end, in
+    `narrows.metrics.completions`;
     `perf` covers the whole run. `invalid`, there only if the run is, says why it is
     not to be trusted. What is measured besides, such as `convergence_s`, is declared in
     `narrows.metrics.catalogue`.
     """
     links = link_summaries(scenario, tables, info.end_s)
     losses = loss_summary(scenario, tables, info.end_s)
+    completions = completion_summaries(scenario, tables, groups)
     return {
         "scenario": dict(scenario),
         "backend": info.backend,
@@ -39,6 +46,7 @@ def summarise(
         "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
         **{m.name: m.measure(scenario, tables, info.end_s) for m in RUN if m.measure is not None},
         **({"links": links} if links else {}),
+        **({"completions": completions} if completions else {}),
         **({} if losses is None else {"losses": losses}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),

@@ -8,22 +8,38 @@ one, whose goodput is the mean of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from narrows.metrics.catalogue import CLASS, FLOW, PACKETS, RUN, WORKLOAD, find
+from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD, find
+from narrows.metrics.completions import completing
 from narrows.metrics.metric import Entry, FlowFacts, RunFacts, by_their_names
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.plan import Plan
+
 _TEXTS = ("name", "class", "cca", "invalid", "workload")
 
 
-def summary_columns(groups: Sequence[str]) -> list[str]:
-    """The numbers in `summary` for a run with these classes of flows."""
-    classes = [f"{name}.{metric.name}" for name in dict.fromkeys(groups) for metric in CLASS]
+def summary_columns(groups: Sequence[str], completing: Collection[str] = ()) -> list[str]:
+    """The numbers in `summary` for a run with these classes of flows.
+
+    `completing` are those that have transfers that end (`narrows.metrics.completions`).
+    """
+    classes = [
+        f"{name}.{metric.name}"
+        for name in dict.fromkeys(groups)
+        for metric in (*CLASS, *(COMPLETION if name in completing else ()))
+    ]
     return [*(metric.name for metric in RUN), *classes, PACKETS.name]
+
+
+def columns_of(plan: Plan) -> list[str]:
+    """The numbers in `summary` for the runs of a plan."""
+    scenario = plan.trials[0].scenario
+    return summary_columns(plan.groups, completing(scenario, plan.groups))
 
 
 def summary_tables(entry: Entry, groups: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -41,11 +57,22 @@ def _summary(
 ) -> dict[str, Any]:
     """The run, then each class in the order of the flows."""
     facts = RunFacts(entry, rows)
+    completions = {found["class"]: found for found in entry.get("completions", ())}
     row = {metric.name: metric.read(facts) for metric in RUN}
     for name in dict.fromkeys(classes.values()):
         members = [flow for flow in rows if flow["class"] == name]
         row |= {f"{name}.{metric.name}": metric.read(members) for metric in CLASS}
+        row |= _completions(name, completions.get(name))
     return {**row, PACKETS.name: PACKETS.read(facts), "invalid": entry.get("invalid")}
+
+
+def _completions(name: str, found: Entry | None) -> dict[str, Any]:
+    """Of all transfers of a class; the two means are those of its flows otherwise."""
+    if found is None:
+        return {}
+    row = {f"{name}.{metric.name}": metric.read(found) for metric in COMPLETION}
+    means = {"fct_s": found["completion_s"]["mean"], "slowdown": found["slowdown"]["mean"]}
+    return {f"{name}.{metric}": value for metric, value in means.items()} | row
 
 
 def _flow(facts: FlowFacts, classes: Mapping[str, str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-STATISTICS = ("mean", "p50", "p95", "p99", "max")
+from narrows.metrics.completions import STATISTICS, statistics
 
 
 def workload_summary(
@@ -24,25 +24,13 @@ def workload_summary(
     summary = {
         "kind": flow["workload"]["kind"],
         "completed": counted.height,
-        "completion_s": {name: _statistic(counted["fct_s"], name) for name in STATISTICS},
+        "completion_s": statistics(counted["fct_s"], STATISTICS),
         "mean_bytes": counted["size_bytes"].mean(),
     }
     if summary["kind"] == "video":
         summary |= {name: _growth(internals, name, warmup_s) for name in ("stalls", "stalled_s")}
         summary["startup_s"] = _last(internals, "startup_s")
     return summary
-
-
-def _statistic(values: pl.Series, name: str) -> float | None:
-    """A percentile is the least value that this share of the values doesn't exceed."""
-    if values.is_empty():
-        return None
-    if name == "mean":
-        return float(values.mean())  # type: ignore[arg-type]
-    if name == "max":
-        return float(values.max())  # type: ignore[arg-type]
-    rank = -(-int(name.removeprefix("p")) * len(values) // 100)
-    return float(values.sort()[max(rank, 1) - 1])
 
 
 def _last(internals: pl.DataFrame, name: str) -> float | None:

@@ -19,6 +19,9 @@ from narrows import figures
 from narrows.figures import frames, interactive
 from narrows.figures.frames import Scenario, Tables
 from narrows.figures.palette import colour, name
+from narrows.metrics.completions import SIZES
+from narrows.report.conditions import conditions
+from narrows.report.numbers import cards, number, percent
 
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
@@ -91,15 +94,16 @@ def render(study: Study) -> str:
         .get_template("report.html.jinja")
         .render(
             study=study,
-            conditions=_conditions(study.runs[0].scenario),
-            subtitle=frames.conditions(study.runs[0].scenario),
-            cards=_cards(study.runs),
+            conditions=conditions(study.runs[0].scenario, study.groups),
+            subtitle=frames.conditions(study.runs[0].scenario, study.groups),
+            cards=cards(study.runs, study.groups),
             drawn=drawn,
             thinned=any(
                 plot.thinned for run in drawn for d in run["drawings"] for plot in d["plots"]
             ),
             plotly=plotly_js() if drawn else "",
             most_flows=MOST_FLOWS,
+            sizes={span.name: span.title for span in SIZES},
         )
     )
 
@@ -136,20 +140,6 @@ def environment(*packages: str) -> jinja2.Environment:
     return environment
 
 
-def number(value: float | int | None, digits: int = 3) -> str:
-    """A number for a table: `digits` significant ones, a dash for none."""
-    if value is None or value != value:
-        return "\N{EN DASH}"
-    if isinstance(value, int) or abs(value) >= 10**digits:
-        return f"{value:,.0f}".replace(",", "\N{THIN SPACE}")
-    return f"{value:#.{digits}g}".rstrip(".")
-
-
-def percent(value: float | None) -> str:
-    """A fraction in percent with its sign, with a dash for none."""
-    return "\N{EN DASH}" if value is None else f"{number(100 * value)} %"
-
-
 def _drawings(run: Run, study: Study) -> dict[str, Any]:
     described = [
         figures.describe(entry.name, run.scenario, run.tables, study.groups)
@@ -165,79 +155,3 @@ def _drawings(run: Run, study: Study) -> dict[str, Any]:
         ],
         "thinned": any(plot.thinned for own in plots for plot in own),
     }
-
-
-def _cards(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """The few numbers that come first: means over the runs."""
-    bottlenecks = [run.summary["bottleneck"] for run in runs]
-    flows = [flow for run in runs for flow in run.summary["flows"]]
-    cards = [
-        ("utilization", percent(_mean([b["utilization"] for b in bottlenecks]))),
-        ("loss", percent(_mean([b["loss_rate"] for b in bottlenecks]))),
-        ("mean queue", f"{number(_mean([b['queue_bdp']['mean'] for b in bottlenecks]))} BDP"),
-    ]
-    losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
-    if losses:
-        cards.insert(2, ("loss on the path", percent(_mean(losses))))
-    for cca in dict.fromkeys(str(flow["cca"]) for flow in flows):
-        shares = [
-            flow["share"] for flow in flows if flow["cca"] == cca and flow["share"] is not None
-        ]
-        if shares:
-            cards.append((f"share of {name(cca)}", percent(sum(shares) / len(runs))))
-    return cards
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _conditions(scenario: Scenario) -> list[tuple[str, str]]:
-    path, host, run = scenario["path"], scenario["host"], scenario["run"]
-    room = path["buffer"]
-    in_bdp = f"{number(frames.buffer_bytes(scenario) / frames.bdp_bytes(scenario))} BDP"
-    size = (
-        f"{number(room['bytes'])} bytes"
-        if "bytes" in room
-        else f"{number(room['packets'])} packets"
-    )
-    return [
-        ("Rate", f"{frames.rate_mbps(scenario):g} Mbit/s"),
-        ("Two-way delay", f"{path['rtt_ns'] / 1e6:g} ms"),
-        ("Buffer", f"{size} = {in_bdp}"),
-        ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
-        ("Queue discipline", str(path["queue"]["kind"])),
-        *_elements(path),
-        ("Random loss", f"{path['loss']:g}"),
-        ("Flows", _flows(scenario)),
-        ("Hosts", f"{host['profile']}, socket buffers {host['socket_buffers']}"),
-        (
-            "Duration",
-            f"{run['duration_ns'] / 1e9:g} s, summaries from {run['warmup_ns'] / 1e9:g} s on",
-        ),
-        ("Sample interval", f"{run['sample_interval_ns'] / 1e6:g} ms"),
-    ]
-
-
-def _elements(path: Scenario) -> list[tuple[str, str]]:
-    """What a path has beyond a link of constant rate; nothing for most.
-
-    Results of earlier versions say nothing of it.
-    """
-    rows = []
-    service = path.get("service", {"kind": "constant"})["kind"]
-    if service != "constant":
-        rows.append(("Service", str(service)))
-    more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
-    for link in more:
-        kinds = f"{link['queue']['kind']}, {link['service']['kind']}"
-        rows.append((f"Link {link['name']}", f"{link['rate_bps'] / 1e6:g} Mbit/s, {kinds}"))
-    kinds = ", ".join(f"{one['kind']} ({one['direction']})" for one in path.get("impairments", ()))
-    return [*rows, ("Impairments", kinds)] if kinds else rows
-
-
-def _flows(scenario: Scenario) -> str:
-    starts = sorted({flow["start_ns"] / 1e9 for flow in scenario["flows"]})
-    when = f"at {starts[0]:g} s" if len(starts) == 1 else f"from {starts[0]:g} to {starts[-1]:g} s"
-    return f"{frames.conditions(scenario).split(',')[0]}, started {when}"

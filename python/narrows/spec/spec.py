@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from narrows.spec.classes import classes
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ class Spec:
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The class of each flow by id: the entry's name, or else its control."""
-        return tuple(self._output.groups)
+        """The class of each flow by id: the entry's name, or its control and what differs."""
+        return classes(self.scenario, self._output.groups)
 
     @cached_property
     def scenario(self) -> Scenario:

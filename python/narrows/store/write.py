@@ -158,7 +158,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
-    """Every flow of every run as a row, with `rtt_ms` spread over columns."""
+    """Every flow of every run as a row, with what has parts spread over columns."""
     rows = [
         {"trial": trial, "seed": run["seed"], **_flat(flow)}
         for trial, run in enumerate(runs, start=1)
@@ -172,5 +172,16 @@ def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:
-    rtt = {f"rtt_{name}_ms": value for name, value in flow["rtt_ms"].items()}
-    return {name: value for name, value in flow.items() if name != "rtt_ms"} | rtt
+    plain = {name: value for name, value in flow.items() if name not in ("rtt_ms", "workload")}
+    return plain | _spread("rtt", "ms", flow["rtt_ms"]) | _workload(flow.get("workload", {}))
+
+
+def _workload(seen: Mapping[str, Any]) -> dict[str, Any]:
+    """What an application saw; its kind is called as in the table `flows`."""
+    times = _spread("completion", "s", seen.get("completion_s", {}))
+    rest = {("workload" if name == "kind" else name): value for name, value in seen.items()}
+    return {name: value for name, value in rest.items() if name != "completion_s"} | times
+
+
+def _spread(quantity: str, unit: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{quantity}_{name}_{unit}": value for name, value in values.items()}

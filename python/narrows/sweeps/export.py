@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     Kinds = dict[str, pl.DataType]
 
 FORMATS = ("csv", "parquet", "json")
+TRANSFERS, COMPLETIONS = "transfers", "completions"
+"""What is made of the completions of a run: each transfer with its class and its slowdown."""
 _CHUNK = 256
 """Runs that are in memory at once."""
 
@@ -127,19 +129,45 @@ def _series(store: Store, table: str) -> Iterator[_Part]:
         runs = store.study_runs(stem).filter(pl.col("run").is_in(sorted(present)))
         for index, key in enumerate(runs["run"]):
             names = store.tables_of(key)
+            names |= {TRANSFERS} if COMPLETIONS in names else set()
             tables |= names
             if table in names:
                 count += 1
+                first = runs.slice(index, 1)
+                if table == TRANSFERS:
+                    yield _Part(first, _schema_of_transfers(), partial(_transfers, store, key))
+                    continue
                 schema = store.schema(key, table)
-                yield _Part(runs.slice(index, 1), schema, partial(store.table, key, table))
+                yield _Part(first, schema, partial(store.table, key, table))
     if not count:
         _refuse(table, tables)
+
+
+def _schema_of_transfers() -> Mapping[str, pl.DataType]:
+    """The columns of the transfers of any run."""
+    from narrows.columns import empty
+    from narrows.metrics.completions import transfers
+
+    return transfers({"flows": [], "run": {"warmup_ns": 0}, "path": {}}, empty(COMPLETIONS)).schema
+
+
+def _transfers(store: Store, key: str) -> pl.DataFrame | None:
+    """The transfers of a stored run; the classes are those of its table `flows`."""
+    from narrows.metrics.completions import transfers
+
+    scenario = store.scenario(key)
+    done, flows = store.table(key, COMPLETIONS), store.table(key, "flows")
+    if done is None or flows is None:
+        return None
+    classes = dict(zip(flows["name"], flows["class"], strict=True))
+    return transfers(scenario, done, [classes[str(flow["name"])] for flow in scenario["flows"]])
 
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
     """The trials of what `narrows run` left."""
     import polars as pl
 
+    from narrows.metrics.completions import transfers
     from narrows.metrics.tables import summary_tables
 
     result = open_result(Path(path))
@@ -147,6 +175,8 @@ def _single(path: Place, table: str) -> Iterator[_Part]:
     count = 0
     for trial, entry in zip(result.trials, result.summary["runs"], strict=True):
         made = {RUNS: _info(vars(trial.info)), **summary_tables(entry, result.groups)}
+        if table == TRANSFERS and COMPLETIONS in trial.tables:
+            made[TRANSFERS] = transfers(trial.scenario, trial.tables[COMPLETIONS], result.groups)
         tables.update(made, trial.tables)
         place = {"study": result.name, "cell": 1, "trial": trial.number, "seed": entry["seed"]}
         first = pl.DataFrame([place], schema_overrides={"seed": pl.UInt64()})

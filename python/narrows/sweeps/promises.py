@@ -23,11 +23,11 @@ def check_promises(grid: Grid) -> None:
     if not grid.expected and until is None:
         return  # without a wait for polars
     from narrows.metrics.expect import applicable
-    from narrows.metrics.tables import summary_columns
+    from narrows.metrics.tables import columns_of
 
     applicable(grid.expected, [_case(cell) for cell in grid.cells])
     if until is not None:
-        known = {name for cell in grid.cells for name in summary_columns(cell.plan.groups)}
+        known = {name for cell in grid.cells for name in columns_of(cell.plan)}
         if until.metric not in known:
             found = f'"{until.metric}", which no combination has'
             raise InputError.at("sweep.until.metric", found, one_of(until.metric, sorted(known)))
@@ -115,5 +115,6 @@ def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
 
 def _case(cell: Cell) -> Case:
     from narrows.metrics.expect import Case
+    from narrows.metrics.tables import columns_of
 
-    return Case(cell.number, str(cell), cell.values, cell.plan.groups)
+    return Case(cell.number, str(cell), cell.values, columns_of(cell.plan))

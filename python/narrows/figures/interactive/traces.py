@@ -37,7 +37,9 @@ def _line(line: Line) -> dict[str, Any]:
         "opacity": line.opacity,
     }
     if line.kind == "points":
-        return trace | {"mode": "markers", "marker": {"color": f"@{line.colour}", "size": 4}}
+        size = 9 if line.marker else 4
+        trace |= {"mode": "markers", "marker": {"color": f"@{line.colour}", "size": size}}
+        return trace | _spread(line)
     trace |= {
         "mode": "lines+markers" if line.marker else "lines",
         "connectgaps": False,
@@ -52,10 +54,14 @@ def _line(line: Line) -> dict[str, Any]:
     }
     if line.fill:
         trace |= {"fill": "tozeroy", "fillcolor": f"@{line.colour}/0.13"}
-    if line.low is not None and line.high is not None:
-        above, below = numbers(line.high - line.y), numbers(line.y - line.low)
-        trace["error_y"] = {"type": "data", "array": above, "arrayminus": below, "width": 3}
-    return trace
+    return trace | _spread(line)
+
+
+def _spread(line: Line) -> dict[str, Any]:
+    if line.low is None or line.high is None:
+        return {}
+    above, below = numbers(line.high - line.y), numbers(line.y - line.low)
+    return {"error_y": {"type": "data", "array": above, "arrayminus": below, "width": 3}}
 
 
 def _box(box: Box) -> dict[str, Any]:

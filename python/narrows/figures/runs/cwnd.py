@@ -28,7 +28,7 @@ def cwnd(
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(
         f"{scenario['name']}: windows",
-        frames.conditions(scenario) + rest,
+        frames.conditions(scenario, groups) + rest,
         tuple(_window(scenario, flow_samples, flow) for flow in chosen),
         "For every flow: congestion window and packets in flight in packets over time.",
         height=frames.ROW_IN,

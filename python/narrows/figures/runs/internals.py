@@ -29,7 +29,7 @@ def internals(
             panels.append(Panel(TIME, unit_of(label), lines, label, y_range=(None, None)))
     return Figure(
         f"{scenario['name']}: internals",
-        frames.conditions(scenario),
+        frames.conditions(scenario, groups),
         tuple(panels),
         "The congestion controls' named internals over time, one panel for each name.",
         height=frames.ROW_IN,

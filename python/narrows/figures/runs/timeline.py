@@ -38,7 +38,7 @@ def timeline(
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
         str(scenario["name"]),
-        frames.conditions(scenario),
+        frames.conditions(scenario, groups),
         (
             _throughput(scenario, classes, flow_samples, window_s),
             _queue(scenario, queue),
@@ -83,7 +83,9 @@ def _throughput(
 
 
 def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Line:
-    return Line(members.label, x, y, members.cca, dash=members.dash, kind=kind, width=width)
+    return Line(
+        members.label, x, y, members.look.hue, dash=members.look.dash, kind=kind, width=width
+    )
 
 
 def _queue(scenario: Scenario, queue: pl.DataFrame) -> Panel:
@@ -92,7 +94,8 @@ def _queue(scenario: Scenario, queue: pl.DataFrame) -> Panel:
     backlog = frames.column(queue, "backlog_bytes") / bdp
     time_s = frames.column(queue, "time_s")
     line = Line("queue", time_s, backlog, "queue", width=1.1, fill=True, group="")
-    full = Guide(room, f"buffer {room:.3g} BDP")
+    rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
+    full = Guide(room, f"buffer {room:.3g} BDP = {room * rtt_ms:.3g} ms")
     return Panel(TIME, "BDP", (line,), "Queue at the bottleneck", guides=(full,))
 
 
@@ -114,7 +117,13 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     for members in (m for m in classes if is_bbr(m.cca)):
         x, y = frames.class_mean(estimates, members, "value")
         label = f"{members.label}'s RTprop"
-        lines.append(Line(label, x, y, members.cca, dash="dot", kind="step", width=1.8))
+        lines.append(Line(label, x, y, members.look.hue, dash="dot", kind="step", width=1.8))
+    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=_least(scenario))
+
+
+def _least(scenario: Scenario) -> tuple[Guide, ...]:
+    """The path's delay, if some flow has it."""
+    if all(flow["rtt_ns"] is not None for flow in scenario["flows"]):
+        return ()
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
-    least = Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True)
-    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=(least,))
+    return (Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.model import Figure, Panel
 from narrows.figures.static import marks
@@ -57,21 +57,24 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(panel.y_label)
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
-    for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
-        if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.set_minor_formatter(NullFormatter())
     axes.grid(axis="both", color=GRID, linewidth=0.7)
     axes.tick_params(length=2.5)
     for mark in panel.marks:
         marks.draw(axes, mark)
+    for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
+        if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
+            low, high = axis.get_data_interval()
+            subs = (1, 2, 5) if low > 0 and high < 300 * low else (1,)
+            axis.set_major_locator(LogLocator(subs=subs))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
         axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
         axes.minorticks_off()
     if panel.y_ticks:
         axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])
     axes.set_xlim(*panel.x_range)
-    low = None if panel.y_scale == "log" and panel.y_range[0] == 0 else panel.y_range[0]
-    axes.set_ylim(low, panel.y_range[1])
+    floor = None if panel.y_scale == "log" and panel.y_range[0] == 0 else panel.y_range[0]
+    axes.set_ylim(floor, panel.y_range[1])
     for guide in panel.guides:
         marks.draw_guide(axes, guide)

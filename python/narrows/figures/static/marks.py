@@ -34,7 +34,7 @@ def key(mark: Mark, label: str) -> Artist:
     if not isinstance(mark, Line):
         return Patch(facecolor=shade, alpha=0.75, label=label)
     if mark.kind == "points":
-        return Line2D([], [], color=shade, marker=".", linestyle="", label=label)
+        return Line2D([], [], color=shade, marker=mark.marker or ".", linestyle="", label=label)
     return Line2D(
         [], [], color=shade, linestyle=DASHES[mark.dash], marker=mark.marker or None,
         linewidth=2.0, markersize=4, label=label,
@@ -43,7 +43,7 @@ def key(mark: Mark, label: str) -> Artist:
 
 def _line(axes: Axes, line: Line) -> None:
     shade = colour(line.colour).light
-    if line.kind == "points":
+    if line.kind == "points" and not line.marker:
         size = 2.0 if line.exact else 3.5
         axes.plot(
             line.x, line.y, ".", color=shade, markersize=size, zorder=3, rasterized=line.exact
@@ -51,9 +51,11 @@ def _line(axes: Axes, line: Line) -> None:
         return
     how: Any = "post" if line.kind == "step" else None
     _spread(axes, line, shade, how)
+    apart = line.kind == "points"
     axes.plot(
-        line.x, line.y, color=shade, linewidth=line.width, linestyle=DASHES[line.dash],
-        marker=line.marker, markersize=4, alpha=line.opacity, zorder=2.5,
+        line.x, line.y, color=shade, linewidth=0 if apart else line.width,
+        linestyle=DASHES[line.dash], marker=line.marker, markersize=5 if apart else 4,
+        alpha=line.opacity, zorder=2.5,
         drawstyle="steps-post" if how else "default", rasterized=line.exact,
     )  # fmt: skip
     if line.fill:

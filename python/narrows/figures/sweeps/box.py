@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from narrows.figures.axes import axis
 from narrows.figures.model import Box, Figure, Mark, Panel
-from narrows.figures.palette import name as cca_name
 from narrows.figures.sweeps.view import (
     View,
     figure,
     label_of,
     limits,
     metrics,
+    styles,
     x_of,
 )
 
@@ -21,6 +23,7 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
     """A metric's quartiles over an axis, side by side for each class."""
     x = x_of(frame, view)
     wanted = metrics(frame, view.metric or "utilization")
+    styled = styles(frame, replace(view, by=None), [group for group in wanted if group])
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         across = axis(x, rows[x].to_list())
@@ -28,11 +31,12 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
         step = 0.8 / len(wanted)
         for place, value in enumerate(across.positions):
             part = rows.filter(pl.col(x) == value)
-            for number, (words, metric) in enumerate(wanted.items()):
+            for number, (group, metric) in enumerate(wanted.items()):
                 known = part[metric].drop_nulls().to_numpy().astype(float)
                 at = place + (number - (len(wanted) - 1) / 2) * step
                 if len(known):
-                    marks.append(Box(cca_name(words), at, known, words or "cubic"))
+                    label, look = styled.of(None, group)
+                    marks.append(Box(label, at, known, look.hue))
         ticks = tuple((float(i), words) for i, words in enumerate(across.words.values()))
         ends = (-0.6, len(ticks) - 0.4)
         label = label_of(view.metric or "utilization")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from narrows.figures.axes import short
+from narrows.figures.looks import looks_of, words
 from narrows.figures.model import Cloud, Figure, Mark, Panel
-from narrows.figures.palette import name as cca_name
 from narrows.figures.sweeps.view import (
     View,
     classes_of,
@@ -19,6 +19,7 @@ from narrows.figures.sweeps.view import (
 def scatter(frame: pl.DataFrame, view: View) -> Figure:
     """Throughput against queueing delay, an ellipse for each class; better is up and right."""
     known = classes_of(frame)
+    looks = looks_of(known)
     by = view.by
     shades = shades_of(frame, view)
 
@@ -31,7 +32,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
                 if points.height:
                     x = points[f"{group}.delay_mean_ms"].to_numpy()
                     y = points[f"{group}.goodput_mbps"].to_numpy()
-                    marks.append(Cloud(cca_name(group), x, y, group, label))
+                    marks.append(Cloud(words(group), x, y, looks[group].hue, label))
         clouds = [mark for mark in marks if isinstance(mark, Cloud)]
         most = max((float(cloud.x.max()) for cloud in clouds), default=1.0)
         high = max((float(cloud.y.max()) for cloud in clouds), default=1.0)

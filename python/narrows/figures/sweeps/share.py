@@ -6,8 +6,8 @@ import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import axis
+from narrows.figures.looks import looks_of, words
 from narrows.figures.model import Figure, Guide, Mark, Panel
-from narrows.figures.palette import name as cca_name
 from narrows.figures.sweeps.view import (
     View,
     classes_of,
@@ -23,7 +23,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
     several = frame.filter(_class_count(frame) > 1)
     if several.is_empty():
         raise InputError.at("DIR", "no combination with two classes", "a sweep with some")
-    x = x_of(several, view)
+    x, looks = x_of(several, view), looks_of(classes_of(several))
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         across = axis(x, rows[x].to_list())
@@ -32,7 +32,10 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
         for label in classes_of(rows):
             part = rows.drop_nulls(f"{label}.share")
             if part.height:
-                marks.append(means_line(part, across, f"{label}.share", cca_name(label), label))
+                look = looks[label]
+                marks.append(
+                    means_line(part, across, f"{label}.share", words(label), look.hue, look.dash)
+                )
                 level = float(part[f"{label}.flows"][0] / part["flows"][0])
                 fair[round(level, 6)] = "fair"
         guides = tuple(Guide(value, words) for value, words in fair.items())

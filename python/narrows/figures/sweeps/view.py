@@ -15,18 +15,15 @@ import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import Axis, axis, short
+from narrows.figures.looks import DASHES, HUES, Look, looks_of, words
 from narrows.figures.model import Dash, Figure, Guide, Line, Mark, Panel
 from narrows.figures.palette import COLOURS
-from narrows.figures.palette import name as cca_name
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
 
 MOST_PANELS = 12
 MOST_LINES = 7
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
-HUES = tuple(f"flow:{number}" for number in range(7))
-"""Keys of colours for lines that aren't classes of flows."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ def over(
 def means_line(
     rows: pl.DataFrame, across: Axis, metric: str, label: str, hue: str, dash: Dash = "solid"
 ) -> Line:
-    """Means over the runs at each value, with their intervals."""
+    """Means over the runs at each value, with their intervals as far as values are possible."""
     x, y, reach = [], [], []
     for value, position in across.positions.items():
         known = rows.filter(pl.col(across.place) == value)[metric].cast(pl.Float64).to_list()
@@ -119,7 +116,9 @@ def means_line(
             wide = half_width(known)
             reach.append(wide if math.isfinite(wide) else 0.0)
     middle, wide_ = np.array(y), np.array(reach)
-    spread = {"low": middle - wide_, "high": middle + wide_} if any(reach) else {}
+    low, high = possible(metric)
+    ends = {"low": (middle - wide_).clip(low, high), "high": (middle + wide_).clip(low, high)}
+    spread = ends if any(reach) else {}
     return Line(label, np.array(x), middle, hue, marker="o", dash=dash, **spread)
 
 
@@ -149,6 +148,51 @@ def split(
         yield value, rows.filter(pl.col(by) == value)
 
 
+def by_class(
+    frame: pl.DataFrame, view: View
+) -> Callable[[pl.DataFrame], Iterator[tuple[str, Look, pl.DataFrame]]]:
+    """Parts a table with the column `class` into what is shown as one, with label and look."""
+    classes = frame["class"].unique(maintain_order=True).to_list()
+    styled = styles(frame, view, classes)
+
+    def shown(rows: pl.DataFrame) -> Iterator[tuple[str, Look, pl.DataFrame]]:
+        for value, part in split(rows, view.by, styled.shades):
+            for name in classes:
+                own = part.filter(pl.col("class") == name)
+                if own.height:
+                    yield *styled.of(value, name), own
+
+    return shown
+
+
+@dataclass(frozen=True)
+class Styles:
+    """Labels and looks of classes, everywhere in a figure alike.
+
+    Without an axis for lines (`by`) a class looks as in figures of runs; with one, every value
+    of it has a colour, and classes differ in their dashes.
+    """
+
+    by: str | None
+    shades: Mapping[object, str]
+    looks: Mapping[str, Look]
+    dashes: Mapping[str, Look]
+
+    def of(self, value: object, group: str) -> tuple[str, Look]:
+        """The label and the look of a class at a value of `by`; the class may be ""."""
+        look = self.looks.get(group, Look("neutral", "solid"))
+        if self.by is None:
+            return words(group) if group else "", look
+        label = " ".join(word for word in (short(self.by, value), words(group)) if word)
+        return label, Look(self.shades[value], self.dashes.get(group, look).dash)
+
+
+def styles(frame: pl.DataFrame, view: View, classes: Sequence[str]) -> Styles:
+    """How these classes are shown."""
+    dashes = {name: Look("", DASHES[n % len(DASHES)]) for n, name in enumerate(classes)}
+    return Styles(view.by, shades_of(frame, view), looks_of(classes), dashes)
+
+
 def x_of(frame: pl.DataFrame, view: View) -> str:
     """The axis for x: the one wanted, or the buffer, or the one with the most values."""
     if view.x is not None:
@@ -169,18 +213,43 @@ def require(frame: pl.DataFrame, name: str, option: str, known: Sequence[str]) -
 
 def metrics(frame: pl.DataFrame, metric: str) -> dict[str, str]:
     """The columns of a metric by class: itself, or `share` of every class."""
-    if metric in frame.columns and metric in numbers(frame):
-        return {metric.rpartition(".")[0]: metric}
+    if metric in numbers(frame):
+        return valued(frame, {metric.rpartition(".")[0]: metric}, metric)
     found = {c: f"{c}.{metric}" for c in classes_of(frame) if f"{c}.{metric}" in frame.columns}
     if not found:
-        raise InputError.at("--metric", f'"{metric}"', one_of(metric, numbers(frame)))
+        known = numbers(valued_columns(frame))
+        raise InputError.at("--metric", f'"{metric}"', one_of(metric, known))
+    return valued(frame, found, metric)
+
+
+def valued(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -> dict[str, str]:
+    """Those columns that have values; raises InputError, with columns that have some, if none."""
+    found = {words: column for words, column in wanted.items() if frame[column].count()}
+    if not found:
+        known = numbers(valued_columns(frame))
+        alike = [name for name in known if name.endswith(f".{metric.rpartition('.')[2]}")]
+        remedy = f"one of {', '.join(alike or known)}"
+        raise InputError.at("--metric", f'"{metric}", of which no run has a value', remedy)
     return found
+
+
+def valued_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without columns that are empty throughout."""
+    return frame.select(column for column in frame.get_columns() if column.count())
 
 
 def numbers(frame: pl.DataFrame) -> list[str]:
     """The columns that can be drawn."""
     skip = ("cell", "trial", "seed")
     return [n for n, k in frame.schema.items() if k.is_numeric() and n not in skip]
+
+
+def possible(column: str) -> tuple[float, float]:
+    """Between which values a metric always lies; its mean does, too."""
+    metric = find(column)
+    if metric is None or metric.centre is not None:
+        return -math.inf, math.inf
+    return 0.0, 1.0 if metric.part else math.inf
 
 
 def limits(wanted: Mapping[str, str]) -> tuple[float | None, float | None]:
@@ -195,4 +264,4 @@ def label_of(column: str) -> str:
     group, _, key = column.rpartition(".")
     metric = find(column)
     label = metric.label if metric is not None else key.replace("_", " ")
-    return f"{label} of {cca_name(group)}" if group else label
+    return f"{label} of {words(group)}" if group else label

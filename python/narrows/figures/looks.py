@@ -1,0 +1,92 @@
+"""How classes of flows are told apart: names for people, colours, dashes.
+
+A control has its colour everywhere. Where that would give several classes the same look,
+or where a class isn't named after a control, the classes have colours of their own. Dashes
+differ besides, so that no figure needs its colours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from narrows.figures.model import Dash
+from narrows.figures.palette import name
+from narrows.spec import registry
+
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
+HUES = tuple(f"flow:{number}" for number in range(7))
+"""Keys of colours for what isn't a congestion control."""
+
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ms|s|b|kb|mb)$")
+_UNITS = {"b": "bytes", "kb": "kB", "mb": "MB"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A key of `narrows.figures.palette`, and a dash."""
+
+    hue: str
+    dash: Dash
+
+
+def control_of(group: str) -> str | None:
+    """The control that a class is named after, as in "cubic" or "cubic-80ms"; None if none."""
+    known = registry.ccas()
+    cca = group.partition("-")[0]
+    return cca if cca in known else None
+
+
+def words(group: str) -> str:
+    """A class for people: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web"."""
+    cca = control_of(group)
+    if cca is None:
+        return name(group)
+    rest = group.removeprefix(cca).split("-")
+    return ", ".join([name(cca), *(_quantity(part) for part in rest if part)])
+
+
+def _quantity(part: str) -> str:
+    """What differs: "80 ms" for "80ms", "from 10 s" for "from10s"."""
+    for lead in ("from", "to"):
+        if part.startswith(lead) and part[len(lead) : len(lead) + 1].isdigit():
+            ends = part.split("+")
+            return " ".join(_spaced(end) for end in ends)
+    return _spaced(part)
+
+
+def _spaced(text: str) -> str:
+    lead = next((word for word in ("from", "to") if text.startswith(word)), "")
+    found = _QUANTITY.fullmatch(text.removeprefix(lead))
+    if found is None:
+        return text
+    quantity = f"{found[1]} {_UNITS.get(found[2], found[2])}"
+    return f"{lead} {quantity}" if lead else quantity
+
+
+def looks(controls: Sequence[str | None]) -> list[Look]:
+    """How classes of these controls look beside each other, in their order."""
+    counts = Counter(controls)
+    alone = len(counts) == len(controls) and None not in counts
+    few = None not in counts and len(counts) > 1 and max(counts.values()) <= len(DASHES)
+    if not controls or alone or few:
+        return _by_control([str(cca) for cca in controls])
+    return [
+        Look(HUES[place % len(HUES)], DASHES[place % len(DASHES)]) for place in range(len(controls))
+    ]
+
+
+def _by_control(controls: Sequence[str]) -> list[Look]:
+    seen: Counter[str] = Counter()
+    found = []
+    for cca in controls:
+        found.append(Look(cca, DASHES[seen[cca]]))
+        seen[cca] += 1
+    return found
+
+
+def looks_of(groups: Sequence[str]) -> dict[str, Look]:
+    """How classes look that are known by name only, as in a table of many runs."""
+    return dict(zip(groups, looks([control_of(group) for group in groups]), strict=True))

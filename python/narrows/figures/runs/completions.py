@@ -1,0 +1,53 @@
+"""How long transfers took, and what was the price of the queue."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.frames import Groups, Scenario, Tables
+from narrows.figures.looks import DASHES
+from narrows.figures.model import Figure, Line
+from narrows.figures.transfers import (
+    beside,
+    distribution,
+    distribution_panel,
+    size_panel,
+    slowdown_by_size,
+)
+from narrows.metrics.completions import completing, transfers
+
+
+def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
+    """Completion times and the slowdown by size of each class of flows; no panel without any.
+
+    Of a workload the transfers count that began after the warm-up.
+    """
+    named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
+    rows = transfers(scenario, tables["completions"], named)
+    known = []
+    for members in frames.flow_classes(scenario, groups):
+        own = rows.filter(pl.col("flow").is_in(list(members.flows)))
+        if own.height:
+            known.append((members, own))
+    lines: list[Line] = []
+    for members, own in known:
+        dash = DASHES[sum(line.colour == members.look.hue for line in lines) % len(DASHES)]
+        lines.append(distribution(members.label, own["fct_s"], members.look.hue, dash))
+    places = zip(known, beside(len(known)), strict=True)
+    points = [
+        mark for (m, own), at in places for mark in slowdown_by_size(m.label, own, m.look.hue, at)
+    ]
+    panels = (
+        distribution_panel(lines, "Completion times"),
+        size_panel(points, "Slowdown: times the least possible"),
+    )
+    return Figure(
+        f"{scenario['name']}: completion times",
+        f"{frames.conditions(scenario, groups)}; {rows.height} transfers",
+        panels if known and completing(scenario, named) else (),
+        "The distribution of completion times, and the median and 99th percentile of the "
+        "slowdown for each range of sizes.",
+        columns=2,
+        name="completions",
+    )

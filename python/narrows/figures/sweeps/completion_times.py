@@ -1,0 +1,24 @@
+"""The distribution of completion times of all transfers."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from narrows.figures.model import Figure, Mark, Panel
+from narrows.figures.sweeps.view import View, by_class, figure
+from narrows.figures.transfers import distribution, distribution_panel
+
+
+def completion_times(frame: pl.DataFrame, view: View) -> Figure:
+    """Completion times of the transfers of all runs, a line for each class (and value of `by`)."""
+    shown = by_class(frame, view)
+
+    def panel(rows: pl.DataFrame, title: str) -> Panel:
+        marks: list[Mark] = []
+        for label, look, part in shown(rows):
+            marks.append(distribution(label, part["fct_s"], look.hue, look.dash))
+        return distribution_panel(marks, title)
+
+    used = () if view.by is None else (view.by,)
+    what = f"{frame.height} transfers"
+    return figure(frame, view, used, panel, what, "Distribution functions of completion times.")

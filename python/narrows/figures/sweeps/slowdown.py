@@ -1,0 +1,25 @@
+"""The slowdown of transfers by their size."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from narrows.figures.model import Figure, Mark, Panel
+from narrows.figures.sweeps.view import View, by_class, figure
+from narrows.figures.transfers import beside, size_panel, slowdown_by_size
+
+
+def slowdown(frame: pl.DataFrame, view: View) -> Figure:
+    """Median and 99th percentile of the slowdown for each range of sizes, by class."""
+    shown = by_class(frame, view)
+
+    def panel(rows: pl.DataFrame, title: str) -> Panel:
+        known = list(shown(rows))
+        marks: list[Mark] = []
+        for (label, look, part), place in zip(known, beside(len(known)), strict=True):
+            marks += slowdown_by_size(label, part, look.hue, place)
+        return size_panel(marks, title)
+
+    used = () if view.by is None else (view.by,)
+    what = f"Slowdown by size of {frame.height} transfers"
+    return figure(frame, view, used, panel, what, "Slowdown over the size of transfers.")

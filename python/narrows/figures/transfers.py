@@ -1,0 +1,68 @@
+"""Completion times as lines: their distribution, and the slowdown by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from narrows.figures.model import Dash, Floats, Line, Mark, Panel
+from narrows.metrics.completions import SIZES, statistics
+
+COMPLETION_LABEL = "Completion time (s)"
+SLOWDOWN_LABEL = "Slowdown"
+SIZE_LABEL = "Size of the transfer"
+_SHORT = {"to_10kb": "\u2264 10 kB", "to_100kb": "\u2264 100 kB", "to_1mb": "\u2264 1 MB"}
+TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enumerate(SIZES))
+
+
+def distribution(label: str, values: pl.Series, hue: str, dash: Dash = "solid") -> Line:
+    """The part of the values that is at most x, as steps; values aren't null."""
+    x: Floats = np.repeat(np.sort(values.to_numpy().astype(float)), 2)
+    steps: Floats = np.arange(values.len() + 1) / max(values.len(), 1)
+    return Line(label, x, np.repeat(steps, 2)[1:-1], hue, dash=dash)
+
+
+def slowdown_by_size(label: str, rows: pl.DataFrame, hue: str, place: float = 0.0) -> list[Mark]:
+    """The median of each range of sizes as a point, with a bar up to the 99th percentile.
+
+    `place` is how far beside the tick it stands.
+    """
+    x, middle, high = [], [], []
+    for tick, span in enumerate(SIZES):
+        most = np.inf if span.most is None else span.most
+        within = (pl.col("size_bytes") > span.above) & (pl.col("size_bytes") <= most)
+        found = statistics(rows.filter(within)["slowdown"], ("p50", "p99"))
+        if found["p50"] is not None and found["p99"] is not None:
+            x.append(tick + place)
+            middle.append(found["p50"])
+            high.append(found["p99"])
+    y = np.array(middle)
+    line = Line(label, np.array(x), y, hue, low=y, high=np.array(high), kind="points", marker="o")
+    return [line] if x else []
+
+
+def beside(count: int) -> list[float]:
+    """Where the points of `count` lines stand beside a tick."""
+    step = min(0.14, 0.7 / max(count, 1))
+    return [(number - (count - 1) / 2) * step for number in range(count)]
+
+
+def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
+    """The axes of distributions of completion times."""
+    known = [float(mark.x[0]) for mark in marks if isinstance(mark, Line) and len(mark.x)]
+    least = min((x for x in known if x > 0), default=1e-3)
+    return Panel(
+        COMPLETION_LABEL, "Part of the transfers", tuple(marks), title,
+        x_range=(least * 0.9, None), y_range=(0.0, 1.02), x_scale="log",
+    )  # fmt: skip
+
+
+def size_panel(marks: Sequence[Mark], title: str) -> Panel:
+    """The axes of slowdowns by size: 1 is the least there can be."""
+    ends = (-0.6, len(TICKS) - 0.4)
+    return Panel(
+        SIZE_LABEL, f"{SLOWDOWN_LABEL} (median, 99th percentile)", tuple(marks), title,
+        x_range=ends, y_range=(1.0, None), y_scale="log", ticks=TICKS,
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""Completion times of a run, the transfers of each class of flows together.
+
+A transfer is a flow with a size, a flow of a chain, or what a workload sends at a
+time: a flow that arrives, an answer, a chunk of video. Of a workload those count that
+began after the warm-up; of flows with a size all do.
+
+Slowdown is the completion time as a multiple of the least possible: the payload at the
+rate of the slowest link it crosses, in full packets, and two round trips, or one on a
+connection that was there before. How well short transfers fare is seen by size only:
+a mean over all is one over the many short ones, a mean of bytes one over the few long ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from narrows.metrics.metric import FlowFacts
+
+STATISTICS = ("mean", "p50", "p95", "p99", "max")
+SLOWDOWNS = ("mean", "p50", "p95", "p99")
+WIRE = 1500 / 1448
+"""Bytes on the link for each byte of payload, in full packets."""
+CONNECTED = ("requests", "video")
+"""Workloads whose transfers follow one another on one connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRange:
+    """Transfers of more than `above` and at most `most` bytes of payload (all larger if None)."""
+
+    name: str
+    title: str
+    above: float
+    most: float | None
+
+
+SIZES = (
+    SizeRange("to_10kb", "up to 10 kB", 0, 1e4),
+    SizeRange("to_100kb", "10 to 100 kB", 1e4, 1e5),
+    SizeRange("to_1mb", "100 kB to 1 MB", 1e5, 1e6),
+    SizeRange("above_1mb", "above 1 MB", 1e6, None),
+)
+
+
+def can_complete(flow: Mapping[str, Any]) -> bool:
+    """Whether a described flow has transfers that end."""
+    work = flow.get("workload")
+    return flow["size_bytes"] is not None if work is None else work["kind"] != "on_off"
+
+
+def completing(scenario: Mapping[str, Any], groups: Sequence[str]) -> list[str]:
+    """The classes that have transfers that end, in the order of the flows."""
+    flows = zip(scenario["flows"], groups, strict=True)
+    return list(dict.fromkeys(group for flow, group in flows if can_complete(flow)))
+
+
+def transfers(
+    scenario: Mapping[str, Any], completions: pl.DataFrame, groups: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Every transfer that counts, by flow and start.
+
+    The columns are `flow`, `class`, `name`, `start_s`, `size_bytes`, `fct_s` and `slowdown`.
+    `completions` is the table of a run; `groups` names the class of every flow by id, by
+    default its control.
+    """
+    flows = scenario["flows"]
+    named = list(groups) if groups is not None else [str(flow["cca"]) for flow in flows]
+    warmup_s = scenario["run"]["warmup_ns"] / 1e9
+    rows = completions.sort("flow", "start_s")
+    flow = rows["flow"].to_numpy()
+    start_s = rows["start_s"].to_numpy()
+    since = [warmup_s if one.get("workload") is not None else -np.inf for one in flows]
+    least = np.array([_least(FlowFacts({}, one, scenario["path"])) for one in flows])
+    counted = start_s >= np.array(since, dtype=float)[flow]
+    rows, flow = rows.filter(pl.Series(counted)), flow[counted]
+    fixed_s, byte_s = least.reshape(-1, 2)[flow].T
+    fct_s = (rows["end_s"] - rows["start_s"]).to_numpy()
+    size = rows["size_bytes"].to_numpy().astype(float)
+    return pl.DataFrame(
+        {
+            "flow": rows["flow"],
+            "class": pl.Series([named[one] for one in flow], dtype=pl.String),
+            "name": pl.Series([str(flows[one]["name"]) for one in flow], dtype=pl.String),
+            "start_s": rows["start_s"],
+            "size_bytes": rows["size_bytes"],
+            "fct_s": fct_s,
+            "slowdown": fct_s / (fixed_s + size * WIRE * byte_s),
+        }
+    )
+
+
+def _least(facts: FlowFacts) -> tuple[float, float]:
+    """The least time of a transfer in seconds: what is fixed, and what each byte adds."""
+    work = facts.described.get("workload")
+    trips = 1 if work is not None and work["kind"] in CONNECTED else 2
+    return trips * facts.two_way_ms / 1e3, 8 / facts.rate_bps
+
+
+def completion_summaries(
+    scenario: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    groups: Sequence[str] | None = None,
+) -> list[dict[str, Any]]:
+    """An entry for every class that has transfers that end; times are in seconds.
+
+    `unfinished` are those that had begun and weren't done at the end of the run; they are
+    in no percentile, which are too good then. None where it isn't known.
+    """
+    named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
+    classes = completing(scenario, named)
+    if not classes:
+        return []
+    done = transfers(scenario, tables["completions"], named)
+    parts = {str(key[0]): part for key, part in done.group_by("class")}
+    return [
+        {
+            "class": name,
+            "unfinished": _unfinished(scenario, tables, named, name),
+            **_statistics(*_arrays(parts.get(name, done.clear()))),
+            "by_size": list(_by_size(parts.get(name, done.clear()))),
+        }
+        for name in classes
+    ]
+
+
+def _arrays(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return rows["size_bytes"].to_numpy(), rows["fct_s"].to_numpy(), rows["slowdown"].to_numpy()
+
+
+def _statistics(size: np.ndarray, fct_s: np.ndarray, slowdown: np.ndarray) -> dict[str, Any]:
+    return {
+        "completed": len(size),
+        "mean_bytes": float(size.mean()) if len(size) else None,
+        "completion_s": _named(fct_s, STATISTICS),
+        "slowdown": _named(slowdown, SLOWDOWNS),
+    }
+
+
+def _by_size(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    size, fct_s, slowdown = _arrays(rows)
+    for span in SIZES:
+        within = (size > span.above) & (size <= (np.inf if span.most is None else span.most))
+        if within.any():
+            found = _statistics(size[within], fct_s[within], slowdown[within])
+            yield {"size": span.name, **found}
+
+
+def _named(values: np.ndarray, names: Sequence[str]) -> dict[str, float | None]:
+    return statistics(pl.Series(values), names)
+
+
+def statistics(values: pl.Series, names: Sequence[str]) -> dict[str, float | None]:
+    """Named statistics of values in any order, None without any: "mean", "max", "p95".
+
+    A percentile is the least value that this share of the values doesn't exceed.
+    """
+    ordered = np.sort(values.to_numpy())
+    mean = None if values.is_empty() else float(values.mean())  # type: ignore[arg-type]
+    return {name: mean if name == "mean" else _ranked(ordered, name) for name in names}
+
+
+def _ranked(ordered: np.ndarray, name: str) -> float | None:
+    count = len(ordered)
+    if not count:
+        return None
+    rank = count if name == "max" else max(-(-int(name.removeprefix("p")) * count // 100), 1)
+    return float(ordered[rank - 1])
+
+
+def _unfinished(
+    scenario: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    groups: Sequence[str],
+    name: str,
+) -> int | None:
+    """Of flows with a size those without a row, of flows that arrive the open connections."""
+    total = 0
+    for ident, flow in enumerate(scenario["flows"]):
+        if groups[ident] != name or not can_complete(flow) or flow["repeat_gap_ns"] is not None:
+            continue
+        work = flow.get("workload")
+        if work is None:
+            total += (tables["completions"]["flow"] != ident).all()
+        elif work["kind"] == "arrivals":
+            known = _open_connections(tables, ident)
+            if known is None:
+                return None
+            total += known
+    return int(total)
+
+
+def _open_connections(tables: Mapping[str, pl.DataFrame], ident: int) -> int | None:
+    internals = tables.get("internals")
+    if internals is None:
+        return None
+    own = (pl.col("flow") == ident) & (pl.col("name") == "open_connections")
+    rows = internals.filter(own).sort("time_s")
+    return None if rows.is_empty() else int(rows["value"][-1])

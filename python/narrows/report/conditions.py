@@ -1,0 +1,127 @@
+"""What a page says of the conditions of a run: everything that decides it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from narrows.figures import frames
+from narrows.figures.frames import FlowClass, Scenario
+from narrows.figures.palette import name
+from narrows.report.numbers import number
+
+
+def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Labels and values: the path, a line for each class of flows, the hosts, the run."""
+    path, run = scenario["path"], scenario["run"]
+    return [
+        ("Rate", f"{frames.rate_mbps(scenario):g} Mbit/s"),
+        ("Two-way delay", f"{path['rtt_ns'] / 1e6:g} ms"),
+        ("Buffer", _buffer(scenario)),
+        ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
+        ("Queue discipline", _element(path["queue"])),
+        *_elements(path),
+        *([("Random loss", f"{path['loss']:g}")] if path["loss"] else []),
+        *((m.label, _flows(scenario, m)) for m in frames.flow_classes(scenario, groups)),
+        ("Hosts", _hosts(scenario["host"])),
+        (
+            "Duration",
+            f"{run['duration_ns'] / 1e9:g} s, summaries from {run['warmup_ns'] / 1e9:g} s on",
+        ),
+        ("Sample interval", f"{run['sample_interval_ns'] / 1e6:g} ms"),
+    ]
+
+
+def _buffer(scenario: Scenario) -> str:
+    room = scenario["path"]["buffer"]
+    in_bdp = frames.buffer_bytes(scenario) / frames.bdp_bytes(scenario)
+    in_ms = in_bdp * scenario["path"]["rtt_ns"] / 1e6
+    counted = "packets" if "packets" in room else "bytes"
+    return f"{number(room[counted])} {counted} = {number(in_bdp)} BDP = {number(in_ms)} ms"
+
+
+def _element(element: Mapping[str, Any]) -> str:
+    """A kind with its parameters, such as "codel (interval 100 ms, target 5 ms)"."""
+    parameters = ", ".join(
+        _parameter(key, value) for key, value in element.items() if key != "kind" and _short(value)
+    )
+    return f"{element['kind']} ({parameters})" if parameters else str(element["kind"])
+
+
+def _short(value: object) -> bool:
+    return value is not None and not isinstance(value, list | dict)
+
+
+def _parameter(key: str, value: object) -> str:
+    """A parameter of a scenario in a person's units."""
+    scales = {"_ns": (1e6, "ms"), "_bps": (1e6, "Mbit/s"), "_bytes": (1, "bytes")}
+    for ending, (scale, unit) in scales.items():
+        if key.endswith(ending) and isinstance(value, int | float):
+            words = key.removesuffix(ending).replace("_", " ")
+            return f"{words} {value / scale:g} {unit}"
+    shown = f"{value:g}" if isinstance(value, float) else value
+    return f"{key.replace('_', ' ')} {shown}"
+
+
+def _elements(path: Scenario) -> list[tuple[str, str]]:
+    """What a path has beyond a link of constant rate; nothing for most.
+
+    Results of earlier versions say nothing of it.
+    """
+    rows = []
+    service = path.get("service", {"kind": "constant"})
+    if service["kind"] != "constant":
+        rows.append(("Service", _element(service)))
+    more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
+    for link in more:
+        kinds = f"{_element(link['queue'])}, {_element(link['service'])}"
+        rows.append((f"Link {link['name']}", f"{link['rate_bps'] / 1e6:g} Mbit/s, {kinds}"))
+    impairments = path.get("impairments", ())
+    return [*rows, *(("Impairment", _element(one)) for one in impairments)]
+
+
+def _flows(scenario: Scenario, members: FlowClass) -> str:
+    """All that is said of the flows of a class."""
+    flows = [scenario["flows"][flow] for flow in members.flows]
+    count = f"{len(flows)} flow{'s' if len(flows) > 1 else ''} of {name(members.cca)}"
+    return ", ".join([count, *_words(scenario, flows)])
+
+
+def _words(scenario: Scenario, flows: Sequence[Scenario]) -> Iterator[str]:
+    first, path_ns = flows[0], scenario["path"]["rtt_ns"]
+    rtts = {path_ns if flow["rtt_ns"] is None else flow["rtt_ns"] for flow in flows}
+    yield f"{_span(sorted(rtt / 1e6 for rtt in rtts))} ms"
+    if first["reverse"]:
+        yield "in the other direction"
+    if first["links"] is not None:
+        yield f"over {', '.join(first['links'])}"
+    if first.get("workload") is not None:
+        yield f"workload {first['workload']['kind']}"
+    if first["size_bytes"] is not None:
+        again = "" if first["repeat_gap_ns"] is None else " again and again"
+        yield f"{number(first['size_bytes'])} bytes{again}"
+    yield from (f"{key} = {value}" for key, value in first.get("options", {}).items())
+    if first["ecn"] != "off":
+        yield f"ECN {first['ecn']}"
+    if first["receive_window_bytes"] is not None:
+        yield f"receive window {number(first['receive_window_bytes'])} bytes"
+    yield f"from {_span(sorted({flow['start_ns'] / 1e9 for flow in flows}))} s"
+    if first["stop_ns"] is not None:
+        yield f"until {first['stop_ns'] / 1e9:g} s"
+
+
+def _span(values: Sequence[float]) -> str:
+    ends = values if len(values) == 1 else (values[0], values[-1])
+    return " to ".join(f"{value:g}" for value in ends)
+
+
+def _hosts(host: Scenario) -> str:
+    """The kernel, and every property that isn't the usual one."""
+    said = [str(host["profile"]), f"socket buffers {host['socket_buffers']}"]
+    said += [key for key in ("fq", "gso", "metrics_save") if host.get(key)]
+    said += [
+        _parameter(key, host[key])
+        for key in ("jitter_ns", "timer_lateness_ns", "gro_ns")
+        if host.get(key)
+    ]
+    return ", ".join(said)

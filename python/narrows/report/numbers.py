@@ -1,0 +1,92 @@
+"""Numbers for people: as texts in tables, and the few that come first on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from narrows.figures import frames
+from narrows.figures.frames import Scenario
+from narrows.figures.looks import words
+
+
+class Summarised(Protocol):
+    """A run with its scenario and its summary as in `--json`."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What ran."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """Its numbers."""
+
+
+def number(value: float | int | None, digits: int = 3) -> str:
+    """A number for a table: `digits` significant ones, a dash for none."""
+    if value is None or value != value:
+        return "\N{EN DASH}"
+    if isinstance(value, int) or abs(value) >= 10**digits:
+        return f"{value:,.0f}".replace(",", "\N{THIN SPACE}")
+    return f"{value:#.{digits}g}".rstrip(".")
+
+
+def percent(value: float | None) -> str:
+    """A fraction in percent with its sign, with a dash for none."""
+    return "\N{EN DASH}" if value is None else f"{number(100 * value)} %"
+
+
+def cards(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, str]]:
+    """The few numbers that come first: means over the runs.
+
+    Shares are told where there are several classes, completion times where something ends.
+    """
+    scenario = runs[0].scenario
+    bottlenecks = [run.summary["bottleneck"] for run in runs]
+    queue = mean([b["queue_bdp"]["mean"] for b in bottlenecks])
+    found = [
+        ("utilization", percent(mean([b["utilization"] for b in bottlenecks]))),
+        ("loss", percent(mean([b["loss_rate"] for b in bottlenecks]))),
+    ]
+    losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
+    if losses:
+        found.append(("loss on the path", percent(mean(losses))))
+    found.append(("mean queue", f"{number(queue)} BDP"))
+    if queue is not None:
+        found.append(("mean queue", f"{number(queue * scenario['path']['rtt_ns'] / 1e6)} ms"))
+    return [*found, *_shares(runs, groups), *_completions(runs)]
+
+
+def _shares(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, str]]:
+    scenario = runs[0].scenario
+    classes = frames.flow_classes(scenario, groups)
+    if len(classes) < 2:
+        return []
+    flows = [flow for run in runs for flow in run.summary["flows"]]
+    found = []
+    for members in classes:
+        names = {scenario["flows"][flow]["name"] for flow in members.flows}
+        shares = [flow["share"] for flow in flows if flow["name"] in names]
+        known = [share for share in shares if share is not None]
+        if known:
+            found.append((f"share of {members.label}", percent(sum(known) / len(runs))))
+    return found
+
+
+def _completions(runs: Sequence[Summarised]) -> list[tuple[str, str]]:
+    found = [entry for run in runs for entry in run.summary.get("completions", ())]
+    cards = []
+    for name in dict.fromkeys(entry["class"] for entry in found):
+        times = [e["completion_s"] for e in found if e["class"] == name]
+        for statistic in ("p50", "p99"):
+            value = mean([time[statistic] for time in times])
+            if value is not None:
+                label = f"completion {statistic} of {words(name)}"
+                cards.append((label, f"{number(value)} s"))
+    return cards
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
