@@ -32,8 +32,8 @@ whose goodput is the mean of theirs.
 
 {of_class}
 
-A class that has transfers that end (flows with a size, or a workload other than `on_off`) has these,
-too. Of a workload those transfers count that began after the warm-up.
+A class that has transfers that end (flows with a size, or a workload other than `on_off`) has
+these, too. Of a workload those transfers count that began after the warm-up.
 
 {completion}
 

@@ -228,3 +228,10 @@ def _internals(t, ccas, bbr, inflated):
             for n, v in named.items()
         ]
     return pl.concat(frames)
+
+
+def one_transfer() -> pl.DataFrame:
+    """A table `completions` in which the first flow has moved 20 kB in half a second."""
+    known = {"start_s": 11.0, "end_s": 11.5, "size_bytes": 20_000}
+    frame = empty("completions")
+    return pl.DataFrame([dict.fromkeys(frame.columns, 0) | known], schema=frame.schema)

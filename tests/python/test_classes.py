@@ -37,7 +37,7 @@ CUBIC = 'cca = "cubic"'
     [
         ([CUBIC, CUBIC], ["cubic", "cubic"]),
         ([CUBIC + '\nrtt = "20ms"', CUBIC + '\nrtt = "80ms"'], ["cubic-20ms", "cubic-80ms"]),
-        ([CUBIC, CUBIC + '\nstart = "2s"'], ["cubic-from0s", "cubic-from2s"]),
+        ([CUBIC, CUBIC + '\nstart = "1s"'], ["cubic-from0s", "cubic-from1s"]),
         ([CUBIC, CUBIC + '\nsize = "20kb"'], ["cubic-endless", "cubic-20kb"]),
         ([CUBIC, CUBIC + '\necn = "classic"'], ["cubic-ecn=off", "cubic-ecn=classic"]),
         ([CUBIC, CUBIC + '\noptions = { hystart = "search" }'], ["cubic", "cubic-hystart=search"]),

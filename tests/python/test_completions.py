@@ -8,20 +8,23 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from specimens import GOOD, scenario_of
+from specimens import GOOD, scenario_of, spec_of
 
 import narrows as nw
+from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.columns import empty
+from narrows.compare.quantities import Cell, measure
 from narrows.errors import InputError
 from narrows.figures import describe
 from narrows.metrics.completions import completing, completion_summaries, transfers
+from narrows.plan import plan
 
 WEB = """
 [[flows]]
 name = "web"
 cca = "cubic"
-workload = { kind = "poisson", rate = "8/s", size = { kind = "uniform", min = "5kb", max = "40kb" } }
+workload = { kind = "poisson", rate = "8/s", size = { kind = "exponential", mean = "20kb" } }
 """
 ASK = """
 [[flows]]
@@ -48,7 +51,7 @@ def done(rows: list[tuple[int, float, float, int]]) -> pl.DataFrame:
 
 
 def test_percentiles_and_slowdown_are_those_counted_by_hand() -> None:
-    scenario = scenario_of(text(WEB).replace("[run]", '[run]\nwarmup = "1s"'))
+    scenario = scenario_of(text(WEB).replace('warmup = "500ms"', 'warmup = "1s"'))
     path = scenario["path"]
     rtt_s, rate_bps = path["rtt_ns"] / 1e9, path["rate_bps"]
     rows = [(0, 0.5, 9.0, 10)]  # before the warm-up
@@ -176,9 +179,20 @@ def test_columns_of_a_sweep_can_be_drawn_and_expected(
 
 def test_a_metric_without_values_is_an_error_that_names_others(sweep: Path) -> None:
     result = nw.open_result(sweep)
-    for name in ("lines", "box", "heatmap"):
+    for name in ("lines", "box"):
         with pytest.raises(InputError, match="of which no run has a value") as caught:
-            result.plot(name, metric="cubic.fct_s", x="path.buffer", y=None)
+            result.plot(name, metric="cubic.fct_s", x="path.buffer")
         assert "web.fct_s" in str(caught.value)
     with pytest.raises(InputError, match="of which no run has a value"):
         result.plot("cdf", metric="slowdown")
+
+
+def test_compare_measures_the_completion_times_of_a_workload() -> None:
+    made = plan(spec_of(text(WEB)), "test")
+    scenario = made.trials[0].scenario
+    result = get_backend("sim").run(scenario)
+    found = measure(scenario, result.tables, result.info, made.groups)
+    [web] = completion_summaries(scenario, result.tables, made.groups)
+    assert found[Cell("completion_p95", "web")] == web["completion_s"]["p95"]
+    assert found[Cell("slowdown", "web")] == web["slowdown"]["p50"]
+    assert Cell("completion_p95", "cubic") not in found

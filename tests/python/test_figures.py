@@ -65,7 +65,7 @@ def test_timeline_windows_suit_the_run(end_s, interval_s, window_s):
 
 def test_timeline_queue_is_in_bdp_under_the_buffer(scenario, tables):
     panel = timeline(scenario, tables).panels[1]
-    assert panel.guides == (Guide(1.75, "buffer 1.75 BDP"),)
+    assert panel.guides == (Guide(1.75, "buffer 1.75 BDP = 43.8 ms"),)
     backlog = tables["queue_samples"]["backlog_bytes"].to_numpy()
     assert panel.lines[0].y == pytest.approx(backlog / 250_000)
 

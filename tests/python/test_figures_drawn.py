@@ -24,7 +24,18 @@ from narrows.figures.model import Figure, Line, Panel, Stack
 
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
 def figure(request):
-    return figures.describe(request.param, synthetic_run.scenario(), synthetic_run.tables())
+    scenario, tables = synthetic_run.scenario(), synthetic_run.tables()
+    if request.param == "completions":
+        scenario["flows"][0]["size_bytes"] = 20_000
+        tables = {**tables, "completions": synthetic_run.one_transfer()}
+    return figures.describe(request.param, scenario, tables)
+
+
+@pytest.fixture
+def stacked(figure):
+    if figure.stack is None:
+        pytest.skip("each panel is a plot of its own")
+    return figure
 
 
 def test_pictures_are_the_same_bytes_every_time(figure, tmp_path):
@@ -89,23 +100,23 @@ def plot_of(figure):
     return plot
 
 
-def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(figure):
-    plot = json.loads(plot_of(figure).json(), parse_constant=pytest.fail)
+def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(stacked):
+    plot = json.loads(plot_of(stacked).json(), parse_constant=pytest.fail)
     assert {trace["xaxis"] for trace in plot["data"]} == {"x"}
     axes = {trace["yaxis"].replace("y", "yaxis") for trace in plot["data"]}
     assert axes <= set(plot["layout"])
     shown = [axis for axis in plot["layout"] if axis.startswith("yaxis")]
-    assert len([axis for axis in shown if "title" in plot["layout"][axis]]) == len(figure.panels)
+    assert len([axis for axis in shown if "title" in plot["layout"][axis]]) == len(stacked.panels)
     # Sequence numbers are looked at closely in both directions.
     fixed = {plot["layout"][axis]["fixedrange"] for axis in shown}
-    assert fixed == {figure.name != "sequence"}
+    assert fixed == {stacked.name != "sequence"}
     # A stroke of one packet is smaller than a pixel, and plotly.js leaves out what is.
     simplified = {trace.get("line", {}).get("simplify", True) for trace in plot["data"]}
-    assert simplified == {figure.name != "sequence"}
+    assert simplified == {stacked.name != "sequence"}
 
 
-def test_panels_do_not_overlap(figure):
-    layout = plot_of(figure).layout
+def test_panels_do_not_overlap(stacked):
+    layout = plot_of(stacked).layout
     domains = sorted(layout[axis]["domain"] for axis in layout if axis.startswith("yaxis"))
     assert domains[0][0] >= 0
     assert domains[-1][1] <= 1
@@ -121,10 +132,11 @@ def keys(thing):
 
 
 def test_every_colour_of_a_plot_has_a_light_and_a_dark_value(figure):
-    plot = json.loads(plot_of(figure).json())
-    wanted = keys(plot["data"]) | keys(plot["layout"])
-    assert wanted - set(plot["colours"]) <= {"ink", "faint", "grid", "card"}
-    assert all(len(pair) == 2 for pair in plot["colours"].values())
+    for made in interactive.plots(figure):
+        plot = json.loads(made.json())
+        wanted = keys(plot["data"]) | keys(plot["layout"])
+        assert wanted - set(plot["colours"]) <= {"ink", "faint", "grid", "card"}
+        assert all(len(pair) == 2 for pair in plot["colours"].values())
 
 
 def wave(count):

@@ -139,9 +139,18 @@ def test_a_distribution_steps_at_every_value() -> None:
     assert line.y.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1])
 
 
+def transfers() -> pl.DataFrame:
+    """Three transfers of each flow."""
+    sizes = pl.DataFrame({"size_bytes": [2_000, 20_000, 200_000], "slowdown": [1.5, 2.0, 4.0]})
+    fct_s = (pl.col("slowdown") * (0.02 + pl.col("size_bytes") / 1e6)).alias("fct_s")
+    return (
+        flows().drop("fct_s", "slowdown", strict=False).join(sizes, how="cross").with_columns(fct_s)
+    )
+
+
 @pytest.mark.parametrize("name", [entry.name for entry in figures.of("sweep")])
 def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> None:
-    frame = flows() if CATALOGUE[name].table == "flows" else summary()
+    frame = {"flows": flows, "transfers": transfers, "summary": summary}[CATALOGUE[name].table]()
     shown = pl.col("path.rate") == "10mbit"
     if name != "heatmap" and "path.rtt" in frame.columns:
         shown &= pl.col("path.rtt") == "10ms"

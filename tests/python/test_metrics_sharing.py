@@ -100,7 +100,7 @@ def test_the_columns_of_a_summary_are_those_announced() -> None:
     result = Simulator().run(scenario)
     entry = summarise(scenario, result.tables, result.info)
     tables = summary_tables(entry, ["cubic", "bbr"])
-    columns = [*summary_columns(["cubic", "bbr"]), "invalid"]
+    columns = [*summary_columns(["cubic", "bbr"], ["cubic"]), "invalid"]
     assert sorted(tables["summary"].columns) == sorted(columns)
     assert tables["summary"]["invalid"][0] is None
     late = summary_tables({**entry, "invalid": "too late"}, ["cubic", "bbr"])["summary"]

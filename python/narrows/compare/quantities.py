@@ -123,7 +123,8 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
 
     Endless flows are measured from the warm-up to the end, those with a size
     over their whole life. A class has a completion time (the mean of all its
-    finished flows) or a goodput. Shares are given where no flow has a size, and
+    finished flows) or a goodput; one with a workload whose transfers end has both, and more
+    of its completion times. Shares are given where no flow has a size, and
     for all classes but the last, which has what the others leave. The RTT is
     the mean of TCP's own smoothed RTT over the samples, which every back end
     knows; a kernel doesn't show its single RTT samples. The bottleneck marks
@@ -171,8 +172,8 @@ class _Run:
         if sized:
             values["completion_time"] = _mean(entry["fct_s"] for entry in entries)
         else:
-            values["goodput"] = _mean(entry["goodput_mbps"] for entry in entries)
             values |= self._completions(group)
+            values["goodput"] = _mean(entry["goodput_mbps"] for entry in entries)
         if self.endless and group != self.classes[-1]:
             values["share"] = _sum(entry["share"] for entry in entries)
         return {Cell(name, group): value for name, value in values.items() if value is not None}
