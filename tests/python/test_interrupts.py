@@ -44,6 +44,17 @@ def test_ctrl_c_while_libraries_load(after_ms: int, tmp_path: Path) -> None:
     assert (child.returncode, said) in ((130, "narrows: interrupted\n"), (0, ""))
 
 
+@pytest.mark.parametrize("status", [0, INTERRUPTED])
+def test_an_interrupted_command_leaves_without_ending_the_interpreter(status: int) -> None:
+    """A library's thread that is still at work would abort the process while that ends."""
+    code = (
+        "import atexit, sys; from narrows.cli.interrupts import leave_with\n"
+        f"atexit.register(print, 'ending'); leave_with({status}); sys.exit({status})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (status, "" if status else "ending\n")
+
+
 def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
     """A callback of a weak reference, as imports have some: what it raises is only printed."""
 

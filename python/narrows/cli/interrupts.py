@@ -12,13 +12,19 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
+from narrows.cli.status import INTERRUPTED
+
 
 def leave_with(status: int) -> None:
-    """All is done: what follows needs no orderly end, and a Ctrl-C no words."""
+    """All is done: what follows needs no orderly end, and a Ctrl-C no words.
+
+    After a Ctrl-C a library's threads may still be at work, and a thread that wants to
+    enter an interpreter that is ending takes the whole process down with it.
+    """
     signal.signal(signal.SIGINT, lambda *_: os._exit(status))
     gc.freeze()
     pool = sys.modules.get("narrows.execute.pool")
-    if pool is not None and pool.is_stuck():
+    if status == INTERRUPTED or (pool is not None and pool.is_stuck()):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

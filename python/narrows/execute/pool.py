@@ -82,9 +82,9 @@ class Pool:
             threading.Thread(target=self._take, name=f"{_THREAD}{number}", daemon=own_code)
             for number in range(workers)
         ]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             while any(thread.is_alive() for thread in threads):
                 _await(threads)
                 if watcher is not None:
@@ -166,6 +166,7 @@ def _await(threads: Sequence[threading.Thread]) -> None:
 
 def _end(threads: Sequence[threading.Thread]) -> None:
     """Waits for threads that were told to stop; interrupts code of a person that doesn't."""
+    threads = [thread for thread in threads if thread.ident is not None]  # it was started
     for thread in threads:
         thread.join(_GRACE_S if thread.daemon else None)
     for _ in range(_INSISTENCE):
