@@ -1,4 +1,4 @@
-"""Writes docs/reference/claims.md: what was found of every claim, from ledgers of reproductions.
+"""Writes docs/reference/claims.md and the ledger that is shipped, from ledgers of reproductions.
 
     python tools/write_claims.py OUT...
 
@@ -9,14 +9,18 @@ the page is written by hand.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from narrows.reproduce import ledger
-from narrows.reproduce.claims import DOCUMENTS, KINDS
+from narrows.reproduce.claims import DATA, DOCUMENTS, KINDS
 from narrows.reproduce.ledger import Entry, Line
 from narrows.reproduce.site import own_profiles
+from narrows.store.atomic import write_text
 
 OPEN = ("differs", "refuted", "undecided", "partly")
 """Verdicts whose failed and undecided checks are listed."""
@@ -54,8 +58,8 @@ def _chapters(found: Sequence[Line]) -> Iterator[str]:
             yield f"| {' | '.join(_cells(line))} |"
         yield ""
         for line in mine:
-            if line.entries and line.verdict in OPEN:
-                yield from _why(line.entries[0])
+            if line.decisive and line.verdict in OPEN:
+                yield from _why(line.decisive)
 
 
 def _cells(line: Line) -> Iterator[str]:
@@ -63,7 +67,7 @@ def _cells(line: Line) -> Iterator[str]:
     yield line.claim.kind
     yield line.claim.expect.replace("|", "\\|")
     yield line.verdict
-    yield "; ".join(f"{entry.way}: {entry.verdict}" for entry in line.entries[1:])
+    yield "; ".join(f"{entry.way}: {entry.verdict}" for entry in line.others)
 
 
 def _why(entry: Entry) -> Iterator[str]:
@@ -82,6 +86,21 @@ def main(places: Sequence[str]) -> None:
     entries = {entry.key: entry for place in places for entry in ledger.read(Path(place))}
     found = ledger.lines(list(entries.values()), own_profiles())
     TARGET.write_text(page(found), encoding="utf-8")
+    write_text(DATA / ledger.LEDGER, shipped([entry for line in found for entry in line.entries]))
+
+
+def shipped(entries: Sequence[Entry]) -> str:
+    """The ledger that the package brings along; its rules stand in the package anyway."""
+    short = [asdict(_short(entry)) for entry in entries]
+    return json.dumps({"entries": short}, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def _short(entry: Entry) -> Entry:
+    return replace(entry, checks=_without_rules(entry.checks), notes=_without_rules(entry.notes))
+
+
+def _without_rules(checks: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    return tuple({**check, "rule": ""} for check in checks)
 
 
 if __name__ == "__main__":

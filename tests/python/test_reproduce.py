@@ -22,6 +22,7 @@ from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.judging import crossing, decide
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
+from narrows.reproduce.text import ledger_lines
 from narrows.spec import Written, load
 
 
@@ -207,6 +208,32 @@ def test_a_quick_finding_never_hides_that_of_the_whole_grid(tmp_path):
     assert lines["panaderia/fig6"].verdict == "confirmed"
     assert len(lines["panaderia/fig6"].entries) == 2
     assert lines["panaderia/fig7"].verdict == "not run"
+
+
+def test_only_a_whole_grid_makes_a_verdict(tmp_path):
+    kept = ledger.write(tmp_path, [entry(True, quick=True)])
+    line = next(x for x in ledger.lines(kept, own_profiles()) if x.entries)
+    assert line.verdict == "not run"
+    assert [other.verdict for other in line.others] == ["confirmed"]
+
+
+def test_what_was_found_here_stands_beside_what_was_recorded(tmp_path, monkeypatch):
+    place = tmp_path / "here"
+    place.mkdir()
+    monkeypatch.setattr(ledger, "DATA", tmp_path)
+    ledger.write(tmp_path, [entry(True), entry(True, "linux-6.12")])
+    ledger.write(place, [entry(False)])
+    here, recorded = ledger.known(place)
+    assert [(e.verdict, e.way.profile) for e in here] == [("refuted", "linux-4.17")]
+    assert [e.way.profile for e in recorded] == ["linux-6.12"]
+    found = ledger.lines([*here, *recorded], own_profiles())
+    told = "\n".join(ledger_lines(found, here))
+    assert "sim, linux-4.17, here: refuted (1.0)" in told
+    assert "sim, linux-6.12, recorded: confirmed (1.0)" in told
+    assert "1 of these verdicts were found here, 0 were recorded" in told
+    listed = ledger.document(found, here)["claims"]
+    (findings,) = [claim["findings"] for claim in listed if claim["findings"]]
+    assert [finding["here"] for finding in findings] == [True, False]
 
 
 def test_the_documents_kernel_decides_the_verdict_and_a_newer_finding_replaces_an_older(tmp_path):

@@ -43,11 +43,12 @@ def claims(
     from narrows.reproduce.text import ledger_lines
 
     place = Path(out) if out is not None else OUT
-    found = ledger.lines(ledger.read(place), own_profiles())
+    here, recorded = ledger.known(place)
+    found = ledger.lines([*here, *recorded], own_profiles())
     if as_json:
-        print_json(ledger.document(found))
+        print_json(ledger.document(found, here))
     else:
-        print_lines(ledger_lines(found))
+        print_lines(ledger_lines(found, here))
 
 
 def analyze(

@@ -17,6 +17,7 @@ def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
     for command in (run, sweep, compare, reproduce, bench):
         app.command()(command)
+    app.command("still-true")(still_true)
 
 
 def run(
@@ -175,19 +176,49 @@ def reproduce(
         typer.Option(metavar="NAME", help="The kernel to follow; by default the document's."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
+    mutations: Annotated[
+        bool,
+        typer.Option(
+            "--mutations", help="Run the negative controls: conditions in which claims must fail."
+        ),
+    ] = False,
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
     """Make published figures again and judge their claims; resume where it stopped."""
     from narrows.console import ProgressBar
-    from narrows.reproduce import make
+    from narrows.reproduce import make, negative
 
+    if mutations:
+        negative.only_simulated(backend, profile)
+        with ProgressBar() as bar:
+            controls = negative.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
+        print_lines(negative.describe(controls))
+        raise typer.Exit(DONE if all(one.noticed for one in controls) else FAILED)
     with ProgressBar() as bar:
         done = make.reproduce(
             wanted, backend=backend, profile=profile, quick=quick, out=out, jobs=jobs, watcher=bar
         )
     print_lines(make.describe(done))
     raise typer.Exit(DONE if done.passed else FAILED)
+
+
+def still_true(
+    kernels: Annotated[
+        bool, typer.Option("--kernels/--no-kernels", help="Also on the real kernels set up here.")
+    ] = True,
+    jobs: Jobs = None,
+    out: Out = None,
+) -> None:
+    """Hold the problems that the documents found in BBR against every version of it."""
+    from narrows.console import ProgressBar
+    from narrows.reproduce.make import OUT
+    from narrows.reproduce.today import page, table
+
+    with ProgressBar() as bar:
+        made = table.make(kernels=kernels, out=out, jobs=jobs, watcher=bar)
+    print_lines(table.text(made))
+    print_lines([f"page: {page.write(made, Path(out) if out is not None else OUT)}"])
 
 
 def bench(

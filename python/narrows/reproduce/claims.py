@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 DATA = Path(__file__).parent / "data"
 
@@ -34,7 +35,7 @@ doesn't evaluate, asks for an experiment, or tells what was measured in the fiel
 class Claim:
     """A statement: `where` in its document, under which `setup`, what it makes one `expect`.
 
-    `kind` is one of `KINDS`.
+    `kind` is one of `KINDS`; `fails_under` names changed conditions under which it can't hold.
     """
 
     identifier: str
@@ -42,6 +43,7 @@ class Claim:
     where: str
     setup: str
     expect: str
+    fails_under: tuple[str, ...] = ()
 
     @property
     def document(self) -> str:
@@ -53,5 +55,11 @@ class Claim:
 def claims() -> dict[str, Claim]:
     """All statements by id, in the order of the documents."""
     entries = tomllib.loads((DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
-    found = [Claim(e["id"], e["kind"], e["where"], e["setup"], e["expect"]) for e in entries]
+    found = [_claim(entry) for entry in entries]
     return {claim.identifier: claim for claim in found}
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    fails_under = tuple(entry.get("fails_under", ()))
+    where, setup, expect = (entry[key] for key in ("where", "setup", "expect"))
+    return Claim(entry["id"], entry["kind"], where, setup, expect, fails_under)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
 from narrows.execute import Done, Job, Pool, StoreCache, Watcher
-from narrows.plan import Cell, content_hash, plan
+from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.spec import Written, load
 from narrows.store import (
@@ -31,17 +31,43 @@ from narrows.store import (
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.reproduce.mutations import Mutation
+    from narrows.store import StoredTrial
+
 MADE_UP = ("jitter", "timer_lateness", "gro")
 """Properties of simulated hosts."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A case with its runs and where they run."""
+    """A case with its runs and where they run; `called` is the control that each flow stands for.
+
+    That is its own, but for a negative control, in which another takes its place.
+    """
 
     key: Key
     cell: Cell
     engine: Backend
+    called: tuple[str, ...]
+
+    def jobs(self) -> Iterator[Job]:
+        """Its runs."""
+        for trial in self.cell.plan.trials:
+            yield Job(self.cell, trial, self.engine)
+
+    def stored(self, store: RunStore) -> Iterator[StoredTrial]:
+        """What is in the store of them, the flows called what they stand for.
+
+        Raises NarrowsError for a run that failed.
+        """
+        for trial in self.cell.plan.trials:
+            if trial.hash not in store:
+                failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")
+                raise NarrowsError(f"a run failed ({self.cell}): {failed}")
+            found = store.stored(trial)
+            for flow, cca in zip(found.scenario["flows"], self.called, strict=True):
+                flow["cca"] = cca
+            yield replace(found, number=trial.number)
 
 
 @dataclass(frozen=True)
@@ -52,38 +78,56 @@ class Work:
     scope: Scope
     backend: str
     cells: tuple[Condition, ...]
+    mutation: str = ""
 
     @property
     def name(self) -> str:
         """Of its files, such as `panaderia-fig7-linux-4.17`; the smaller grid has `-quick`."""
         quick = "-quick" if self.scope.quick else ""
-        return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}"
+        mutated = f"-{self.mutation}" if self.mutation else ""
+        return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}{mutated}"
 
     def jobs(self) -> Iterator[Job]:
         """Every run."""
         for condition in self.cells:
-            for trial in condition.cell.plan.trials:
-                yield Job(condition.cell, trial, condition.engine)
+            yield from condition.jobs()
 
 
-def work(exhibit: Exhibit, scope: Scope, backend: Backend) -> Work:
-    """The runs of a figure; raises SpecError for a case that can't run on the back end."""
-    cases: Iterable[Case] = exhibit.method().cases(scope)
-    cells = []
+def work(
+    exhibit: Exhibit, scope: Scope, backend: Backend, mutation: Mutation | None = None
+) -> Work:
+    """The runs of a figure; raises SpecError for a case that can't run on the back end.
+
+    With a `mutation` its conditions are changed, and its flows called what they stand for.
+    """
+    cells = tuple(conditions(exhibit.method().cases(scope), backend, mutation))
+    return Work(exhibit, scope, backend.name, cells, mutation.name if mutation else "")
+
+
+def conditions(
+    cases: Iterable[Case], backend: Backend, mutation: Mutation | None = None
+) -> Iterator[Condition]:
+    """The runs of each case, without those of back ends that aren't set up."""
     for number, case in enumerate(cases, start=1):
         engine = _engine(case, backend)
         if engine is None:
             continue
         try:
-            spec = load(Written.document(_possible(case.spec, engine))).spec
-            runs = plan(spec, engine.engine, engine.name)
+            runs = _plan(mutation.of(case) if mutation else case, engine)
+            called = runs if mutation is None else _plan(case, engine)
             engine.check(runs.trials[0].scenario)
         except SpecError:
             if case.aside and engine.name != "sim":
                 continue
             raise
-        cells.append(Condition(case.key, Cell(number, dict(case.key), runs), engine))
-    return Work(exhibit, scope, backend.name, tuple(cells))
+        cell = Cell(number, dict(case.key), runs)
+        ccas = tuple(flow["cca"] for flow in called.trials[0].scenario["flows"])
+        yield Condition(case.key, cell, engine, ccas)
+
+
+def _plan(case: Case, engine: Backend) -> Plan:
+    spec = load(Written.document(_possible(case.spec, engine))).spec
+    return plan(spec, engine.engine, engine.name)
 
 
 def _engine(case: Case, backend: Backend) -> Backend | None:
@@ -112,8 +156,18 @@ def gather(
     watcher: Watcher | None = None,
 ) -> Done:
     """Runs what isn't there yet, all figures together; raises StoreError if `out` is no place."""
+    return run_all([job for item in works for job in item.jobs()], out, jobs=jobs, watcher=watcher)
+
+
+def run_all(
+    wanted: Sequence[Job],
+    out: Path,
+    *,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Done:
+    """Runs what isn't in `out` yet; raises StoreError if it is no place."""
     store = create_store(out / "runs")
-    wanted = [job for item in works for job in item.jobs()]
     try:
         return Pool(wanted, StoreCache(store), jobs).run(watcher)
     except OSError as error:
@@ -153,13 +207,9 @@ def _measure(item: Work, store: RunStore) -> dict[str, pl.DataFrame]:
     measure = item.exhibit.method().measure
     parts: dict[str, list[pl.DataFrame]] = {}
     for condition in item.cells:
-        key, cell = condition.key, condition.cell
-        for trial in cell.plan.trials:
-            if trial.hash not in store:
-                failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")
-                raise NarrowsError(f"{item.exhibit.identifier}: a run failed ({cell}): {failed}")
-            for name, frame in measure(store.stored(trial)).items():
-                place = [pl.lit(value).alias(column) for column, value in key.items()]
+        place = [pl.lit(value).alias(column) for column, value in condition.key.items()]
+        for trial in condition.stored(store):
+            for name, frame in measure(trial).items():
                 number = pl.lit(trial.number).alias("trial")
                 parts.setdefault(name, []).append(frame.select(*place, number, pl.all()))
     return {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}

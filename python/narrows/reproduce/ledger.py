@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from narrows.reproduce.claims import KINDS, Claim, claims
+from narrows.reproduce.claims import DATA, KINDS, Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.store.atomic import write_text
 
@@ -83,6 +83,18 @@ def read(out: Path) -> list[Entry]:
         return []
 
 
+def recorded() -> list[Entry]:
+    """The entries that are shipped with the package: what was found when it was made."""
+    return read(DATA)
+
+
+def known(out: Path) -> tuple[list[Entry], list[Entry]]:
+    """What was found here and what was recorded, without what a finding here replaces."""
+    here = read(out)
+    keys = {item.key for item in here}
+    return here, [item for item in recorded() if item.key not in keys]
+
+
 def _entry(fields: dict[str, Any]) -> Entry:
     way = Way(**fields.pop("way"))
     checks, notes = tuple(fields.pop("checks")), tuple(fields.pop("notes"))
@@ -111,11 +123,21 @@ class Line:
     entries: tuple[Entry, ...]
 
     @property
+    def decisive(self) -> Entry | None:
+        """The best founded finding, that of the document's kernel; none of a smaller grid is."""
+        return self.entries[0] if self.entries and not self.entries[0].way.quick else None
+
+    @property
+    def others(self) -> tuple[Entry, ...]:
+        """What was found in other ways."""
+        return self.entries[1:] if self.decisive else self.entries
+
+    @property
     def verdict(self) -> str:
-        """The best founded one: that of the document's kernel on a whole grid."""
+        """Of the whole grid; where only a smaller one was run, the claim wasn't."""
         if self.claim.kind == "deployment":
             return "not testable"
-        return self.entries[0].verdict if self.entries else "not run"
+        return self.decisive.verdict if self.decisive else "not run"
 
 
 def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
@@ -148,15 +170,15 @@ def in_words(told: dict[str, int]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in told.items())
 
 
-def document(found: Sequence[Line]) -> dict[str, Any]:
-    """What `narrows claims --json` prints."""
+def document(found: Sequence[Line], here: Sequence[Entry] = ()) -> dict[str, Any]:
+    """What `narrows claims --json` prints; findings say whether they were made `here`."""
     return {
         "counts": counts_by_kind(found),
         "claims": [
             {
                 **{name: getattr(line.claim, name) for name in CLAIM_FIELDS},
                 "verdict": line.verdict,
-                "findings": [asdict(item) for item in line.entries],
+                "findings": [{**asdict(item), "here": item in here} for item in line.entries],
             }
             for line in found
         ],

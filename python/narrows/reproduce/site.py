@@ -173,7 +173,7 @@ def _index(out: Path, entries: Sequence[ledger.Entry]) -> Path:
                 line.claim.where,
                 page_name(line.entries[0].figure) if line.entries else None,
                 line.verdict,
-                [(str(item.way), item.verdict) for item in line.entries[1:]],
+                [(str(item.way), item.verdict) for item in line.others],
             )
             for line in found
             if line.claim.document == document

@@ -34,8 +34,8 @@ RTPROP_MS, FULL_MS = 40.0, 250.0
 PROBE_MS = 1.25 * RTPROP_MS + 7.2
 """A quarter of a BDP more, and the six packets that BBR adds for bursts of two."""
 LATER = ("Mininet, timers 100 us late", "100us")
-PROBING = 0.95
-"""Above this part of the samples BBR probes."""
+PROBING_MS = 5.0
+"""Half of what a probe, a quarter of a BDP, adds to the RTT."""
 TOOTH = 0.15
 """A fall of the RTT by this part of its peak is a tooth."""
 
@@ -128,19 +128,23 @@ def late(data: Data) -> Check:
 
 
 def probes(data: Data) -> Check:
-    """How high BBR's RTT goes while it probes for bandwidth."""
+    """How often BBR's RTT rises and falls again, as it does while it probes for bandwidth."""
 
-    def high(one: Data, environment: str) -> float:
+    def moving(one: Data, environment: str) -> float:
         times, rtt = _series(one, environment, "bbr")
-        return float(np.quantile(rtt[times >= STARTED_S], PROBING))
+        seconds = np.floor(times[times >= STARTED_S])
+        rtts = rtt[times >= STARTED_S]
+        whole = np.unique(seconds)[:-1]
+        ranges = [float(np.ptp(rtts[seconds == second])) for second in whole]
+        return 100 * float(np.mean(np.array(ranges) >= PROBING_MS))
 
     return held(
         CLAIM,
         "probes",
         "Its probes for bandwidth can be seen.",
-        f"The {100 * PROBING:g}th percentile of BBR's RTT: a little more than an eighth of the "
-        "time belongs to probes and what they leave.",
-        {e: per_trial(data, partial(high, environment=e)) for e in testbed.ENVIRONMENTS},
+        f"Seconds, of the whole ones, in which BBR's RTT moves by {PROBING_MS:g} ms or more: a "
+        "probe comes every eight round trips, three times a second.",
+        {e: per_trial(data, partial(moving, environment=e)) for e in testbed.ENVIRONMENTS},
     )
 
 

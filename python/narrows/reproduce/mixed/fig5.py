@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from narrows.figures import frames
@@ -74,7 +75,7 @@ def _panel(data: Data, small: str, top: float) -> Panel:
 
 def judge(data: Data) -> list[Finding]:
     """A small share of the path beside BBR, a larger one beside CUBIC."""
-    return [Finding("mixed/fig5", [pinned(data), free(data)])]
+    return [Finding("mixed/fig5", [pinned(data), free(data), unmoved(data)])]
 
 
 def _means(data: Data, small: str) -> list[float]:
@@ -108,3 +109,25 @@ def free(data: Data) -> Check:
         ratios(cubic, bbr),
         f" ({interval(cubic)} packets beside CUBIC, {interval(bbr)} beside BBR)",
     )
+
+
+def unmoved(data: Data) -> Check:
+    """What BBR's bursts keep of their windows, after the loss that their start makes."""
+    rows = data["cwnd"].filter((pl.col("small") == "bbr") & (pl.col("name") == "small"))
+    return held(
+        "mixed/fig5",
+        "unmoved",
+        "BBR's bursts don't react to the loss that their start makes.",
+        "A burst's window at its end over its highest, median over the bursts of a repetition.",
+        [
+            float(np.median(_kept(mine.sort("time_s")["cwnd"].to_numpy())))
+            for _, mine in rows.group_by("trial", maintain_order=True)
+        ],
+    )
+
+
+def _kept(cwnd: np.ndarray) -> list[float]:
+    """The last window over the highest of each flow; between two flows there is none."""
+    starts = np.flatnonzero(np.diff(cwnd > 0, prepend=False, append=False))
+    stretches = (cwnd[a:b] for a, b in zip(starts[::2], starts[1::2], strict=True))
+    return [float(one[-1] / one.max()) for one in stretches]

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from narrows.figures import frames
+import polars as pl
+
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import differences, held, interval, per_trial
 from narrows.reproduce.mixed import sizes, testbed
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from narrows.report import Check
     from narrows.store import StoredTrial
 
-HURT = 0.6
+LOW = 20.0
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -40,31 +41,49 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Up to which rate the BBR flows hurt, by their size."""
-    return [Finding("mixed/fig6", [reach(data)])]
+    """Where the BBR flows hurt, by their size."""
+    return [Finding("mixed/fig6", [low(data), reach(data)])]
 
 
-def hurt_up_to(data: Data, size: str) -> float:
-    """The highest rate at which the large flow has less than `HURT` of what it has beside CUBIC."""
-    bbr, cubic = (sizes.by_rate(data, "goodput_mbps", small, size) for small in ("bbr", "cubic"))
-    rates = frames.column(bbr, "rate_mbps")
-    low = frames.column(bbr, "mean") < HURT * frames.column(cubic, "mean")
-    return float(rates[low].max()) if low.any() else 0.0
+def left(data: Data, size: str, rate: float) -> float:
+    """What the large flow has beside BBR flows over what it has beside CUBIC flows."""
+    bbr, cubic = (
+        sizes.by_rate(data, "goodput_mbps", small, size).filter(pl.col("rate_mbps") == rate)["mean"]
+        for small in ("bbr", "cubic")
+    )
+    return float(bbr.item() / cubic.item())
+
+
+def low(data: Data) -> Check:
+    """The low rates, at which flows of every size hurt."""
+    return held(
+        "mixed/fig6",
+        "low",
+        "At low rates BBR flows of every size hurt the large flow.",
+        f"Its throughput beside BBR flows over that beside CUBIC flows of the same size, mean over "
+        f"the rates up to {LOW:g} Mbit/s.",
+        {label: per_trial(data, partial(_mean, size=size)) for size, label in sizes.SIZES.items()},
+    )
+
+
+def _mean(data: Data, size: str) -> float:
+    rates = [rate for rate in data["outcome"]["rate_mbps"].unique() if rate <= LOW]
+    return sum(left(data, size, rate) for rate in rates) / len(rates)
 
 
 def reach(data: Data) -> Check:
-    """The rates for the three sizes."""
-    found = {size: per_trial(data, partial(hurt_up_to, size=size)) for size in sizes.SIZES}
+    """The highest rate, at which only large ones do."""
+    top = float(str(data["outcome"]["rate_mbps"].max()))
+    found = {size: per_trial(data, partial(left, size=size, rate=top)) for size in sizes.SIZES}
     words = ", ".join(f"{sizes.SIZES[size]}: {interval(values)}" for size, values in found.items())
     return held(
         "mixed/fig6",
         "reach",
-        "The larger the BBR flows, the higher the rate up to which they hurt.",
-        f"The highest rate at which the large flow has less than {100 * HURT:g} % of its "
-        "throughput beside CUBIC flows of the same size: for a size less that for the one before.",
+        "The larger they are, the more they do so at high rates.",
+        f"The same ratio at {top:g} Mbit/s: that for a size less that for the one before.",
         {
             f"{sizes.SIZES[b]} less {sizes.SIZES[a]}": differences(found[b], found[a])
             for a, b in pairwise(found)
         },
-        f" ({words} Mbit/s)",
+        f" ({words})",
     )

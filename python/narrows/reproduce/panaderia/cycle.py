@@ -229,10 +229,10 @@ def losses(runs: Runs) -> list[Check]:
         held(
             claim,
             "follows",
-            "Bursts of loss follow an inflated RTprop.",
+            "Bursts of loss come just after an inflated RTprop.",
             f"Bursts are 500 ms windows with {100 * BURST:g} % loss or more, those nearer than "
-            f"{APART_S:g} s together. Part of the bursts at whose beginning some flow's RTprop "
-            "is inflated.",
+            f"{APART_S:g} s together. Part of the bursts that begin within {APART_S:g} s after "
+            "some flow's RTprop became inflated.",
             [following(run) for run in seen],
         ),
         held(
@@ -267,11 +267,12 @@ def bursts(evidence: Evidence) -> list[float]:
 
 
 def following(evidence: Evidence) -> float:
-    """The part of the bursts, in percent, that begin while an RTprop is inflated."""
-    ends = np.array([start + WINDOW_S for start in bursts(evidence)])
-    if not len(ends):
+    """The part of the bursts, in percent, that begin just after an RTprop was inflated."""
+    found = np.array(bursts(evidence))
+    if not len(found):
         return -math.inf
-    return 100 * float(measure.within(ends, _padded(evidence.inflated)).mean())
+    begun = [(start - WINDOW_S, start + APART_S) for start, _ in evidence.inflated]
+    return 100 * float(measure.within(found, begun).mean())
 
 
 def between_bursts(evidence: Evidence) -> float:

@@ -1,0 +1,21 @@
+"""The page of the table, beside those of the reproductions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from narrows.report.page import environment
+from narrows.reproduce.today.table import Table, measured, rows
+from narrows.store.atomic import write_text
+
+PAGE = "still-true.html"
+
+
+def write(table: Table, out: Path) -> Path:
+    """Writes the page into the site in `out` and gives its path."""
+    (out / "site").mkdir(parents=True, exist_ok=True)
+    path = out / "site" / PAGE
+    template = environment().get_template("site-still-true.html.jinja")
+    details = [(problem, measured(table, problem)) for problem, _ in rows(table)]
+    write_text(path, template.render(table=table, rows=list(rows(table)), details=details))
+    return path

@@ -1,0 +1,90 @@
+"""Problems and versions, as data (data/problems.toml), and what is run of each."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from narrows.reproduce.claims import DATA
+from narrows.reproduce.exhibit import Case
+
+TRIALS = 4
+RUN = {"duration": "60s", "warmup": "20s"}
+TESTED = "tested"
+PROFILE = "linux-6.12"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that BBR was found to do; a `value` above or below a limit means that it does."""
+
+    name: str
+    words: str
+    claim: str
+    how: str
+    path: Mapping[str, Any]
+    flows: Sequence[Mapping[str, Any]]
+    value: str
+    unit: str
+    because: str
+    above: float = math.inf
+    below: float = -math.inf
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def limit(self) -> str:
+        """From where on it is a problem, in words."""
+        if math.isfinite(self.above):
+            return f"above {self.above:g}{self.unit}"
+        return f"below {self.below:g}{self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A BBR: a control with its options, in a kernel, perhaps on a back end of its own."""
+
+    name: str
+    cca: str = "bbr"
+    profile: str = PROFILE
+    backend: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@cache
+def problems() -> dict[str, Problem]:
+    """All by name."""
+    found = [Problem(claim=entry.pop("from"), **entry) for entry in _data()["problem"]]
+    return {problem.name: problem for problem in found}
+
+
+@cache
+def versions() -> dict[str, Version]:
+    """All by name."""
+    return {entry["name"]: Version(**entry) for entry in _data()["version"]}
+
+
+def _data() -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads((DATA / "problems.toml").read_text(encoding="utf-8"))
+
+
+def case(problem: Problem, version: Version) -> Case:
+    """What is run to see whether a version has a problem."""
+    spec = {
+        "name": "still-true",
+        "path": dict(problem.path),
+        "flows": [_flow(flow, version) for flow in problem.flows],
+        "host": {"profile": version.profile, "fq": True, "jitter": "20us"},
+        "run": {**RUN, "trials": TRIALS, "sample_interval": "100ms", **problem.run},
+    }
+    key = {"problem": problem.name, "version": version.name}
+    return Case(key, spec, version.backend, aside=True)
+
+
+def _flow(flow: Mapping[str, Any], version: Version) -> dict[str, Any]:
+    if flow["cca"] != TESTED:
+        return dict(flow)
+    return {"name": TESTED, **flow, "cca": version.cca, "options": dict(version.options)}

@@ -1,0 +1,143 @@
+"""Makes the table of problems and versions: runs, measures, says of each whether it is so."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars as pl
+
+from narrows.backends import get_backend
+from narrows.errors import NarrowsError
+from narrows.execute import Watcher
+from narrows.reproduce.gather import Condition, conditions, run_all
+from narrows.reproduce.judging import decide, interval
+from narrows.reproduce.make import OUT
+from narrows.reproduce.today.measure import outcome
+from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
+from narrows.store import RunStore
+from narrows.store.atomic import write_text
+
+RECORD = "still-true.json"
+HAS, HAS_NOT, OPEN = "yes", "no", "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Whether a version has a problem, and what was measured."""
+
+    problem: str
+    version: str
+    answer: str
+    measured: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Every answer; `engine` and `trials` say how they were found."""
+
+    cells: tuple[Cell, ...]
+    engine: str
+    trials: int
+
+    def of(self, problem: Problem, version: Version) -> Cell | None:
+        """One answer; None where it couldn't be run."""
+        key = (problem.name, version.name)
+        return next((c for c in self.cells if (c.problem, c.version) == key), None)
+
+    @property
+    def versions(self) -> list[Version]:
+        """Those of which anything was run."""
+        there = {cell.version for cell in self.cells}
+        return [version for version in versions().values() if version.name in there]
+
+
+def make(
+    *,
+    kernels: bool = True,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Table:
+    """Runs every problem with every version, those on real `kernels` only if that is wanted.
+
+    Versions of a back end that isn't set up are left out; runs that are there aren't run again.
+    The table is kept in `out`. Raises StoreError for a directory that can't be used.
+    """
+    place = Path(out) if out is not None else OUT
+    simulator = get_backend("sim")
+    asked = [version for version in versions().values() if kernels or not version.backend]
+    cases = [case(problem, version) for problem in problems().values() for version in asked]
+    wanted = list(conditions(cases, simulator))
+    runs = [job for condition in wanted for job in condition.jobs()]
+    run_all(runs, place, jobs=jobs, watcher=watcher)
+    store = RunStore(place / "runs")
+    cells = tuple(_cell(condition, store) for condition in wanted)
+    trials = max(len(condition.cell.plan.trials) for condition in wanted)
+    table = Table(cells, simulator.engine, trials)
+    write_text(place / RECORD, json.dumps(asdict(table), indent=1) + "\n")
+    return table
+
+
+def read(file: Path) -> Table:
+    """A table that was kept; raises OSError or ValueError if the file isn't one."""
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    cells = tuple(Cell(**cell) for cell in stored["cells"])
+    return Table(cells, stored["engine"], stored["trials"])
+
+
+def _cell(condition: Condition, store: RunStore) -> Cell:
+    problem = problems()[str(condition.key["problem"])]
+    rows = [outcome(trial) for trial in condition.stored(store)]
+    values = pl.concat(rows)[problem.value].drop_nulls().to_list()
+    if not values:
+        raise NarrowsError(f"{problem.name}, {condition.key['version']}: nothing was measured")
+    told = interval(values, 3, problem.unit)
+    return Cell(problem.name, str(condition.key["version"]), answer(problem, values), told)
+
+
+def answer(problem: Problem, values: Sequence[float]) -> str:
+    """Whether measurements are a problem: by the whole interval of their mean."""
+    low = problem.above if math.isfinite(problem.above) else -math.inf
+    passed = decide(values, low, problem.below if math.isfinite(problem.below) else math.inf).passed
+    return {True: HAS, False: HAS_NOT, None: OPEN}[passed]
+
+
+def rows(table: Table) -> Iterator[tuple[Problem, list[tuple[Version, Cell | None]]]]:
+    """Every problem with the answer for every version."""
+    for problem in problems().values():
+        yield problem, [(version, table.of(problem, version)) for version in table.versions]
+
+
+def text(table: Table) -> Iterator[str]:
+    """The table for the terminal, problem by problem."""
+    for problem, answers in rows(table):
+        yield f"{problem.words}? {problem.how}; yes if {problem.limit}"
+        for version, cell in answers:
+            told = f"{cell.answer:9}  {cell.measured}" if cell else "not run"
+            yield f"  {version.name:22} {told}"
+        yield ""
+    yield f"{table.trials} trials each; undecided: the 95 % interval reaches the limit"
+
+
+def markdown(table: Table) -> Iterator[str]:
+    """The table in lines of Markdown: what each version does, then what was measured."""
+    found = list(problems().values())
+    yield "| | " + " | ".join(version.name for version in table.versions) + " |"
+    yield "|---" * (len(table.versions) + 1) + "|"
+    for problem, answers in rows(table):
+        told = " | ".join(cell.answer if cell else "not run" for _, cell in answers)
+        yield f"| {problem.words} | {told} |"
+    yield ""
+    for problem in found:
+        yield f"**{problem.words}** (`{problem.claim}`): {problem.how}."
+        yield f"Yes if {problem.limit}: {problem.because} Measured: {measured(table, problem)}.\n"
+
+
+def measured(table: Table, problem: Problem) -> str:
+    """What was measured of a problem with every version, in words."""
+    cells = ((version.name, table.of(problem, version)) for version in table.versions)
+    return "; ".join(f"{name} {cell.measured}" for name, cell in cells if cell)

@@ -1,0 +1,121 @@
+"""Negative controls: conditions under which a claim must fail, and what they make of a case."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from narrows.backends import get_backend
+from narrows.errors import InputError
+from narrows.report import Check
+from narrows.reproduce import catalogue, negative
+from narrows.reproduce.claims import claims
+from narrows.reproduce.exhibit import Case, Finding, Scope
+from narrows.reproduce.gather import work
+from narrows.reproduce.mutations import Mutation, mutations
+
+CASE = Case(
+    {"place": "sim"},
+    {
+        "name": "x",
+        "path": {"rate": "10mbit", "rtt": "40ms", "buffer": "1bdp"},
+        "flows": [
+            {"cca": "bbr", "options": {"cwnd_gain": 1}},
+            {"cca": "bbr", "start": "1s"},
+            {"name": "small", "cca": "cubic", "size": "1mb"},
+        ],
+        "host": {"profile": "linux-4.11"},
+        "run": {"duration": "5s"},
+    },
+)
+CHEAP = ("mixed/fig5", "cs244/extension-18bdp", "ietf98/policer", "ietf98/rwnd-throttle")
+"""Claims whose negative controls take a few seconds together."""
+
+
+def test_a_replaced_flow_keeps_its_name_and_nothing_else() -> None:
+    spec = mutations()["reno-for-bbr"].of(CASE).spec
+    assert spec["flows"] == [
+        {"name": "bbr-1", "cca": "reno"},
+        {"name": "bbr-2", "cca": "reno", "start": "1s"},
+        {"name": "small", "cca": "cubic", "size": "1mb"},
+    ]
+    assert "name" not in CASE.spec["flows"][0]
+
+
+def test_values_are_set_in_their_places() -> None:
+    change = Mutation("m", "words", set={"path.loss": 0.1, "flows.small.size": "5mb"})
+    spec = change.of(CASE).spec
+    assert spec["path"]["loss"] == 0.1
+    assert [flow.get("size") for flow in spec["flows"]] == [None, None, "5mb"]
+
+
+def test_without_options_a_proposal_is_plain_bbr() -> None:
+    spec = mutations()["without-the-change"].of(CASE).spec
+    assert all("options" not in flow for flow in spec["flows"])
+
+
+def test_a_change_may_concern_some_conditions_only() -> None:
+    change = mutations()["slower-simulator"]
+    assert change.of(CASE).spec["path"]["rate"] == "5mbit"
+    other = Case({"place": "uml"}, CASE.spec)
+    assert change.of(other) is other
+
+
+def test_every_claim_that_can_fail_names_a_change_and_no_other_does() -> None:
+    for claim in claims().values():
+        free = claim.kind in ("reported", "deployment")
+        assert bool(claim.fails_under) is not free, claim.identifier
+        assert set(claim.fails_under) <= set(mutations())
+    used = {name for claim in claims().values() for name in claim.fails_under}
+    assert used == set(mutations())
+
+
+@pytest.mark.parametrize("exhibit", catalogue.exhibits().values(), ids=lambda e: e.identifier)
+def test_every_change_alters_what_runs_and_flows_are_called_what_they_stand_for(exhibit) -> None:
+    scope = Scope(exhibit.profile, quick=True)
+    plain = work(exhibit, scope, get_backend("sim"))
+    hashes = [job.key for job in plain.jobs()]
+    for name in {name for claim in exhibit.claims for name in claims()[claim].fails_under}:
+        changed = work(exhibit, scope, get_backend("sim"), mutations()[name])
+        assert [job.key for job in changed.jobs()] != hashes, name
+        assert [c.called for c in changed.cells] == [c.called for c in plain.cells]
+        assert changed.name == f"{plain.name}-{name}"
+
+
+@pytest.mark.parametrize("claim", CHEAP)
+def test_a_claim_fails_where_it_must(claim, tmp_path) -> None:
+    (control,) = negative.run(claim, quick=True, out=tmp_path)
+    assert control.claim == claim
+    assert control.noticed, control.measured
+    assert negative.read(tmp_path) == [control]
+
+
+def check(passed) -> Check:
+    return Check("It holds.", "r", "e", "m", passed)
+
+
+def test_an_undecided_check_notices_nothing() -> None:
+    finding = Finding("mixed/fig5", [check(True), check(None)])
+    assert not negative.control(finding, "reno-for-bbr", quick=True).noticed
+    finding = Finding("mixed/fig5", [check(True), check(False)])
+    assert negative.control(finding, "reno-for-bbr", quick=True).failed == "It holds."
+
+
+def test_what_went_unnoticed_is_told(tmp_path) -> None:
+    controls = [
+        negative.Control("mixed/fig5", "reno-for-bbr", True, "It is pinned.", "50 %"),
+        negative.Control("mixed/fig6", "reno-for-bbr", True, "", "10 Mbit/s"),
+    ]
+    lines = list(negative.describe(controls))
+    assert lines[0] == "noticed: mixed/fig5, with Reno in BBR's place"
+    assert lines[2] == "NOT NOTICED: mixed/fig6, with Reno in BBR's place"
+    assert lines[-1] == "2 negative controls, 1 of them not noticed"
+    (tmp_path / negative.RECORD).write_text(json.dumps({"controls": "damaged"}))
+    assert negative.read(tmp_path) == []
+
+
+@pytest.mark.parametrize(("backend", "profile"), [("uml", None), ("sim", "linux-6.12")])
+def test_other_back_ends_and_kernels_are_refused(backend, profile) -> None:
+    with pytest.raises(InputError, match="negative controls run in the simulator"):
+        negative.only_simulated(backend, profile)

@@ -1,0 +1,103 @@
+"""Is it still true: problems and versions as data, and the table that answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from narrows.backends import get_backend
+from narrows.reproduce.claims import claims
+from narrows.reproduce.exhibit import Case
+from narrows.reproduce.gather import conditions, run_all
+from narrows.reproduce.today import page, table
+from narrows.reproduce.today.measure import outcome
+from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
+from narrows.store import RunStore
+
+LOSS = Problem("loss", "Loses much", "panaderia/fig7", "How", {}, [], "loss", " %", "Why.", above=2)
+SHARE = Problem("s", "Takes all", "panaderia/fig8", "How", {}, [], "share", " %", "Why.", below=25)
+
+
+@pytest.mark.parametrize(
+    ("problem", "values", "answer"),
+    [
+        (LOSS, [5.0, 5.1, 4.9], "yes"),
+        (LOSS, [0.5, 0.6, 0.5], "no"),
+        (LOSS, [1.5, 2.5, 2.0], "undecided"),
+        (LOSS, [5.0, 5.0], "undecided"),
+        (SHARE, [3.0, 4.0, 3.5], "yes"),
+        (SHARE, [45.0, 46.0, 44.0], "no"),
+    ],
+)
+def test_an_answer_takes_the_whole_interval(problem, values, answer) -> None:
+    assert table.answer(problem, values) == answer
+
+
+def test_every_problem_comes_from_a_claim_and_every_version_can_run() -> None:
+    assert {problem.claim for problem in problems().values()} <= set(claims())
+    simulated = [v for v in versions().values() if not v.backend]
+    assert {"bbr", "bbr2", "bbr3", "bbr_shallow"} == {v.cca for v in simulated}
+    cases = [case(p, v) for p in problems().values() for v in simulated]
+    ran = list(conditions(cases, get_backend("sim")))
+    assert len(ran) == len(cases) == len(problems()) * len(simulated)
+
+
+def test_every_change_that_is_an_option_of_bbr_for_a_proposal_has_a_version() -> None:
+    tried = {key for version in versions().values() for key in version.options}
+    proposed = {"adaptive_cap", "rtprop", "bw_window_rounds", "startup_hystart", "buffer_model",
+                "probe_rtt_gain", "full_bw_rounds", "prr_recovery", "drain_to_target"}  # fmt: skip
+    assert tried == proposed
+
+
+def test_the_version_takes_the_place_of_the_tested_flows() -> None:
+    version = Version("v", "bbr3", options={"beta": 0.5})
+    spec = case(problems()["shallow-cubic"], version).spec
+    tested, cubic = spec["flows"]
+    assert tested == {"name": "tested", "cca": "bbr3", "count": 2, "options": {"beta": 0.5}}
+    assert cubic == {"cca": "cubic", "count": 2}
+    named = case(problems()["bursts-pin"], version).spec["flows"][1]
+    assert named["name"] == "tested"
+
+
+CELLS = (
+    table.Cell("shallow-loss", "v1, Linux 6.12", "yes", "10 ± 1 %"),
+    table.Cell("shallow-loss", "v3", "no", "0.1 ± 0.1 %"),
+    table.Cell("cycle", "v3", "undecided", "25 ± 3 points"),
+)
+TABLE = table.Table(CELLS, "engine", 4)
+
+
+def test_the_table_says_what_was_found_and_what_was_not_run(tmp_path) -> None:
+    lines = list(table.text(TABLE))
+    assert lines[0].startswith("Loses much in shallow buffers? Loss of 4 flows")
+    assert lines[1].split() == ["v1,", "Linux", "6.12", "yes", "10", "±", "1", "%"]
+    rows = list(table.markdown(TABLE))
+    assert rows[0] == "| | v1, Linux 6.12 | v3 |"
+    assert "| Loses much in shallow buffers | yes | no |" in rows
+    assert "| Swings with CUBIC in medium buffers | not run | undecided |" in rows
+    text = page.write(TABLE, tmp_path).read_text()
+    assert 'class="yes" title="10 ± 1 %"' in text
+
+
+def test_what_is_measured_of_a_run(tmp_path) -> None:
+    """One flow beside CUBIC, and small flows that complete: every column has its value."""
+    spec = {
+        "path": {"rate": "10mbit", "rtt": "20ms", "buffer": "1bdp"},
+        "flows": [
+            {"name": "tested", "cca": "bbr"},
+            {"name": "small", "cca": "cubic", "size": "100kb", "repeat_gap": "0.1s"},
+        ],
+        "run": {"duration": "12s", "warmup": "2s", "sample_interval": "100ms"},
+    }
+    (ran,) = conditions([_case(spec)], get_backend("sim"))
+    run_all(list(ran.jobs()), tmp_path)
+    (row,) = outcome(next(ran.stored(RunStore(tmp_path / "runs")))).to_dicts()
+    assert row["share"] + row["others_share"] == pytest.approx(100)
+    assert 50 < row["share"] < 100
+    assert 0.08 < row["completion"] < 5
+    assert 90 < row["utilization"] <= 100
+    assert 0 < row["swing"] <= 100
+    assert 0 <= row["dip"] < 100
+
+
+def _case(spec):
+    return Case({"problem": "x", "version": "y"}, {"name": "x", **spec})
