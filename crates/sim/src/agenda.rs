@@ -38,7 +38,7 @@ impl Agenda {
     ///
     /// # Panics
     /// If there is no such element.
-    #[inline]
+    #[inline(always)] // what is left of it after a replay was taken out is a comparison
     pub fn set(&mut self, element: usize, deadline: Option<Time>) {
         let deadline = deadline.unwrap_or(Time::MAX);
         match element.checked_sub(self.busy) {
@@ -123,20 +123,22 @@ impl Tournament {
         }
     }
 
+    #[inline(never)] // so that setting the deadline of a busy element stays small
     fn replay(&mut self, entrant: usize, deadline: Time) {
         let mut node = self.tree.len() / 2 + entrant;
         self.tree[node].0 = deadline;
-        let mut winner = self.tree[node];
         while node > 1 {
-            // At equal deadlines the lower number wins.
-            winner = winner.min(self.tree[node ^ 1]);
+            // The entrants stand in the order of their numbers: at equal deadlines the left one,
+            // the lower, wins.
+            let (left, right) = (self.tree[node & !1], self.tree[node | 1]);
+            let winner = if right.0 < left.0 { right } else { left };
             node /= 2;
             if self.tree[node] == winner {
                 return; // nothing changes above
             }
             self.tree[node] = winner;
         }
-        self.winner = winner;
+        self.winner = self.tree[1];
     }
 }
 
