@@ -165,25 +165,20 @@ impl Receiver {
             self.take_duplicate(first, now);
             return;
         }
-        self.stats.bytes += payload(unit);
+        let bytes = payload(unit);
+        self.stats.bytes += bytes;
         if first.seq == self.next {
-            self.take_in_order(unit, now);
+            self.take_in_order(unit, bytes, now);
         } else {
             self.take_out_of_order(unit, now);
         }
     }
 
-    fn take_in_order(&mut self, unit: &[Data], now: Time) {
+    fn take_in_order(&mut self, unit: &[Data], bytes: u64, now: Time) {
         let last = unit[unit.len() - 1];
         self.next = last.seq + 1;
         let had_holes = !self.out_of_order.is_empty();
-        let mut fresh = payload(unit);
-        while let Some(end) = self.out_of_order.pop_at(self.next) {
-            fresh += u64::from(end - self.next) * u64::from(MSS);
-            self.buffer.release(end - self.next);
-            self.next = end;
-        }
-        self.sacks.remove_below(self.next, self.out_of_order.is_empty());
+        let fresh = if had_holes { bytes + self.close_hole() } else { bytes };
         self.policy.data_received(&last, fresh, self.buffer.window(), now);
         self.note_mark(last.ecn, last.seq + 1, now);
         if had_holes && self.out_of_order.is_empty() {
@@ -193,6 +188,18 @@ impl Receiver {
         self.buffer.received(fresh, now);
         self.decide(had_holes, now);
         self.read(fresh, now);
+    }
+
+    /// Takes what waited behind the packets that came now; returns its payload in bytes.
+    fn close_hole(&mut self) -> u64 {
+        let mut bytes = 0;
+        while let Some(end) = self.out_of_order.pop_at(self.next) {
+            bytes += u64::from(end - self.next) * u64::from(MSS);
+            self.buffer.release(end - self.next);
+            self.next = end;
+        }
+        self.sacks.remove_below(self.next, self.out_of_order.is_empty());
+        bytes
     }
 
     fn take_out_of_order(&mut self, unit: &[Data], now: Time) {
@@ -212,7 +219,15 @@ impl Receiver {
         self.decide(true, now);
     }
 
+    #[inline]
     fn grow_window(&mut self, unit: &[Data]) {
+        if self.buffer.may_grow() {
+            self.try_to_grow(unit);
+        }
+    }
+
+    #[inline(never)] // once the window has grown, hardly any packet comes here
+    fn try_to_grow(&mut self, unit: &[Data]) {
         for data in unit {
             if self.buffer.grow(data) {
                 self.policy.window_grew();
@@ -331,6 +346,10 @@ impl Receiver {
     }
 }
 
+#[inline]
 fn payload(unit: &[Data]) -> u64 {
+    if let [data] = unit {
+        return u64::from(data.len);
+    }
     unit.iter().map(|data| u64::from(data.len)).sum()
 }

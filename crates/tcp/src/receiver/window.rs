@@ -131,7 +131,13 @@ impl ReceiveBuffer {
 
     /// Less than half of the window is free: quick ACKs end (`__tcp_select_window`).
     pub(super) fn is_short(&self) -> bool {
-        self.free() < self.clamp.min(self.win_from_space(self.size)) / 2
+        self.held > 0 && self.free() < self.clamp.min(self.win_from_space(self.size)) / 2
+    }
+
+    /// Whether a packet may raise the window, or show how much memory it takes.
+    #[inline]
+    pub(super) fn may_grow(&self) -> bool {
+        self.clamp.min(self.most) > self.ssthresh || self.ratio != self.measured_ratio
     }
 
     /// Raises the window for a packet (`tcp_grow_window`); returns whether it grew.
