@@ -58,6 +58,21 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         if start >= end {
             return;
         }
+        // Most of what is added continues the highest range, or is in it.
+        if let Some((range_start, range_end)) = self.ranges.last_mut()
+            && *range_start <= start
+            && start <= *range_end
+        {
+            if *range_end < end {
+                fresh(std::mem::replace(range_end, end), end);
+            }
+            return;
+        }
+        self.insert_anywhere(start, end, fresh);
+    }
+
+    /// The same, wherever it begins.
+    fn insert_anywhere(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) {
         let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
         let mut last = first;
         let mut from = start;
@@ -83,7 +98,9 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
             self.ranges.insert(first, merged);
         } else {
             self.ranges[first] = merged;
-            self.ranges.drain(first + 1..last);
+            if last > first + 1 {
+                self.ranges.drain(first + 1..last);
+            }
         }
     }
 

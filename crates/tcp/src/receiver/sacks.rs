@@ -32,8 +32,14 @@ impl SackList {
             self.blocks.insert(0, (start, end));
             return;
         };
-        let (from, to) = self.blocks.remove(at);
-        self.blocks.insert(0, (from.min(start), to.max(end)));
+        let (from, to) = self.blocks[at];
+        let grown = (from.min(start), to.max(end));
+        if at == 0 {
+            self.blocks[0] = grown; // usual: nothing moves
+        } else {
+            self.blocks.remove(at);
+            self.blocks.insert(0, grown);
+        }
         self.coalesce();
     }
 
@@ -74,6 +80,9 @@ impl SackList {
 
     /// The blocks for an ACK; the duplicate, if any, comes first and is told once.
     pub(super) fn take_blocks(&mut self) -> SackBlocks {
+        if self.blocks.is_empty() && self.duplicate.is_none() {
+            return SackBlocks::default();
+        }
         let duplicate = self.duplicate.take();
         let mut blocks: SackBlocks =
             duplicate.into_iter().chain(self.blocks.iter().copied()).collect();

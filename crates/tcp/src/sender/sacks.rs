@@ -12,16 +12,21 @@ impl Connection {
     pub(super) fn tag_sacks(&mut self, ack: &Ack, found: &mut Findings) {
         let mut blocks = [(0, 0); SackBlocks::MAX];
         let mut count = 0;
-        for (at, &(start, end)) in ack.sack.as_slice().iter().enumerate() {
+        for (at, &block) in ack.sack.as_slice().iter().enumerate() {
             if at == 0 && ack.sack.dsack {
-                self.tag_duplicate(start, end, found);
+                self.tag_duplicate(block.0, block.1, found);
             } else {
-                blocks[count] = (start, end);
+                blocks[count] = block;
+                // Ascending, so that a block never looks reordered against its own ACK. They are
+                // so few that each finds its place by swaps.
+                for place in (1..=count).rev() {
+                    if blocks[place] < blocks[place - 1] {
+                        blocks.swap(place, place - 1);
+                    }
+                }
                 count += 1;
             }
         }
-        // Ascending, so that a block never looks reordered against its own ACK.
-        blocks[..count].sort_unstable();
         for &(start, end) in &blocks[..count] {
             self.tag_block(start, end, found);
         }
