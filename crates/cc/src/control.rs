@@ -32,6 +32,12 @@ pub trait CongestionControl: Send {
     /// Takes the RTT sample of an ACK, before the recovery state machine.
     fn on_delivered(&mut self, _sample: &DeliveredSample) {}
 
+    /// Whether [`CongestionControl::on_delivered`] has any effect; if not, it isn't called. It
+    /// must not change.
+    fn hears_deliveries(&self) -> bool {
+        true
+    }
+
     /// Takes an ACK, after loss detection and the recovery state machine.
     fn on_ack(&mut self, sample: &AckSample);
 

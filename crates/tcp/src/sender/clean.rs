@@ -124,6 +124,9 @@ impl Connection {
 
     /// Linux's `pkts_acked` hook.
     fn tell_delivered(&mut self, found: &Findings) {
+        if !self.control.hears_deliveries() {
+            return;
+        }
         let sample = DeliveredSample {
             now: found.now,
             acked: found.acked,

@@ -13,6 +13,7 @@ pub(super) struct Controller {
     owns_recovery: bool,
     bounds_bursts: bool,
     watches_packets: bool,
+    hears_deliveries: bool,
 }
 
 impl Controller {
@@ -26,6 +27,7 @@ impl Controller {
             owns_recovery: cc.owns_recovery(),
             bounds_bursts: cc.max_tso_segs().is_some(),
             watches_packets: cc.watches_packets(),
+            hears_deliveries: cc.hears_deliveries(),
             cc,
         }
     }
@@ -57,6 +59,11 @@ impl Controller {
     /// Whether it wants to know of each packet that is lost.
     pub(super) fn watches_packets(&self) -> bool {
         self.watches_packets
+    }
+
+    /// Whether it wants to know of each delivery.
+    pub(super) fn hears_deliveries(&self) -> bool {
+        self.hears_deliveries
     }
 
     /// Fewest packets in a burst at this pacing rate.

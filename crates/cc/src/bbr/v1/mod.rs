@@ -274,6 +274,10 @@ impl CongestionControl for Bbr {
         self.listen_to_hystart(sample);
     }
 
+    fn hears_deliveries(&self) -> bool {
+        self.early_exit.is_some()
+    }
+
     /// `bbr_main`.
     fn on_ack(&mut self, sample: &AckSample) {
         self.start(sample.now);
