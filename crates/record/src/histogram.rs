@@ -23,22 +23,46 @@ pub trait Weights: Default {
     fn iter(&self) -> impl Iterator<Item = (usize, u64)>;
 }
 
-/// All buckets up to the highest: fast, for the few histograms of a run.
-pub type Dense = Vec<u64>;
+/// All buckets from the lowest to the highest: fast, for the histograms of a run. The buckets
+/// below the lowest would be most of it: a round-trip time of 50 ms is in the 2,500th.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dense {
+    lowest: usize,
+    weights: Vec<u64>,
+}
+
 /// Only buckets that hold something: small, for the many flows of a capture.
 pub type Sparse = BTreeMap<usize, u64>;
+
+impl Dense {
+    #[cold]
+    fn make_room(&mut self, bucket: usize) {
+        if self.weights.is_empty() {
+            self.lowest = bucket;
+        }
+        let below = self.lowest.saturating_sub(bucket);
+        self.weights.splice(..0, std::iter::repeat_n(0, below));
+        self.lowest -= below;
+        let needed = bucket - self.lowest + 1;
+        if needed > self.weights.len() {
+            self.weights.resize(needed, 0);
+        }
+    }
+}
 
 impl Weights for Dense {
     #[inline]
     fn add(&mut self, bucket: usize, weight: u64) {
-        if bucket >= self.len() {
-            self.resize(bucket + 1, 0);
+        if bucket.wrapping_sub(self.lowest) >= self.weights.len() {
+            self.make_room(bucket);
         }
-        self[bucket] += weight;
+        self.weights[bucket - self.lowest] += weight;
     }
 
     fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.as_slice().iter().copied().enumerate().filter(|&(_, weight)| weight > 0)
+        let from_lowest = self.weights.iter().copied().enumerate();
+        let numbered = from_lowest.map(|(at, weight)| (self.lowest + at, weight));
+        numbered.filter(|&(_, weight)| weight > 0)
     }
 }
 
