@@ -55,11 +55,21 @@ impl<B, S: Service<B>> Served<B, S> {
     #[inline]
     pub fn catch_up(&mut self, now: Time) {
         self.port.reach(now);
-        while let Some(due) = self.port.due(self.service.next(), now) {
+        if let Some(due) = self.port.due(self.service.next(), now) {
+            self.settle(due, now);
+        }
+    }
+
+    /// Out of line: nothing is due at most of the instants when a packet arrives.
+    #[inline(never)]
+    fn settle(&mut self, first: Due, now: Time) {
+        let mut next = Some(first);
+        while let Some(due) = next {
             match due {
                 Due::Queue(at) => self.run_timer(at),
                 Due::Service(at) => self.service.act(at, &mut self.port),
             }
+            next = self.port.due(self.service.next(), now);
         }
     }
 
