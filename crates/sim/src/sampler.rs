@@ -89,7 +89,7 @@ impl Sampler {
         if !span.is_zero() {
             for link in 0..network.links.len() {
                 let depth =
-                    QueueDepth { link: number(link), backlog: network.queue(link).backlog, span };
+                    QueueDepth { link: number(link), backlog: network.backlog(link), span };
                 observer.on(now, &Event::QueueDepth(depth));
             }
         }

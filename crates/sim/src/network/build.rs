@@ -7,11 +7,11 @@ use narrows_net::path::{Direction, Path, Surroundings};
 use narrows_spec::scenario::{Flow, Scenario};
 use narrows_tcp::{Kind, Segment};
 
-use super::{Hop, Network, Node};
+use super::{BOTTLENECK, Hop, Network, Node};
 use crate::host::{ReceivingHost, SendingHost};
 
-/// The hop of a flow that never comes by.
-pub(super) const NOWHERE: usize = usize::MAX;
+/// The hop of an element that nothing comes by.
+const NOWHERE: usize = usize::MAX;
 
 impl Network {
     /// Connects `hosts`, one pair for each flow of the scenario.
@@ -24,6 +24,7 @@ impl Network {
             receivers: Vec::new(),
             links: DIRECTIONS.iter().flat_map(|&way| path.links(way)).copied().collect(),
             last_link: Vec::new(),
+            crosses_bottleneck: Vec::new(),
             backward: Vec::new(),
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
             lossy: scenario.path.loss > 0.0,
@@ -46,7 +47,7 @@ impl Network {
 
     fn add(&mut self, node: Node, backward: bool) -> usize {
         self.nodes.push(node);
-        self.hops.push(Hop::ByFlow(Vec::new()));
+        self.hops.push(Hop::To(NOWHERE));
         self.backward.push(backward);
         self.nodes.len() - 1
     }
@@ -80,6 +81,7 @@ impl Network {
         let last = |id: &&usize| self.links.contains(id);
         let last = data.iter().rev().find(last).copied().unwrap_or(NOWHERE);
         self.last_link.push(last);
+        self.crosses_bottleneck.push(data.iter().chain(acks).any(|&id| id == BOTTLENECK));
         let way: Vec<usize> = there.chain(back).chain([sender]).collect();
         for pair in way.windows(2) {
             self.connect(pair[0], flow, pair[1]);
@@ -87,11 +89,15 @@ impl Network {
     }
 
     fn connect(&mut self, from: usize, flow: usize, to: usize) {
-        if matches!(self.nodes[from], Node::Sender(_) | Node::Receiver(_) | Node::Jitter(_)) {
-            self.hops[from] = Hop::To(to);
-        } else if let Hop::ByFlow(next) = &mut self.hops[from] {
-            next.resize(self.reversed.len(), NOWHERE);
-            next[flow] = to;
+        // A table is as long as there are flows: only where they part is there one.
+        match &mut self.hops[from] {
+            Hop::To(all) if *all == NOWHERE || *all == to => *all = to,
+            Hop::To(all) => {
+                let mut next = vec![*all; self.reversed.len()];
+                next[flow] = to;
+                self.hops[from] = Hop::ByFlow(next);
+            }
+            Hop::ByFlow(next) => next[flow] = to,
         }
     }
 }

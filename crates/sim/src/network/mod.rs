@@ -3,7 +3,7 @@
 mod build;
 mod node;
 
-use narrows_base::FlowId;
+use narrows_base::{Bytes, FlowId};
 use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
@@ -34,6 +34,8 @@ pub(crate) struct Network {
     pub(crate) links: Vec<usize>,
     /// Where each flow's data counts as forwarded: the last link that it crosses.
     last_link: Vec<usize>,
+    /// Whether each flow's packets cross the bottleneck, in either direction.
+    crosses_bottleneck: Vec<bool>,
     /// Whether an element stands on the way back.
     backward: Vec<bool>,
     /// Whether a flow sends its data on the way back.
@@ -78,14 +80,7 @@ impl Network {
     pub(crate) fn returns_past_bottleneck(&self, to: usize, flow: FlowId) -> bool {
         let flow = flow.index();
         let near = if self.reversed[flow] { &self.receivers } else { &self.senders };
-        near[flow] == to && self.crosses_bottleneck(flow)
-    }
-
-    fn crosses_bottleneck(&self, flow: usize) -> bool {
-        match &self.hops[BOTTLENECK] {
-            Hop::To(_) => true,
-            Hop::ByFlow(ids) => ids.get(flow).is_some_and(|&id| id != build::NOWHERE),
-        }
+        near[flow] == to && self.crosses_bottleneck[flow]
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &SendingHost {
@@ -112,6 +107,11 @@ impl Network {
     /// The queue of the link with this number in the tables.
     pub(crate) fn queue(&self, link: usize) -> QueueState {
         self.nodes[self.links[link]].queue()
+    }
+
+    /// The bytes that wait at the link with this number in the tables.
+    pub(crate) fn backlog(&self, link: usize) -> Bytes {
+        self.nodes[self.links[link]].backlog()
     }
 
     /// What has passed the bottleneck.

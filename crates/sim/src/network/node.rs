@@ -1,6 +1,6 @@
 //! One element of the network.
 
-use narrows_base::{Packet, Time};
+use narrows_base::{Bytes, Packet, Time};
 use narrows_net::path::PathElement;
 use narrows_net::{AnyServed, Departure, Dropped, Element, Jitter, Line, Link, QueueState};
 use narrows_tcp::Segment;
@@ -140,6 +140,18 @@ impl Node {
         match self {
             Self::Link(link) => link.queue(),
             Self::Served(link) => link.queue(),
+            _ => unreachable!("a link's number names a link"),
+        }
+    }
+
+    /// The bytes that wait in the queue of a link.
+    ///
+    /// # Panics
+    /// If it is no link.
+    pub(crate) fn backlog(&self) -> Bytes {
+        match self {
+            Self::Link(link) => link.backlog(),
+            Self::Served(link) => link.backlog(),
             _ => unreachable!("a link's number names a link"),
         }
     }
