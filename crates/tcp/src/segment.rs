@@ -119,6 +119,13 @@ impl SackBlocks {
     /// Most blocks that fit.
     pub const MAX: usize = 3;
 
+    /// The first of `len` blocks; those beyond are zero.
+    pub(crate) fn newest(blocks: [(Seq, Seq); 4], len: usize) -> Self {
+        let [first, second, third, _] = blocks;
+        let told = u8::try_from(len.min(Self::MAX)).expect("three at most");
+        Self { blocks: [first, second, third], len: told, dsack: false }
+    }
+
     /// Appends the half-open block `start..end` if there is room.
     pub fn push(&mut self, start: Seq, end: Seq) {
         if usize::from(self.len) < Self::MAX {

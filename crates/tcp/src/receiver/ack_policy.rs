@@ -48,13 +48,15 @@ pub(super) struct AckPolicy {
     scheduled: bool,
     pushed: bool,
     now: bool,
-    timer: Option<Time>,
+    /// The delayed-ACK timer, or [`Time::MAX`].
+    timer: Time,
     handshake_rtt_us: u64,
     /// Duplicates seen at `duplicate_next`.
     duplicates: u32,
     duplicate_next: Seq,
     compressed: u32,
-    compression_timer: Option<Time>,
+    /// The timer of compressed SACKs, or [`Time::MAX`].
+    compression_timer: Time,
 }
 
 impl AckPolicy {
@@ -71,12 +73,12 @@ impl AckPolicy {
             scheduled: false,
             pushed: false,
             now: false,
-            timer: None,
+            timer: Time::MAX,
             handshake_rtt_us: 0,
             duplicates: 0,
             duplicate_next: 0,
             compressed: 0,
-            compression_timer: None,
+            compression_timer: Time::MAX,
         }
     }
 
@@ -145,14 +147,14 @@ impl AckPolicy {
 
     /// Whether an ACK waits for its timer (`ICSK_ACK_TIMER`).
     pub(super) fn is_delayed(&self) -> bool {
-        self.timer.is_some()
+        self.timer < Time::MAX
     }
 
     /// An ACK for older data left; what came since is still owed (`tcp_event_ack_sent`
     /// with another number than `rcv_nxt`).
     pub(super) fn earlier_ack_sent(&mut self) {
         self.compressed = 0;
-        self.compression_timer = None;
+        self.compression_timer = Time::MAX;
         self.unacked = 0;
     }
 
@@ -209,7 +211,7 @@ impl AckPolicy {
 
     fn compress(&mut self, rtt_us: Option<u64>, now: Time) {
         self.compressed += 1;
-        if self.compression_timer.is_some() {
+        if self.compression_timer < Time::MAX {
             return;
         }
         let known = rtt_us.unwrap_or(0);
@@ -219,7 +221,7 @@ impl AckPolicy {
             known
         };
         let delay_us = COMPRESSION_US.min(shortest / 20) + COMPRESSION_SLACK_US;
-        self.compression_timer = Some(now + Duration::from_micros(delay_us));
+        self.compression_timer = now + Duration::from_micros(delay_us);
     }
 
     /// Starts the delayed-ACK timer (`tcp_send_delayed_ack`).
@@ -234,14 +236,10 @@ impl AckPolicy {
         }
         let ticks = self.jiffies.ceil_micros(ato_us.min(ATO_MAX_US));
         let deadline = fires_at(self.jiffies, now, ticks);
-        if let Some(pending) = self.timer {
-            if pending <= fires_at(self.jiffies, now, ticks / 4) {
-                return Verdict::Now;
-            }
-            self.timer = Some(pending.min(deadline));
-        } else {
-            self.timer = Some(deadline);
+        if self.is_delayed() && self.timer <= fires_at(self.jiffies, now, ticks / 4) {
+            return Verdict::Now;
         }
+        self.timer = self.timer.min(deadline);
         Verdict::Wait
     }
 
@@ -262,23 +260,25 @@ impl AckPolicy {
         self.pushed = false;
         self.now = false;
         self.unacked = 0;
-        self.timer = None;
+        self.timer = Time::MAX;
         self.compressed = 0;
-        self.compression_timer = None;
+        self.compression_timer = Time::MAX;
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Time> {
-        Time::earlier(self.timer, self.compression_timer)
+    /// When the first timer fires, or [`Time::MAX`].
+    #[inline]
+    pub(super) fn next_timer(&self) -> Time {
+        self.timer.min(self.compression_timer)
     }
 
     /// Handles due timers; returns whether an ACK must leave.
     pub(super) fn fire_timers(&mut self, now: Time) -> bool {
-        if self.compression_timer.is_some_and(|at| at <= now) {
-            self.compression_timer = None;
+        if self.compression_timer <= now {
+            self.compression_timer = Time::MAX;
             return self.compressed > 0;
         }
-        if self.timer.is_some_and(|at| at <= now) {
-            self.timer = None;
+        if self.timer <= now {
+            self.timer = Time::MAX;
             // The timer ran out: the sender's pace was overestimated.
             self.ato_us = (self.ato_us * 2).min(ATO_MAX_US);
             return self.scheduled;

@@ -14,14 +14,15 @@ const MAX_PACKETS: usize = 45;
 pub(super) struct Gro {
     window: Duration,
     held: Vec<Data>,
-    deadline: Option<Time>,
+    /// When what is held is handed on, or [`Time::MAX`].
+    deadline: Time,
 }
 
 impl Gro {
     /// Packets within `window` of the first are handed on together; with zero, each
     /// at once.
     pub(super) fn new(window: Duration) -> Self {
-        Self { window, held: Vec::new(), deadline: None }
+        Self { window, held: Vec::new(), deadline: Time::MAX }
     }
 
     pub(super) fn is_off(&self) -> bool {
@@ -29,20 +30,23 @@ impl Gro {
     }
 
     pub(super) fn hold(&mut self, data: Data, now: Time) {
-        self.deadline.get_or_insert(now + self.window);
+        if self.held.is_empty() {
+            self.deadline = now + self.window;
+        }
         self.held.push(data);
     }
 
-    pub(super) fn deadline(&self) -> Option<Time> {
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
     /// Takes out everything that was held, once it is due.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Vec<Data>> {
-        if self.deadline.is_none_or(|at| at > now) {
+        if self.deadline > now {
             return None;
         }
-        self.deadline = None;
+        self.deadline = Time::MAX;
         Some(std::mem::take(&mut self.held))
     }
 }

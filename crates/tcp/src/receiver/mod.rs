@@ -100,10 +100,22 @@ impl Receiver {
     }
 
     /// Takes in a segment from the sender, whose packet arrived with the codepoint `ecn`.
+    #[inline]
     pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.instance != self.config.instance {
             return;
         }
+        match &segment.kind {
+            Kind::Data(data) if data.count == 1 && self.gro.is_off() => {
+                self.receive_unit(&[Data { ecn, ..*data }], now);
+            }
+            _ => self.receive_unusual(segment, ecn, now),
+        }
+    }
+
+    /// Takes in what isn't a single packet of data that TCP sees at once.
+    #[inline(never)]
+    fn receive_unusual(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         match &segment.kind {
             Kind::Syn { ts, ecn, .. } => {
                 self.syn_at = now;
@@ -123,13 +135,10 @@ impl Receiver {
                 self.buffer.open(now);
             }
             Kind::Data(data) => {
-                let mut data = *data;
-                data.ecn = ecn;
+                let data = Data { ecn, ..*data };
                 if data.count > 1 {
                     let unit: Vec<Data> = data.packets().collect();
                     self.receive_unit(&unit, now);
-                } else if self.gro.is_off() {
-                    self.receive_unit(std::slice::from_ref(&data), now);
                 } else {
                     self.gro.hold(data, now);
                 }
@@ -318,6 +327,14 @@ impl Receiver {
     /// The next packet to send at `now`, after handling what timers are due.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        if self.out.is_empty() && self.next_timer() <= now {
+            self.fire_timers(now);
+        }
+        self.out.pop()
+    }
+
+    #[inline(never)]
+    fn fire_timers(&mut self, now: Time) {
         if let Some(arrivals) = self.gro.take_due(now) {
             for unit in gro::units(&arrivals) {
                 self.receive_unit(unit, now);
@@ -326,7 +343,12 @@ impl Receiver {
         if self.out.is_empty() && self.policy.fire_timers(now) {
             self.send_ack(now);
         }
-        self.out.pop()
+    }
+
+    /// When the first timer fires, or [`Time::MAX`].
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.policy.next_timer().min(self.gro.deadline())
     }
 
     /// When it must be polled next.
@@ -336,7 +358,8 @@ impl Receiver {
         if !self.out.is_empty() {
             return Some(Time::ZERO);
         }
-        Time::earlier(self.policy.next_deadline(), self.gro.deadline())
+        let timer = self.next_timer();
+        (timer < Time::MAX).then_some(timer)
     }
 
     /// Counters.

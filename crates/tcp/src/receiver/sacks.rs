@@ -8,64 +8,70 @@ const REMEMBERED: usize = 4;
 /// Blocks that fit an ACK even beside other options (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
+/// The blocks stand in an array, newest first, and are zero beyond the last: an ACK copies them.
 #[derive(Debug, Default)]
 pub(super) struct SackList {
-    blocks: Vec<(Seq, Seq)>,
+    blocks: [(Seq, Seq); REMEMBERED],
+    len: usize,
     duplicate: Option<(Seq, Seq)>,
 }
 
 impl SackList {
     /// The first block that touches `start..end`.
     fn find(&self, start: Seq, end: Seq) -> Option<usize> {
-        self.blocks.iter().position(|&(from, to)| start <= to && from <= end)
+        self.blocks[..self.len].iter().position(|&(from, to)| start <= to && from <= end)
     }
 
     /// Whether a packet changes a block beyond those sure to fit.
     pub(super) fn is_far(&self, start: Seq, end: Seq) -> bool {
-        self.find(start, end).unwrap_or(self.blocks.len()) >= EXPECTED
+        self.find(start, end).unwrap_or(self.len) >= EXPECTED
     }
 
     /// Adds an out-of-order packet (`tcp_sack_new_ofo_skb`).
     pub(super) fn add(&mut self, start: Seq, end: Seq) {
         let Some(at) = self.find(start, end) else {
-            self.blocks.truncate(REMEMBERED - 1);
-            self.blocks.insert(0, (start, end));
+            self.blocks.copy_within(..REMEMBERED - 1, 1);
+            self.blocks[0] = (start, end);
+            self.len = REMEMBERED.min(self.len + 1);
             return;
         };
         let (from, to) = self.blocks[at];
-        let grown = (from.min(start), to.max(end));
-        if at == 0 {
-            self.blocks[0] = grown; // usual: nothing moves
-        } else {
-            self.blocks.remove(at);
-            self.blocks.insert(0, grown);
+        self.blocks.copy_within(..at, 1);
+        self.blocks[0] = (from.min(start), to.max(end));
+        if self.len > 1 {
+            self.coalesce();
         }
-        self.coalesce();
     }
 
     /// Merges blocks that now touch the first (`tcp_sack_maybe_coalesce`).
     fn coalesce(&mut self) {
         let (mut from, mut to) = self.blocks[0];
-        let mut at = 1;
-        while at < self.blocks.len() {
-            let (start, end) = self.blocks[at];
-            if start <= to && from <= end {
+        self.retain_from(1, |(start, end)| {
+            let touches = start <= to && from <= end;
+            if touches {
                 (from, to) = (from.min(start), to.max(end));
-                self.blocks.remove(at);
-            } else {
-                at += 1;
+            }
+            !touches
+        });
+        self.blocks[0] = (from, to);
+    }
+
+    /// Keeps the blocks before `first`, and of the others those that `keeps` says.
+    fn retain_from(&mut self, first: usize, mut keeps: impl FnMut((Seq, Seq)) -> bool) {
+        let mut kept = first;
+        for at in first..self.len {
+            let block = std::mem::take(&mut self.blocks[at]);
+            if keeps(block) {
+                self.blocks[kept] = block;
+                kept += 1;
             }
         }
-        self.blocks[0] = (from, to);
+        self.len = kept;
     }
 
     /// Drops blocks that are acknowledged now (`tcp_sack_remove`).
     pub(super) fn remove_below(&mut self, next: Seq, all: bool) {
-        if all {
-            self.blocks.clear();
-        } else {
-            self.blocks.retain(|&(start, _)| start > next);
-        }
+        self.retain_from(0, |(start, _)| !all && start > next);
     }
 
     /// Notes a duplicate for the next ACK.
@@ -80,14 +86,15 @@ impl SackList {
 
     /// The blocks for an ACK; the duplicate, if any, comes first and is told once.
     pub(super) fn take_blocks(&mut self) -> SackBlocks {
-        if self.blocks.is_empty() && self.duplicate.is_none() {
-            return SackBlocks::default();
+        match self.duplicate.take() {
+            None => SackBlocks::newest(self.blocks, self.len),
+            Some(duplicate) => {
+                let blocks = self.blocks[..self.len].iter().copied();
+                let mut told: SackBlocks = std::iter::once(duplicate).chain(blocks).collect();
+                told.dsack = true;
+                told
+            }
         }
-        let duplicate = self.duplicate.take();
-        let mut blocks: SackBlocks =
-            duplicate.into_iter().chain(self.blocks.iter().copied()).collect();
-        blocks.dsack = duplicate.is_some();
-        blocks
     }
 }
 
