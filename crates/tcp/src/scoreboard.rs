@@ -32,6 +32,11 @@ impl Marks {
         self.0 & mark.0 != 0
     }
 
+    /// Whether the scoreboard counts the packet in another way than as out.
+    fn is_counted(self) -> bool {
+        self.has(Self(Self::SACKED.0 | Self::LOST.0 | Self::RETRANS.0))
+    }
+
     pub(crate) fn set(&mut self, mark: Self) {
         self.0 |= mark.0;
     }
@@ -56,16 +61,23 @@ pub(crate) struct Sent {
     pub(crate) marks: Marks,
 }
 
-const EMPTY: Sent = Sent {
-    sent_us: 0,
-    first_sent_us: 0,
-    delivered_us: 0,
-    delivered: 0,
-    prev: NONE,
-    next: NONE,
-    len: 0,
-    marks: Marks(0),
-};
+impl Sent {
+    /// A packet with `len` bytes of payload that hasn't left yet.
+    pub(crate) const fn new(len: u16) -> Self {
+        Self {
+            sent_us: 0,
+            first_sent_us: 0,
+            delivered_us: 0,
+            delivered: 0,
+            prev: NONE,
+            next: NONE,
+            len,
+            marks: Marks(0),
+        }
+    }
+}
+
+const EMPTY: Sent = Sent::new(0);
 
 /// All packets from `una` to `next`, their marks and their order of transmission.
 #[derive(Debug)]
@@ -146,8 +158,10 @@ impl Scoreboard {
         self.lost_total
     }
 
+    #[inline]
     pub(crate) fn packets_out(&self) -> u32 {
-        self.next - self.una
+        // Without a check: only a packet below `next` is ever popped (see `pop`).
+        self.next.wrapping_sub(self.una)
     }
 
     /// How far the flow has come.
@@ -160,8 +174,13 @@ impl Scoreboard {
     }
 
     /// Packets in flight (`tcp_packets_in_flight`).
+    #[inline]
     pub(crate) fn pipe(&self) -> u32 {
-        self.packets_out() + self.retrans_out - self.left_out()
+        debug_assert!(self.packets_out() + self.retrans_out >= self.left_out());
+        // Without checks, since every ACK asks several times: each is a count of packets of the
+        // ring, whose marks they are.
+        let on_the_way = self.packets_out().wrapping_add(self.retrans_out);
+        on_the_way.wrapping_sub(self.sacked_out).wrapping_sub(self.lost_out)
     }
 
     /// One past the highest SACKed packet, or `una` (`tcp_highest_sack_seq`).
@@ -177,13 +196,18 @@ impl Scoreboard {
         &mut self.ring[(seq & self.mask) as usize]
     }
 
-    /// Takes in a new packet, still without its snapshot, and returns its number.
-    pub(crate) fn push(&mut self, len: u16) -> Seq {
+    /// Takes in a new packet, which leaves after all others, and returns its number.
+    #[inline]
+    pub(crate) fn push(&mut self, mut sent: Sent) -> Seq {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.next;
-        *self.get_mut(seq) = Sent { len, ..EMPTY };
+        let tail = std::mem::replace(&mut self.order_tail, seq);
+        (sent.prev, sent.next) = (tail, NONE);
+        sent.marks.set(Marks::IN_ORDER);
+        *self.get_mut(seq) = sent;
+        self.follow(tail, seq);
         self.next = seq.checked_add(1).expect("a connection of fewer than 2^32 packets");
         seq
     }
@@ -200,20 +224,22 @@ impl Scoreboard {
 
     /// Forgets the lowest packet, which is acknowledged, and returns it.
     pub(crate) fn pop(&mut self) -> Sent {
-        let seq = self.una;
-        self.leave_order(seq);
-        let sent = *self.get(seq);
-        if sent.marks.has(Marks::RETRANS) {
-            self.retrans_out -= 1;
+        let sent = *self.get(self.una);
+        if sent.marks.has(Marks::IN_ORDER) {
+            self.join(sent.prev, sent.next);
         }
-        if sent.marks.has(Marks::SACKED) {
-            self.sacked_out -= 1;
+        if sent.marks.is_counted() {
+            self.uncount(sent.marks);
         }
-        if sent.marks.has(Marks::LOST) {
-            self.lost_out -= 1;
-        }
+        assert!(self.una < self.next, "nothing is out");
         self.una += 1;
         sent
+    }
+
+    fn uncount(&mut self, marks: Marks) {
+        self.retrans_out -= u32::from(marks.has(Marks::RETRANS));
+        self.sacked_out -= u32::from(marks.has(Marks::SACKED));
+        self.lost_out -= u32::from(marks.has(Marks::LOST));
     }
 
     /// Forgets SACK ranges below `una`, after a cumulative ACK.
@@ -417,12 +443,18 @@ impl Scoreboard {
         sent.prev = tail;
         sent.next = NONE;
         sent.marks.set(Marks::IN_ORDER);
+        self.follow(tail, seq);
+        self.order_tail = seq;
+    }
+
+    /// `seq` comes after `tail` in the order of transmission.
+    #[inline]
+    fn follow(&mut self, tail: Seq, seq: Seq) {
         if tail == NONE {
             self.order_head = seq;
         } else {
             self.get_mut(tail).next = seq;
         }
-        self.order_tail = seq;
     }
 
     /// Takes a packet out of the order of transmission.
@@ -437,6 +469,12 @@ impl Scoreboard {
         let sent = self.get_mut(seq);
         sent.marks.clear(Marks::IN_ORDER);
         let (prev, next) = (sent.prev, sent.next);
+        self.join(prev, next);
+    }
+
+    /// What stood between them has left the order of transmission.
+    #[inline]
+    fn join(&mut self, prev: Seq, next: Seq) {
         if prev == NONE {
             self.order_head = next;
         } else {

@@ -26,6 +26,8 @@ pub(crate) struct Chain {
     factory: ControlFactory,
     next_start: Option<Time>,
     stop: Option<Time>,
+    /// The earlier of the two, or [`Time::MAX`]: looked at with every packet.
+    act_at: Time,
     connected_at: Time,
     sender: Option<Sender>,
     /// Counters of the connections before this one.
@@ -41,6 +43,7 @@ impl Chain {
             factory,
             next_start: Some(plan.start),
             stop: plan.stop,
+            act_at: plan.stop.map_or(plan.start, |stop| plan.start.min(stop)),
             connected_at: plan.start,
             sender: None,
             past: SenderStats::default(),
@@ -86,6 +89,7 @@ impl Chain {
         if self.next_start.take().is_some() && self.sender.is_none() {
             self.done = true;
         }
+        self.plan_act();
     }
 
     /// Counters over the whole chain.
@@ -100,7 +104,17 @@ impl Chain {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        if self.act_at <= now {
+            self.act(now);
+        }
+        self.sender.as_mut()?.poll(now)
+    }
+
+    /// Connects, stops, or both.
+    #[cold]
+    fn act(&mut self, now: Time) {
         if self.next_start.is_some_and(|start| start <= now) {
             self.connect(now);
         }
@@ -112,10 +126,9 @@ impl Chain {
                 sender.stop(now);
             }
         }
-        self.sender.as_mut()?.poll(now)
+        self.plan_act();
     }
 
-    #[cold]
     fn connect(&mut self, now: Time) {
         self.next_start = None;
         self.connected_at = now;
@@ -125,15 +138,40 @@ impl Chain {
 
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         let sender = self.sender.as_ref().and_then(Sender::next_deadline);
-        Time::earlier(sender, Time::earlier(self.next_start, self.stop))
+        Time::earlier(sender, self.next_act())
+    }
+
+    /// An instant after `now`, when all that is due was done, and not after the next deadline.
+    #[inline]
+    pub(crate) fn deadline_bound(&self, now: Time) -> Option<Time> {
+        let sender = self.sender.as_ref().and_then(|sender| sender.deadline_bound(now));
+        Time::earlier(sender, self.next_act())
+    }
+
+    /// When it connects or stops next.
+    #[inline]
+    fn next_act(&self) -> Option<Time> {
+        (self.act_at < Time::MAX).then_some(self.act_at)
+    }
+
+    /// Notes when it connects or stops next.
+    fn plan_act(&mut self) {
+        self.act_at = Time::earlier(self.next_start, self.stop).unwrap_or(Time::MAX);
     }
 
     /// Takes the completion of the current connection, once, and plans the next.
+    #[inline]
     pub(crate) fn take_completed(&mut self) -> Option<Completed> {
-        let sender = self.sender.as_ref()?;
-        if self.done || !sender.is_done() {
+        let is_done = self.sender.as_ref().is_some_and(Sender::is_done);
+        if is_done { self.complete() } else { None }
+    }
+
+    #[cold]
+    fn complete(&mut self) -> Option<Completed> {
+        if self.done {
             return None;
         }
+        let sender = self.sender.as_ref()?;
         let end = sender.completed_at().unwrap_or(self.connected_at);
         let stats = sender.stats();
         let completed = Completed {
@@ -153,6 +191,7 @@ impl Chain {
                 self.sender = None;
                 self.config.instance += 1;
                 self.next_start = Some(end + gap);
+                self.plan_act();
             }
         }
         Some(completed)

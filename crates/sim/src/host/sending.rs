@@ -86,6 +86,17 @@ impl SendingHost {
         }
     }
 
+    /// An instant after `now`, when all that is due was done, and not after the next deadline;
+    /// found at less cost.
+    #[inline]
+    pub(crate) fn deadline_bound(&self, now: Time) -> Option<Time> {
+        match self {
+            Self::Chain(chain) => chain.deadline_bound(now),
+            Self::Session(session) => session.next_deadline(),
+            Self::Crowd(crowd) => crowd.next_deadline(),
+        }
+    }
+
     /// Takes what was completed, one at a time, and plans what follows.
     #[inline]
     pub(crate) fn take_completed(&mut self) -> Option<Completed> {

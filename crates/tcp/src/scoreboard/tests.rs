@@ -35,8 +35,7 @@ fn act(board: &mut Scoreboard, step: Step) {
     let una = board.una;
     match step {
         Step::Send(packets) => (0..packets).for_each(|_| {
-            let seq = board.push(1448);
-            board.sent_now(seq);
+            board.push(Sent::new(1448));
         }),
         Step::Acknowledge(packets) => {
             for _ in 0..packets.min(board.packets_out()) {

@@ -93,7 +93,7 @@ impl Connection {
             timers,
             unsent: Unsent::new(config.size, mss, config.closes),
             window: SendWindow::new(mss, window, config.limits.send(profile)),
-            usage: CwndUse::new(clock.at(now)),
+            usage: CwndUse::new(now),
             output: Output::new(envelope, ecn, mss, config.gso),
             counters: Counters::default(),
             latest: Latest::default(),
@@ -124,9 +124,12 @@ impl Connection {
         self.pacer.set_rate(Rate::from_bps(bytes_per_sec.saturating_mul(8)));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        if self.output.is_empty() && self.timers.are_due(now) {
+        if self.output.is_empty() {
+            if !self.timers.are_due(now) {
+                return None;
+            }
             self.fire_timers(now);
         }
         self.output.pop()
@@ -135,6 +138,12 @@ impl Connection {
     #[inline]
     pub(super) fn next_deadline(&self) -> Option<Time> {
         if self.output.is_empty() { self.timers.next() } else { Some(Time::ZERO) }
+    }
+
+    /// An instant after `now`, when all that is due was done, and not after the next deadline.
+    #[inline]
+    pub(super) fn deadline_bound(&self, now: Time) -> Option<Time> {
+        if self.output.is_empty() { self.timers.bound(now) } else { Some(Time::ZERO) }
     }
 
     /// The application writes no more.

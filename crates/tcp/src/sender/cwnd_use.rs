@@ -12,20 +12,20 @@ pub(super) struct CwndUse {
     max_packets_out: u32,
     /// The measurement ends when this packet is acknowledged (`cwnd_usage_seq`).
     usage_seq: Seq,
-    /// When the window was full last, or was set (`snd_cwnd_stamp`), in ticks.
-    stamp_ticks: u64,
+    /// When the window was full last, or was set (`snd_cwnd_stamp`).
+    stamp: Time,
     /// Most packets out since then (`snd_cwnd_used`).
     used: u32,
     last_sent: Option<Time>,
 }
 
 impl CwndUse {
-    pub(super) fn new(ticks: u64) -> Self {
+    pub(super) fn new(now: Time) -> Self {
         Self {
             is_limited: false,
             max_packets_out: 0,
             usage_seq: 0,
-            stamp_ticks: ticks,
+            stamp: now,
             used: 0,
             last_sent: None,
         }
@@ -51,15 +51,15 @@ impl CwndUse {
     }
 
     /// The window is full.
-    pub(super) fn note_full(&mut self, ticks: u64) {
+    pub(super) fn note_full(&mut self, now: Time) {
         self.used = 0;
-        self.stamp_ticks = ticks;
+        self.stamp = now;
     }
 
-    /// The window isn't full; returns the ticks since it was.
-    pub(super) fn note_unused(&mut self, out: u32, ticks: u64) -> u64 {
+    /// The window isn't full; returns when it was.
+    pub(super) fn note_unused(&mut self, out: u32) -> Time {
         self.used = self.used.max(out);
-        ticks - self.stamp_ticks
+        self.stamp
     }
 
     /// Most packets that were out since the window was full.
@@ -73,8 +73,8 @@ impl CwndUse {
     }
 
     /// The window was set.
-    pub(super) fn stamp(&mut self, ticks: u64) {
-        self.stamp_ticks = ticks;
+    pub(super) fn stamp(&mut self, now: Time) {
+        self.stamp = now;
     }
 
     /// Something is sent; returns when the last packet before it was.

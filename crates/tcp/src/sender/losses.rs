@@ -57,8 +57,8 @@ impl Connection {
         if wait_us == 0 || !self.profile.rack_timer {
             return false;
         }
-        let ticks = self.timers.clock().ceil_micros(wait_us + TIMEOUT_MIN_US);
-        self.timers.arm(Pending::Reordering, ticks, Duration::ZERO, now);
+        let wait_us = wait_us + TIMEOUT_MIN_US;
+        self.timers.arm(Pending::Reordering, wait_us, Duration::ZERO, now);
         true
     }
 

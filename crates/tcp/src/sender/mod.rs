@@ -88,15 +88,18 @@ impl Sender {
     }
 
     /// The next packet to send at `now`, after handling what timers are due.
-    #[inline]
+    #[inline(always)] // it is asked once more than there are packets
     pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         match &mut self.phase {
-            Phase::Closed => None,
-            Phase::Connecting(handshake) => {
-                handshake.poll(now).map(|kind| self.envelope.seal(kind))
-            }
             Phase::Established(connection) => connection.poll(now),
+            _ => self.poll_unconnected(now),
         }
+    }
+
+    #[cold]
+    fn poll_unconnected(&mut self, now: Time) -> Option<Packet<Segment>> {
+        let Phase::Connecting(handshake) = &mut self.phase else { return None };
+        handshake.poll(now).map(|kind| self.envelope.seal(kind))
     }
 
     /// When it must be polled next.
@@ -107,6 +110,18 @@ impl Sender {
             Phase::Closed => None,
             Phase::Connecting(handshake) => Some(handshake.next_deadline()),
             Phase::Established(connection) => connection.next_deadline(),
+        }
+    }
+
+    /// An instant after `now` that isn't after the next deadline, found without working out the
+    /// ticks of timers. All that is due at `now` must have been done.
+    #[inline]
+    #[must_use]
+    pub fn deadline_bound(&self, now: Time) -> Option<Time> {
+        match &self.phase {
+            Phase::Closed => None,
+            Phase::Connecting(handshake) => Some(handshake.next_deadline()),
+            Phase::Established(connection) => connection.deadline_bound(now),
         }
     }
 
@@ -142,9 +157,14 @@ impl Sender {
 
     /// Whether everything that was to be sent is acknowledged, or it was stopped
     /// before it connected.
+    #[inline]
     #[must_use]
     pub fn is_done(&self) -> bool {
-        matches!(self.phase, Phase::Closed) || self.completed_at().is_some()
+        match &self.phase {
+            Phase::Established(connection) => connection.completed_at().is_some(),
+            Phase::Connecting(_) => false,
+            Phase::Closed => true,
+        }
     }
 
     /// Takes the RTT sample of the last segment, if it gave one.

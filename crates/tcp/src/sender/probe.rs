@@ -16,16 +16,20 @@ impl Connection {
     /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985
     /// section 7).
     pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool, now: Time) -> bool {
-        let calm = matches!(self.episode.state(), RecoveryState::Open | RecoveryState::Cwr);
-        if !calm || self.board.packets_out() == 0 {
+        if !self.may_probe() {
             return false;
         }
         let timeout_us = self.probe_timeout_us();
         let rto_us = if advancing_rto { self.rtt.rto_us() } else { self.rto_delta_us(now) };
         let sooner_us = if rto_us > 0 { timeout_us.min(rto_us) } else { timeout_us };
-        let ticks = self.timers.clock().ceil_micros(sooner_us);
-        self.timers.arm(Pending::LossProbe, ticks, self.pacer.delay(now), now);
+        self.timers.arm(Pending::LossProbe, sooner_us, self.pacer.delay(now), now);
         true
+    }
+
+    /// Whether a loss probe may be scheduled: no repair is under way.
+    pub(super) fn may_probe(&self) -> bool {
+        let calm = matches!(self.episode.state(), RecoveryState::Open | RecoveryState::Cwr);
+        calm && self.board.packets_out() > 0
     }
 
     fn probe_timeout_us(&self) -> u64 {

@@ -233,7 +233,7 @@ impl Connection {
             self.cwnd = self.control.cwnd();
             self.output.ecn.withdraw_cwr();
         }
-        self.usage.stamp(self.timers.clock().at(found.now));
+        self.usage.stamp(found.now);
         self.undo.end();
         self.rack.look_again();
     }
@@ -332,7 +332,7 @@ impl Connection {
         }
         self.tell_congestion(Congestion::Timeout { reduce }, now);
         self.cwnd = self.control.cwnd();
-        self.usage.stamp(self.timers.clock().at(now));
+        self.usage.stamp(now);
         if state <= RecoveryState::Disorder {
             self.rack.note_timeout(self.board.sacked_out());
         }

@@ -15,7 +15,7 @@ impl Connection {
         if self.board.packets_out() == 0 {
             return;
         }
-        let max_burst = self.max_burst();
+        let mut max_burst = None;
         let mut head_resent = false;
         while self.board.retrans_out() < self.board.lost_out() {
             let Some(seq) = self.board.next_lost() else { break };
@@ -27,6 +27,7 @@ impl Connection {
             if room == 0 {
                 break;
             }
+            let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
             let burst = self.board.lost_burst(seq, room.min(max_burst));
             self.retransmit_burst(seq, burst, now);
             if self.episode.state().is_reducing() {

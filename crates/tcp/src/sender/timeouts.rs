@@ -46,22 +46,20 @@ impl Connection {
             self.timers.disarm();
             return;
         }
-        let ticks = match self.timers.pending() {
-            Some(Pending::Reordering | Pending::LossProbe) => {
-                self.timers.clock().ceil_micros(self.rto_delta_us(now).max(1))
-            }
-            _ => self.rtt.rto_ticks(),
+        let wait_us = match self.timers.pending() {
+            Some(Pending::Reordering | Pending::LossProbe) => self.rto_delta_us(now).max(1),
+            _ => self.rtt.rto_us(),
         };
-        self.arm_rto(ticks, now);
+        self.arm_rto(wait_us, now);
     }
 
     /// Restarts the whole RTO from now, after the head was retransmitted.
     pub(super) fn restart_rto(&mut self, now: Time) {
-        self.arm_rto(self.rtt.rto_ticks(), now);
+        self.arm_rto(self.rtt.rto_us(), now);
     }
 
-    fn arm_rto(&mut self, ticks: u64, now: Time) {
-        self.timers.arm(Pending::Retransmission, ticks, self.pacer.delay(now), now);
+    fn arm_rto(&mut self, wait_us: u64, now: Time) {
+        self.timers.arm(Pending::Retransmission, wait_us, self.pacer.delay(now), now);
     }
 
     /// The RTO ran out (`tcp_retransmit_timer`).

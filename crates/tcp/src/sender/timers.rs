@@ -17,13 +17,43 @@ pub(super) enum Pending {
 #[derive(Debug)]
 pub(super) struct Timers {
     jiffies: Jiffies,
-    retransmit: Option<(Pending, Time)>,
+    retransmit: Option<Running>,
     pacing: Option<Time>,
+    /// None of them fires before: [`Time::MAX`] if none runs.
+    bound: Time,
+}
+
+/// A retransmission timer that runs. The tick at which it fires takes divisions, and nearly
+/// every timer is set anew long before it would fire: the tick is worked out only when it
+/// matters.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    pending: Pending,
+    set_at: Time,
+    wait_us: u64,
+    /// How long the packets that it watches wait for pacing.
+    paced: Duration,
+}
+
+impl Running {
+    /// An instant before which it doesn't fire.
+    #[inline]
+    fn bound(&self) -> Time {
+        self.set_at + Duration::from_micros(self.wait_us)
+    }
+
+    /// The tick at which it fires. Packets that wait for pacing haven't left yet: the time that
+    /// they wait is added (`tcp_reset_xmit_timer`).
+    fn fires_at(&self, jiffies: Jiffies) -> Time {
+        let paced = jiffies.floor_nanos(self.paced.as_nanos());
+        let ticks = jiffies.ceil_micros(self.wait_us) + paced;
+        fires_at(jiffies, self.set_at, ticks.max(1))
+    }
 }
 
 impl Timers {
     pub(super) fn new(jiffies: Jiffies) -> Self {
-        Self { jiffies, retransmit: None, pacing: None }
+        Self { jiffies, retransmit: None, pacing: None, bound: Time::MAX }
     }
 
     /// The clock that they run by.
@@ -31,51 +61,76 @@ impl Timers {
         self.jiffies
     }
 
-    #[inline]
+    /// When the first of them fires.
     pub(super) fn next(&self) -> Option<Time> {
-        let retransmit = self.retransmit.map(|(_, at)| at);
-        Time::earlier(retransmit, self.pacing)
+        let Some(timer) = &self.retransmit else { return self.pacing };
+        match self.pacing {
+            Some(at) if at <= timer.bound() => Some(at),
+            pacing => Time::earlier(pacing, Some(timer.fires_at(self.jiffies))),
+        }
+    }
+
+    /// An instant after `now` before which none of them fires; none if none runs. None may be
+    /// due at `now`.
+    #[inline]
+    pub(super) fn bound(&self, now: Time) -> Option<Time> {
+        if self.bound <= now {
+            return self.next();
+        }
+        (self.bound < Time::MAX).then_some(self.bound)
+    }
+
+    fn set_bound(&mut self) {
+        let retransmit = self.retransmit.as_ref().map(Running::bound);
+        self.bound = Time::earlier(retransmit, self.pacing).unwrap_or(Time::MAX);
     }
 
     #[inline]
     pub(super) fn are_due(&self, now: Time) -> bool {
-        self.next().is_some_and(|at| at <= now)
+        self.bound <= now && self.next().is_some_and(|at| at <= now)
     }
 
-    /// Sets the retransmission timer. Packets that wait for pacing haven't left yet: the
-    /// time that they wait is added (`tcp_reset_xmit_timer`).
-    pub(super) fn arm(&mut self, pending: Pending, ticks: u64, paced: Duration, now: Time) {
-        let waits = if paced.is_zero() { 0 } else { self.jiffies.floor_nanos(paced.as_nanos()) };
-        let ticks = ticks + waits;
-        self.retransmit = Some((pending, fires_at(self.jiffies, now, ticks.max(1))));
+    /// Sets the retransmission timer to `wait_us` microseconds, rounded up to ticks; `paced` is
+    /// how long the packets that it watches wait for pacing.
+    #[inline]
+    pub(super) fn arm(&mut self, pending: Pending, wait_us: u64, paced: Duration, now: Time) {
+        self.retransmit = Some(Running { pending, set_at: now, wait_us, paced });
+        self.set_bound();
     }
 
     /// What the retransmission timer waits for, if it runs.
     pub(super) fn pending(&self) -> Option<Pending> {
-        self.retransmit.map(|(pending, _)| pending)
+        self.retransmit.map(|timer| timer.pending)
     }
 
     /// What the retransmission timer waited for, if it is due.
     pub(super) fn due(&self, now: Time) -> Option<Pending> {
-        self.retransmit.filter(|&(_, at)| at <= now).map(|(pending, _)| pending)
+        let timer = self.retransmit.filter(|timer| timer.bound() <= now)?;
+        (timer.fires_at(self.jiffies) <= now).then_some(timer.pending)
     }
 
     /// Stops the retransmission timer.
     pub(super) fn disarm(&mut self) {
         self.retransmit = None;
+        self.set_bound();
     }
 
     /// The next burst leaves then.
     pub(super) fn pace(&mut self, at: Time) {
         self.pacing = Some(at);
+        self.set_bound();
     }
 
     /// Whether a burst waited for this instant; once.
     pub(super) fn take_paced(&mut self, now: Time) -> bool {
-        self.pacing.take_if(|at| *at <= now).is_some()
+        let was_due = self.pacing.take_if(|at| *at <= now).is_some();
+        if was_due {
+            self.set_bound();
+        }
+        was_due
     }
 
     pub(super) fn clear(&mut self) {
-        (self.retransmit, self.pacing) = (None, None);
+        (self.retransmit, self.pacing, self.bound) = (None, None, Time::MAX);
     }
 }

@@ -6,7 +6,7 @@ use narrows_cc::{RecoveryState, StartEvent, Unused};
 use super::connection::Connection;
 use super::output::Burst;
 use super::timers::Pending;
-use crate::scoreboard::Marks;
+use crate::scoreboard::{Marks, Sent};
 
 /// `tcp_tso_win_divisor`: a burst waits only below this fraction of the window.
 const DEFER_DIVISOR: u64 = 3;
@@ -32,7 +32,8 @@ impl Connection {
             return;
         }
         self.restart_after_idle(now);
-        let max_burst = self.max_burst();
+        // Once, as in Linux, but only for a burst: most ACKs find no room for any.
+        let mut max_burst = None;
         let mut sent = 0;
         let mut cwnd_limited = false;
         while !self.unsent.is_empty() {
@@ -45,12 +46,13 @@ impl Connection {
                 0 => break,
                 quota => quota,
             };
+            let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
             let Some(burst) = self.size_burst(quota.min(max_burst)) else { break };
             if push == Push::All && self.should_defer(burst, max_burst, now) {
                 cwnd_limited = true;
                 break;
             }
-            self.send_burst(burst, now);
+            self.send_burst(burst, push, now);
             sent += burst;
             if push == Push::Probe {
                 break;
@@ -134,7 +136,7 @@ impl Connection {
         expected_us <= now.as_micros() + threshold_us
     }
 
-    fn send_burst(&mut self, packets: u32, now: Time) {
+    fn send_burst(&mut self, packets: u32, push: Push, now: Time) {
         self.tell_start(now);
         let was_empty = self.board.packets_out() == 0;
         let first = self.board.next();
@@ -145,7 +147,9 @@ impl Connection {
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
-        if was_empty || self.timers.pending() == Some(Pending::LossProbe) {
+        // Where a loss probe is scheduled after the last burst, it replaces this timer.
+        let starts_rto = was_empty || self.timers.pending() == Some(Pending::LossProbe);
+        if starts_rto && !(push == Push::All && self.may_probe()) {
             self.rearm_rto(now);
         }
     }
@@ -154,10 +158,9 @@ impl Connection {
     #[inline]
     fn register(&mut self, departure_us: u64) -> u64 {
         let len = self.unsent.take();
-        let out = self.board.packets_out();
-        let seq = self.board.push(len);
-        self.rate.sent(self.board.get_mut(seq), departure_us, out);
-        self.board.sent_now(seq);
+        let mut sent = Sent::new(len);
+        self.rate.sent(&mut sent, departure_us, self.board.packets_out());
+        let seq = self.board.push(sent);
         if self.control.watches_packets() {
             self.board.note_sent(seq, self.board.pipe());
         }
@@ -189,19 +192,20 @@ impl Connection {
     /// Notes how much of cwnd is used (`tcp_cwnd_validate`).
     fn validate_cwnd(&mut self, limited: bool, now: Time) {
         self.usage.note_flight(&self.board, limited);
-        let ticks = self.timers.clock().at(now);
         if self.is_cwnd_limited() {
-            self.usage.note_full(ticks);
+            self.usage.note_full(now);
             return;
         }
-        let waited = self.usage.note_unused(self.board.packets_out(), ticks);
+        let since = self.usage.note_unused(self.board.packets_out());
+        let clock = self.timers.clock();
+        let waited = clock.at(now) - clock.at(since);
         if waited >= self.rtt.rto_ticks() && !self.control.owns_recovery() {
-            self.forget_unused_window(ticks);
+            self.forget_unused_window(now);
         }
     }
 
     /// For an RTO the window wasn't used (`tcp_cwnd_application_limited`).
-    fn forget_unused_window(&mut self, ticks: u64) {
+    fn forget_unused_window(&mut self, now: Time) {
         // A writer that waits for buffer space has data: not its fault.
         if self.episode.state() == RecoveryState::Open && self.unsent.is_empty() {
             let used = self.usage.used().max(self.initial_cwnd);
@@ -211,7 +215,7 @@ impl Connection {
             }
             self.usage.forget_used();
         }
-        self.usage.stamp(ticks);
+        self.usage.stamp(now);
     }
 
     /// After an idle RTO the window decays (`tcp_slow_start_after_idle_check`).
@@ -228,7 +232,7 @@ impl Connection {
             let restart_window = self.initial_cwnd;
             self.control.on_unused(Unused::Idle { timeouts, restart_window });
             self.cwnd = self.control.cwnd();
-            self.usage.note_full(clock.at(now));
+            self.usage.note_full(now);
         }
     }
 }
