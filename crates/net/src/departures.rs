@@ -10,12 +10,14 @@ use crate::Departure;
 #[derive(Clone, Debug)]
 pub(crate) struct Departures<B> {
     line: VecDeque<Departure<B>>,
+    /// When the head is due, or [`Time::MAX`]: asked far more often than it changes.
+    next_due: Time,
     last_due: Time,
 }
 
 impl<B> Departures<B> {
     pub(crate) const fn new() -> Self {
-        Self { line: VecDeque::new(), last_due: Time::ZERO }
+        Self { line: VecDeque::new(), next_due: Time::MAX, last_due: Time::ZERO }
     }
 
     /// Appends a packet that leaves at `at`.
@@ -26,22 +28,25 @@ impl<B> Departures<B> {
     pub(crate) fn push(&mut self, at: Time, packet: Packet<B>) {
         assert!(at >= self.last_due, "a packet arrived out of order: due {at:?}");
         self.last_due = at;
+        self.next_due = self.next_due.min(at);
         self.line.push_back(Departure { at, packet });
     }
 
     /// The head, if it is due at `now`.
     #[inline]
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
-        if self.line.front()?.at > now {
+        if self.next_due > now {
             return None;
         }
-        self.line.pop_front()
+        let head = self.line.pop_front();
+        self.next_due = self.line.front().map_or(Time::MAX, |head| head.at);
+        head
     }
 
     /// When the head is due.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        self.line.front().map(|head| head.at)
+        (self.next_due < Time::MAX).then_some(self.next_due)
     }
 
     /// When the latest packet so far was or is due.

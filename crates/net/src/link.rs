@@ -107,6 +107,13 @@ impl<B, S: Service<B>> Served<B, S> {
         QueueState { backlog, packets, counters: self.counters() }
     }
 
+    /// When the next packet leaves of those whose transmission has begun.
+    #[inline]
+    #[must_use]
+    pub fn next_departure(&self) -> Option<Time> {
+        self.port.next_departure()
+    }
+
     /// Whether there is a drop that nobody has taken yet.
     #[inline]
     #[must_use]
@@ -116,7 +123,7 @@ impl<B, S: Service<B>> Served<B, S> {
 }
 
 impl<B, S: Service<B>> Element<B> for Served<B, S> {
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         self.port.count_arrival(now);
         self.catch_up(now);

@@ -143,6 +143,12 @@ impl<B> Port<B> {
         self.departures.pop_due(now)
     }
 
+    /// When the head of what comes out is due.
+    #[inline]
+    pub(crate) fn next_departure(&self) -> Option<Time> {
+        self.departures.next_deadline()
+    }
+
     /// When something happens next: a departure, else the `service`, else the deadline of a
     /// queue that holds its packets back.
     #[inline]

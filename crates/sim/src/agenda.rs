@@ -87,33 +87,41 @@ impl Agenda {
     }
 }
 
+/// A deadline and whose it is.
+type Entry = (Time, u32);
+
 /// A tournament tree: the leaves are the entrants, each inner node holds the winner of its
 /// two children. Setting a deadline replays one path to the root.
 struct Tournament {
-    /// Deadline and element; 1 is the root, the children of n are 2n and 2n + 1, and
-    /// the second half are the leaves. 0 is unused.
-    tree: Vec<(Time, u32)>,
-    /// The root once more, at hand.
-    winner: (Time, u32),
+    /// Those who meet. Pair 1 decides the tournament; the winners of pairs 2n and 2n + 1 meet
+    /// in pair n, and the entrants in the second half of them. Pair 0 is unused.
+    pairs: Vec<[Entry; 2]>,
+    winner: Entry,
+}
+
+/// At equal deadlines the left one wins: entrants stand in the order of their numbers.
+#[inline]
+fn winner([left, right]: [Entry; 2]) -> Entry {
+    if right.0 < left.0 { right } else { left }
 }
 
 impl Tournament {
     fn new(elements: Range<usize>) -> Self {
-        let leaves = elements.len().next_power_of_two().max(2);
-        let mut tree = vec![(Time::MAX, u32::MAX); 2 * leaves];
-        for (leaf, element) in tree[leaves..].iter_mut().zip(elements) {
-            leaf.1 = u32::try_from(element).expect("elements fit 32 bits");
+        let half = elements.len().next_power_of_two().max(2) / 2;
+        let mut pairs = vec![[(Time::MAX, u32::MAX); 2]; 2 * half];
+        for (entry, element) in pairs[half..].as_flattened_mut().iter_mut().zip(elements) {
+            entry.1 = u32::try_from(element).expect("elements fit 32 bits");
         }
-        for node in (1..leaves).rev() {
-            tree[node] = tree[2 * node];
+        for pair in (1..half).rev() {
+            pairs[pair] = [winner(pairs[2 * pair]), winner(pairs[2 * pair + 1])];
         }
-        let winner = tree[1];
-        Self { tree, winner }
+        let winner = winner(pairs[1]);
+        Self { pairs, winner }
     }
 
     #[inline]
     fn deadline(&self, entrant: usize) -> Time {
-        self.tree[self.tree.len() / 2 + entrant].0
+        self.pairs[self.pairs.len() / 2 + entrant / 2][entrant % 2].0
     }
 
     #[inline]
@@ -125,20 +133,19 @@ impl Tournament {
 
     #[inline(never)] // so that setting the deadline of a busy element stays small
     fn replay(&mut self, entrant: usize, deadline: Time) {
-        let mut node = self.tree.len() / 2 + entrant;
-        self.tree[node].0 = deadline;
-        while node > 1 {
-            // The entrants stand in the order of their numbers: at equal deadlines the left one,
-            // the lower, wins.
-            let (left, right) = (self.tree[node & !1], self.tree[node | 1]);
-            let winner = if right.0 < left.0 { right } else { left };
-            node /= 2;
-            if self.tree[node] == winner {
+        let mut pair = self.pairs.len() / 2 + entrant / 2;
+        self.pairs[pair][entrant % 2].0 = deadline;
+        let mut best = winner(self.pairs[pair]);
+        while pair > 1 {
+            let place = &mut self.pairs[pair / 2][pair % 2];
+            if *place == best {
                 return; // nothing changes above
             }
-            self.tree[node] = winner;
+            *place = best;
+            pair /= 2;
+            best = winner(self.pairs[pair]);
         }
-        self.winner = self.tree[1];
+        self.winner = best;
     }
 }
 

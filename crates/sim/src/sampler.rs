@@ -88,8 +88,7 @@ impl Sampler {
         let span = now.saturating_since(self.last_probe);
         if !span.is_zero() {
             for link in 0..network.links.len() {
-                let depth =
-                    QueueDepth { link: number(link), backlog: network.backlog(link), span };
+                let depth = QueueDepth { link: number(link), backlog: network.backlog(link), span };
                 observer.on(now, &Event::QueueDepth(depth));
             }
         }

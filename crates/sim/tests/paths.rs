@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Log, MILLI, SECOND, bdp, run, scenario};
+use common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
 use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
 use narrows_base::{Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
@@ -213,15 +213,35 @@ fn a_token_bucket_lets_a_burst_pass_after_an_idle_time() {
 }
 
 /// Any of the registry's queues, services and impairments, anywhere: the engine counts
-/// every packet, and the same seed gives the same run.
+/// every packet, and the same seed gives the same run, whether or not each packet is looked at.
 #[test]
 fn random_paths_lose_sight_of_no_packet() {
     for seed in 0..60 {
         let case = random_case(seed);
-        let (once, again) = (run(&case), run(&case));
-        let last = |log: &Log| log.queues.last().expect("a sample").1;
-        assert_eq!(last(&once), last(&again), "seed {seed}");
+        let (once, again) = (run(&case), run_watched(&case));
+        assert!(once.queues == again.queues && once.flows == again.flows, "seed {seed}");
         assert!(forwarded(&once, 0) > 10, "seed {seed} carried nothing: {case:?}");
+    }
+}
+
+/// Links that only lines follow are polled late if nobody looks at each packet: flows of
+/// different round trips share one, and each row is what it is where links take every turn.
+#[test]
+fn nobody_notices_a_link_that_is_polled_late() {
+    let mut case = case(&["cubic", "bbr", "reno"], 4);
+    case.flows[0].rtt_ns = Some(7_000_000);
+    case.flows[1].rtt_ns = Some(90_000_000);
+    case.run.sample_interval_ns = 1_300_000;
+    for queue in ["droptail", "codel", "pie"] {
+        let entry = info(QUEUES, queue).expect("a known queue");
+        case.path.queue = Choice::with_defaults(entry, Rate::from_bps(MBPS * 1_000_000));
+        case.path.buffer = match entry.room() {
+            Some(Room::Packets(_)) => Limit::Packets(40),
+            _ => Limit::Bytes(60_000),
+        };
+        let (late, each) = (run(&case), run_watched(&case));
+        assert!(late.flows.len() > 9_000);
+        assert!(late.queues == each.queues && late.flows == each.flows, "{queue}");
     }
 }
 

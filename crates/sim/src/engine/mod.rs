@@ -38,12 +38,15 @@ pub(crate) struct Engine<'a, O, T> {
 
 impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     pub(crate) fn new(
-        network: Network,
+        mut network: Network,
         sampler: Sampler,
         stop_when: StopWhen,
         observer: &'a mut O,
         tap: &'a mut T,
     ) -> Self {
+        if !observer.wants(EventKind::Packet) && !tap.wants_packets() {
+            network.allow_lateness();
+        }
         // The sampler comes last: it sees an instant when all else has happened.
         let mut agenda = Agenda::new(network.nodes.len() + 1, network.elements());
         for (id, node) in network.nodes.iter().enumerate() {
@@ -101,17 +104,23 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     fn catch_up_links(&mut self, now: Time) {
         for link in 0..self.network.links.len() {
             let id = self.network.links[link];
+            if !self.network.patience(id).is_zero() {
+                self.run_link(id, now);
+            }
             self.network.nodes[id].catch_up(now);
             self.take_drops(id);
         }
     }
 
-    /// The turn of an element has come.
+    /// The turn of an element has come. What each packet passes, a line or a link, has a loop
+    /// of its own: there the kind of the element is looked at once.
     fn wake(&mut self, id: usize, now: Time) {
         match self.network.nodes.get(id) {
-            None => self.sample(now),
+            Some(Node::Line(_)) => self.run_line(id, now),
+            Some(Node::Link(_)) => self.run_link(id, now),
             Some(Node::Sender(_) | Node::Receiver(_)) => self.wake_host(id, now),
             Some(_) => self.run_element(id, now),
+            None => self.sample(now),
         }
     }
 
@@ -126,13 +135,49 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.agenda.set(id, next);
     }
 
-    /// Takes everything out of an element that is due, and hands it on.
+    /// Takes everything out of a line that is due, and hands it on. It is no point of the path
+    /// where somebody looks.
+    fn run_line(&mut self, id: usize, now: Time) {
+        while let Node::Line(line) = &mut self.network.nodes[id] {
+            // By reference: a departure is large.
+            let departure = line.poll(now);
+            let Some(departure) = &departure else {
+                self.agenda.set(id, line.next_deadline());
+                return;
+            };
+            self.hand_on(id, &departure.packet, departure.at);
+        }
+    }
+
+    /// The same for a link, which may have sent several packets by then.
+    fn run_link(&mut self, id: usize, now: Time) {
+        while let Node::Link(link) = &mut self.network.nodes[id] {
+            let departure = link.poll(now);
+            let Some(departure) = &departure else { break };
+            self.leave(id, Role::Link, &departure.packet, departure.at);
+        }
+        self.plan_link(id);
+    }
+
+    /// Notes when a link must be polled.
+    #[inline]
+    fn plan_link(&mut self, id: usize) {
+        let Node::Link(link) = &self.network.nodes[id] else { return };
+        let next = match link.next_departure() {
+            Some(at) => Some(at + self.network.patience(id)),
+            None => link.next_deadline(),
+        };
+        self.agenda.set(id, next);
+    }
+
+    /// The same for whatever else isn't a host.
+    #[inline(never)]
     fn run_element(&mut self, id: usize, now: Time) {
         loop {
-            // By reference: a departure is large.
             let departure = self.network.nodes[id].poll(now);
             if let Some(departure) = &departure {
-                self.leave(id, &departure.packet, departure.at);
+                let role = self.network.nodes[id].role();
+                self.leave(id, role, &departure.packet, departure.at);
             }
             let next = self.network.nodes[id].next_deadline();
             if next.is_none_or(|next| next > now) {
@@ -142,7 +187,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Lets a sender do everything that is due; returns its next deadline.
+    /// Lets a sender do everything that is due; returns when it must come up again at the latest.
     fn run_sender(&mut self, id: usize, now: Time) -> Option<Time> {
         while let Node::Sender(host) = &mut self.network.nodes[id] {
             let packet = host.poll(now);
@@ -152,8 +197,14 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             self.hand_on(id, packet, now);
         }
         self.tap_sender(id, now);
-        self.check_completion(id);
-        self.network.nodes[id].next_deadline()
+        let Node::Sender(host) = &mut self.network.nodes[id] else { return None };
+        if let Some(done) = host.take_completed() {
+            self.completed(id, done);
+        }
+        match &self.network.nodes[id] {
+            Node::Sender(host) => host.deadline_bound(now),
+            _ => None,
+        }
     }
 
     /// Lets a receiver do everything that is due; returns its next deadline.
@@ -168,11 +219,11 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         None
     }
 
-    /// A packet leaves an element that isn't a host.
-    #[inline]
-    fn leave(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
+    /// A packet leaves an element of this role, which isn't a host.
+    #[inline(always)] // the role is known where most packets come by
+    fn leave(&mut self, from: usize, role: Role, packet: &Packet<Segment>, at: Time) {
         self.tap_departure(from, packet, at);
-        if self.network.nodes[from].role() == Role::Link {
+        if role == Role::Link {
             // A queue discipline may drop as it gives up a packet.
             self.take_drops(from);
             if !self.leaves_link(from, packet, at) {
@@ -193,30 +244,52 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
                 line.receive(*packet, at);
                 self.agenda.set(to, line.next_deadline());
             }
-            Node::Link(link) => {
-                link.receive(*packet, at);
-                self.agenda.set(to, link.next_deadline());
-                self.take_drops(to);
-            }
-            Node::Receiver(host) => {
-                host.receive(packet, at);
-                self.tell_packet(PacketKind::Received, packet, at, false);
-                let next = self.run_receiver(to, at);
-                self.agenda.bring_forward(to, next);
-            }
-            Node::Sender(host) => {
-                host.receive(packet, at);
-                self.tell_packet(PacketKind::AckReceived, packet, at, false);
-                self.tell_rtt(packet.flow, at);
-                let next = self.run_sender(to, at);
-                self.agenda.bring_forward(to, next);
-            }
-            element => {
-                element.receive(packet, at);
-                self.take_drops(to);
-                self.agenda.set(to, self.network.nodes[to].next_deadline());
-            }
+            Node::Link(_) => self.reach_link(to, packet, at),
+            Node::Receiver(_) => self.reach_receiver(to, packet, at),
+            Node::Sender(_) => self.reach_sender(to, packet, at),
+            _ => self.reach_element(to, packet, at),
         }
+    }
+
+    /// By reference up to here, so that the packet is copied once: into the queue.
+    #[inline(never)]
+    fn reach_link(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        let Node::Link(link) = &mut self.network.nodes[to] else { return };
+        link.receive(*packet, at);
+        if link.has_dropped() {
+            self.tell_drops(to);
+        }
+        self.plan_link(to);
+    }
+
+    #[inline(never)]
+    fn reach_receiver(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        let Node::Receiver(host) = &mut self.network.nodes[to] else { return };
+        host.receive(packet, at);
+        self.tell_packet(PacketKind::Received, packet, at, false);
+        let next = self.run_receiver(to, at);
+        self.agenda.bring_forward(to, next);
+    }
+
+    #[inline(never)]
+    fn reach_sender(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        let Node::Sender(host) = &mut self.network.nodes[to] else { return };
+        host.receive(packet, at);
+        let rtt = if self.observer.wants(EventKind::Rtt) { host.take_rtt() } else { None };
+        self.tell_packet(PacketKind::AckReceived, packet, at, false);
+        if let Some(rtt) = rtt {
+            self.observer.on(at, &Event::Rtt(RttSample { flow: packet.flow, rtt }));
+        }
+        let next = self.run_sender(to, at);
+        self.agenda.bring_forward(to, next);
+    }
+
+    /// Neither a line, a link of one packet after the other, nor a host.
+    #[inline(never)]
+    fn reach_element(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        self.network.nodes[to].receive(packet, at);
+        self.take_drops(to);
+        self.agenda.set(to, self.network.nodes[to].next_deadline());
     }
 
     /// Accounts for a packet behind a link, the last one that its flow's data cross; false
@@ -288,25 +361,20 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.observer.on(at, &Event::Packet(packet_event(kind, packet)));
     }
 
-    #[inline]
-    fn tell_rtt(&mut self, flow: FlowId, at: Time) {
-        if !self.observer.wants(EventKind::Rtt) {
-            return;
-        }
-        if let Some(rtt) = self.network.sender_mut(flow.index()).take_rtt() {
-            self.observer.on(at, &Event::Rtt(RttSample { flow, rtt }));
-        }
-    }
-
-    fn check_completion(&mut self, id: usize) {
-        while let Node::Sender(host) = &mut self.network.nodes[id]
-            && let Some(done) = host.take_completed()
-        {
-            self.completed(id - self.network.senders[0], done);
+    /// A sender's transfer is complete, and perhaps others with it.
+    #[cold]
+    fn completed(&mut self, id: usize, done: Completed) {
+        let mut next = Some(done);
+        while let Some(done) = next {
+            self.completed_one(id - self.network.senders[0], done);
+            next = match &mut self.network.nodes[id] {
+                Node::Sender(host) => host.take_completed(),
+                _ => None,
+            };
         }
     }
 
-    fn completed(&mut self, flow: usize, done: Completed) {
+    fn completed_one(&mut self, flow: usize, done: Completed) {
         if let Some(size) = done.size {
             let completion = Completion {
                 flow: FlowId(u32::try_from(flow).expect("flows fit 32 bits")),

@@ -25,6 +25,7 @@ impl Network {
             links: DIRECTIONS.iter().flat_map(|&way| path.links(way)).copied().collect(),
             last_link: Vec::new(),
             crosses_bottleneck: Vec::new(),
+            patience: Vec::new(),
             backward: Vec::new(),
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
             lossy: scenario.path.loss > 0.0,
@@ -42,6 +43,7 @@ impl Network {
             let (data, acks) = if flow.reverse { (back, ahead) } else { (ahead, back) };
             network.route(index, jitters.get(index).copied(), &data, &acks);
         }
+        network.patience = vec![Duration::ZERO; network.nodes.len()];
         network
     }
 

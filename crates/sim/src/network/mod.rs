@@ -1,9 +1,10 @@
 //! The elements of a run and how they hang together.
 
 mod build;
+mod late;
 mod node;
 
-use narrows_base::{Bytes, FlowId};
+use narrows_base::{Bytes, Duration, FlowId};
 use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
@@ -36,6 +37,8 @@ pub(crate) struct Network {
     last_link: Vec<usize>,
     /// Whether each flow's packets cross the bottleneck, in either direction.
     crosses_bottleneck: Vec<bool>,
+    /// How late each element may be polled so that nobody notices.
+    patience: Vec<Duration>,
     /// Whether an element stands on the way back.
     backward: Vec<bool>,
     /// Whether a flow sends its data on the way back.
@@ -56,6 +59,12 @@ impl Network {
             Hop::To(id) => *id,
             Hop::ByFlow(ids) => ids[flow.index()],
         }
+    }
+
+    /// How late an element may be polled so that nobody notices.
+    #[inline]
+    pub(crate) fn patience(&self, id: usize) -> Duration {
+        self.patience[id]
     }
 
     /// Whether the flow's data leave the last link of their way at this element.

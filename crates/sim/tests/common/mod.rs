@@ -104,6 +104,22 @@ pub fn run(scenario: &Scenario) -> Log {
     log
 }
 
+/// The same run while somebody looks at every packet.
+pub fn run_watched(scenario: &Scenario) -> Log {
+    struct EveryPacket;
+    impl Observer for EveryPacket {
+        fn wants(&self, kind: Kind) -> bool {
+            kind == Kind::Packet
+        }
+
+        fn on(&mut self, _at: Time, _event: &Event) {}
+    }
+    let mut both = (Log::default(), EveryPacket);
+    narrows_sim::run(scenario, &mut both, &mut |_, _| ControlFlow::Continue(()))
+        .expect("the scenario runs");
+    both.0
+}
+
 /// The numbers of the ACKs that reach the sender of a single flow.
 pub fn acknowledgements(scenario: &Scenario) -> Vec<u64> {
     struct Acks(Vec<u64>);

@@ -1,0 +1,59 @@
+//! Which links may be polled late.
+//!
+//! A link catches up at the instants that its own model dictates, however late it is polled, and
+//! a line takes every packet of a link for the same time. So a link needs no turn for each packet
+//! where only lines stand behind it: what it has sent is asked for when the first of it comes out
+//! of its line.
+
+use std::collections::BTreeSet;
+
+use narrows_base::Duration;
+
+use super::{Hop, Network, Node};
+
+impl Network {
+    /// Lets links be polled late, as far as nobody sees it. Not where each packet is looked at.
+    pub(crate) fn allow_lateness(&mut self) {
+        // Links that draw from the same chance must take turns.
+        if self.lossy && self.links.len() > 1 {
+            return;
+        }
+        let fed = self.fed_by_one();
+        for at in 0..self.links.len() {
+            let link = self.links[at];
+            self.patience[link] = self.delay_behind(link, &fed).unwrap_or_default();
+        }
+    }
+
+    /// The shortest line behind a link; none if something else stands there too, or if another
+    /// element leads to the same line, whose packets come in order.
+    fn delay_behind(&self, link: usize, fed: &[bool]) -> Option<Duration> {
+        let Node::Link(_) = &self.nodes[link] else { return None };
+        let delay = |id: usize| match &self.nodes[id] {
+            Node::Line(line) if fed[id] => Some(line.delay()),
+            _ => None,
+        };
+        let delays: Option<Vec<_>> = self.behind(link).into_iter().map(delay).collect();
+        delays?.into_iter().min()
+    }
+
+    /// What packets reach from an element.
+    fn behind(&self, id: usize) -> BTreeSet<usize> {
+        match &self.hops[id] {
+            Hop::To(next) => [*next].into(),
+            Hop::ByFlow(next) => next.iter().copied().collect::<BTreeSet<_>>(),
+        }
+        .into_iter()
+        .filter(|&next| next < self.nodes.len())
+        .collect()
+    }
+
+    /// Whether packets reach each element from one other only.
+    fn fed_by_one(&self) -> Vec<bool> {
+        let mut feeders = vec![0_usize; self.nodes.len()];
+        for id in 0..self.nodes.len() {
+            self.behind(id).into_iter().for_each(|next| feeders[next] += 1);
+        }
+        feeders.into_iter().map(|count| count == 1).collect()
+    }
+}
