@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from narrows import reproduce
 from narrows.backends import get_backend
 from narrows.errors import InputError
+from narrows.metrics.bounds import decide
 from narrows.plan import plan
 from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
-from narrows.reproduce.judging import crossing, decide
+from narrows.reproduce.judging import crossing
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import ledger_lines

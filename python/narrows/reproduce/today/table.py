@@ -13,8 +13,9 @@ import polars as pl
 from narrows.backends import get_backend
 from narrows.errors import NarrowsError
 from narrows.execute import Watcher
+from narrows.metrics.bounds import decide
 from narrows.reproduce.gather import Condition, conditions, run_all
-from narrows.reproduce.judging import decide, interval
+from narrows.reproduce.judging import interval
 from narrows.reproduce.make import OUT
 from narrows.reproduce.today.measure import outcome
 from narrows.reproduce.today.problems import Problem, Version, case, problems, versions

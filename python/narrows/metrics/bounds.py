@@ -1,0 +1,43 @@
+"""Whether a mean lies within bounds: yes, no, or undecided, by its whole 95 % interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from narrows.metrics.equivalence import LEAST_TRIALS, Difference
+from narrows.metrics.intervals import deviation, half_width, mean
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a measurement lies within limits; undecided, `more` trials would decide."""
+
+    passed: bool | None
+    more: int | None = 0
+
+
+def decide(values: Sequence[float], low: float, high: float) -> Decision:
+    """Holds the 95 % interval of a mean against limits, of which one may be infinite.
+
+    All of it within: passed; all of it outside: not passed; otherwise undecided, as it always is
+    with fewer than three values. `more` is None where more than a thousand would be needed.
+    """
+    known = [float(v) for v in values if not math.isnan(v)]
+    if len(known) < LEAST_TRIALS:
+        return Decision(None, LEAST_TRIALS - len(known))
+    if any(math.isinf(v) for v in known):
+        inside = [low <= v <= high for v in known]
+        if all(inside) or not any(inside):
+            return Decision(all(inside))
+        return Decision(None, None)
+    middle, reach = mean(known), half_width(known)
+    slack = 1e-9 * max(abs(middle), 1e-9)
+    if low - slack <= middle - reach and middle + reach <= high + slack:
+        return Decision(True)
+    if middle + reach < low - slack or middle - reach > high + slack:
+        return Decision(False)
+    room = min(abs(middle - low), abs(middle - high))
+    spread = Difference(0.0, reach, len(known), deviation(known), 1)
+    return Decision(None, spread.more_trials(room))
