@@ -16,10 +16,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from narrows.reproduce import ledger
-from narrows.reproduce.claims import DATA, DOCUMENTS, KINDS
+from narrows.reproduce import ledger, negative, testbeds
+from narrows.reproduce.claims import DATA, DOCUMENTS, KINDS, claims
 from narrows.reproduce.ledger import Entry, Line
+from narrows.reproduce.mutations import mutations
+from narrows.reproduce.negative import Control
 from narrows.reproduce.site import own_profiles
+from narrows.reproduce.testbeds import Judged
 from narrows.store.atomic import write_text
 
 OPEN = ("differs", "refuted", "undecided", "partly")
@@ -35,10 +38,58 @@ and figures stand on the pages that `narrows reproduce all` makes. `tools/write_
 this page from such runs.
 """
 
+TESTBEDS_HEAD = """\
+## Testbeds
 
-def page(found: Sequence[Line]) -> str:
-    """The whole page."""
-    return "\n".join([HEAD, *_counts(found), *_chapters(found)]).rstrip() + "\n"
+What the documents don't say of their testbeds, as possible testbeds: all claims of a document on
+each, by their checks alone (`narrows reproduce DOCUMENT --testbeds`).
+"""
+CONTROLS_HEAD = """\
+## Negative controls
+
+Conditions under which a claim must fail (`narrows reproduce all --mutations`). Of {all} that were
+run {noticed} were noticed; an undecided check hasn't noticed.
+"""
+
+
+def page(
+    found: Sequence[Line],
+    judged: Sequence[Judged] = (),
+    controls: Sequence[Control] = (),
+) -> str:
+    """The whole page, with the matrices of testbeds and the negative controls that were run."""
+    parts = [HEAD, *_counts(found), *_chapters(found), *_matrices(judged), *_controls(controls)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _matrices(judged: Sequence[Judged]) -> Iterator[str]:
+    """The claims of each document on every testbed that is possible."""
+    if not judged:
+        return
+    yield TESTBEDS_HEAD
+    for matrix in testbeds.matrices(judged):
+        quick = any(one.quick for one in judged if claims()[one.claim].document == matrix.document)
+        yield f"### {matrix.document}{', smaller grids' if quick else ''}\n"
+        yield from testbeds.describe(matrix)
+        yield ""
+        for testbed in testbeds.TESTBEDS[matrix.document]:
+            yield f"- {testbed.name}: {testbed.why}"
+        yield ""
+
+
+def _controls(controls: Sequence[Control]) -> Iterator[str]:
+    """What each negative control showed."""
+    if not controls:
+        return
+    noticed = sum(control.noticed for control in controls)
+    yield CONTROLS_HEAD.format(all=len(controls), noticed=noticed)
+    yield "| Claim | With | Noticed | Measured |\n|---|---|---|---|"
+    for one in controls:
+        grid = ", smaller grid" if one.quick else ""
+        words = mutations()[one.mutation].words
+        told = f"{one.failed} {one.measured}".replace("|", "\\|")
+        yield f"| `{one.claim}` | {words}{grid} | {'yes' if one.noticed else 'no'} | {told} |"
+    yield ""
 
 
 def _counts(found: Sequence[Line]) -> Iterator[str]:
@@ -85,7 +136,9 @@ def main(places: Sequence[str]) -> None:
     """Writes the page from the ledgers in the directories."""
     entries = {entry.key: entry for place in places for entry in ledger.read(Path(place))}
     found = ledger.lines(list(entries.values()), own_profiles())
-    TARGET.write_text(page(found), encoding="utf-8")
+    judged = [one for place in places for one in testbeds.read(Path(place))]
+    controls = [one for place in places for one in negative.read(Path(place))]
+    TARGET.write_text(page(found, judged, controls), encoding="utf-8")
     write_text(DATA / ledger.LEDGER, shipped([entry for line in found for entry in line.entries]))
 
 

@@ -11,7 +11,9 @@ import pytest
 from narrows.reproduce import ledger
 from narrows.reproduce.claims import claims
 from narrows.reproduce.ledger import Entry, Way
+from narrows.reproduce.negative import Control
 from narrows.reproduce.site import own_profiles
+from narrows.reproduce.testbeds import Judged
 
 TOOLS = Path(__file__).parents[2] / "tools"
 WAY = Way("sim", "1", "linux-4.17", quick=False)
@@ -44,3 +46,26 @@ def test_every_claim_stands_on_the_page_in_the_documentation() -> None:
     text = (TOOLS.parent / "docs/reference/claims.md").read_text(encoding="utf-8")
     missing = [name for name in claims() if f"| `{name}` |" not in text]
     assert not missing
+
+
+def test_the_page_has_the_matrices_and_the_negative_controls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    judged = [Judged("cs244/gso", "as chosen", quick=True, verdict="confirmed")]
+    controls = [
+        Control("mixed/fig5", "reno-for-bbr", quick=True, failed="It is pinned.", measured="50 %"),
+        Control("mixed/fig6", "reno-for-bbr", quick=False, failed="", measured="10 %"),
+    ]
+    page = write_claims.page(ledger.lines([], own_profiles()), judged, controls)
+    assert "### cs244, smaller grids" in page
+    assert "| `cs244/gso` | confirmed | not run | not run | not run |" in page
+    assert "Of 2 that were\nrun 1 were noticed" in page
+    control = "| `mixed/fig5` | Reno in BBR's place, smaller grid | yes | It is pinned. 50 % |"
+    assert control in page
+    kept = write_claims.shipped([ENTRY])
+    assert '"rule":""' in kept
+    assert "7 %" in kept
+    sys.modules.pop("write_claims")

@@ -117,5 +117,5 @@ def test_what_went_unnoticed_is_told(tmp_path) -> None:
 
 @pytest.mark.parametrize(("backend", "profile"), [("uml", None), ("sim", "linux-6.12")])
 def test_other_back_ends_and_kernels_are_refused(backend, profile) -> None:
-    with pytest.raises(InputError, match="negative controls run in the simulator"):
+    with pytest.raises(InputError, match="these run in the simulator"):
         negative.only_simulated(backend, profile)

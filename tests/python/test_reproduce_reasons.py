@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from narrows.backends import get_backend
 from narrows.backends.sim import Simulator
 from narrows.errors import SpecError
 from narrows.report import Check
-from narrows.reproduce import catalogue, make
-from narrows.reproduce.exhibit import Case, Data, Finding, Scope
-from narrows.reproduce.gather import work
+from narrows.reproduce import catalogue, make, testbeds
+from narrows.reproduce.exhibit import Case, Exhibit, Finding, Scope
+from narrows.reproduce.gather import conditions, work
 from narrows.reproduce.judging import version
 from narrows.reproduce.make import Made, with_versions
-from narrows.reproduce.mixed import fig8, testbed, unstated
+from narrows.reproduce.mixed import fig8, testbed
+from narrows.reproduce.panaderia import fig6
 from narrows.reproduce.site import Plates
 
 SCOPE = Scope("linux-4.11", quick=True)
@@ -27,54 +28,80 @@ MET = Check("It holds.", "Passes if it does.", "yes", "yes", passed=True)
 NOT_MET = replace(MET, measured="no", passed=False)
 
 
+def case(pair: tuple[str, str] = ("cubic", "bbr")) -> Case:
+    return Case({"gap_s": 0.1}, testbed.spec(SCOPE, *pair, 40, 0.5))
+
+
+def on(document: str, name: str, given: Case) -> Mapping[str, Any]:
+    """The specification on a testbed."""
+    (found,) = [one for one in testbeds.TESTBEDS[document] if one.name == name]
+    before = copy.deepcopy(given)
+    changed = found.of(given).spec
+    assert given == before
+    return changed
+
+
 def test_super_packets_are_counted_by_a_queue_of_packets() -> None:
-    cases = [case for case in fig8.cases(SCOPE) if case.key["condition"] == "offload"]
-    assert cases
-    for case in cases:
-        assert case.spec["path"]["buffer"] == "75pkt"  # half of 40 Mbit/s times 45 ms
-        assert case.spec["host"]["gso"] is True
-        assert case.aside
-
-
-def test_a_condition_leaves_the_study_s_own_runs_alone() -> None:
-    plain = [dict(case.spec) for case in fig8.described(SCOPE)]
-    list(unstated.under(unstated.OFFLOAD, fig8.described(SCOPE), rate_mbps=40, buffer_bdp=0.5))
-    assert plain == [dict(case.spec) for case in fig8.described(SCOPE)]
+    spec = on("mixed", "offload", case())
+    assert spec["path"]["buffer"] == "75pkt"  # half of 40 Mbit/s times 45 ms
+    assert spec["host"]["gso"] is True
 
 
 def test_iperf3_s_conversation_lengthens_the_gaps() -> None:
-    (case,) = unstated.under(
-        unstated.METRICS,
-        [next(iter(fig8.described(SCOPE)))],
-    )
-    small = case.spec["flows"][1]
-    assert small["repeat_gap"] == f"{4 * testbed.RTT_MS / 1000:g}s"
-    assert case.spec["host"]["metrics_save"] is True
+    assert on("mixed", "iperf3", case())["flows"][1]["repeat_gap"] == "0.28s"
+    spec = on("mixed", "metrics", case())
+    assert spec["flows"][1]["repeat_gap"] == "0.28s"
+    assert spec["host"]["metrics_save"] is True
 
 
-def test_a_reason_needs_what_was_measured_under_its_condition() -> None:
-    rows = pl.DataFrame({"condition": [unstated.PLAIN, "offload"], "used": [0.4, 0.9]})
-
-    def judge(data: Data) -> list[Check]:
-        used = data["outcome"]["used"].item()
-        return [replace(MET, measured=f"{used}", passed=used > 0.5)]
-
-    both = Data({"outcome": rows}, SCOPE)
-    reason = unstated.reason(unstated.OFFLOAD, both, judge)
-    assert reason is not None
-    assert reason.passed
-    assert reason.measured == "0.9"
-    assert reason.statement.endswith("It holds.")
-    plain = Data({"outcome": rows.head(1)}, SCOPE)
-    assert unstated.reason(unstated.OFFLOAD, plain, judge) is None
-    assert not judge(unstated.only(both))[0].passed
+def test_timers_are_late_where_hosts_pace_themselves() -> None:
+    (first, *_) = fig6.cases(Scope("linux-4.17", quick=True))
+    assert on("panaderia", "perfect timers", first)["host"]["timer_lateness"] == "0s"
+    paced = on("cs244", "later timers", case())
+    assert "timer_lateness" not in paced["host"]
 
 
-def test_both_halves_of_a_reason_are_needed() -> None:
-    assert unstated.both(MET, None) is None
-    one = unstated.both(MET, NOT_MET)
-    assert one is not None
-    assert not one.passed
+def test_one_kind_starts_ahead_of_the_other_and_alone_as_it_did() -> None:
+    given = case()
+    given.spec["flows"][1].pop("start")
+    starts = [flow.get("start") for flow in on("panaderia", "BBR first", given)["flows"]]
+    assert starts == ["5s", None]
+    alone = on("panaderia", "BBR first", case(("cubic", "cubic")))["flows"]
+    assert [flow.get("start") for flow in alone] == [None, "0.5s"]
+
+
+@pytest.mark.parametrize("exhibit", catalogue.exhibits().values(), ids=lambda e: e.identifier)
+def test_every_figure_can_be_made_on_every_testbed_of_its_document(exhibit: Exhibit) -> None:
+    scope = Scope(exhibit.profile, quick=True)
+    plain = work(exhibit, scope, get_backend("sim"))
+    for one in testbeds.TESTBEDS[exhibit.document]:
+        there = work(exhibit, scope, get_backend("sim"), one)
+        assert len(there.cells) == len(plain.cells)
+        assert there.name.startswith(plain.name)
+
+
+def judged(testbed: str, *verdicts: str) -> list[testbeds.Judged]:
+    names = ("cs244/fig5", "cs244/fig6", "cs244/gso")
+    pairs = zip(names, verdicts, strict=True)
+    return [testbeds.Judged(name, testbed, quick=True, verdict=v) for name, v in pairs]
+
+
+def test_the_best_testbed_is_the_one_on_which_most_holds() -> None:
+    found = [
+        *judged(testbeds.DESCRIBED, "confirmed", "refuted", "undecided"),
+        *judged("later timers", "confirmed", "undecided", "undecided"),
+        *judged("CUBIC first", "refuted", "refuted", "confirmed"),
+    ]
+    (matrix,) = testbeds.matrices(found)
+    assert matrix.best == "later timers"
+    lines = list(testbeds.describe(matrix))
+    assert "| `cs244/fig6` | refuted | undecided | not run | refuted |" in lines
+    assert "| **confirmed, refuted** | 1, 1 | 1, 0 | 0, 0 | 1, 2 |" in lines
+    assert lines[-1].endswith('"later timers".')
+
+
+def test_a_reason_doesn_t_count_on_a_testbed() -> None:
+    assert testbeds.alone(Finding("cs244/fig5", [NOT_MET], MET)) == "refuted"
 
 
 class Offloadless(Simulator):
@@ -88,12 +115,15 @@ class Offloadless(Simulator):
             raise SpecError.at("host.gso", "true", "false")
 
 
-def test_back_ends_that_can_t_run_a_condition_leave_it_out() -> None:
-    exhibit = catalogue.exhibits()["mixed/fig8"]
-    names = {cell.key["condition"] for cell in work(exhibit, SCOPE, Offloadless()).cells}
-    assert names == {unstated.PLAIN}
-    simulated = work(exhibit, SCOPE, get_backend("sim"))
-    assert {cell.key["condition"] for cell in simulated.cells} == {unstated.PLAIN, "offload"}
+def test_back_ends_that_can_t_run_an_aside_leave_it_out() -> None:
+    def cases(_scope: Scope) -> Iterator[Case]:
+        (offload,) = refused_cases(_scope)
+        yield case()
+        yield replace(offload, key={"gap_s": 0.2}, aside=True)
+
+    ran = list(conditions(cases(SCOPE), Offloadless()))
+    assert [cell.key["gap_s"] for cell in ran] == [0.1]
+    assert len(list(conditions(cases(SCOPE), get_backend("sim")))) == 2
 
 
 def test_a_claim_that_only_another_kernel_misses_differs() -> None:
@@ -130,6 +160,6 @@ def test_a_figure_that_is_refused_whole_says_why(
     assert done.index.is_file()
 
 
-def refused_cases(scope: Scope) -> Iterator[Case]:
-    for case in fig8.described(scope):
-        yield Case(case.key, {**case.spec, "host": {**case.spec["host"], "gso": True}})
+def refused_cases(_scope: Scope) -> Iterator[Case]:
+    given = case()
+    yield replace(given, spec={**given.spec, "host": {**given.spec["host"], "gso": True}})

@@ -182,15 +182,27 @@ def reproduce(
             "--mutations", help="Run the negative controls: conditions in which claims must fail."
         ),
     ] = False,
+    testbeds: Annotated[
+        bool,
+        typer.Option("--testbeds", help="Judge the claims on every testbed that is possible."),
+    ] = False,
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
     """Make published figures again and judge their claims; resume where it stopped."""
     from narrows.console import ProgressBar
     from narrows.reproduce import make, negative
+    from narrows.reproduce import testbeds as possible
 
-    if mutations:
+    if mutations or testbeds:
         negative.only_simulated(backend, profile)
+    if testbeds:
+        with ProgressBar() as bar:
+            judged = possible.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
+        for matrix in possible.matrices(judged):
+            print_lines(possible.describe(matrix))
+        raise typer.Exit(DONE)
+    if mutations:
         with ProgressBar() as bar:
             controls = negative.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
         print_lines(negative.describe(controls))

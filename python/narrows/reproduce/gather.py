@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
@@ -27,15 +27,26 @@ from narrows.store import (
     unwritable,
     write_frames,
 )
+from narrows.store.slug import slug
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.reproduce.mutations import Mutation
     from narrows.store import StoredTrial
 
 MADE_UP = ("jitter", "timer_lateness", "gro")
 """Properties of simulated hosts."""
+
+
+class Variation(Protocol):
+    """Other conditions: a negative control, or another possible testbed."""
+
+    @property
+    def name(self) -> str:
+        """Of it; part of the names of files."""
+
+    def of(self, case: Case, /) -> Case:
+        """The case under these conditions."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +89,13 @@ class Work:
     scope: Scope
     backend: str
     cells: tuple[Condition, ...]
-    mutation: str = ""
+    variation: str = ""
 
     @property
     def name(self) -> str:
         """Of its files, such as `panaderia-fig7-linux-4.17`; the smaller grid has `-quick`."""
         quick = "-quick" if self.scope.quick else ""
-        mutated = f"-{self.mutation}" if self.mutation else ""
+        mutated = f"-{slug(self.variation)}" if self.variation else ""
         return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}{mutated}"
 
     def jobs(self) -> Iterator[Job]:
@@ -94,18 +105,18 @@ class Work:
 
 
 def work(
-    exhibit: Exhibit, scope: Scope, backend: Backend, mutation: Mutation | None = None
+    exhibit: Exhibit, scope: Scope, backend: Backend, variation: Variation | None = None
 ) -> Work:
     """The runs of a figure; raises SpecError for a case that can't run on the back end.
 
-    With a `mutation` its conditions are changed, and its flows called what they stand for.
+    With a `variation` its conditions are changed, and its flows called what they stand for.
     """
-    cells = tuple(conditions(exhibit.method().cases(scope), backend, mutation))
-    return Work(exhibit, scope, backend.name, cells, mutation.name if mutation else "")
+    cells = tuple(conditions(exhibit.method().cases(scope), backend, variation))
+    return Work(exhibit, scope, backend.name, cells, variation.name if variation else "")
 
 
 def conditions(
-    cases: Iterable[Case], backend: Backend, mutation: Mutation | None = None
+    cases: Iterable[Case], backend: Backend, variation: Variation | None = None
 ) -> Iterator[Condition]:
     """The runs of each case, without those of back ends that aren't set up."""
     for number, case in enumerate(cases, start=1):
@@ -113,8 +124,8 @@ def conditions(
         if engine is None:
             continue
         try:
-            runs = _plan(mutation.of(case) if mutation else case, engine)
-            called = runs if mutation is None else _plan(case, engine)
+            runs = _plan(variation.of(case) if variation else case, engine)
+            called = runs if variation is None else _plan(case, engine)
             engine.check(runs.trials[0].scenario)
         except SpecError:
             if case.aside and engine.name != "sim":

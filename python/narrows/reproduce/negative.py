@@ -59,8 +59,8 @@ def run(
 
 
 def only_simulated(backend: str, profile: str | None) -> None:
-    """Raises InputError if negative controls are asked for on another back end or kernel."""
-    remedy = "nothing: negative controls run in the simulator, with the documents' kernels"
+    """Raises InputError if changed conditions are asked for on another back end or kernel."""
+    remedy = "nothing: these run in the simulator, with the documents' kernels"
     for option, found in (
         ("--backend", "" if backend == "sim" else backend),
         ("--profile", profile),
@@ -86,8 +86,8 @@ def _judged(item: Work, wanted: str, out: Path) -> Iterator[Control]:
     findings = item.exhibit.method().judge(measured(item, out))
     for finding in findings:
         asked = finding.claim in _named(item.exhibit, wanted)
-        if asked and item.mutation in claims()[finding.claim].fails_under:
-            yield control(finding, item.mutation, item.scope.quick)
+        if asked and item.variation in claims()[finding.claim].fails_under:
+            yield control(finding, item.variation, item.scope.quick)
 
 
 def control(finding: Finding, mutation: str, quick: bool) -> Control:

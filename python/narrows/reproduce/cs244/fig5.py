@@ -33,7 +33,6 @@ STARTED_S = 1.0
 RTPROP_MS, FULL_MS = 40.0, 250.0
 PROBE_MS = 1.25 * RTPROP_MS + 7.2
 """A quarter of a BDP more, and the six packets that BBR adds for bursts of two."""
-LATER = ("Mininet, timers 100 us late", "100us")
 PROBING_MS = 5.0
 """Half of what a probe, a quarter of a BDP, adds to the RTT."""
 TOOTH = 0.15
@@ -41,15 +40,14 @@ TOOTH = 0.15
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Both controls in both environments; BBR in Mininet with timers that are later, too."""
-    for environment, lateness in (*((e, testbed.LATENESS) for e in testbed.ENVIRONMENTS), LATER):
-        for kind in KINDS if environment != LATER[0] else ("bbr",):
+    """Both controls in both environments."""
+    for environment in testbed.ENVIRONMENTS:
+        for kind in KINDS:
             spec = testbed.spec(
                 scope,
-                environment.partition(",")[0],
+                environment,
                 {**testbed.SLOW, "buffer": BUFFER},
                 [{"cca": kind}],
-                lateness,
                 duration=f"{END_S}s",
                 trials=TRIALS,
                 sample_interval="10ms",
@@ -93,7 +91,7 @@ def _series(data: Data, environment: str, kind: str) -> tuple[Floats, Floats]:
 def judge(data: Data) -> list[Finding]:
     """BBR near the path's RTT, CUBIC up to the buffer's, in teeth."""
     checks = [near(data, environment) for environment in testbed.ENVIRONMENTS]
-    return [Finding(CLAIM, [*checks, probes(data), climbs(data), teeth(data)], late(data))]
+    return [Finding(CLAIM, [*checks, probes(data), climbs(data), teeth(data)])]
 
 
 def near(data: Data, environment: str) -> Check:
@@ -112,19 +110,6 @@ def near(data: Data, environment: str) -> Check:
 def _near(data: Data, environment: str) -> float:
     times, rtt = _series(data, environment, "bbr")
     return 100 * float((rtt[times >= STARTED_S] <= PROBE_MS).mean())
-
-
-def late(data: Data) -> Check:
-    """BBR in Mininet with timers that are twice as late."""
-    return held(
-        CLAIM,
-        "near",
-        "In Mininet BBR's queue depends on how late its pacing timers fire, which isn't known.",
-        "The patch's pacing charges a burst one TCP header and no IP header, so that BBR sends "
-        "faster than it measured unless timers that fire late make up for it. The same part of "
-        f"the samples with timers 100 microseconds late instead of {testbed.LATENESS}.",
-        per_trial(data, partial(_near, environment=LATER[0])),
-    )
 
 
 def probes(data: Data) -> Check:

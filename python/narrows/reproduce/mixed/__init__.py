@@ -10,9 +10,9 @@ CHOICES = (
     "The path is one bottleneck of the given rate with a drop-tail queue, in place of htb and "
     "netem. The hosts pace with fq, because BBR of Linux 4.11 has no pacing without it; so CUBIC "
     "is paced too. Every packet of a sender waits up to 20 microseconds, in order: the noise of a "
-    "host, without which repetitions would be alike. A run ends with the large flow. What the "
-    "study doesn't say is varied where it decides a claim: whether super-packets reach the queue, "
-    "iperf3's own conversation in the gaps, and what hosts remember of a destination."
+    "host, without which repetitions would be alike. A run ends with the large flow. Offload, "
+    "iperf3's own conversation in the gaps and what hosts remember of a destination aren't said: "
+    "`narrows reproduce mixed --testbeds` judges all claims with each."
 )
 
 

@@ -14,7 +14,7 @@ from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import held, per_trial
-from narrows.reproduce.mixed import testbed, times, unstated
+from narrows.reproduce.mixed import testbed, times
 
 if TYPE_CHECKING:
     from narrows.report import Check
@@ -27,11 +27,8 @@ FILTER = 10
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Two of the buffers of Figure 13; also where hosts remember destinations."""
-    described = list(times.cases(scope, RATE, "100kb", BUFFERS))
-    yield from unstated.plain(described)
-    yield from unstated.under(unstated.METRICS, described)
-    yield from unstated.under(unstated.CONVERSATION, described, repetitions=testbed.REPETITIONS)
+    """Two of the buffers of Figure 13."""
+    yield from times.cases(scope, RATE, "100kb", BUFFERS)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -46,8 +43,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """The empirical distribution functions, a panel for each buffer."""
-    described = unstated.only(data)
-    panels = tuple(_panel(described, room) for room in BUFFERS)
+    panels = tuple(_panel(data, room) for room in BUFFERS)
     figure = Figure(
         "Completion times of 100 KB CUBIC flows",
         f"Beside a large flow of BBR or of CUBIC, 5 Mbit/s, 45 ms; {data.scope.profile}",
@@ -78,13 +74,8 @@ def _panel(data: Data, room: float) -> Panel:
 
 def judge(data: Data) -> list[Finding]:
     """About ten round trips; losses beside BBR, none beside CUBIC."""
-    described = unstated.only(data)
-    checks = [ten_rounds(described), losses(described), spared(described)]
-    reason = unstated.both(
-        unstated.reason(unstated.CONVERSATION, data, lambda talking: [losses(talking)]),
-        unstated.reason(unstated.METRICS, data, lambda kept: [ten_rounds(kept), spared(kept)]),
-    )
-    return [Finding("mixed/fig14", checks, reason)]
+    checks = [ten_rounds(data), losses(data), spared(data)]
+    return [Finding("mixed/fig14", checks)]
 
 
 def round_s(data: Data, room: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import held, per_trial
-from narrows.reproduce.mixed import grid, testbed, unstated
+from narrows.reproduce.mixed import grid, testbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,10 +23,8 @@ SMALL, LARGE = (0.5, 1.0), (4.0, 8.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The whole of Table I with flows of 1 MB; those of CUBIC with super-packets, too."""
-    yield from unstated.plain(testbed.table(scope))
-    compared = (case for case in testbed.table(scope) if case.key["pair"] in COMPARED)
-    yield from unstated.under(unstated.OFFLOAD, compared)
+    """The whole of Table I with flows of 1 MB."""
+    yield from testbed.table(scope)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -38,23 +36,16 @@ def draw(data: Data) -> list[Picture]:
     """Completion times for every rate."""
     title = "Completion time of 1 MB flows beside a large one"
     caption = "Mean completion time of the 1 MB flows of a run"
-    figure = grid.figure(unstated.only(data), "medium_s", title, "Completion (s)")
+    figure = grid.figure(data, "medium_s", title, "Completion (s)")
     return [Picture("", caption, figure)]
 
 
 def judge(data: Data) -> list[Finding]:
     """The four patterns that the text names."""
-    described = unstated.only(data)
-
-    def checks(varied: Data) -> list[Check]:
-        return [shrinks(varied), comparable(varied), closest(varied)]
-
-    reason = unstated.reason(unstated.OFFLOAD, data, checks)
-    data = described
     return [
         Finding("mixed/fig2-bbr-consistent", [consistent(data)]),
         Finding("mixed/fig2-cubic-bloat", [bloat(data)]),
-        Finding(V_CUBIC, [shrinks(data), comparable(data), closest(data)], reason),
+        Finding(V_CUBIC, [shrinks(data), comparable(data), closest(data)]),
         Finding("mixed/fig2-cubic-v-bbr", [slowed(data), less(data)]),
     ]
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import held, per_trial
-from narrows.reproduce.mixed import grid, testbed, unstated
+from narrows.reproduce.mixed import grid, testbed
 
 if TYPE_CHECKING:
     from narrows.report import Check
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The whole of Table I with flows of 1 MB; CUBIC-bbr with super-packets, too."""
-    yield from unstated.plain(testbed.table(scope))
-    bursty = (case for case in testbed.table(scope) if case.key["pair"] == "CUBIC-bbr")
-    yield from unstated.under(unstated.OFFLOAD, bursty)
+    """The whole of Table I with flows of 1 MB."""
+    yield from testbed.table(scope)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -31,7 +29,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Utilisation for every rate, in percent."""
-    rows = unstated.only(data)["outcome"].with_columns(percent=100 * pl.col("utilization"))
+    rows = data["outcome"].with_columns(percent=100 * pl.col("utilization"))
     shown = Data({"outcome": rows}, data.scope)
     figure = grid.figure(shown, "percent", "Utilisation of the bottleneck", "Percent", top=102)
     return [Picture("", "Bytes that left the bottleneck while the large flow lasted", figure)]
@@ -39,9 +37,7 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """Where the link is underused, and by whom."""
-    described = unstated.only(data)
-    reason = unstated.reason(unstated.OFFLOAD, data, lambda varied: [others(varied)])
-    return [Finding("mixed/fig4", [underused(described), others(described)], reason)]
+    return [Finding("mixed/fig4", [underused(data), others(data)])]
 
 
 def underused(data: Data) -> Check:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures import frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import differences, held, per_trial
-from narrows.reproduce.mixed import sizes, testbed, unstated
+from narrows.reproduce.mixed import sizes, testbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,9 +20,8 @@ DIPS = {"500kb": 20.0, "1mb": 40.0, "2mb": 60.0}
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Both controls, three sizes, all rates; and with iperf3's own conversation."""
-    yield from unstated.plain(sizes.cases(scope))
-    yield from unstated.under(unstated.CONVERSATION, sizes.cases(scope))
+    """Both controls, three sizes, all rates."""
+    yield from sizes.cases(scope)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -33,19 +32,13 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Utilisation over the rate, in percent."""
     title = "Utilisation beside medium flows of three sizes"
-    figure = sizes.figure(unstated.only(data), "utilization", title, "Percent", 100.0)
+    figure = sizes.figure(data, "utilization", title, "Percent", 100.0)
     return [Picture("", "Bytes that left the bottleneck while the large flow lasted", figure)]
 
 
 def judge(data: Data) -> list[Finding]:
     """Where the dips are."""
-    described = unstated.only(data)
-
-    def checks(data: Data) -> list[Check]:
-        return [*dips(data), deeper(data)]
-
-    reason = unstated.reason(unstated.CONVERSATION, data, checks)
-    return [Finding("mixed/fig7", checks(described), reason)]
+    return [Finding("mixed/fig7", [*dips(data), deeper(data)])]
 
 
 def lowest(data: Data, small: str, size: str) -> tuple[float, float]:

@@ -12,7 +12,8 @@ CHOICES = (
     "out, isn't run. The pacing timers of the Raspberry Pis are taken to fire 50 microseconds "
     "late: Linux 4.17 had no means to catch up on a late timer, and how late theirs were isn't "
     "known. Figure 7 shows what perfect timers would give, panaderia/choices what other starts "
-    "and numbers of flows would."
+    "and numbers of flows would; `narrows reproduce panaderia --testbeds` judges all claims with "
+    "each."
 )
 
 

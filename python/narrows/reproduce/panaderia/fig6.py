@@ -22,11 +22,8 @@ BUFFER = 0.5
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The cell of Table I that the figure shows; with perfect timers, too."""
-    for timers in ("late", "perfect") if testbed.host(scope) else ("late",):
-        lateness = testbed.TIMERS[timers]
-        case = testbed.cell(scope, "bbr", buffer_bdp=BUFFER, lateness=lateness)
-        yield Case({"timers": timers, **case.key}, case.spec)
+    """The cell of Table I that the figure shows."""
+    yield testbed.cell(scope, "bbr", buffer_bdp=BUFFER)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -36,10 +33,10 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """A minute of the first trial."""
-    rows = _with(data, "late", "loss").filter(pl.col("trial") == 1)
+    rows = data["loss"].filter(pl.col("trial") == 1)
     start = float(frames.column(rows, "start_s")[0])
     x, y = frames.column(rows, "start_s") - start, 100 * frames.column(rows, "loss_rate")
-    mean = _with(data, "late", "total")["percent"].mean()
+    mean = data["total"]["percent"].mean()
     panel = Panel(
         "Time (s)",
         "Loss rate (percent)",
@@ -60,12 +57,7 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """A high mean and a lot of variation."""
-    return [Finding("panaderia/fig6", [average(data), varies(data)], exact(data))]
-
-
-def _with(data: Data, timers: str, frame: str) -> pl.DataFrame:
-    """What was measured with late or with perfect timers."""
-    return data[frame].filter(pl.col("timers") == timers)
+    return [Finding("panaderia/fig6", [average(data), varies(data)])]
 
 
 def average(data: Data) -> Check:
@@ -75,29 +67,14 @@ def average(data: Data) -> Check:
         "average",
         "The loss averages over 10 %.",
         "Packets dropped of packets arrived, minutes 2 to 4.",
-        _with(data, "late", "total")["percent"].to_list(),
-    )
-
-
-def exact(data: Data) -> Check | None:
-    """The same with perfect timers, where they are late."""
-    losses = _with(data, "perfect", "total")["percent"].to_list()
-    if not losses:
-        return None
-    return held(
-        "panaderia/fig6",
-        "average",
-        "How late the testbed's pacing timers were isn't known, and it decides: late ones send "
-        "more slowly. With perfect timers the loss averages over 10 %.",
-        f"The same with perfect timers instead of timers {testbed.LATENESS} late.",
-        losses,
+        data["total"]["percent"].to_list(),
     )
 
 
 def varies(data: Data) -> Check:
     """How far apart the windows are."""
     spread = (
-        _with(data, "late", "loss")
+        data["loss"]
         .group_by("trial", maintain_order=True)
         .agg(low=pl.col("loss_rate").quantile(0.05), high=pl.col("loss_rate").quantile(0.95))
     )

@@ -33,7 +33,7 @@ def cases(scope: Scope) -> Iterator[Case]:
             case = testbed.cell(scope, "bbr", rate_mbps=rate, buffer_bdp=room)
             yield Case({"timers": "late", **case.key}, case.spec)
     if testbed.host(scope):
-        for timers, rooms in (("perfect", testbed.buffers(scope)), ("later", tuple(NAMED))):
+        for timers, rooms in (("perfect", testbed.buffers(scope)),):
             for room in rooms:
                 lateness = testbed.TIMERS[timers]
                 case = testbed.cell(scope, "bbr", buffer_bdp=room, lateness=lateness)
@@ -84,7 +84,7 @@ def judge(data: Data) -> list[Finding]:
     """The points that the paper names, the line between them, and what throughput does."""
     checks = [at(data, "one-bdp", 1.0), at(data, "half-bdp", 0.5), linear(data), none(data)]
     return [
-        Finding("panaderia/fig7", checks, on_both_sides(data)),
+        Finding("panaderia/fig7", checks),
         Finding("panaderia/shallow-throughput", [busy(data)]),
     ]
 
@@ -104,31 +104,6 @@ def at(data: Data, check: str, room: float) -> Check:
         "Packets dropped of packets arrived, minutes 2 to 4, mean over the rates.",
         _losses(data, room),
     )
-
-
-def on_both_sides(data: Data) -> Check | None:
-    """The loss with perfect timers and with later ones, around what the paper says."""
-    if data["loss"].filter(pl.col("timers") == "later").is_empty():
-        return None
-    reach = {
-        room: (_loss_at(data, "later", room), _loss_at(data, "perfect", room)) for room in NAMED
-    }
-    words = [f"{low:.1f} to {high:.1f} % at {room:g} BDP" for room, (low, high) in reach.items()]
-    return Check(
-        "How late the testbed's pacing timers were isn't known, and it decides; it weighs less "
-        "at low rates, whose bursts are farther apart.",
-        f"Loss at 80 Mbit/s with timers {testbed.TIMERS['later']} late and with perfect ones, mean "
-        "over the trials. Passes if the paper's values lie in between.",
-        ", ".join(f"{loss:g} % at {room:g} BDP" for room, loss in NAMED.items()),
-        ", ".join(words),
-        all(reach[room][0] <= loss <= reach[room][1] for room, loss in NAMED.items()),
-    )
-
-
-def _loss_at(data: Data, timers: str, room: float) -> float:
-    """The mean loss at 80 Mbit/s."""
-    rows = mean_loss(data, 80, timers).filter(pl.col("buffer_bdp") == room)
-    return float(rows["mean"].item())
 
 
 def linear(data: Data) -> Check:
