@@ -1,58 +1,153 @@
-"""Directories with names that other programs take for patterns."""
+"""What is made of many results: pages of sweeps and of directories, and diffs of two results."""
 
 from __future__ import annotations
 
-import io
+import json
+import re
+import shutil
 from pathlib import Path
+from typing import Any
 
-import polars as pl
 import pytest
-from specimens import GOOD, write
+from specimens import GOOD
 
 from narrows.cli import main
-from narrows.runner import run
-from narrows.store import open_result, open_store
-from narrows.sweeps import execute, export, prepare
+from narrows.diff import Change, diff
+from narrows.diff.side import changes, read
+from narrows.errors import InputError
+from narrows.report.shelf import items, write_index
+from narrows.store import open_store
+from narrows.sweeps.page import write_pages
 
-NAMES = ["o*x", "o?x", "o[1]x", "o{1}x", "~x", "run=3", "study=1"]
-
-
-def rows_of(place: Path, table: str) -> pl.DataFrame:
-    stream = io.BytesIO()
-    export(place, table, "csv", stream)
-    return pl.read_csv(stream.getvalue())
+AXES = ["--set", 'path.buffer=["0.5bdp", "2bdp"]', "--set", 'flows[0].cca=["cubic", "reno"]']
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_result_is_read_from_its_directory_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with two runs and two sweeps."""
+    folder = tmp_path_factory.mktemp("shelf")
+    spec = folder / "good.toml"
+    spec.write_text(GOOD)
+    results = folder / "results"
+    for name, more in (("a", []), ("b", ["--set", "flows[0].cca=reno"])):
+        out = ["--trials", "3", "--out", str(results / name)]
+        assert main(["run", str(spec), *out, *more]) == 0
+    for name, more in (("s", []), ("t", ["--set", 'path.rate="4mbit"'])):
+        assert main(["sweep", str(spec), *AXES, *more, "--out", str(results / name)]) == 0
+    return results
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
+    assert found is not None
+    known: dict[str, Any] = json.loads(found[1])
+    return known
+
+
+def test_a_sweep_leaves_a_page_with_every_combination(shelf: Path) -> None:
+    page = shelf / "s" / "good.html"
+    data = data_of(page)
+    assert [axis["place"] for axis in data["axes"]] == ["path.buffer", "flows[0].cca"]
+    assert [axis["numeric"] for axis in data["axes"]] == [True, False]
+    assert len(data["cells"]) == 4
+    assert data["columns"][0] == "utilization"
+    table = {name: cell["values"] for name, cell in enumerate(data["cells"])}
+    assert all(0.5 < values["utilization"][0] <= 1.001 for values in table.values())
+    for cell in data["cells"]:
+        for run in cell["runs"]:
+            assert (page.parent / run["page"]).is_file()
+    assert "://" not in re.sub(r"<script>.*?</script>", "", page.read_text(), flags=re.DOTALL)
+
+
+def test_pages_of_runs_share_the_chart_library(shelf: Path) -> None:
+    pages = sorted((shelf / "s" / "pages").glob("*.html"))
+    assert len(pages) == 4
+    html = pages[0].read_text()
+    assert '<script src="plotly-basic.min.js">' in html
+    assert (shelf / "s" / "pages" / "plotly-basic.min.js").is_file()
+    assert pages[0].stat().st_size < 300_000
+    links = re.findall(r'href="(\.\./runs/[^"]+)"', html)
+    assert links
+    assert all((pages[0].parent / link).is_file() for link in links)
+
+
+def test_failures_stand_on_the_page(shelf: Path, tmp_path: Path) -> None:
+    place = tmp_path / "copy"
+    shutil.copytree(shelf / "s", place)
+    store = open_store(place)
+    key = store.study_runs("good")["run"][0]
+    store.discard(key)
+    record = {"run": key, "seed": 1, "cell": "path.buffer=0.5bdp", "error": "<b>out of luck</b>"}
+    (place / "failures" / f"{key}.json").write_text(json.dumps(record))
+    [page] = write_pages(place)
+    html = page.read_text()
+    assert "1 runs failed" in html
+    assert "&lt;b&gt;out of luck&lt;/b&gt;" in html
+    assert "3 of 4 runs" in html
+
+
+def test_a_directory_is_listed_and_has_a_page(
+    shelf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    spec = write(tmp_path, GOOD)
-    run(spec, out="o1x")
-    run(spec, ["path.buffer=4bdp"], out=name)
-    expected, other = (open_result(place).trials[0] for place in ("o1x", name))
-    assert main(["report", name]) == 0
-    for table in ("flow_samples", "queue_samples", "distributions"):
-        assert len(rows_of(Path(name), table)) == other.tables[table].height
-    assert not other.tables["queue_samples"].equals(expected.tables["queue_samples"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        {"o1x", name, Path(spec).name}
-    )
+    found = {item.path: item for item in items(shelf)}
+    assert {path: item.kind for path, item in found.items() if path in "abst"} == {
+        "a": "run", "b": "run", "s": "sweep", "t": "sweep",
+    }  # fmt: skip
+    assert found["a"].state == "3 runs on sim"
+    assert found["s"].page == "s/good.html"
+    page = write_index(shelf)
+    addresses = re.findall(r'href="([^"]+)"', page.read_text())
+    assert {"a/report.html", "s/good.html"} <= set(addresses)
+    assert all((shelf / address).is_file() for address in addresses)
+    assert main(["ls", str(shelf), "--json"]) == 0
+    assert {item["path"] for item in json.loads(capsys.readouterr().out)} >= set("abst")
+    assert main(["open", str(shelf / "a"), "--no-show"]) == 0
+    assert capsys.readouterr().out.strip() == str(shelf / "a" / "report.html")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_store_of_runs_may_be_called_anything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+def test_no_directory_of_results_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such directory"):
+        items(tmp_path / "nothing")
+
+
+def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
+    shelf: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    study = write(tmp_path, GOOD)
-    for place in ("o1x", name):
-        job = prepare(study, ['path.buffer=["1bdp","2bdp"]'], out=place)
-        assert execute(job).new == 2
-    store = open_store(name)
-    for table in ("summary", "flows", "flow_samples"):
-        once = rows_of(Path("o1x"), table)
-        assert rows_of(Path(name), table).equals(once)
-    [key, _] = store.keys()
-    assert "time_s" in store.schema(key, "flow_samples")
+    made = diff(shelf / "a", shelf / "b", tmp_path / "out")
+    assert made.changes == [("flows[0].cca", "cubic", "reno")]
+    rows = {row.metric: row for row in made.rows}
+    # One class was renamed: the flows are the same.
+    assert rows["cubic.goodput_mbps"].label.endswith("cubic \N{RIGHTWARDS ARROW} reno")
+    for row in made.rows:
+        known = row.interval
+        if known is not None and known[0] > 0:
+            assert row.change in (Change.BETTER, Change.WORSE, Change.CHANGED)
+        if known is not None and known[0] < 0 < known[1]:
+            assert row.change is Change.UNCLEAR
+    html = made.page.read_text()
+    assert "flows[0].cca" in html
+    assert 'id="compare-data"' in html
+    assert json.loads((tmp_path / "out" / "diff.json").read_text())["kind"] == "run"
+    assert any("cubic" in line for line in made.lines())
+
+
+def test_the_same_result_twice_has_no_difference(shelf: Path, tmp_path: Path) -> None:
+    made = diff(shelf / "a", shelf / "a", tmp_path / "out")
+    assert made.changes == []
+    assert {row.change for row in made.rows} <= {Change.SAME, Change.UNCLEAR, Change.UNKNOWN}
+    assert all(row.apart.mean == 0 for row in made.rows)
+
+
+def test_a_diff_of_sweeps_goes_by_combination(shelf: Path, tmp_path: Path) -> None:
+    made = diff(shelf / "s", shelf / "t", tmp_path / "out")
+    assert ("path.rate", "8mbit", "4mbit") in made.changes
+    [row] = [row for row in made.rows if row.metric == "cubic.goodput_mbps"]
+    assert row.cells == 2  # the combinations with CUBIC
+    assert row.second < row.first
+    assert "grid" in made.page.read_text()
+
+
+def test_a_run_and_a_sweep_cannot_be_compared(shelf: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a run and a sweep"):
+        diff(shelf / "a", shelf / "s", tmp_path / "out")
+    assert changes(read(shelf / "a", "A"), read(shelf / "a", "B")) == []

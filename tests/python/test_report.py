@@ -22,7 +22,7 @@ from narrows.store.intact import sealed
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     path = synthetic_result.write(tmp_path_factory.mktemp("results") / "run", trials=2)
-    write_report(path)
+    write_report(path, pictures=True)
     return path
 
 

@@ -297,6 +297,6 @@ def test_ctrl_c_leaves_a_complete_result_or_none(after_ms: int, tmp_path: Path) 
         result = open_result(tmp_path / "out")
         assert [trial.tables["flow_samples"].is_empty() for trial in result.trials] == [False] * 3
         assert len(result.summary["runs"]) == 3
-        assert {"report.html", "figure.png", "figure.svg"} <= set(names(tmp_path / "out"))
+        assert {"report.html", "summary.csv"} <= set(names(tmp_path / "out"))
     else:
         assert left == ["good.toml"]

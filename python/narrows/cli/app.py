@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli import kernel, results, runs, store, vocabulary
+from narrows.cli import kernel, places, results, runs, store, vocabulary
 from narrows.version import __version__
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for commands in (runs, results, vocabulary):
+for commands in (runs, results, places, vocabulary):
     commands.add(app)
 app.add_typer(kernel.app, name="kernel")
 app.add_typer(store.app, name="store")

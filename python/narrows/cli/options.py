@@ -27,6 +27,7 @@ Sets = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Out = Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace other results there.")]
+Png = Annotated[bool, typer.Option("--png", help="Also draw the figure as PNG and SVG, for paper.")]
 Jobs = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Runs at once; by default one for each core."),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AsJson, Force, Out
+from narrows.cli.options import AsJson, Force, Out, Png
 from narrows.cli.output import print_json, print_lines
 
 
@@ -20,14 +20,30 @@ def add(app: typer.Typer) -> None:
 
 
 def report(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="A results directory.")],
+    directory: Annotated[
+        str, typer.Argument(metavar="DIR", help="Results of a run or of a sweep.")
+    ],
+    png: Png = False,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="Of a sweep, also make the page of every run.")
+    ] = False,
 ) -> None:
-    """Make the page of a results directory again."""
+    """Make the page of results again."""
     from narrows.console import print_paths
-    from narrows.report import write_report
 
-    written = write_report(directory)
-    print_paths([written.page, *written.pictures])
+    print_paths(write_pages(directory, png, runs))
+
+
+def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]:
+    """The pages of a run or a sweep, written again, with the pictures of a run if `png`."""
+    from narrows.report import write_report
+    from narrows.store import is_store
+    from narrows.sweeps.page import write_pages as of_sweep
+
+    if is_store(place):
+        return of_sweep(place, runs=runs)
+    written = write_report(place, pictures=png)
+    return [written.page, *written.pictures]
 
 
 def claims(

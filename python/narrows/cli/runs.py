@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, Sets, overrides, permission
+from narrows.cli.options import (
+    AllowCode,
+    AsJson,
+    Backend,
+    Jobs,
+    Out,
+    Png,
+    Sets,
+    overrides,
+    permission,
+)
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
 
@@ -40,6 +50,7 @@ def run(
     ] = None,
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Write IPv6 headers.")] = False,
     qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
+    png: Png = False,
     allow_code: AllowCode = None,
 ) -> None:
     """Run a specification and keep its results."""
@@ -56,6 +67,10 @@ def run(
         )
     if outcome.cached:
         note_cached(outcome.result)
+    if png:
+        from narrows.report import write_report
+
+        write_report(outcome.result.path, pictures=True)
     broken = [str(one) for one in unmet(job, outcome.result)]
     if as_json:
         more = {"unmet": broken} if job.loaded.spec.expect else {}
@@ -94,6 +109,7 @@ def sweep(
     """Run every combination of a study; resume where it stopped."""
     from narrows.console import ProgressBar
     from narrows.sweeps import estimate, execute, prepare
+    from narrows.sweeps.page import write_pages
     from narrows.sweeps.text import estimate_lines, outcome_lines
 
     with permission(allow_code, sets):
@@ -107,10 +123,11 @@ def sweep(
         return
     with ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
+    pages = write_pages(job.directory, job.name)
     if as_json:
-        print_json(outcome.document())
+        print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
-        print_lines(outcome_lines(outcome))
+        print_lines([*outcome_lines(outcome), *map(str, pages)])
     raise typer.Exit(DONE if outcome.good else FAILED)
 
 

@@ -53,7 +53,7 @@ def _write(
             comparison=comparison,
             figure=figure,
             plots=interactive.plots(figure),
-            plotly=plotly_js(),
+            plotly=plotly_js([figure]),
             text=text,
             version=__version__,
         ),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Set
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Progress
 from narrows.errors import NarrowsError
 from narrows.execute.job import Job, Made, make
-from narrows.store import Store
+from narrows.store import RunStore, Store
+from narrows.store.batch import Batch
 from narrows.store.index import Frames, entry, together
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _AT_ONCE = 1000
 """Runs that become a part of the index together."""
@@ -65,23 +71,35 @@ class StoreCache(Cache):
     """A store of runs, shared with whoever else works on it.
 
     A run that fails is recorded and doesn't stop the others, unless `strict`. Tables
-    `without` which the runs are wanted aren't kept.
+    `without` which the runs are wanted aren't kept. In a directory, runs reach the disk
+    `together`, a moment later, and then `finish` is needed.
     """
 
     def __init__(
-        self, store: Store, *, strict: bool = False, without: Collection[str] = ()
+        self,
+        store: Store,
+        *,
+        strict: bool = False,
+        without: Collection[str] = (),
+        together: bool = True,
     ) -> None:
         self._store, self._strict, self._without = store, strict, without
+        self._together = together and isinstance(store, RunStore)
         self._lock = threading.Lock()
         self._entries: list[Frames] = []
+        self._batch: Batch | None = None
 
     def present(self) -> Set[str]:
         """The keys of the stored runs."""
         return self._store.keys()
 
-    def claim(self, key: str) -> AbstractContextManager[bool]:
-        """A lock between processes."""
-        return self._store.claim(key)
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """A lock between processes; it is held until a run that was kept has its name."""
+        with ExitStack() as stack:
+            yield stack.enter_context(self._store.claim(key))
+            if self._batch is not None:
+                self._batch.after(key, stack.pop_all().close)
 
     def has(self, key: str) -> bool:
         """Whether another process has stored the run meanwhile."""
@@ -94,9 +112,25 @@ class StoreCache(Cache):
     def keep(self, job: Job, made: Made) -> None:
         """Stores a run, and puts it into the index, many runs at a time."""
         tables = {n: t for n, t in made.result.tables.items() if n not in self._without}
-        record = self._store.add(job.trial, replace(made.result, tables=tables), made.tables)
+        result = replace(made.result, tables=tables)
+        note = partial(self._note, job.key, made.tables)
+        if self._together:
+            self._batches().add(job.trial, result, made.tables, note)
+        else:
+            note(self._store.add(job.trial, result, made.tables))
+
+    def _batches(self) -> Batch:
         with self._lock:
-            self._entries.append(entry(job.key, record, made.tables))
+            if self._batch is None:
+                self._batch = Batch(cast(RunStore, self._store))
+            return self._batch
+
+    def _note(
+        self, key: str, tables: Mapping[str, pl.DataFrame], record: Mapping[str, Any]
+    ) -> None:
+        """Puts a stored run into the index, sooner or later."""
+        with self._lock:
+            self._entries.append(entry(key, record, tables))
             if len(self._entries) < _AT_ONCE:
                 return
             entries, self._entries = self._entries, []
@@ -111,7 +145,10 @@ class StoreCache(Cache):
         return text
 
     def finish(self) -> None:
-        """Puts what is left into the index."""
+        """Waits until all runs are on the disk, and puts what is left into the index."""
+        batch, self._batch = self._batch, None
+        if batch is not None:
+            batch.close()
         with self._lock:
             entries, self._entries = self._entries, []
         if entries:

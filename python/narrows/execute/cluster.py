@@ -73,7 +73,7 @@ def work(parcel: Parcel) -> Answer:
         remedy = "the same build of narrows everywhere"
         raise InputError.at(f"worker on {os.uname().nodename}", found, remedy)
     job, began = Job(parcel.cell, parcel.trial, backend), time.time()
-    kept = StoreCache(open_store(parcel.place))
+    kept = StoreCache(open_store(parcel.place), together=False)
     while True:
         with kept.claim(job.key) as ours:
             if ours:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
+import numpy as np
 import polars as pl
 
 _SLACK_S = 1e-9
@@ -20,19 +22,41 @@ def growth(
     end of a run are. Nulls stay nulls. Gives `key` and the columns, ascending
     by key.
     """
-    early = _standing(samples, key, columns, start_s)
-    late = _standing(samples, key, columns, end_s)
-    both = late.join(early, on=key, how="left", suffix="_before")
-    return both.select(key, *(_difference(name) for name in columns)).sort(key)
+    keys, late, early = _standing(samples, key, start_s, end_s)
+    kinds = {key: samples.schema[key], **dict.fromkeys(columns, pl.Int64())}
+    grown = {key: keys} | {name: _grown(samples[name], late, early) for name in columns}
+    return pl.DataFrame(grown, schema=kinds)
 
 
-def _standing(samples: pl.DataFrame, key: str, columns: Sequence[str], at_s: float) -> pl.DataFrame:
-    rows = samples.filter(pl.col("time_s") <= at_s + _SLACK_S).sort("time_s")
-    last = rows.group_by(key, maintain_order=True).agg(pl.col(name).last() for name in columns)
-    return last.with_columns(pl.lit(True).alias("seen"))
-
-
-def _difference(name: str) -> pl.Expr:
+def _grown(counter: pl.Series, late: Sequence[int], early: Sequence[int]) -> list[int | None]:
     """Null only where a back end couldn't know; a flow that wasn't there yet had zero."""
-    before = pl.when(pl.col("seen_before").is_null()).then(0).otherwise(pl.col(f"{name}_before"))
-    return (pl.col(name).cast(pl.Int64) - before.cast(pl.Int64)).alias(name)
+    found: list[int | None] = []
+    for after, before in zip(late, early, strict=True):
+        end, start = counter[after], counter[before] if before >= 0 else 0
+        found.append(None if end is None or start is None else int(end) - int(start))
+    return found
+
+
+def _standing(
+    samples: pl.DataFrame, key: str, start_s: float, end_s: float
+) -> tuple[list[int], list[int], list[int]]:
+    """The keys, ascending, and the rows in which their counters stand at the end and at the start.
+
+    -1 is before any. A query would cost more than the rows of a short run.
+    """
+    time_s, keys = samples["time_s"].to_numpy(), samples[key].to_numpy()
+    order = np.lexsort((time_s, keys))
+    time_s, keys = time_s[order], keys[order]
+    borders = np.flatnonzero(np.diff(keys, prepend=keys[:1] + 1, append=keys[-1:] + 1))
+    found: tuple[list[int], list[int], list[int]] = ([], [], [])
+    for first, after in pairwise(borders.tolist()):
+        inner = time_s[first:after]
+        late, early = (
+            first + int(np.searchsorted(inner, at_s + _SLACK_S, side="right")) - 1
+            for at_s in (end_s, start_s)
+        )
+        if late >= first:
+            row = int(order[early]) if early >= first else -1
+            for values, value in zip(found, (int(keys[first]), int(order[late]), row), strict=True):
+                values.append(value)
+    return found

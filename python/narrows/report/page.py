@@ -7,7 +7,7 @@ be mailed and opened anywhere; its content-security policy forbids any request.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ import jinja2
 from narrows import figures
 from narrows.figures import frames, interactive
 from narrows.figures.frames import Scenario, Tables
+from narrows.figures.model import Box, Figure, Heat
 from narrows.figures.palette import colour, name
 from narrows.metrics.completions import SIZES
 from narrows.report.conditions import conditions
@@ -84,6 +85,8 @@ class Study:
     checks: Sequence[Check] = ()
     lead: str = ""
     show: tuple[float, float] | None = None
+    script: str = ""
+    """Address of the chart library, relative to the page; without one it stands in the page."""
 
 
 def render(study: Study) -> str:
@@ -101,16 +104,29 @@ def render(study: Study) -> str:
             thinned=any(
                 plot.thinned for run in drawn for d in run["drawings"] for plot in d["plots"]
             ),
-            plotly=plotly_js() if drawn else "",
+            plotly=plotly_js() if drawn and not study.script else "",
             most_flows=MOST_FLOWS,
             sizes={span.name: span.title for span in SIZES},
         )
     )
 
 
+def plotly_js(figures: Iterable[Figure] = ()) -> str:
+    """The script of plotly.js that draws these figures: the basic part if that is enough."""
+    marks = (mark for figure in figures for panel in figure.panels for mark in panel.marks)
+    return _whole_plotly() if any(isinstance(mark, Box | Heat) for mark in marks) else _basic()
+
+
 @cache
-def plotly_js() -> str:
-    """The script of plotly.js that the plotly package brings, without importing the package.
+def _basic() -> str:
+    """The part of plotly.js with lines, points and bars, which comes with narrows."""
+    script = Path(__file__).parent / "vendor" / "plotly-basic.min.js"
+    return _in_page(script.read_text(encoding="utf-8"))
+
+
+@cache
+def _whole_plotly() -> str:
+    """All of plotly.js, which the plotly package brings, without importing the package.
 
     Raises RuntimeError if the package isn't installed.
     """
@@ -118,8 +134,12 @@ def plotly_js() -> str:
     for place in (spec.submodule_search_locations or []) if spec else []:
         script = Path(place) / "package_data" / "plotly.min.js"
         if script.is_file():
-            return script.read_text(encoding="utf-8").replace("</script", "<\\/script")
+            return _in_page(script.read_text(encoding="utf-8"))
     raise RuntimeError("plotly.min.js not found: `pip install plotly` puts it there")
+
+
+def _in_page(script: str) -> str:
+    return script.replace("</script", "<\\/script")
 
 
 @cache

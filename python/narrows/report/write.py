@@ -40,14 +40,19 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The files of a report: the page, and the pictures (PNG first; none without samples)."""
+    """The files of a report: the page, and the pictures (PNG first), if they were asked for."""
 
     page: Path
     pictures: tuple[Path, ...]
 
 
-def write_report(directory: str | Path, verdicts: Verdicts | None = None) -> Report:
-    """Draws the first trial's timeline and writes the page, over older ones if there are any.
+def write_report(
+    directory: str | Path, verdicts: Verdicts | None = None, pictures: bool = False
+) -> Report:
+    """Writes the page, over an older one if there is any.
+
+    With `pictures` the first trial's timeline is drawn for paper, too; that takes longer than
+    many a run. Pictures that are there already are drawn again.
 
     Verdicts given once are kept in the directory and appear again when the
     report is written without any. Raises StoreError if `directory` holds no
@@ -57,11 +62,12 @@ def write_report(directory: str | Path, verdicts: Verdicts | None = None) -> Rep
     if verdicts is not None:
         write_text(result.path / VERDICTS, json.dumps(asdict(verdicts), indent=1) + "\n")
     known = _read_verdicts(result.path / VERDICTS)
-    pictures = _pictures(result, known.show) if has_samples(result) else []
-    study = _study(result, known, [picture.name for picture in pictures])
+    wanted = pictures or (result.path / f"{PICTURE}.png").is_file()
+    drawn = _pictures(result, known.show) if wanted and has_samples(result) else []
+    study = _study(result, known, [picture.name for picture in drawn])
     page = result.path / PAGE
     write_text(page, render(study))
-    return Report(page, tuple(pictures))
+    return Report(page, tuple(drawn))
 
 
 def has_samples(result: Result) -> bool:

@@ -7,7 +7,7 @@
         summary.csv     the same flows as a table
         trial-1/        scenario.json and the tables as Parquet
         trial-1/captures/   sender.pcapng and so on, for a run with captures
-        report.html, figure.png, figure.svg   made from the above
+        report.html     made from the above; figure.png and figure.svg if they were asked for
 
 A directory is complete or it isn't there: everything is written next to it
 under a hidden name, which a single rename makes the result.

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
-from narrows.store.atomic import flush
+from narrows.store.atomic import flush, flush_all
 from narrows.store.locks import claim, free_locks
 from narrows.store.owned import remove_abandoned, workshop
 from narrows.store.parquet import read_parquet, read_schema, write_parquet
@@ -135,7 +135,7 @@ class RunStore:
 
     def discard(self, key: str) -> None:
         """Removes a run. Its name goes first, so that it is never there in part."""
-        with self._workshop() as room:
+        with self.workshop() as room:
             self.run_path(key).rename(room / key)
 
     def leftovers(self, remove: bool = False) -> list[str]:
@@ -155,7 +155,7 @@ class RunStore:
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
         """Adds a part; it is there whole or not at all."""
         name = f"part-{secrets.token_hex(8)}"
-        with self._workshop() as room:
+        with self.workshop() as room:
             work = room / name
             work.mkdir()
             for table, frame in tables.items():
@@ -175,32 +175,44 @@ class RunStore:
 
         Call it inside `claim`. Gives what `run.json` says.
         """
-        with self._workshop() as room:
-            work = room / trial.hash
-            work.mkdir()
-            _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
-            for name, table in {**result.tables, **tables}.items():
-                write_parquet(table, work / f"{name}.parquet")
-            digests = {file.name: digest_of(file.read_bytes()) for file in work.iterdir()}
-            record = record_of(trial, result, digests)
-            _write(work / RUN, json.dumps(record, indent=1) + "\n")
-            self._name(work, self.run_path(trial.hash))
-        self.failure_path(trial.hash).unlink(missing_ok=True)
+        with self.workshop() as room:
+            record = self.prepare(room, trial, result, tables)
+            self.commit(room, [trial.hash])
         return record
 
-    def _workshop(self) -> AbstractContextManager[Path]:
+    def prepare(
+        self, room: Path, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
+    ) -> dict[str, Any]:
+        """Writes a run into a workshop, where `commit` finds it; gives what `run.json` says."""
+        work = room / trial.hash
+        work.mkdir()
+        _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
+        for name, table in {**result.tables, **tables}.items():
+            write_parquet(table, work / f"{name}.parquet")
+        digests = {file.name: digest_of(file.read_bytes()) for file in work.iterdir()}
+        record = record_of(trial, result, digests)
+        _write(work / RUN, json.dumps(record, indent=1) + "\n")
+        return record
+
+    def commit(self, room: Path, keys: Iterable[str]) -> None:
+        """Gives prepared runs their names, once all of them are on the disk."""
+        works = {key: room / key for key in keys}
+        flush_all(works.values())
+        for key, work in works.items():
+            self._name(work, self.run_path(key))
+            self.failure_path(key).unlink(missing_ok=True)
+        flush(self.path / "runs")
+
+    def workshop(self) -> AbstractContextManager[Path]:
         """Where this process puts something together before it gets its name."""
         return workshop(self.path / "tmp")
 
     def _name(self, work: Path, final: Path) -> None:
-        for file in (*work.iterdir(), work):
-            flush(file)
         try:
             work.rename(final)
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        flush(final.parent)
 
     def fail(self, trial: Trial, cell: str, error: str) -> None:
         """Records why a run failed."""
@@ -211,7 +223,7 @@ class RunStore:
         file = self.path / "studies" / f"{slug(name)}.json"
         if file.is_file() and read_json(file) == record:
             return
-        with self._workshop() as room:
+        with self.workshop() as room:
             work = room / f"{file.stem}.parquet"
             write_parquet(runs, work)
             flush(work)
@@ -228,7 +240,7 @@ class RunStore:
         return read_parquet(self.path / "studies" / f"{stem}.parquet")
 
     def _replace(self, file: Path, document: Mapping[str, Any]) -> None:
-        with self._workshop() as room:
+        with self.workshop() as room:
             work = room / file.name
             _write(work, json.dumps(document, indent=1) + "\n")
             flush(work)

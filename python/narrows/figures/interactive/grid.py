@@ -28,7 +28,9 @@ def plot(panel: Panel, name: str, columns: int) -> Plot:
 
 def _layout(panel: Panel) -> dict[str, Any]:
     return {
-        "title": {"text": words(panel.title), "font": {"size": 13}},
+        "title": {"text": words(panel.title), "font": {"size": 13}, "x": 0, "xref": "paper"},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "@faint", "activecolor": "@ink"},
+        "legend": {"orientation": "h", "y": -0.2, "yanchor": "top"},
         "xaxis": _axis(panel.x_label, panel.x_scale, panel.x_range, panel.ticks),
         "yaxis": _axis(panel.y_label, panel.y_scale, panel.y_range, panel.y_ticks),
         "shapes": [_rule(guide) for guide in panel.guides],

@@ -1,0 +1,86 @@
+"""Commands on directories of results: `narrows ls`, `narrows open`, `narrows diff`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from narrows.cli.options import AsJson, Out
+from narrows.cli.output import print_json, print_lines
+
+_RESULTS = "narrows-results"
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    for command in (ls, diff):
+        app.command()(command)
+    app.command("open")(open_)
+
+
+def ls(
+    directory: Annotated[
+        str, typer.Argument(metavar="[DIR]", help="A directory of results.")
+    ] = _RESULTS,
+    as_json: AsJson = False,
+) -> None:
+    """List what lies in a directory of results, the latest first."""
+    from narrows.report.shelf import items
+
+    found = items(directory)
+    if as_json:
+        print_json([item.document() for item in found])
+        return
+    rows = [(item.path, item.kind, item.state, item.what) for item in found]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
+    for row in rows:
+        cells = (f"{text:{width}}" for text, width in zip(row[:3], widths, strict=True))
+        print("  ".join((*cells, row[3])).rstrip())
+
+
+def open_(
+    place: Annotated[
+        str, typer.Argument(metavar="[DIR]", help="Results, or a directory of results.")
+    ] = _RESULTS,
+    show: Annotated[
+        bool, typer.Option("--show/--no-show", help="Show the page in a browser.")
+    ] = True,
+) -> None:
+    """Make the page of results, or of a whole directory of them, and show it in a browser."""
+    from narrows.cli.results import write_pages
+    from narrows.report.shelf import page_of, write_index
+    from narrows.store import is_store, location
+
+    single = is_store(place) or (location(place) / "manifest.json").is_file()  # type: ignore[operator]
+    page = (page_of(place) or write_pages(place)[0]) if single else write_index(place)
+    print(page)
+    if show:
+        _show(page.resolve().as_uri())
+
+
+def _show(address: str) -> None:
+    """Asks the machine's browser; where there is none, the printed path has to do."""
+    import webbrowser
+
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return
+    webbrowser.open(address)
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="Results of a run or a sweep.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Results of the same kind.")],
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Hold two results against each other: what was changed, and what became of it."""
+    from narrows.diff import diff as hold
+
+    made = hold(first, second, out)
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(made.lines())

@@ -1,0 +1,164 @@
+"""What changed between two sides: every metric that both have, with the interval of the difference.
+
+Of runs the trials of both sides are taken as independent samples (Welch); of sweeps the
+combinations that both have belong together one by one. A change is told only if the 95 %
+interval of the difference doesn't hold zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from narrows.diff.side import Side, paired
+from narrows.errors import InputError
+from narrows.metrics import equivalence, intervals
+from narrows.metrics.catalogue import CLASS, COMPLETION, RUN, find
+from narrows.metrics.equivalence import Difference
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
+"""Columns that say what was asked, not what came out."""
+
+
+class Change(StrEnum):
+    """What is known of a difference."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    CHANGED = "changed"
+    SAME = "equal"
+    UNCLEAR = "no difference shown"
+    UNKNOWN = "too few values"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A metric on both sides.
+
+    `cells` are the combinations behind it, of which the metric got `better` in some and
+    `worse` in others by intervals of their own.
+    """
+
+    metric: str
+    label: str
+    first: float
+    second: float
+    apart: Difference
+    change: Change
+    cells: int = 1
+    better: int = 0
+    worse: int = 0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the difference; None if it isn't known."""
+        reach = self.apart.half_width
+        if not math.isfinite(reach):
+            return None
+        return self.apart.mean - reach, self.apart.mean + reach
+
+
+def judge(first: Side, second: Side) -> list[Row]:
+    """Every metric that has values on both sides; raises InputError if nothing is common."""
+    cells = _cells(first, second)
+    columns = [(m.name, m.name, m.label) for m in RUN if m.name not in CONDITIONS]
+    for one, two in paired(first, second):
+        label = one if one == two else f"{one} \N{RIGHTWARDS ARROW} {two}"
+        columns += [
+            (f"{one}.{m.name}", f"{two}.{m.name}", f"{m.label}, {label}")
+            for m in (*CLASS, *COMPLETION)
+            if m.name not in CONDITIONS
+        ]
+    rows = (_row(first, second, cells, *column) for column in columns)
+    return [row for row in rows if row is not None]
+
+
+def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    """The runs of both sides for each combination that both have."""
+    if not first.axes and not second.axes:
+        return [(first.rows, second.rows)]
+    axes = [axis for axis in first.axes if axis in second.axes]
+    one_sided = {*first.axes, *second.axes} - {*axes}
+    if not axes or one_sided:
+        found = f"sweeps over {_listed(first.axes)} and over {_listed(second.axes)}"
+        raise InputError.at("narrows diff", found, "two sweeps over the same axes")
+    parts = [_by_values(side.rows, axes) for side in (first, second)]
+    common = [values for values in parts[0] if values in parts[1]]
+    if not common:
+        raise InputError.at("narrows diff", "no combination that both have", "common values")
+    return [(parts[0][values], parts[1][values]) for values in common]
+
+
+def _listed(axes: Sequence[str]) -> str:
+    return ", ".join(axes) or "nothing"
+
+
+def _by_values(rows: pl.DataFrame, axes: Sequence[str]) -> Mapping[tuple[str, ...], pl.DataFrame]:
+    groups = rows.partition_by(list(axes), as_dict=True, maintain_order=True)
+    return {tuple(str(value) for value in key): part for key, part in groups.items()}
+
+
+def _row(
+    first: Side,
+    second: Side,
+    cells: Sequence[tuple[pl.DataFrame, pl.DataFrame]],
+    one: str,
+    two: str,
+    label: str,
+) -> Row | None:
+    if one not in first.rows.columns or two not in second.rows.columns:
+        return None
+    values = [(_values(a, one), _values(b, two)) for a, b in cells]
+    known = [(a, b) for a, b in values if a and b]
+    if not known:
+        return None
+    means = [(intervals.mean(a), intervals.mean(b)) for a, b in known]
+    singles = [equivalence.of_means(b, a) for a, b in known]
+    apart = singles[0]
+    if len(known) > 1:
+        apart = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
+    told = [_change(one, single) for single in singles]
+    return Row(
+        one, label,
+        intervals.mean([a for a, _ in means]), intervals.mean([b for _, b in means]),
+        apart, _change(one, apart), len(known), told.count(Change.BETTER), told.count(Change.WORSE),
+    )  # fmt: skip
+
+
+def _values(rows: pl.DataFrame, column: str) -> list[float]:
+    return [float(value) for value in rows[column].drop_nulls()]
+
+
+def _change(column: str, apart: Difference) -> Change:
+    if not math.isfinite(apart.half_width):
+        return Change.SAME if apart.mean == 0 else Change.UNKNOWN
+    if abs(apart.mean) <= apart.half_width:
+        return Change.SAME if apart.mean == apart.half_width == 0 else Change.UNCLEAR
+    metric = find(column)
+    if metric is None or metric.better is None:
+        return Change.CHANGED
+    more = apart.mean > 0
+    return Change.BETTER if more == (metric.better == "more") else Change.WORSE
+
+
+def documents(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """What `--json` prints of the rows."""
+    for row in rows:
+        yield {
+            "metric": row.metric,
+            "label": row.label,
+            "first": row.first,
+            "second": row.second,
+            "difference": row.apart.mean,
+            "interval": row.interval,
+            "change": str(row.change),
+            "combinations": row.cells,
+            "better_in": row.better,
+            "worse_in": row.worse,
+        }

@@ -1,0 +1,113 @@
+"""Runs of a store that reach the disk together: one wait for many short runs.
+
+Waiting for the disk takes longer than a short run. A thread of its own waits for whatever was
+written meanwhile, and then gives the runs their names; a run that takes longer than that is
+named as soon as it would be alone. Whatever stops the process, named runs stay; what was
+waiting is run again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.plan import Trial
+    from narrows.store.records import RunResult
+    from narrows.store.runs import RunStore
+
+MOST = 256
+"""Runs that wait at most; beyond that, whoever has another waits, too."""
+
+
+@dataclass
+class _Waiting:
+    """What is to be done once a run has its name, and what in any case."""
+
+    kept: Callable[[], None]
+    anyway: list[Callable[[], None]] = field(default_factory=list)
+
+
+class Batch:
+    """Adds runs to a store from several threads."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store, self._stack = store, ExitStack()
+        self._room = self._stack.enter_context(store.workshop())
+        self._changed = threading.Condition()
+        self._waiting: dict[str, _Waiting] = {}
+        self._closed = False
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="narrows-disk", daemon=True)
+        self._thread.start()
+
+    def add(
+        self,
+        trial: Trial,
+        result: RunResult,
+        tables: Mapping[str, pl.DataFrame],
+        kept: Callable[[dict[str, Any]], None],
+    ) -> None:
+        """Writes a run; `kept` gets its `run.json` once it has its name.
+
+        Raises OSError if a run before it couldn't be kept.
+        """
+        record = self._store.prepare(self._room, trial, result, tables)
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._waiting) < MOST or self._error)
+            self._raise()
+            self._waiting[trial.hash] = _Waiting(partial(kept, record))
+            self._changed.notify_all()
+
+    def after(self, key: str, call: Callable[[], None]) -> None:
+        """Calls once a run doesn't wait any more: at once, if it doesn't."""
+        with self._changed:
+            waiting = self._waiting.get(key)
+            if waiting is not None:
+                waiting.anyway.append(call)
+                return
+        call()
+
+    def close(self) -> None:
+        """Waits until all runs have their names; raises OSError if that can't be."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+        self._stack.close()
+        self._raise()
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        try:
+            while keys := self._next():
+                self._store.commit(self._room, keys)
+                self._done(keys, True)
+        except BaseException as error:
+            self._error = error
+            self._done(list(self._waiting), False)
+
+    def _next(self) -> list[str]:
+        """What is waiting, as soon as something is; nothing once all is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            return list(self._waiting)
+
+    def _done(self, keys: list[str], named: bool) -> None:
+        with self._changed:
+            done = [self._waiting.pop(key) for key in keys]
+            self._changed.notify_all()
+        for waiting in done:
+            if named:
+                waiting.kept()
+            for call in waiting.anyway:
+                call()

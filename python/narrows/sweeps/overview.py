@@ -1,0 +1,162 @@
+"""A sweep as data for its page: axes, combinations with means and intervals, failures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from narrows.figures.axes import Axis, axis
+from narrows.figures.sweeps.view import label_of, numbers, possible, valued_columns
+from narrows.metrics.intervals import half_width, mean
+from narrows.store import Store
+from narrows.sweeps.export import frame
+
+FIRST = (
+    "utilization", "loss_rate", "queue_mean_ms", "jain", "convergence_s", "share",
+    "goodput_mbps", "delay_p95_ms", "completion_p50_s", "completion_p99_s",
+)  # fmt: skip
+"""The metrics that a table begins with, where they have values; each class's of the later ones."""
+MOST_COLUMNS = 8
+MOST_CELLS = 5000
+"""Combinations on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a sweep's page shows.
+
+    A metric of a cell is its mean, or the mean and the ends of its 95 % interval.
+    `shown` of all `combinations` are there.
+    """
+
+    name: str
+    axes: Sequence[Mapping[str, Any]]
+    metrics: Mapping[str, str]
+    columns: Sequence[str]
+    cells: Sequence[Mapping[str, Any]]
+    failures: Sequence[Mapping[str, Any]]
+    combinations: int
+    runs: int
+    stored: int
+
+    @property
+    def left_out(self) -> int:
+        """Combinations that aren't on the page."""
+        return self.combinations - len(self.cells)
+
+    def document(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {
+            "axes": list(self.axes),
+            "metrics": dict(self.metrics),
+            "columns": list(self.columns),
+            "cells": list(self.cells),
+        }
+
+
+def overview(
+    store: Store, stem: str, record: Mapping[str, Any], pages: Mapping[str, str]
+) -> Overview:
+    """A study of a store; `pages` are the addresses of pages of runs by their hashes."""
+    whole, present = store.study_runs(stem), store.keys()
+    name, places = str(record["name"]), list(record["axes"])
+    known = frame(_place(store), "summary").filter(pl.col("study") == name)
+    known = valued_columns(known)
+    metrics = {column: label_of(column) for column in numbers(known) if column not in places}
+    varied = [place for place in places if whole[place].n_unique() > 1]
+    axes = [axis(place, whole[place].to_list()) for place in varied]
+    failed = store.failures()
+    groups = dict(_by_cell(known))
+    cells = [
+        _cell(number, rows, groups.get(number), axes, list(metrics), failed, pages)
+        for number, rows in list(_by_cell(whole))[:MOST_CELLS]
+    ]
+    return Overview(
+        name,
+        [_axis(found) for found in axes],
+        metrics,
+        _columns(list(metrics)),
+        cells,
+        [_failure(record) for key, record in failed.items() if key in set(whole["run"])],
+        whole["cell"].n_unique(),
+        whole.height,
+        len(set(whole["run"]) & present),
+    )
+
+
+def _place(store: Store) -> str:
+    return str(store)
+
+
+def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+    for part in rows.partition_by("cell", maintain_order=True):
+        yield int(part["cell"][0]), part
+
+
+def _axis(found: Axis) -> dict[str, Any]:
+    measured = any(str(value) != words for value, words in found.words.items())
+    numeric = measured or all(isinstance(value, int | float) for value in found.positions)
+    return {
+        "place": found.place,
+        "label": found.label,
+        "positions": list(found.positions.values()),
+        "words": list(found.words.values()),
+        "scale": found.scale,
+        "numeric": numeric and not all(isinstance(v, bool) for v in found.positions),
+    }
+
+
+def _columns(metrics: Sequence[str]) -> list[str]:
+    """Those that the table begins with."""
+    ranked = [
+        column
+        for name in FIRST
+        for column in metrics
+        if column == name or column.rpartition(".")[2] == name
+    ]
+    return ranked[:MOST_COLUMNS]
+
+
+def _cell(
+    number: int,
+    runs: pl.DataFrame,
+    known: pl.DataFrame | None,
+    axes: Sequence[Axis],
+    metrics: Sequence[str],
+    failed: Mapping[str, Any],
+    pages: Mapping[str, str],
+) -> dict[str, Any]:
+    first = runs.row(0, named=True)
+    at = [list(found.positions).index(first[found.place]) for found in axes]
+    values = {} if known is None else {m: found for m in metrics if (found := _value(known, m))}
+    trials = [
+        {"trial": trial, "seed": seed, "run": key[:12], "failed": key in failed}
+        | ({"page": pages[key]} if key in pages else {})
+        for trial, seed, key in runs.select("trial", "seed", "run").rows()
+    ]
+    return {"cell": number, "at": at, "values": values, "runs": trials}
+
+
+def _value(rows: pl.DataFrame, metric: str) -> list[float] | None:
+    """The mean, and the ends of its interval if there are several values."""
+    values = [float(value) for value in rows[metric].drop_nulls()]
+    if not values:
+        return None
+    middle, reach = mean(values), half_width(values)
+    if not math.isfinite(reach):
+        return [_short(middle)]
+    low, high = possible(metric)
+    ends = (max(middle - reach, low), min(middle + reach, high))
+    return [_short(middle), *(_short(end) for end in ends)]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def _failure(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {"cell": record["cell"], "seed": record["seed"], "error": record["error"]}

@@ -1,0 +1,61 @@
+"""The page of a sweep: what was found, what failed, and every combination to sort and to filter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from narrows.figures.interactive.plot import in_script
+from narrows.figures.looks import HUES
+from narrows.figures.palette import colour
+from narrows.report.page import environment, plotly_js
+from narrows.store import Place, RunStore, open_store, unwritable
+from narrows.store.atomic import write_text
+from narrows.sweeps.overview import overview
+from narrows.sweeps.run_pages import MOST_AUTOMATIC, PAGES, write_run_pages
+from narrows.version import __version__
+
+
+def write_pages(place: Place, name: str | None = None, runs: bool = False) -> list[Path]:
+    """Writes the pages of the studies of a store, or of the one called `name`; gives their paths.
+
+    The pages of its single runs are made, too, where there are few, or if `runs` says so. A
+    store in object storage has no pages: nothing is written. Raises StoreError if there is no
+    store or it can't be written.
+    """
+    store = open_store(place)
+    if not isinstance(store, RunStore):
+        return []
+    paths = []
+    try:
+        for stem, record in store.studies().items():
+            if name is None or record["name"] == name:
+                if runs or store.study_runs(stem).height <= MOST_AUTOMATIC:
+                    write_run_pages(store, stem, record)
+                paths.append(store.path / f"{stem}.html")
+                write_text(paths[-1], render(store, stem, record))
+    except OSError as error:
+        raise unwritable(error, store.path) from error
+    return paths
+
+
+def render(store: RunStore, stem: str, record: Mapping[str, Any]) -> str:
+    """The page of a study as HTML."""
+    found = overview(store, stem, record, _pages_of_runs(store.path))
+    hues = [[colour(key).light, colour(key).dark] for key in HUES]
+    template = environment("narrows.sweeps").get_template("sweep.html.jinja")
+    return template.render(
+        overview=found,
+        record=record,
+        version=__version__,
+        data=in_script(json.dumps(found.document() | {"hues": hues}, separators=(",", ":"))),
+        plotly=plotly_js(),
+        directory=store.path,
+    )
+
+
+def _pages_of_runs(directory: Path) -> dict[str, str]:
+    """The addresses of the pages of runs that are there, relative to the study's page."""
+    return {file.stem: f"{PAGES}/{file.name}" for file in (directory / PAGES).glob("*.html")}

@@ -1,0 +1,90 @@
+"""Pages of the single runs of a sweep, in its folder `pages`.
+
+They share one copy of the chart library, so that a page costs what its run's lines cost.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from narrows.metrics import summarise
+from narrows.plan import Trial
+from narrows.report.page import Run, Study, plotly_js, render
+from narrows.store import RunStore
+from narrows.store.atomic import write_text
+from narrows.version import __version__
+
+if TYPE_CHECKING:
+    from narrows.spec import Scenario
+
+PAGES = "pages"
+"""The folder of the pages, in a store."""
+SCRIPT = "plotly-basic.min.js"
+MOST_AUTOMATIC = 24
+"""A sweep of more runs makes their pages only when asked: each takes as long as a short run."""
+
+
+def write_run_pages(store: RunStore, stem: str, record: Mapping[str, Any]) -> list[Path]:
+    """Writes a page for every stored run of a study that has none yet; gives all their paths.
+
+    Raises OSError if they can't be written.
+    """
+    folder = store.path / PAGES
+    folder.mkdir(exist_ok=True)
+    runs, present = store.study_runs(stem), store.keys()
+    paths = []
+    for row in runs.filter(pl.col("run").is_in(sorted(present))).iter_rows(named=True):
+        path = folder / f"{row['run']}.html"
+        paths.append(path)
+        if not path.is_file():
+            write_text(path, _page(store, record, row))
+    if paths and not (folder / SCRIPT).is_file():
+        write_text(folder / SCRIPT, plotly_js())
+    return paths
+
+
+def _page(store: RunStore, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    key, axes = str(row["run"]), list(record["axes"])
+    scenario = cast("Scenario", store.scenario(key))
+    trial = store.stored(Trial(int(row["trial"]), scenario, key))
+    classes = dict(trial.tables["flows"].select("name", "class").iter_rows())
+    groups = [classes[str(flow["name"])] for flow in scenario["flows"]]
+    summary = summarise(scenario, trial.tables, trial.info, groups)
+    values = ", ".join(f"{axis.rpartition('.')[2]} {row[axis]}" for axis in axes)
+    label = f"trial {row['trial']}, seed {row['seed']}"
+    study = Study(
+        title=f"{record['name']}: {values}" if values else str(record["name"]),
+        version=__version__,
+        backend=f"{record['backend']} ({record['engine']})",
+        command=_command(record, row, axes),
+        spec=str(record["spec"]).strip(),
+        groups=groups,
+        runs=[Run(label, scenario, trial.tables, summary)],
+        drawable=scenario["run"]["record"] != "summary",
+        links=_links(trial.path),
+        lead=label[0].upper() + label[1:],
+        script=SCRIPT,
+    )
+    return render(study)
+
+
+def _command(record: Mapping[str, Any], row: Mapping[str, Any], axes: Iterable[str]) -> str:
+    """The run alone, of the study that stands below."""
+    sets = [("--set", f"{axis}={_written(row[axis])}") for axis in axes]
+    words = ["narrows", "run", f"{record['name']}.toml", *(word for pair in sets for word in pair)]
+    return shlex.join([*words, "--trials", "1", "--seed", str(row["seed"])])
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _links(path: Path) -> list[str]:
+    """The files of the run, as addresses relative to the page."""
+    return [f"../runs/{path.name}/{file.name}" for file in sorted(path.iterdir())]

@@ -1,0 +1,186 @@
+"use strict";
+(() => {
+  const { axes, metrics, columns, cells, hues } = JSON.parse(document.getElementById("data").textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const by = (id) => document.getElementById(id);
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const make = (tag, text, attributes = {}) => {
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+    return element;
+  };
+  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const options = (select, entries, chosen) => {
+    select.replaceChildren(...entries.map(([value, text]) => make("option", text, { value })));
+    select.value = String(chosen);
+  };
+  const symbols = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
+  const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid"];
+  const shown = [...columns];
+  const sorting = { key: null, down: false };
+
+  // What is chosen: an axis by its number, or -1 for none.
+  const largest = axes.map((axis, i) => [axis.place === "path.buffer" ? Infinity : axis.words.length, i])
+    .sort((a, b) => b[0] - a[0] || a[1] - b[1]).map((pair) => pair[1]);
+  const pick = (id) => Number(by(id).value);
+  const used = () => [pick("x"), pick("colour"), pick("facet")];
+  const kept = () => [...by("filters").querySelectorAll("select")].map((s) => [Number(s.dataset.axis), Number(s.value)]);
+  const name = (i, value) => `${axes[i].label.replace(/ \(.*/, "")} ${axes[i].words[value]}`;
+
+  const filters = () => {
+    const before = new Map(kept());
+    const rest = axes.map((_, i) => i).filter((i) => !used().includes(i));
+    by("filters").replaceChildren(...rest.map((i) => {
+      const label = make("label", `${axes[i].label} `);
+      const select = make("select", undefined, { "data-axis": i });
+      options(select, axes[i].words.map((word, value) => [value, word]), before.get(i) ?? 0);
+      select.addEventListener("change", draw);
+      label.append(select);
+      return label;
+    }));
+  };
+
+  const trace = (rows, i, label, metric, x, hue) => {
+    const axis = axes[x];
+    const points = rows.filter((cell) => metric in cell.values)
+      .sort((a, b) => axis.positions[a.at[x]] - axis.positions[b.at[x]]);
+    const value = (cell, n) => cell.values[metric][n] ?? cell.values[metric][0];
+    const colour = hues[hue % hues.length][dark.matches ? 1 : 0];
+    return {
+      type: "scatter",
+      mode: axis.numeric && points.length > 1 ? "lines+markers" : "markers",
+      name: escaped(label),
+      showlegend: label !== "",
+      x: points.map((cell) => axis.numeric ? axis.positions[cell.at[x]] : cell.at[x]),
+      y: points.map((cell) => value(cell, 0)),
+      error_y: { type: "data", width: 3, array: points.map((c) => value(c, 2) - value(c, 0)), arrayminus: points.map((c) => value(c, 0) - value(c, 1)) },
+      marker: { color: colour, size: 8, symbol: symbols[i % symbols.length] },
+      line: { color: colour, width: 1.8, dash: dashes[i % dashes.length] },
+    };
+  };
+
+  const chart = (rows, title, metric, x, colour, ends) => {
+    const axis = axes[x];
+    const groups = colour < 0 ? [[rows, ""]] : axes[colour].words
+      .map((word, value) => [rows.filter((cell) => cell.at[colour] === value), word]);
+    const data = groups.map(([own, word], i) => trace(own, i, word, metric, x, i)).filter((t) => t.x.length);
+    const ticks = axis.numeric ? axis.positions : axis.positions.map((_, i) => i);
+    const layout = {
+      title: { text: escaped(title), font: { size: 13 } },
+      height: 380,
+      margin: { l: 62, r: 14, t: title ? 40 : 16, b: 56 },
+      xaxis: {
+        title: { text: escaped(axis.label) }, type: axis.numeric ? axis.scale : "linear", gridcolor: style("grid"),
+        ...(axis.numeric && ticks.length > 12 ? {} : { tickvals: ticks, ticktext: axis.words.map(escaped) }),
+        ...(axis.numeric ? {} : { range: [-0.5, ticks.length - 0.5] }),
+      },
+      yaxis: { title: { text: escaped(metrics[metric]) }, range: ends, gridcolor: style("grid"), zerolinecolor: style("grid") },
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", title: { text: colour < 0 ? "" : escaped(axes[colour].label) } },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: "system-ui, sans-serif", size: 12, color: style("ink") },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: style("faint"), activecolor: style("ink") },
+      hoverlabel: { bgcolor: style("card"), font: { color: style("ink") } },
+    };
+    const div = make("div", undefined, { class: "plot", role: "img", "aria-label": `${metrics[metric]} over ${axis.label}${title ? `, ${title}` : ""}; the table below has the numbers` });
+    div.style.height = "380px";
+    by("charts").append(div);
+    Plotly.newPlot(div, data, layout, { responsive: true, displaylogo: false, modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] });
+  };
+
+  const draw = () => {
+    const metric = by("metric").value;
+    const [x, colour, facet] = used();
+    const rows = cells.filter((cell) => kept().every(([i, value]) => cell.at[i] === value));
+    document.querySelectorAll("#charts .plot").forEach((div) => Plotly.purge(div));
+    by("charts").replaceChildren();
+    const ends = rows.flatMap((cell) => cell.values[metric] ?? []);
+    const low = Math.min(0, ...ends), high = Math.max(...ends, 0);
+    const range = high > low ? [low && low * 1.06, high * 1.06] : [low - 0.5, low + 0.5];
+    const missing = rows.filter((cell) => !(metric in cell.values)).length;
+    by("what").textContent = `${rows.length} of ${cells.length} combinations${missing ? `, ${missing} of them without a value` : ""}`;
+    const panels = facet < 0 ? [[rows, ""]] : axes[facet].words
+      .map((_, value) => [rows.filter((cell) => cell.at[facet] === value), name(facet, value)]);
+    by("charts").style.setProperty("--columns", panels.length > 1 ? 2 : 1);
+    for (const [own, title] of panels) if (own.length) chart(own, title, metric, x, colour, range);
+  };
+
+  const text = (value) => {
+    if (value === undefined) return "–";
+    return Math.abs(value) >= 1000 || value === 0 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+  };
+  const sortable = (cell, key) => key.axis === undefined ? cell.values[key.metric]?.[0] ?? -Infinity
+    : axes[key.axis].positions[cell.at[key.axis]];
+
+  const heading = (label, key, first) => {
+    const th = make("th", undefined, { scope: "col", ...(first ? { class: "text" } : {}) });
+    const own = JSON.stringify(key) === JSON.stringify(sorting.key);
+    th.setAttribute("aria-sort", own ? (sorting.down ? "descending" : "ascending") : "none");
+    const button = make("button", label, { type: "button" });
+    button.addEventListener("click", () => {
+      sorting.down = own && !sorting.down;
+      sorting.key = key;
+      table();
+    });
+    th.append(button);
+    return th;
+  };
+
+  const row = (cell) => {
+    const tr = make("tr");
+    axes.forEach((axis, i) => tr.append(make("td", axis.words[cell.at[i]], { class: "text" })));
+    shown.forEach((metric) => {
+      const [mean, low, high] = cell.values[metric] ?? [];
+      const td = make("td", text(mean));
+      if (low !== undefined) td.append(make("small", `${text(low)} – ${text(high)}`));
+      tr.append(td);
+    });
+    const runs = make("td");
+    cell.runs.forEach((run) => {
+      const label = String(run.trial);
+      const title = `trial ${run.trial}, seed ${run.seed}, run ${run.run}`;
+      runs.append(run.page ? make("a", label, { href: run.page, title }) : make("span", label, { title, ...(run.failed ? { class: "failed" } : {}) }), " ");
+    });
+    tr.append(runs);
+    return tr;
+  };
+
+  const table = () => {
+    const head = make("tr");
+    axes.forEach((axis, axisNumber) => head.append(heading(axis.label, { axis: axisNumber }, true)));
+    shown.forEach((metric) => head.append(heading(metrics[metric], { metric })));
+    head.append(make("th", "Runs", { scope: "col" }));
+    const wanted = by("search").value.toLowerCase();
+    const words = (cell) => axes.map((axis, i) => axis.words[cell.at[i]]).join(" ").toLowerCase();
+    const rows = cells.filter((cell) => words(cell).includes(wanted));
+    if (sorting.key) {
+      const sign = sorting.down ? -1 : 1;
+      rows.sort((a, b) => sign * (sortable(a, sorting.key) - sortable(b, sorting.key)) || 0);
+    }
+    const most = 500;
+    by("count").textContent = `${Math.min(rows.length, most)} of ${cells.length} combinations`;
+    by("table").tHead.replaceChildren(head);
+    by("table").tBodies[0].replaceChildren(...rows.slice(0, most).map(row));
+    const rest = Object.keys(metrics).filter((metric) => !shown.includes(metric));
+    options(by("add"), [["", `${shown.length} of ${Object.keys(metrics).length}`], ...rest.map((m) => [m, `+ ${metrics[m]}`])], "");
+  };
+
+  const numbered = axes.map((axis, i) => [i, axis.label]);
+  options(by("metric"), Object.entries(metrics), columns.find((c) => c.endsWith(".share")) ?? columns[0] ?? Object.keys(metrics)[0]);
+  table();
+  if (axes.length && Object.keys(metrics).length) {
+    options(by("x"), numbered, largest[0]);
+    options(by("colour"), [[-1, "one"], ...numbered], largest[1] ?? -1);
+    options(by("facet"), [[-1, "one"], ...numbered], largest[2] ?? -1);
+    filters();
+    draw();
+    ["x", "colour", "facet"].forEach((id) => by(id).addEventListener("change", () => { filters(); draw(); }));
+    by("metric").addEventListener("change", draw);
+    dark.addEventListener("change", draw);
+  } else {
+    by("what").textContent = "Nothing varies, or nothing has run yet.";
+  }
+  by("search").addEventListener("input", table);
+  by("add").addEventListener("change", () => { if (by("add").value) shown.push(by("add").value); table(); });
+  document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
+})();

@@ -1,0 +1,70 @@
+"""Runs that reach the disk together: named once they are there, and their locks held until then."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_store_runs import FRAME, a_result, a_trial
+
+from narrows.store import RunStore, create_store
+from narrows.store.batch import Batch
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    made = create_store(tmp_path / "store")
+    assert isinstance(made, RunStore)
+    return made
+
+
+class Held:
+    """Stands in for the wait for the disk: lets runs through when told."""
+
+    def __init__(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.go, self.batches = threading.Event(), []
+        commit = store.commit
+
+        def wait(room: Path, keys: list[str]) -> None:
+            self.batches.append(list(keys))
+            assert self.go.wait(60)
+            commit(room, keys)
+
+        monkeypatch.setattr(store, "commit", wait)
+
+
+def test_a_run_has_its_name_only_once_it_is_on_the_disk(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(store, monkeypatch)
+    trials = [a_trial(f"run.seed={seed}") for seed in (1, 2, 3)]
+    batch, kept, freed = Batch(store), [], []
+    for trial in trials:
+        batch.add(trial, a_result(), {"summary": FRAME}, lambda record: kept.append(record["run"]))
+    batch.after(trials[0].hash, lambda: freed.append("first"))
+    batch.after("another", lambda: freed.append("another"))
+    assert (store.keys(), kept, freed) == (set(), [], ["another"])
+    held.go.set()
+    batch.close()
+    assert store.keys() == {trial.hash for trial in trials} == set(kept)
+    assert freed == ["another", "first"]
+    assert len(held.batches) < len(trials)
+    assert list((store.path / "tmp").iterdir()) == []
+
+
+def test_a_full_disk_is_told_and_frees_what_waits(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "commit", full)
+    batch, kept, freed = Batch(store), [], threading.Event()
+    batch.add(a_trial(), a_result(), {}, kept.append)
+    batch.after(a_trial().hash, freed.set)
+    assert freed.wait(60)
+    with pytest.raises(OSError, match="No space"):
+        batch.close()
+    assert (kept, store.keys()) == ([], set())
