@@ -270,6 +270,17 @@ def test_a_capture_is_compared_with_its_simulation(analysis, tmp_path):
     assert rows["utilization", ""].verdict == "agree"
 
 
+def test_a_capture_is_analysed_before_it_is_compared(analysis, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    file = analysis.result.trials[0].info.conditions["files"][0]
+    spec, backends = f"{analysis.result.path}/spec.toml", f"sim,capture:{file}"
+    options = ("--trials", "3", "--max-trials", "3", "--json", "--out", str(tmp_path / "out"))
+    assert cli.main(["compare", spec, "--backends", backends, *options]) in (0, 1)
+    found = json.loads(capsys.readouterr().out)
+    assert found["reference"].startswith("capture:narrows-results")
+    assert (tmp_path / found["reference"].removeprefix("capture:") / "spec.toml").is_file()
+
+
 def test_a_run_is_no_capture(run, capsys):
     spec, backends = f"{run.path}/spec.toml", f"sim,capture:{run.path}"
     assert cli.main(["compare", spec, "--backends", backends]) == 2

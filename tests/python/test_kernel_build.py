@@ -118,7 +118,8 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(name)
         patches = tuple(patch.name for patch in origin.patches)
         day = f"2026-01-{len(made):02}"
-        kernel = Kernel(name, "6.12.1", "00", ("mine",), (), "tree", day, patches, fingerprint)
+        source = str(origin.sources)
+        kernel = Kernel(name, "6.12.1", "00", ("mine",), (), source, day, patches, fingerprint)
         (place / "kernel").mkdir()
         (place / "kernel" / "host.so").touch()
         kernel.write(place / "kernel")
@@ -142,15 +143,20 @@ def test_the_same_contents_are_built_once(tree: Path, patch: Path, built: list[s
     assert built[1:] == ["other", "other"]
 
 
-def test_kernels_stand_side_by_side_and_a_patched_one_has_to_be_named(
-    tree: Path, patch: Path, built: list[str]
+def test_kernels_stand_side_by_side_and_those_of_patches_and_trees_have_to_be_named(
+    tree: Path, patch: Path, built: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = build(source=tree)
-    patched = build(source=tree, patches=[patch])
-    assert get_kernel() == plain
+    monkeypatch.setattr(packages, "SOURCES", tree.parent)
+    archive = tree.parent / "linux-source-6.12.tar.xz"
+    subprocess.run(["tar", "-cJf", archive, "-C", tree.parent, tree.name], check=True)
+    stock = build()
+    of_tree = build("of-tree", source=tree)
+    patched = build(patches=[patch])
+    assert get_kernel() == stock
+    assert get_kernel("of-tree") == of_tree
     assert get_kernel("linux-6.12-0001-mine") == patched
     assert patched.patches == ("0001-mine.patch",)
-    assert len(built) == 2
+    assert len(built) == 3
 
 
 def test_all_that_is_missing_is_told_in_one_message(

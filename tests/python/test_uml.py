@@ -13,7 +13,7 @@ from specimens import GOOD, scenario_of
 from waiting import HANG_S
 
 from narrows.backends import get_backend
-from narrows.backends.uml import Uml, kernels, machine
+from narrows.backends.uml import Uml, get_kernel, kernels, machine
 from narrows.backends.uml.machine import GuestError
 from narrows.cli import main
 from narrows.errors import SpecError
@@ -29,7 +29,7 @@ TWO = GOOD + '\n[[flows]]\ncca = "bbr"\n'
 
 @pytest.fixture(scope="module")
 def uml() -> Uml:
-    return Uml(kernels()[0].name)
+    return Uml(get_kernel().name)
 
 
 def run(uml: Uml, text: str = GOOD, overrides: tuple[str, ...] = ()) -> RunResult:

@@ -137,7 +137,10 @@ def compare(
     ],
     sets: Sets = None,
     backends: Annotated[
-        str, typer.Option(metavar="NAMES", help="Two or three: sim, uml, uml:NAME.")
+        str,
+        typer.Option(
+            metavar="NAMES", help="Two or three: sim, uml, uml:NAME, kernel, capture:FILE."
+        ),
     ] = "sim,uml",
     trials: Annotated[int, typer.Option(metavar="N", help="Least number of runs of each.")] = 4,
     max_trials: Annotated[
@@ -165,7 +168,7 @@ def compare(
         made = study(
             scenario,
             sets or (),
-            backends=backends.split(","),
+            backends=[_analysed(label) for label in backends.split(",")],
             trials=trials,
             max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
             out=out,
@@ -178,6 +181,16 @@ def compare(
     else:
         print_lines(made.lines())
     raise typer.Exit(DONE if made.counts.verdict is Verdict.AGREE else FAILED)
+
+
+def _analysed(label: str) -> str:
+    """The name of a back end; a capture is analysed first and named by its results."""
+    backend, _, file = label.partition(":")
+    if backend != "capture" or not Path(file).is_file():
+        return label
+    from narrows.analyze import analyze
+
+    return f"capture:{analyze([file]).result.path}"
 
 
 def reproduce(

@@ -57,6 +57,11 @@ class Kernel:
         """The profile of the simulator that has the same TCP, such as "linux-6.12"."""
         return "linux-" + ".".join(self.release.split(".")[:2])
 
+    @property
+    def is_stock(self) -> bool:
+        """Whether it was built from a distribution's sources as they are."""
+        return self.source.endswith(".tar.xz") and not self.patches
+
     def write(self, directory: Path) -> None:
         """Writes what is known about it beside the program in `directory`."""
         text = json.dumps(asdict(self), indent=1)
@@ -101,7 +106,7 @@ def kernels() -> list[Kernel]:
 
 
 def get_kernel(name: str | None = None) -> Kernel:
-    """The kernel of that name; without one the one built last, of those without patches first.
+    """The kernel of that name; without one the one built last, a distribution's own before others.
 
     Raises InputError if there is none.
     """
@@ -111,7 +116,7 @@ def get_kernel(name: str | None = None) -> Kernel:
         remedy = '`narrows kernel build` first, or the back end "sim",'
         raise InputError.at("--backend", found, remedy)
     if name is None:
-        return max(known.values(), key=lambda kernel: (not kernel.patches, kernel.built))
+        return max(known.values(), key=lambda kernel: (kernel.is_stock, kernel.built))
     if name not in known:
         raise InputError.at("--backend", f'the kernel "{name}", unknown', one_of(name, known))
     return known[name]
