@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from narrows.backends import get_backend
@@ -19,6 +19,43 @@ def listing(kind: str, backend: str = "sim") -> list[Row]:
         return rows
     able, known = get_backend(backend).capabilities(), dict(rows)
     return [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
+
+
+def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The rows as objects: what is indented stands in the one before, by its name."""
+    found: list[dict[str, Any]] = []
+    for name, meaning in rows:
+        if name.startswith("  ") and found:
+            found[-1].setdefault("more", {})[name.strip()] = meaning
+        else:
+            found.append({"name": name, "meaning": meaning})
+    return found
+
+
+def _workloads() -> Iterator[Row]:
+    for name, meaning, keys in WORKLOADS:
+        yield name, meaning
+        for key, what in keys.items():
+            yield f"  {key}", what
+
+
+WORKLOADS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    ("poisson", "new connections at random instants, such as web pages",
+     {"rate": 'how many in a time: "5/s", "300/min"', "size": "payload, or its distribution"}),
+    ("arrivals", "new connections at any distances",
+     {"gap": "time from one to the next, or its distribution",
+      "size": "payload, or its distribution"}),
+    ("on_off", "one connection that sends all it can for a while, then pauses",
+     {"on": "time, or its distribution", "off": "time, or its distribution"}),
+    ("requests", "one connection that answers one request after another",
+     {"size": "payload of an answer, or its distribution",
+      "think": 'time from an answer to the next request, default "0s"'}),
+    ("video", "one connection that sends the chunks a player asks for",
+     {"bitrate": "of the film", "chunk": "length of a chunk in time",
+      "start": "how much is buffered before it plays, default one chunk",
+      "buffer": 'how much is buffered at most, default "30s"'}),
+)  # fmt: skip
+"""Kinds of workloads with their keys; docs/reference/workloads.md says more."""
 
 
 def _ccas() -> Iterator[Row]:
@@ -87,6 +124,7 @@ _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "services": _services,
     "impairments": _impairments,
     "paths": _paths,
+    "workloads": _workloads,
     "profiles": _profiles,
     "figures": _figures,
 }

@@ -14,6 +14,7 @@ from functools import partial
 import typer
 
 from narrows.cli.app import app
+from narrows.cli.begin import COMPLETE, asked_to_complete
 from narrows.cli.interrupts import leave_with, noted_interrupts
 from narrows.cli.status import DONE, exit_status
 from narrows.errors import InputError
@@ -52,6 +53,8 @@ def _check_names(arguments: Sequence[str]) -> None:
 def _dispatch(arguments: Sequence[str]) -> int:
     """Typer's own main would turn some exceptions into statuses of its choice."""
     command = typer.main.get_command(app)
+    if asked_to_complete():
+        command.main(list(arguments), prog_name="narrows", complete_var=COMPLETE)
     try:
         with command.make_context("narrows", list(arguments)) as context:
             command.invoke(context)

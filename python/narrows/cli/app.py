@@ -6,18 +6,19 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli import kernel, places, results, runs, store, vocabulary
+from narrows.cli import begin, kernel, places, results, runs, store, vocabulary
 from narrows.version import __version__
 
 app = typer.Typer(
     name="narrows",
     help="A congestion-control laboratory: describe a bottleneck once, run it, see what happens.",
-    add_completion=False,
+    add_completion=False,  # by `narrows completion`, which changes no file of a shell
+    context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for commands in (runs, results, places, vocabulary):
+for commands in (begin, runs, results, places, vocabulary):
     commands.add(app)
 app.add_typer(kernel.app, name="kernel")
 app.add_typer(store.app, name="store")

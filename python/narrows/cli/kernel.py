@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from narrows.cli.options import AsJson
+from narrows.cli.output import print_json
+
 app = typer.Typer(help="Kernels for the back end uml.", rich_markup_mode=None)
 
 
@@ -53,12 +56,20 @@ def build(
 
 
 @app.command("list")
-def list_kernels() -> None:
+def list_kernels(as_json: AsJson = False) -> None:
     """List the kernels that were built."""
     from narrows.backends.uml import kernels
     from narrows.console import print_list
 
     found = kernels()
+    if as_json:
+        print_json(
+            [
+                {"name": k.name, "release": k.release, "built": k.built, "source": str(k.source)}
+                for k in found
+            ]
+        )
+        return
     if not found:
         print("No kernel is built yet: `narrows kernel build` makes one.")
     print_list([(k.name, f"Linux {k.release}, built {k.built} from {k.source}") for k in found])

@@ -42,6 +42,11 @@ AllowCode = Annotated[
 ]
 
 
+def source(spec: str) -> str:
+    """Where a specification is read from: "-" is the standard input."""
+    return "/dev/stdin" if spec == "-" else spec
+
+
 def permission(places: list[str] | None, sets: list[str] | None) -> AbstractContextManager[None]:
     """Allows the code that was named on the command line; a control by `--set`, too."""
     from narrows.spec.permission import allowing

@@ -16,3 +16,12 @@ def print_lines(lines: Iterable[str]) -> None:
     """Prints each on a line of its own."""
     for line in lines:
         print(line)
+
+
+def hint(*commands: str) -> None:
+    """What to do next, for a person at a terminal; programs that read the output see nothing."""
+    import sys
+
+    if sys.stdout.isatty():
+        for command in commands:
+            print(f"next: {command}", file=sys.stderr)

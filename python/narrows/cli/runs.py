@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,9 +18,14 @@ from narrows.cli.options import (
     Sets,
     overrides,
     permission,
+    source,
 )
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import hint, print_json, print_lines
 from narrows.cli.status import DONE, FAILED
+
+if TYPE_CHECKING:
+    from narrows.runner import Experiment
+    from narrows.store import CaptureOptions
 
 
 def add(app: typer.Typer) -> None:
@@ -51,16 +56,41 @@ def run(
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Write IPv6 headers.")] = False,
     qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
     png: Png = False,
+    watched: Annotated[
+        bool, typer.Option("--watch", help="Run again whenever the specification is changed.")
+    ] = False,
     allow_code: AllowCode = None,
 ) -> None:
     """Run a specification and keep its results."""
-    from narrows.console import ProgressBar, note_cached, print_summary
-    from narrows.runner import execute, prepare, unmet
+    from narrows.runner import prepare
     from narrows.store import CaptureOptions
 
     captures = CaptureOptions(pcap=pcap, qlog=qlog, snaplen=snaplen, ipv6=ipv6)
-    with permission(allow_code, sets):
-        job = prepare(spec, overrides(sets or [], trials, seed), backend)
+
+    def once(place: str | None = out, again: bool = force) -> bool:
+        with permission(allow_code, sets):
+            job = prepare(source(spec), overrides(sets or [], trials, seed), backend)
+        return _run(job, place, again, png, as_json, captures)
+
+    if watched:
+        from narrows.cli.watch import place_of, watch
+
+        watch(spec, lambda: once(out or place_of(spec), again=True))
+    raise typer.Exit(DONE if once() else FAILED)
+
+
+def _run(
+    job: Experiment,
+    out: str | None,
+    force: bool,
+    png: bool,
+    as_json: bool,
+    captures: CaptureOptions,
+) -> bool:
+    """Runs a checked specification and shows what came out; whether its expectations are met."""
+    from narrows.console import ProgressBar, note_cached, print_summary
+    from narrows.runner import execute, unmet
+
     with ProgressBar() as bar:
         outcome = execute(
             job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures
@@ -79,7 +109,8 @@ def run(
     else:
         print_summary(outcome.result)
         print_lines(f"not met: {one}" for one in broken)
-    raise typer.Exit(FAILED if broken else DONE)
+        hint(f"narrows open {outcome.result.path}", "narrows ls")
+    return not broken
 
 
 def sweep(
@@ -113,7 +144,7 @@ def sweep(
     from narrows.sweeps.text import estimate_lines, outcome_lines
 
     with permission(allow_code, sets):
-        job = prepare(study, sets or (), filters=filters or (), backend=backend, out=out)
+        job = prepare(source(study), sets or (), filters=filters or (), backend=backend, out=out)
     if dry_run:
         expected = estimate(job, jobs)
         if as_json:
@@ -128,6 +159,7 @@ def sweep(
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
         print_lines([*outcome_lines(outcome), *map(str, pages)])
+        hint(*(f"narrows open {job.directory}" for _ in pages[:1]), "narrows list figures")
     raise typer.Exit(DONE if outcome.good else FAILED)
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.output import print_lines
+from narrows.cli.options import AsJson
+from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
 
 app = typer.Typer(help="Look after the stored runs of sweeps.", rich_markup_mode=None)
@@ -14,11 +15,16 @@ _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its UR
 
 
 @app.command("ls")
-def list_store(directory: Annotated[str, _STORE]) -> None:
+def list_store(directory: Annotated[str, _STORE], as_json: AsJson = False) -> None:
     """List the studies of a store and how far they are."""
+    from dataclasses import asdict
+
     from narrows.store import open_store, states
     from narrows.sweeps.text import state_lines
 
+    if as_json:
+        print_json([asdict(state) for state in states(open_store(directory))])
+        return
     print_lines(state_lines(states(open_store(directory))))
 
 

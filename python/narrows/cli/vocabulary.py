@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import Backend
+from narrows.cli.options import AsJson, Backend
 from narrows.cli.output import print_json
 
 
@@ -25,6 +25,7 @@ class Kind(StrEnum):
     SERVICES = "services"
     IMPAIRMENTS = "impairments"
     PATHS = "paths"
+    WORKLOADS = "workloads"
     PROFILES = "profiles"
     FIGURES = "figures"
 
@@ -32,12 +33,17 @@ class Kind(StrEnum):
 def list_(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     backend: Backend = "sim",
+    as_json: AsJson = False,
 ) -> None:
     """List what can be named in a specification."""
     from narrows.console import print_list
-    from narrows.listing import listing
+    from narrows.listing import listing, nested
 
-    print_list(listing(kind.value, backend))
+    rows = listing(kind.value, backend)
+    if as_json:
+        print_json(nested(rows))
+    else:
+        print_list(rows)
 
 
 def schema() -> None:

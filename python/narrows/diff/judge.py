@@ -26,6 +26,10 @@ CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that say what was asked, not what came out."""
 
 
+PLACES = ("study", "cell", "trial", "seed", "run")
+"""Columns that say which run it is."""
+
+
 class Change(StrEnum):
     """What is known of a difference."""
 
@@ -82,7 +86,7 @@ def judge(first: Side, second: Side) -> list[Row]:
 def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
     """The runs of both sides for each combination that both have."""
     if not first.axes and not second.axes:
-        return [(first.rows, second.rows)]
+        return [(distinct(first.rows), distinct(second.rows))]
     axes = [axis for axis in first.axes if axis in second.axes]
     one_sided = {*first.axes, *second.axes} - {*axes}
     if not axes or one_sided:
@@ -92,7 +96,16 @@ def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]
     common = [values for values in parts[0] if values in parts[1]]
     if not common:
         raise InputError.at("narrows diff", "no combination that both have", "common values")
-    return [(parts[0][values], parts[1][values]) for values in common]
+    return [(distinct(parts[0][values]), distinct(parts[1][values])) for values in common]
+
+
+def distinct(rows: pl.DataFrame) -> pl.DataFrame:
+    """The trials, or the first of them if all are the same run: nothing in it is random.
+
+    They tell nothing about chance, and an interval of no width would be told as certainty.
+    """
+    measured = rows.select(name for name in rows.columns if name not in PLACES)
+    return rows.head(1) if measured.n_unique() == 1 else rows
 
 
 def _listed(axes: Sequence[str]) -> str:

@@ -11,6 +11,12 @@ from narrows.diff.side import Side
 MOST_ROWS = 30
 """More metrics than this that show no difference are left to the page."""
 
+SINGLE = "One trial each tells no change from chance: run both with --trials 5."
+SAME = (
+    "The trials are one run again and again, since nothing in it is random, so that no change is "
+    'told from chance: `[host]` with jitter = "100us", processing noise, makes trials differ.'
+)
+
 
 def lines(
     sides: tuple[Side, Side], changes: Sequence[tuple[str, str, str]], rows: Sequence[Row]
@@ -33,7 +39,7 @@ def lines(
     if len(shown) > MOST_ROWS:
         yield f"{len(shown) - MOST_ROWS} more without a difference that is shown: on the page"
     if shown and all(row.change is Change.UNKNOWN for row in shown):
-        yield "One trial each tells no change from chance: run both with --trials 5."
+        yield SINGLE if max(side.rows.height for side in sides) == 1 else SAME
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:

@@ -113,7 +113,10 @@ def get_kernel(name: str | None = None) -> Kernel:
     known = {kernel.name: kernel for kernel in kernels()}
     if not known:
         found = '"uml", for which no kernel is built yet'
-        remedy = '`narrows kernel build` first, or the back end "sim",'
+        remedy = (
+            "`narrows kernel build` first (minutes, once), or one that needs no build, "
+            '"kernel" (this machine\'s Linux, in real time) or "sim",'
+        )
         raise InputError.at("--backend", found, remedy)
     if name is None:
         return max(known.values(), key=lambda kernel: (kernel.is_stock, kernel.built))

@@ -183,7 +183,8 @@ class Styles:
         look = self.looks.get(group, Look("neutral", "solid"))
         if self.by is None:
             return words(group) if group else "", look
-        label = " ".join(word for word in (short(self.by, value), words(group)) if word)
+        named = words(group) if len(self.dashes) > 1 else ""
+        label = " ".join(word for word in (short(self.by, value), named) if word)
         return label, Look(self.shades[value], self.dashes.get(group, look).dash)
 
 

@@ -1,0 +1,75 @@
+"""Specifications to begin with: `narrows init` writes one, ready to run and to be changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.errors import InputError
+
+HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """A starting point: its name, what it asks, its files, and the first command."""
+
+    name: str
+    question: str
+    command: str
+    files: tuple[str, ...] = ()
+
+    @property
+    def spec(self) -> str:
+        """The file of its specification."""
+        return f"{self.name}.toml"
+
+
+STARTERS = (
+    Starter("fair", "do two controls share fairly?", "narrows run fair.toml"),
+    Starter("aqm", "what does a queue discipline change?", "narrows sweep aqm.toml"),
+    Starter("web", "how long do web pages take beside a download?", "narrows sweep web.toml"),
+    Starter("cellular", "does a film over LTE stop for a download?", "narrows sweep cellular.toml"),
+    Starter("video", "does a film stop beside downloads?", "narrows run video.toml"),
+    Starter(
+        "own-control",
+        "how does a control of my own do against CUBIC?",
+        "narrows run own-control.toml --allow-code mycontrol.py",
+        ("mycontrol.py",),
+    ),
+    Starter("paper", "a published figure made again", "narrows run paper.toml"),
+)
+
+
+def find(name: str) -> Starter:
+    """The starting point called `name`; raises InputError with all names."""
+    for starter in STARTERS:
+        if starter.name == name:
+            return starter
+    names = ", ".join(starter.name for starter in STARTERS)
+    raise InputError.at("KIND", f'"{name}"', f"one of {names}")
+
+
+def _kept(name: str) -> Path:
+    """Where a file of a starting point is kept; code isn't kept as code of this package."""
+    return HOME / (f"{name}.txt" if name.endswith(".py") else name)
+
+
+def write(starter: Starter, directory: Path, force: bool = False) -> list[Path]:
+    """Writes the files of a starting point; gives their paths, the specification first.
+
+    Raises InputError if one is there already and not `force`, or can't be written.
+    """
+    names = (starter.spec, *starter.files)
+    paths = [directory / name for name in names]
+    for path in paths:
+        if path.exists() and not force:
+            raise InputError.at(str(path), "a file of that name", "another --out, or --force")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, path in zip(names, paths, strict=True):
+            path.write_text(_kept(name).read_text(encoding="utf-8"), encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError.at(str(directory), reason, "a directory that can be written") from error
+    return paths

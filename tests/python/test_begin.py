@@ -1,0 +1,155 @@
+"""First contact: starting points, checks without a run, standard input, watching, completion."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, run_cli, write
+from waiting import await_that
+
+from narrows.cli.watch import watch
+from narrows.errors import InputError
+from narrows.listing import WORKLOADS
+from narrows.spec import parse
+from narrows.starters import STARTERS
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize("starter", STARTERS, ids=lambda starter: starter.name)
+def test_every_starting_point_is_right(
+    starter, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_cli("init", starter.name) == 0
+    paths = capsys.readouterr().out.split()
+    assert paths == [starter.spec, *starter.files]
+    assert all((tmp_path / path).is_file() for path in paths)
+    code = [word for name in starter.files for word in ("--allow-code", name)]
+    assert run_cli("validate", starter.spec, *code) == 0
+    assert "right" in capsys.readouterr().out
+    # The first command is a run of one combination, or a sweep of several.
+    assert run_cli("validate", starter.spec, "--json", *code) == 0
+    [found] = json.loads(capsys.readouterr().out)["right"]
+    assert ("sweep" in starter.command) == (found["combinations"] > 1)
+
+
+def test_a_file_is_not_replaced_unless_told(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fair.toml").write_text("mine")
+    assert run_cli("init", "fair") == 2
+    assert "a file of that name" in capsys.readouterr().err
+    assert (tmp_path / "fair.toml").read_text() == "mine"
+    assert run_cli("init", "fair", "--force") == 0
+    assert run_cli("init", "fare") == 2
+    assert "one of fair, aqm" in capsys.readouterr().err
+
+
+def test_validate_tells_every_problem_and_runs_nothing(tmp_path: Path, capsys: Capture) -> None:
+    right = write(tmp_path)
+    wrong = write(tmp_path, GOOD.replace("8mbit", "8mbps?"), "wrong.toml")
+    assert run_cli("validate", right, wrong, wrong) == 2
+    captured = capsys.readouterr()
+    assert "good.toml: right; runs: 1, combinations: 1" in captured.out
+    assert captured.err.count("path.rate") == 2
+    assert not (tmp_path / "narrows-results").exists()
+
+
+def test_a_specification_comes_from_standard_input(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import sys; from narrows.start import main; sys.exit(main())"]
+    done = subprocess.run(
+        [*command, "run", "-", "--json", "--out", str(tmp_path / "out")],
+        input=GOOD, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["directory"] == str(tmp_path / "out")
+
+
+def test_watching_runs_again_after_a_change_and_survives_a_mistake(tmp_path: Path) -> None:
+    spec = Path(write(tmp_path))
+    seen: list[str] = []
+
+    def once() -> None:
+        seen.append(spec.read_text())
+        if len(seen) == 1:
+            raise InputError.at("here", "a mistake", "none")
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    def until_interrupted() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            watch(str(spec), once)
+
+    thread = threading.Thread(target=until_interrupted, daemon=True)
+    thread.start()
+    for number in (1, 2):
+        await_that(lambda number=number: len(seen) >= number)
+        spec.write_text(GOOD + "#" * number)
+    thread.join(60)
+    assert [text.count("#") for text in seen] == [0, 1, 2]
+    with pytest.raises(InputError, match="which is no file"):
+        watch("-", once)
+
+
+def test_a_shell_completes_commands(capsys: Capture) -> None:
+    assert run_cli("completion", "bash") == 0
+    assert "_NARROWS_COMPLETE" in capsys.readouterr().out
+    asked = {"_NARROWS_COMPLETE": "complete_bash", "COMP_WORDS": "narrows val", "COMP_CWORD": "1"}
+    code = "import sys; from narrows.start import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.split() == ["validate"]
+
+
+def test_help_is_short_for_h(capsys: Capture) -> None:
+    for words in ([], ["run"], ["kernel"], ["store", "ls"]):
+        assert run_cli(*words, "-h") == 0
+        short = capsys.readouterr().out
+        assert run_cli(*words, "--help") == 0
+        assert capsys.readouterr().out == short != ""
+
+
+@pytest.mark.parametrize("kind", ["ccas", "queues", "workloads", "paths", "figures"])
+def test_listings_are_json_if_asked(kind: str, capsys: Capture) -> None:
+    assert run_cli("list", kind, "--json") == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert all(set(entry) <= {"name", "meaning", "more"} for entry in entries)
+
+
+def test_the_listed_workloads_are_those_that_can_be_written() -> None:
+    text = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nworkload = { kind = "none" }')
+    with pytest.raises(InputError) as caught:
+        parse(text, "test", [])
+    for name, _, _ in WORKLOADS:
+        assert name in str(caught.value)
+    for name, _, keys in WORKLOADS:
+        more = ", ".join(f'{key} = "?"' for key in [*keys, "other"])
+        kind = f'workload = {{ kind = "{name}", {more} }}'
+        with pytest.raises(InputError) as caught:
+            parse(GOOD.replace('cca = "cubic"', f'cca = "cubic"\n{kind}'), "test", [])
+        wrong = str(caught.value)
+        assert "workload.other" in wrong
+        assert not [key for key in keys if f"workload.{key}: unknown" in wrong]
+
+
+def test_next_steps_are_for_people_only(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_cli("init", "fair") == 0
+    assert "next:" not in capsys.readouterr().err
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", terminal)
+    assert run_cli("init", "aqm") == 0
+    assert "next: narrows sweep aqm.toml" in capsys.readouterr().err
