@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.image
@@ -18,6 +19,7 @@ from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
 from narrows.figures.model import Cloud, Heat, Line
 from narrows.figures.shapes import ellipse
+from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
 from narrows.report.single import page
 
@@ -112,7 +114,7 @@ def test_lines_of_a_metric_of_every_class_or_by_an_axis() -> None:
     panels = figures.describe_sweep("lines", frame, view(metric="goodput_mbps")).panels
     assert [len(panel.marks) for panel in panels] == [2, 2]
     by = figures.describe_sweep("lines", frame, view(metric="bbr.share", by="path.rate")).panels
-    assert [mark.label for mark in by[0].marks] == ["rate 10mbit BBR", "rate 40mbit BBR"]
+    assert [mark.label for mark in by[0].marks] == ["rate 10mbit", "rate 40mbit"]
 
 
 def test_a_line_has_its_colour_in_every_chart_and_crowded_ticks_no_words() -> None:
@@ -178,7 +180,6 @@ def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> 
         ("heatmap", {"x": "path.rate", "y": "path.rate"}, "--y"),
         ("cdf", {"metric": "class"}, "--metric"),
         ("scatter", {"by": "rate"}, "--by"),
-        ("scatter", {}, "--where"),
     ],
 )
 def test_what_is_not_there(name: str, changes: dict[str, str], place: str) -> None:
@@ -186,6 +187,63 @@ def test_what_is_not_there(name: str, changes: dict[str, str], place: str) -> No
     with pytest.raises(InputError) as caught:
         figures.describe_sweep(name, frame, view(**changes))
     assert caught.value.place == place
+
+
+def test_panels_have_one_y_axis_and_many_are_parted_among_pages() -> None:
+    figure = figures.describe_sweep("lines", summary(), view(metric="bbr.goodput_mbps"))
+    assert len({panel.y_range for panel in figure.panels}) == 1
+    many = replace(figure, panels=figure.panels[:1] * 50)
+    parts = list(pages(many))
+    assert [len(part.panels) for part in parts] == [24, 24, 2]
+    assert parts[1].subtitle.endswith("page 2 of 3")
+    assert list(pages(figure)) == [figure]
+
+
+def test_four_axes_are_drawn() -> None:
+    frame = summary().with_columns(pl.lit("a").alias("host.profile"))
+    other = frame.with_columns(pl.lit("b").alias("host.profile"))
+    four = View("made-up", (*AXES, "host.profile"), "bbr.share", by="host.profile")
+    figure = figures.describe_sweep("lines", pl.concat([frame, other]), four)
+    assert len(figure.panels) == 6
+    assert all(len(panel.marks) == 2 for panel in figure.panels)
+    assert len(figures.describe_sweep("lines", frame, replace(four, by=None)).panels) == 6
+
+
+def test_what_is_no_quantity_has_points_and_not_lines() -> None:
+    frame = summary().with_columns(
+        pl.when(pl.col("path.buffer") == "8bdp").then(pl.lit("fq")).otherwise(pl.lit("red"))
+        .alias("path.queue")
+    )  # fmt: skip
+    made = View("made-up", (*AXES, "path.queue"), "share", x="path.queue")
+    lines = [m for p in figures.describe_sweep("lines", frame, made).panels for m in p.lines]
+    assert {line.kind for line in lines} == {"points"}
+    assert len({float(x) for line in lines for x in line.x}) == 4  # beside each other
+    by_rate = figures.describe_sweep("lines", frame, view(metric="share")).panels[0].lines
+    assert {line.kind for line in by_rate} == {"line"}
+
+
+def test_an_interval_ends_where_values_do() -> None:
+    frame = summary().filter(pl.col("path.rate") == "10mbit")
+    noisy = frame.with_columns(pl.int_range(pl.len()).mod(2).cast(pl.Float64).alias("bbr.share"))
+    figure = figures.describe_sweep("lines", noisy, view(metric="bbr.share"))
+    for line in (line for panel in figure.panels for line in panel.lines):
+        assert line.low is not None
+        assert line.high is not None
+        assert line.low.min() >= 0
+        assert line.high.max() <= 1
+
+
+def test_a_figure_says_how_many_runs_it_leaves_out() -> None:
+    whole = summary()
+    alone = whole.head(2).with_columns(
+        pl.lit(None, pl.Float64).alias("cubic.share"), pl.lit(None, pl.Int64).alias("cubic.flows"),
+        pl.lit(99).alias("cell"),
+    )  # fmt: skip
+    frame = pl.concat([whole, alone], how="vertical_relaxed")
+    shown = figures.describe_sweep("share", frame, view())
+    assert "2 runs of a single class are left out" in shown.subtitle
+    count = whole.select("study", "cell", "trial").unique().height
+    assert shown.subtitle.endswith(f"{count} of {count + 2} runs")
 
 
 def test_axes_from_written_values() -> None:

@@ -39,10 +39,14 @@ class Axis:
     positions: dict[object, float]
     words: dict[object, str]
     scale: Scale
+    measured: bool = True
+    """Whether the values are quantities, so that something lies between them."""
 
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Where the values stand, with their words; of crowded ones only some."""
+        """Where the values stand, with their words; of crowded quantities only some."""
+        if not self.measured:
+            return tuple((at, self.words[value]) for value, at in self.positions.items())
         log = self.scale == "log"
         places = {v: math.log(at) if log else at for v, at in self.positions.items()}
         reach = max(places.values()) - min(places.values())
@@ -66,6 +70,7 @@ def axis(place: str, values: Iterable[object]) -> Axis:
             {value: float(index) for index, value in enumerate(known)},
             {value: str(value) for value in known},
             "linear",
+            measured=False,
         )
     numbers = {value: measure[0] for value, measure in zip(known, measured, strict=True) if measure}
     numbers = dict(sorted(numbers.items(), key=lambda item: item[1]))

@@ -90,3 +90,9 @@ def _by_control(controls: Sequence[str]) -> list[Look]:
 def looks_of(groups: Sequence[str]) -> dict[str, Look]:
     """How classes look that are known by name only, as in a table of many runs."""
     return dict(zip(groups, looks([control_of(group) for group in groups]), strict=True))
+
+
+def asides(count: int) -> list[float]:
+    """Where the points of several lines stand beside a tick."""
+    step = min(0.14, 0.7 / max(count, 1))
+    return [(number - (count - 1) / 2) * step for number in range(count)]

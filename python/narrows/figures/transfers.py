@@ -43,12 +43,6 @@ def slowdown_by_size(label: str, rows: pl.DataFrame, hue: str, place: float = 0.
     return [line] if x else []
 
 
-def beside(count: int) -> list[float]:
-    """Where the points of `count` lines stand beside a tick."""
-    step = min(0.14, 0.7 / max(count, 1))
-    return [(number - (count - 1) / 2) * step for number in range(count)]
-
-
 def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
     """The axes of distributions of completion times."""
     known = [float(mark.x[0]) for mark in marks if isinstance(mark, Line) and len(mark.x)]

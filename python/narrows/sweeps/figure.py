@@ -43,14 +43,18 @@ def described(
         raise InputError.at("NAME", f"{quote(name)}, which is no figure", one_of(name, known))
     if entry.of == "run":
         return _of_run(place, name, where, trial)
-    frame, axes, title = _table(place, entry.table, where)
-    view = View(title, axes, metric, _place(x), _place(y), _place(by))
+    frame, axes, title, runs = _table(place, entry.table, where)
+    view = View(title, axes, metric, _place(x), _place(y), _place(by), runs)
     return figures.describe_sweep(name, frame, view)
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
-    """Writes a described figure as `stem.png`, `stem.svg` and `stem.html`."""
+    """Writes a described figure as `stem.png`, `stem.svg` and `stem.html`.
+
+    On paper a figure of many panels is `stem-1.png`, `stem-2.png` and so on.
+    """
     from narrows.figures import static
+    from narrows.figures.sweeps.panels import pages
     from narrows.report.single import save_page
 
     known = ("png", "svg", "html")
@@ -58,16 +62,21 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
         if kind not in known:
             raise InputError.at("--format", quote(kind), one_of(kind, known))
     drawn = [kind for kind in formats if kind != "html"]
-    paths = static.save(figure, stem, drawn)
+    parts = list(pages(figure)) if drawn else []
+    names = [stem if len(parts) == 1 else stem.with_name(f"{stem.name}-{n + 1}")
+             for n in range(len(parts))]  # fmt: skip
+    saved = zip(parts, names, strict=True)
+    paths = [path for part, name in saved for path in static.save(part, name, drawn)]
     return [*paths, save_page(figure, stem)] if "html" in formats else paths
 
 
 def _table(
     place: Place, table: str, where: Sequence[str]
-) -> tuple[pl.DataFrame, tuple[str, ...], str]:
-    """A table of the last study that was swept, its axes and its name."""
+) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
+    """A table of the last study that was swept, its axes, its name and how many runs it has."""
     import polars as pl
 
+    from narrows.figures.sweeps.view import runs_in
     from narrows.sweeps.export import frame
 
     if not is_store(place):
@@ -78,13 +87,15 @@ def _table(
         names = [str(record["name"]) for record in studies.values()]
         raise InputError.at("--where", f"{len(names)} studies", f"study={names[0]}")
     axes = {str(record["name"]): tuple(record["axes"]) for record in studies.values()}
+    whole = rows
     for text in where:
         rows = rows.filter(_condition(rows, text))
     if rows.is_empty():
         raise InputError.at("--where", "no run that meets all", "values that occur")
     title = str(rows["study"][0])
     rows = rows.filter(pl.col("study") == title)
-    return rows, tuple(axis for axis in axes[title] if axis in rows.columns), title
+    known = tuple(axis for axis in axes[title] if axis in rows.columns)
+    return rows, known, title, runs_in(whole.filter(pl.col("study") == title))
 
 
 def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
@@ -115,7 +126,7 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
             raise InputError.at("--trial", str(trial), f"a number from 1 to {len(result.trials)}")
         run = result.trials[trial - 1]
         return figures.describe(name, run.scenario, run.tables, result.groups)
-    rows, _, _ = _table(place, "summary", where)
+    rows, *_ = _table(place, "summary", where)
     cells = rows["cell"].unique()
     if cells.len() > 1:
         found = f"{cells.len()} combinations"

@@ -98,15 +98,13 @@ def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
 
 
 def _axis(found: Axis) -> dict[str, Any]:
-    measured = any(str(value) != words for value, words in found.words.items())
-    numeric = measured or all(isinstance(value, int | float) for value in found.positions)
     return {
         "place": found.place,
         "label": found.label,
         "positions": list(found.positions.values()),
         "words": list(found.words.values()),
         "scale": found.scale,
-        "numeric": numeric and not all(isinstance(v, bool) for v in found.positions),
+        "numeric": found.measured,
     }
 
 

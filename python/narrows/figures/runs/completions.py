@@ -6,10 +6,9 @@ import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.frames import Groups, Scenario, Tables
-from narrows.figures.looks import DASHES
+from narrows.figures.looks import DASHES, asides
 from narrows.figures.model import Figure, Line
 from narrows.figures.transfers import (
-    beside,
     distribution,
     distribution_panel,
     size_panel,
@@ -34,7 +33,7 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
     for members, own in known:
         dash = DASHES[sum(line.colour == members.look.hue for line in lines) % len(DASHES)]
         lines.append(distribution(members.label, own["fct_s"], members.look.hue, dash))
-    places = zip(known, beside(len(known)), strict=True)
+    places = zip(known, asides(len(known)), strict=True)
     points = [
         mark for (m, own), at in places for mark in slowdown_by_size(m.label, own, m.look.hue, at)
     ]

@@ -25,8 +25,9 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
     wanted = metrics(frame, view.metric or "utilization")
     styled = styles(frame, replace(view, by=None), [group for group in wanted if group])
 
+    across = axis(x, frame[x].to_list())
+
     def panel(rows: pl.DataFrame, title: str) -> Panel:
-        across = axis(x, rows[x].to_list())
         marks: list[Mark] = []
         step = 0.8 / len(wanted)
         for place, value in enumerate(across.positions):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from narrows.figures.axes import axis
+from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
@@ -26,15 +27,19 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
     wanted = metrics(frame, view.metric or "utilization")
     by, styled = view.by, styles(frame, view, [group for group in wanted if group])
 
+    pairs = list(wanted.items())
+    frame = frame.filter(pl.any_horizontal(pl.col(metric).is_not_null() for _, metric in pairs))
+
+    across = axis(x, frame[x].to_list())
+
     def panel(rows: pl.DataFrame, title: str) -> Panel:
-        across = axis(x, rows[x].to_list())
         marks: list[Mark] = []
-        for value, part in split(rows, by, styled.shades):
-            for group, metric in wanted.items():
-                known = part.drop_nulls(metric)
-                label, look = styled.of(value, group)
-                if known.height:
-                    marks.append(means_line(known, across, metric, label, look.hue, look.dash))
+        parts = [(*part, *pair) for part in split(rows, by, styled.shades) for pair in pairs]
+        for (value, part, group, metric), aside in zip(parts, asides(len(parts)), strict=True):
+            known = part.drop_nulls(metric)
+            label, look = styled.of(value, group)
+            if known.height:
+                marks.append(means_line(known, across, metric, label, look, aside))
         return over(across, view.metric or "utilization", marks, title, limits(wanted), ())
 
     used = (x,) if by is None else (x, by)

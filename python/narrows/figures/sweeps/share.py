@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import axis
-from narrows.figures.looks import looks_of, words
+from narrows.figures.looks import asides, looks_of, words
 from narrows.figures.model import Figure, Guide, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
@@ -14,6 +16,7 @@ from narrows.figures.sweeps.view import (
     figure,
     means_line,
     over,
+    runs_in,
     x_of,
 )
 
@@ -25,23 +28,25 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
         raise InputError.at("DIR", "no combination with two classes", "a sweep with some")
     x, looks = x_of(several, view), looks_of(classes_of(several))
 
+    alone = runs_in(frame) - runs_in(several)
+    what = f"Shares; {alone} runs of a single class are left out" if alone else "Shares"
+    view = replace(view, runs=max(view.runs, runs_in(frame)))
+
+    across = axis(x, several[x].to_list())
+
     def panel(rows: pl.DataFrame, title: str) -> Panel:
-        across = axis(x, rows[x].to_list())
         marks: list[Mark] = []
         fair: dict[float, str] = {}
-        for label in classes_of(rows):
-            part = rows.drop_nulls(f"{label}.share")
-            if part.height:
-                look = looks[label]
-                marks.append(
-                    means_line(part, across, f"{label}.share", words(label), look.hue, look.dash)
-                )
-                level = float(part[f"{label}.flows"][0] / part["flows"][0])
-                fair[round(level, 6)] = "fair"
+        known = [name for name in classes_of(rows) if rows[f"{name}.share"].count()]
+        for label, aside in zip(known, asides(len(known)), strict=True):
+            part, column = rows.drop_nulls(f"{label}.share"), f"{label}.share"
+            marks.append(means_line(part, across, column, words(label), looks[label], aside))
+            level = float(part[f"{label}.flows"][0] / part["flows"][0])
+            fair[round(level, 6)] = "fair"
         guides = tuple(Guide(value, words) for value, words in fair.items())
         return over(across, "Share of the goodput", marks, title, (0.0, 1.0), guides)
 
-    return figure(several, view, (x,), panel, "Shares", "Share of each class, with the fair share.")
+    return figure(several, view, (x,), panel, what, "Share of each class, with the fair share.")
 
 
 def _class_count(frame: pl.DataFrame) -> pl.Expr:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import View, by_class, figure
-from narrows.figures.transfers import beside, size_panel, slowdown_by_size
+from narrows.figures.transfers import size_panel, slowdown_by_size
 
 
 def slowdown(frame: pl.DataFrame, view: View) -> Figure:
@@ -16,7 +17,7 @@ def slowdown(frame: pl.DataFrame, view: View) -> Figure:
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         known = list(shown(rows))
         marks: list[Mark] = []
-        for (label, look, part), place in zip(known, beside(len(known)), strict=True):
+        for (label, look, part), place in zip(known, asides(len(known)), strict=True):
             marks += slowdown_by_size(label, part, look.hue, place)
         return size_panel(marks, title)
 

@@ -16,13 +16,16 @@ import polars as pl
 from narrows.errors import InputError
 from narrows.figures.axes import Axis, axis, short
 from narrows.figures.looks import DASHES, HUES, Look, looks_of, words
-from narrows.figures.model import Dash, Figure, Guide, Line, Mark, Panel
+from narrows.figures.model import Figure, Guide, Kind, Line, Mark, Panel
 from narrows.figures.palette import COLOURS
+from narrows.figures.sweeps.panels import shared
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
 
-MOST_PANELS = 12
+MOST_PANELS = 120
+"""Panels of a figure; on paper they are parted among pages."""
+MOST_TICKS = 12
 MOST_LINES = 7
 
 
@@ -32,7 +35,8 @@ class View:
 
     `axes` are the sweep's own, in order; `x`, `y` and `by` choose among them, and
     `metric` is a column. What is None is chosen: the buffer for x if it is an
-    axis, else the axis with the most values.
+    axis, else the axis with the most values. `runs` is how many the sweep has in all,
+    so that a figure can say how many it leaves out.
     """
 
     title: str
@@ -41,6 +45,7 @@ class View:
     x: str | None = None
     y: str | None = None
     by: str | None = None
+    runs: int = 0
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:
@@ -57,15 +62,15 @@ def figure(
     what: str,
     alt: str,
 ) -> Figure:
-    """A panel for every combination of the axes that aren't used."""
+    """A panel for every combination of the axes that aren't used, all on the same y axis."""
     rest = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
     groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
     if len(groups) > MOST_PANELS:
         found = f"{len(groups)} panels, for every {' and '.join(rest)}"
         raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
-    panels = tuple(panel(rows, _title(rest, key)) for key, rows in groups)
-    columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3
-    height = {1: 3.2, 2: 2.5, 3: 2.1}[columns]
+    panels = shared([panel(rows, _title(rest, key)) for key, rows in groups])
+    columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3 if len(panels) <= 12 else 4
+    height = {1: 3.2, 2: 2.5, 3: 2.1, 4: 1.9}[columns]
     return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
 
 
@@ -78,8 +83,14 @@ def _title(places: Sequence[str], values: Sequence[object]) -> str:
 def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
     words = dict.fromkeys(short(place, frame[place][0]) for place in fixed)
-    count = frame.select("study", "cell", "trial").unique().height if "trial" in frame else 0
-    return "; ".join([what, *words, f"{count} runs"])
+    count = runs_in(frame)
+    runs = f"{count} of {view.runs} runs" if view.runs > count else f"{count} runs"
+    return "; ".join([what, *words, runs])
+
+
+def runs_in(frame: pl.DataFrame) -> int:
+    """How many runs a table has rows of."""
+    return frame.select("study", "cell", "trial").unique().height if "trial" in frame else 0
 
 
 def over(
@@ -96,22 +107,27 @@ def over(
         label_of(label),
         tuple(marks),
         title,
+        x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
         y_range=ends,
         x_scale=across.scale,
         guides=guides,
-        ticks=across.ticks if len(across.positions) <= MOST_PANELS else (),
+        ticks=across.ticks if len(across.positions) <= MOST_TICKS or not across.measured else (),
     )
 
 
 def means_line(
-    rows: pl.DataFrame, across: Axis, metric: str, label: str, hue: str, dash: Dash = "solid"
+    rows: pl.DataFrame, across: Axis, metric: str, label: str, look: Look, aside: float = 0.0
 ) -> Line:
-    """Means over the runs at each value, with their intervals as far as values are possible."""
+    """Means over the runs at each value, with their intervals as far as values are possible.
+
+    Between values that are no quantities nothing lies: they get points, each `aside` of its
+    tick.
+    """
     x, y, reach = [], [], []
     for value, position in across.positions.items():
         known = rows.filter(pl.col(across.place) == value)[metric].cast(pl.Float64).to_list()
         if known:
-            x.append(position)
+            x.append(position if across.measured else position + aside)
             y.append(mean(known))
             wide = half_width(known)
             reach.append(wide if math.isfinite(wide) else 0.0)
@@ -119,7 +135,10 @@ def means_line(
     low, high = possible(metric)
     ends = {"low": (middle - wide_).clip(low, high), "high": (middle + wide_).clip(low, high)}
     spread = ends if any(reach) else {}
-    return Line(label, np.array(x), middle, hue, marker="o", dash=dash, **spread)
+    kind: Kind = "line" if across.measured else "points"
+    return Line(
+        label, np.array(x), middle, look.hue, marker="o", dash=look.dash, kind=kind, **spread
+    )
 
 
 def shades_of(frame: pl.DataFrame, view: View) -> dict[object, str]:

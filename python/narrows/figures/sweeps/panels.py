@@ -1,0 +1,64 @@
+"""Panels beside each other: axes in common, and pages of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from narrows.figures.model import Bar, Box, Cloud, Figure, Floats, Heat, Line, Mark, Panel
+
+PAGE = 24
+"""Panels on a page of paper."""
+ROOM = 1.04
+"""How far an axis in common reaches above the largest value."""
+
+
+def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """The panels with the same ends of the y axis, so that they can be compared by eye.
+
+    Panels with colours for values have their scale in common already.
+    """
+    marks = [mark for panel in panels for mark in panel.marks]
+    scales = {panel.y_scale for panel in panels}
+    if len(panels) < 2 or len(scales) > 1 or any(isinstance(mark, Heat) for mark in marks):
+        return tuple(panels)
+    guides = [guide.value for p in panels for guide in p.guides if not guide.upright]
+    pool = np.concatenate([*(_heights(mark) for mark in marks), np.array(guides, dtype=float)])
+    pool = pool[np.isfinite(pool) & ((pool > 0) | (scales == {"linear"}))]
+    if not pool.size:
+        return tuple(panels)
+    least, most = float(pool.min()), float(pool.max()) * ROOM
+    return tuple(replace(panel, y_range=_ends(panel, least, most)) for panel in panels)
+
+
+def _ends(panel: Panel, least: float, most: float) -> tuple[float | None, float | None]:
+    low, high = panel.y_range
+    low = least if low is None or (panel.y_scale == "log" and low <= 0) else low
+    high = most if high is None else high
+    return (low, high) if high > low else panel.y_range
+
+
+def _heights(mark: Mark) -> Floats:
+    """The values of a mark along y, with the ends of its spread."""
+    if isinstance(mark, Line):
+        ends = [part for part in (mark.low, mark.high) if part is not None]
+        return np.concatenate([mark.y, *ends])
+    if isinstance(mark, Box):
+        return mark.values
+    if isinstance(mark, Bar):
+        return np.array([mark.y, *(mark.interval or ())])
+    return mark.y if isinstance(mark, Cloud) else np.array([])
+
+
+def pages(figure: Figure) -> Iterator[Figure]:
+    """A figure with many panels as several, for paper; most are one."""
+    count = -(-len(figure.panels) // PAGE)
+    if figure.stack is not None or count < 2:
+        yield figure
+        return
+    for number in range(count):
+        panels = figure.panels[number * PAGE : (number + 1) * PAGE]
+        place = f"{figure.subtitle}; page {number + 1} of {count}"
+        yield replace(figure, panels=panels, subtitle=place)
