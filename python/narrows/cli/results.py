@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AsJson, Force, Out, Png
+from narrows.cli.options import AsJson, Force, Out, Png, Sets
 from narrows.cli.output import print_json, print_lines
 
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (report, claims, analyze, export, figure):
+    for command in (report, claims, analyze, export, figure, draw):
         app.command()(command)
     app.command("import")(import_)
 
@@ -149,6 +149,31 @@ def figure(
     )
     formats = [kind.strip() for kind in form.split(",")]
     print_paths(save(made, out if out is not None else Path(name), formats))
+
+
+def draw(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The specification, a TOML file.")],
+    sets: Sets = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where it goes; by default printed.")
+    ] = None,
+) -> None:
+    """Draw the network of a specification as SVG."""
+    from narrows.figures.network import svg
+    from narrows.plan import plan
+    from narrows.spec import load
+    from narrows.store import unwritable
+    from narrows.store.atomic import write_text
+
+    drawn = svg(plan(load(spec, sets or ()).spec, "").trials[0].scenario)
+    if out is None:
+        print_lines([drawn.rstrip()])
+        return
+    try:
+        write_text(out, drawn)
+    except OSError as error:
+        raise unwritable(error, out) from error
+    print_lines([str(out)])
 
 
 def import_(

@@ -31,6 +31,7 @@ class Verdict:
     where: str
     setup: str
     expect: str
+    quote: str
     verdict: str
     way: str
     checks: Sequence[Check]
@@ -53,6 +54,7 @@ class Version:
 
     label: str
     note: str
+    runs: str
     plates: Sequence[Plate]
     verdicts: Sequence[Verdict]
     tables: Sequence[str]
@@ -65,6 +67,7 @@ class FigurePage:
     identifier: str
     title: str
     source: str
+    lesson: str
     choices: str
     command: str
     versions: Sequence[Version]
@@ -80,6 +83,7 @@ class Row:
     page: str | None
     verdict: str
     others: Sequence[tuple[str, str]] = field(default=())
+    thumb: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 
 from narrows.errors import InputError
-from narrows.reproduce.claims import DOCUMENTS
+from narrows.reproduce.claims import DATA, DOCUMENTS
 from narrows.reproduce.exhibit import Exhibit
 from narrows.spec.suggest import one_of
 
@@ -36,6 +38,13 @@ def select(wanted: str) -> list[Exhibit]:
         remedy = one_of(wanted, list(dict.fromkeys(names)))
         raise InputError.at("reproduce", f'"{wanted}"', remedy)
     return chosen
+
+
+@cache
+def lessons() -> dict[str, str]:
+    """What to see on each figure and why, by its id."""
+    found = tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))
+    return {f"{doc}/{figure}": text for doc, told in found.items() for figure, text in told.items()}
 
 
 def listing() -> Iterator[tuple[str, str]]:

@@ -35,7 +35,8 @@ doesn't evaluate, asks for an experiment, or tells what was measured in the fiel
 class Claim:
     """A statement: `where` in its document, under which `setup`, what it makes one `expect`.
 
-    `kind` is one of `KINDS`; `fails_under` names changed conditions under which it can't hold.
+    `kind` is one of `KINDS`; `fails_under` names changed conditions under which it can't
+    hold; `quote` is what the document says in its own words, of a number.
     """
 
     identifier: str
@@ -44,6 +45,7 @@ class Claim:
     setup: str
     expect: str
     fails_under: tuple[str, ...] = ()
+    quote: str = ""
 
     @property
     def document(self) -> str:
@@ -62,4 +64,5 @@ def claims() -> dict[str, Claim]:
 def _claim(entry: dict[str, Any]) -> Claim:
     fails_under = tuple(entry.get("fails_under", ()))
     where, setup, expect = (entry[key] for key in ("where", "setup", "expect"))
-    return Claim(entry["id"], entry["kind"], where, setup, expect, fails_under)
+    quote = entry.get("quote", "")
+    return Claim(entry["id"], entry["kind"], where, setup, expect, fails_under, quote)

@@ -8,13 +8,14 @@ OUT/site/data/                 the measurements as Parquet and CSV
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from narrows.reproduce import ledger
-from narrows.reproduce.catalogue import exhibits
+from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import DOCUMENTS, KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
@@ -35,6 +36,7 @@ class Plates:
     plates: tuple[tuple[str, str, str], ...]
     tables: tuple[str, ...]
     pictures: tuple[str, ...]
+    runs: str = ""
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
@@ -65,6 +67,19 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
         tuple(plates),
         tuple(tables),
         tuple(str(file) for file in files),
+        _runs(item),
+    )
+
+
+def _runs(item: Work) -> str:
+    """How many runs there are, with which seeds, by which engine, on what."""
+    plans = [condition.cell.plan for condition in item.cells]
+    seeds = sorted({trial.seed for plan in plans for trial in plan.trials})
+    engines = sorted({condition.engine.engine for condition in item.cells})
+    count = sum(len(plan.trials) for plan in plans)
+    return (
+        f"{len(plans)} conditions, {count} runs, seeds {seeds[0]} to {seeds[-1]}; engine "
+        f"{', '.join(engines)}; {platform.system()}, {platform.machine()}."
     )
 
 
@@ -82,7 +97,7 @@ def write_site(
         exhibit = exhibits()[identifier]
         mine = [plates for plates in known.values() if plates.figure == identifier]
         pages[identifier] = _page(out, exhibit, mine, entries, backend)
-    return pages, _index(out, entries)
+    return pages, _index(out, entries, list(known.values()))
 
 
 def _read(out: Path) -> list[Plates]:
@@ -110,6 +125,7 @@ def _page(
         Version(
             _label(way),
             "A smaller grid than the document's (--quick)." if way.quick else "",
+            way.runs,
             [Plate(*plate) for plate in way.plates],
             [_verdict(item) for item in entries if _same(item, way)],
             way.tables,
@@ -119,7 +135,13 @@ def _page(
     option = "" if backend == "sim" else f" --backend {backend}"
     command = f"narrows reproduce {exhibit.identifier}{option}"
     page = FigurePage(
-        exhibit.identifier, exhibit.title, exhibit.source, exhibit.choices, command, versions
+        exhibit.identifier,
+        exhibit.title,
+        exhibit.source,
+        lessons()[exhibit.identifier],
+        exhibit.choices,
+        command,
+        versions,
     )
     return write_figure(out / "site", page)
 
@@ -147,6 +169,7 @@ def _verdict(item: ledger.Entry) -> Any:  # noqa: ANN401 (of a module that is lo
         claim.where,
         claim.setup,
         claim.expect,
+        claim.quote,
         item.verdict,
         str(item.way),
         checks,
@@ -160,11 +183,17 @@ def own_profiles() -> dict[str, str]:
     return {claim: e.profile for e in exhibits().values() for claim in e.claims}
 
 
-def _index(out: Path, entries: Sequence[ledger.Entry]) -> Path:
+def _thumbs(plates: Sequence[Plates]) -> dict[str, str]:
+    """The first picture of every figure, one of a whole grid if there is one."""
+    ordered = sorted(plates, key=lambda p: (not p.quick, p.backend == "sim"))
+    return {one.figure: one.plates[0][0] for one in ordered if one.plates}
+
+
+def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates]) -> Path:
     from narrows.report.site import Chapter, Row, page_name, write_index
 
     found = ledger.lines(entries, own_profiles())
-    chapters = []
+    thumbs, chapters = _thumbs(plates), []
     for document, title in DOCUMENTS.items():
         rows = [
             Row(
@@ -174,6 +203,7 @@ def _index(out: Path, entries: Sequence[ledger.Entry]) -> Path:
                 page_name(line.entries[0].figure) if line.entries else None,
                 line.verdict,
                 [(str(item.way), item.verdict) for item in line.others],
+                thumbs.get(line.entries[0].figure) if line.entries else None,
             )
             for line in found
             if line.claim.document == document

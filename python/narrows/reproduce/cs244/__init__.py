@@ -61,5 +61,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
              "before the other."),
     _exhibit("gso", "Segmentation offload and convergence", "The lesson on segmentation offload",
              also=LATER, choices="Bursts are as large as the kernel makes them, up to 64 KB."),
+    _exhibit("several", "Several CUBIC and BBR flows in large buffers", "The response",
+             "several-flows"),
     TWO,
 )  # fmt: skip

@@ -44,7 +44,7 @@ EXHIBITS = (
     _exhibit(2, "Completion times of 1 MB flows beside a large one",
              "fig2-bbr-consistent", "fig2-cubic-bloat", "fig2-bbr-v-cubic", "fig2-cubic-v-bbr"),
     _exhibit(3, "Throughput of the large flow"),
-    _exhibit(4, "Utilisation of the bottleneck"),
+    _exhibit(4, "Utilisation of the bottleneck", "fig4", "fig4-cubic"),
     _exhibit(5, "Windows of a large CUBIC flow and of successive 1 MB flows"),
     _exhibit(6, "Throughput of a large CUBIC flow beside flows of three sizes"),
     _exhibit(7, "Utilisation beside flows of three sizes"),

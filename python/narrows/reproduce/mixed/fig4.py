@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 
+NOTICEABLE = 0.98
+"""A reduction by less isn't seen in a figure of bars."""
+
+
 def cases(scope: Scope) -> Iterator[Case]:
     """The whole of Table I with flows of 1 MB."""
     yield from testbed.table(scope)
@@ -37,7 +41,10 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """Where the link is underused, and by whom."""
-    return [Finding("mixed/fig4", [underused(data), others(data)])]
+    return [
+        Finding("mixed/fig4", [underused(data), others(data)]),
+        Finding("mixed/fig4-cubic", [lower(data)]),
+    ]
 
 
 def underused(data: Data) -> Check:
@@ -71,4 +78,24 @@ def others(data: Data) -> Check:
         "In larger buffers it doesn't.",
         "The utilisation of every rate from 2 BDP on.",
         found,
+    )
+
+
+def lower(data: Data) -> Check:
+    """CUBIC-cubic at 0.5 BDP against larger buffers."""
+
+    def part(one: Data) -> float:
+        less = [
+            grid.mean(one, "utilization", "CUBIC-cubic", rate, 0.5)
+            < NOTICEABLE * grid.mean(one, "utilization", "CUBIC-cubic", rate, 2.0)
+            for rate in grid.rates(one)
+        ]
+        return 100 * sum(less) / len(less)
+
+    return held(
+        "mixed/fig4-cubic",
+        "lower",
+        "CUBIC-cubic leaves some of the link unused at 0.5 BDP in most cases.",
+        f"Rates at which less than {100 * NOTICEABLE:g} % of what is used at 2 BDP is used.",
+        per_trial(data, part),
     )

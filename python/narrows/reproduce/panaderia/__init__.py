@@ -25,7 +25,7 @@ def _exhibit(
         title,
         f"{source} of {PAPER}",
         tuple(f"panaderia/{claim}" for claim in claims),
-        f"panaderia.{figure}",
+        f"panaderia.{figure.replace('-', '_')}",
         PROFILE,
         also,
         CHOICES,
@@ -35,10 +35,11 @@ def _exhibit(
 LATER = ("linux-6.12",)
 
 EXHIBITS = (
+    _exhibit("fig1", "The optimal operating point", "Figure 1", "fig1"),
     _exhibit("fig4", "BBR flows find a fair share and probe together", "Figure 4",
              "fig4a", "fig4b"),
     _exhibit("fig5", "Standing queues of BBR and of CUBIC in a large buffer", "Figure 5",
-             "fig5-bbr-queue", "fig5-cubic-queue", "fig5-rtt"),
+             "fig5-bbr-queue", "fig5-cubic-queue", "fig5-rtt", "in-flight"),
     _exhibit("fig6", "BBR's loss in a shallow buffer", "Figure 6", "fig6", also=LATER),
     _exhibit("fig7", "BBR's loss by the size of the buffer", "Figure 7",
              "fig7", "shallow-throughput", also=LATER),
@@ -48,6 +49,8 @@ EXHIBITS = (
              "fig9-cycle", "fig9-rtprop", "fig9-loss", also=LATER),
     _exhibit("fig10", "Shares of BBR and CUBIC by the size of the buffer", "Figure 10",
              "fig10-small", "fig10-spread", "fig10-fair-point", also=LATER),
+    _exhibit("any-filler", "BBR beside other controls that fill buffers", "Section V",
+             "any-filler"),
     _exhibit("choices", "What the paper leaves open, varied", "Section III"),
     *FIXES,
 )  # fmt: skip

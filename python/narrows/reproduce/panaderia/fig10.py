@@ -62,7 +62,7 @@ def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
         tuple(lines),
         x_range=(0, 8.2),
         y_range=(0, 102),
-        guides=(Guide(50, "fair"),),
+        guides=(Guide(50, "fair"), Guide(5, "the paper: equal at 5", upright=True)),
     )
     return Figure(
         "Shares by the size of the buffer",

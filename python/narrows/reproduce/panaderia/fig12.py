@@ -24,6 +24,8 @@ BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 3.0, 4.0, 5.0, 8.0)
 QUICK_BUFFERS = (1.0, 2.0, 3.0, 4.0, 8.0)
 MIX = "2 BBR + 2 CUBIC"
 
+GUIDES = (Guide(50, "fair"), Guide(3, "the paper: equal at 3", upright=True))
+
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Both kinds of BBR beside CUBIC over all buffers."""
@@ -40,7 +42,13 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """BBR's share over buffer, a line for each."""
     panel = proposals.panel(
-        data, "share", "BBR's share (percent)", VARIANTS, MIX, guides=(Guide(50, "fair"),), top=102
+        data,
+        "share",
+        "BBR's share (percent)",
+        VARIANTS,
+        MIX,
+        guides=(Guide(50, "fair"), Guide(3, "the paper: equal at 3", upright=True)),
+        top=102,
     )
     figure = Figure(
         "With BBR Shallow the fair point comes earlier",

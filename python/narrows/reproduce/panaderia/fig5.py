@@ -69,7 +69,11 @@ def draw(data: Data) -> list[Picture]:
         tuple(lines),
         x_range=(0, 60),
         y_range=(0, 8.4),
-        guides=(Guide(BUFFER, "buffer"),),
+        guides=(
+            Guide(BUFFER, "buffer"),
+            Guide(1.1, "the paper: 1.1", below=True),
+            Guide(1.5, "the paper: 1.5"),
+        ),
     )
     figure = Figure(
         "Standing queues in a large buffer",
@@ -91,6 +95,7 @@ def judge(data: Data) -> list[Finding]:
         ),
         Finding("panaderia/fig5-cubic-queue", [climbs(data)]),
         Finding("panaderia/fig5-rtt", [against_cubic(data), against_rtprop(data)]),
+        Finding("panaderia/in-flight", [flight(data)]),
     ]
 
 
@@ -195,4 +200,15 @@ def against_rtprop(data: Data) -> Check:
         "It is about twice RTprop.",
         "Mean RTT of the first BBR flow over the path's 25 ms.",
         [v / 25.0 for v in _figure(data, "bbr")["rtt_mean_ms"].to_list()],
+    )
+
+
+def flight(data: Data) -> Check:
+    """What BBR has in flight while it probes: a BDP on the path and the queue."""
+    return held(
+        "panaderia/in-flight",
+        "most",
+        "In practice BBR has 2.5 BDP in flight.",
+        "One BDP on the path, and the 95th percentile of the queue of 4 BBR flows, minutes 2 to 5.",
+        [1 + queue for queue in _figure(data, "bbr")["queue_p95_bdp"].to_list()],
     )

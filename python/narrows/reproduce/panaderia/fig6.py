@@ -43,7 +43,7 @@ def draw(data: Data) -> list[Picture]:
         (Line("BBR", x, y, "bbr", kind="step"),),
         x_range=(0, 60),
         y_range=(0, 20),
-        guides=(Guide(float(str(mean)), "mean"),),
+        guides=(Guide(float(str(mean)), "mean"), Guide(10, "the paper: over 10")),
     )
     figure = Figure(
         "BBR's loss in a shallow buffer",

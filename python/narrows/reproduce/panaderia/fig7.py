@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from narrows.figures.model import Figure, Panel
+from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -63,6 +63,17 @@ def draw(data: Data) -> list[Picture]:
     if perfect.height:
         label = "80 Mbit/s, perfect timers"
         lines.append(spread.line(perfect, "buffer_bdp", label, "neutral", dash="dash"))
+    stated = sorted(NAMED.items())
+    lines.append(
+        Line(
+            "the paper",
+            np.array([room for room, _ in stated]),
+            np.array([loss for _, loss in stated]),
+            "loss",
+            marker="s",
+            dash="dot",
+        )
+    )
     panel = Panel(
         "Router queue (multiples of BDP)",
         "Loss (percent)",

@@ -1,0 +1,80 @@
+"""The network of a description, drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from narrows.cli import main
+from narrows.figures.network import svg
+from narrows.plan import plan
+from narrows.spec import Written, load
+
+ELEMENTS = Path(__file__).parents[2] / "experiments" / "elements"
+
+
+def words(text: str) -> list[str]:
+    """Every line of words of a drawing."""
+    return ["".join(node.itertext()) for node in ElementTree.fromstring(text).iter()
+            if node.tag.endswith("text")]  # fmt: skip
+
+
+def drawn(**parts: object) -> str:
+    document = {
+        "name": "a <b> & c",
+        "path": {"rate": "10mbit", "rtt": "40ms", "buffer": "20pkt"},
+        "flows": [{"cca": "bbr", "count": 2}],
+        "run": {"duration": "5s"},
+        **parts,
+    }
+    return svg(plan(load(Written.document(document)).spec, "").trials[0].scenario)
+
+
+@pytest.mark.parametrize("file", sorted(ELEMENTS.glob("*.toml")), ids=lambda file: file.stem)
+def test_every_element_stands_in_the_drawing(file: Path) -> None:
+    scenario = plan(load(file).spec, "").trials[0].scenario
+    told = words(svg(scenario))
+    kinds = [one["kind"].replace("_", " ") for one in scenario["path"]["impairments"]]
+    assert set(kinds) <= set(told)
+    assert scenario["path"]["queue"]["kind"] in told
+    assert told.count("propagation") == 2
+
+
+def test_names_are_words_and_values_have_units() -> None:
+    told = words(drawn())
+    assert {"a <b> & c", "2 BBR", "10 Mbit/s", "droptail", "20 packets", "20 ms"} <= set(told)
+
+
+def test_hosts_stand_on_the_side_from_which_they_send() -> None:
+    path = {
+        "rate": "10mbit",
+        "rtt": "40ms",
+        "buffer": "20pkt",
+        "reverse": {"rate": "1mbit", "buffer": "50pkt"},
+    }
+    flows = [{"cca": "bbr"}, {"cca": "cubic", "reverse": True, "start": "2s", "size": "1mb"}]
+    text = drawn(path=path, flows=flows)
+    place = {
+        "".join(node.itertext()): float(node.attrib["x"])
+        for node in ElementTree.fromstring(text).iter()
+        if node.tag.endswith("text")
+    }
+    assert place["BBR"] < place["bottleneck"] < place["CUBIC"] == place["from 2 s"]
+    assert "reverse link" in place
+    assert "receivers" not in place
+
+
+def test_the_command_prints_it_or_writes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = ELEMENTS / "parking-lot.toml"
+    assert main(["draw", str(spec)]) == 0
+    printed = capsys.readouterr().out
+    assert words(printed)[0] == "parking-lot"
+    file = tmp_path / "net.svg"
+    assert main(["draw", str(spec), "--set", "path.rate=7mbit", "--out", str(file)]) == 0
+    assert "7 Mbit/s" in words(file.read_text())
+    assert main(["draw", str(spec), "--out", str(tmp_path / "no" / "net.svg")]) == 2
+    assert main(["draw", str(tmp_path / "missing.toml")]) == 2
