@@ -314,7 +314,7 @@ def test_every_link_of_the_site_leads_to_a_file_in_it(made):
 def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(made):
     site = made[0] / "site"
     text = (site / "panaderia-fig9.html").read_text()
-    assert "1 conditions, 3 runs, seeds 1 to 3; engine 0.1.0" in text
+    assert "1 condition, 3 runs, seeds 1 to 3; engine 0.1.0" in text
     assert "<q>they alternate which flows dominate" in text
     assert "A smaller grid than the document" in text
     index = (site / "index.html").read_text()

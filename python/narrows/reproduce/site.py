@@ -78,7 +78,7 @@ def _runs(item: Work) -> str:
     engines = sorted({condition.engine.engine for condition in item.cells})
     count = sum(len(plan.trials) for plan in plans)
     return (
-        f"{len(plans)} conditions, {count} runs, seeds {seeds[0]} to {seeds[-1]}; engine "
+        f"{len(plans)} condition{'s' if len(plans) > 1 else ''}, {count} runs, seeds {seeds[0]} to {seeds[-1]}; engine "
         f"{', '.join(engines)}; {platform.system()}, {platform.machine()}."
     )
 

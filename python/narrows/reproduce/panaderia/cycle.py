@@ -21,7 +21,7 @@ from narrows.figures.model import Floats
 from narrows.metrics import windows
 from narrows.report import Check
 from narrows.reproduce import measure
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import held, interval, noted
 from narrows.reproduce.measure import Stretch
 from narrows.store import StoredTrial
 
@@ -121,6 +121,17 @@ class Evidence:
         return left[~high], left[high]
 
     @property
+    def inflated_rtt_ms(self) -> float:
+        """The median RTT of BBR's packets while an RTprop is inflated; NaN if none ever is."""
+        found = []
+        for flow in self.bbr:
+            rows = self.samples(flow).drop_nulls("rtt_ms")
+            inside = measure.within(frames.column(rows, "time_s"), self.inflated)
+            found.append(frames.column(rows, "rtt_ms")[inside])
+        together = np.concatenate(found)
+        return float(np.median(together)) if len(together) else math.nan
+
+    @property
     def inflated_part(self) -> float:
         """The percentage of the PROBE_RTTs that left an inflated RTprop; infinite of none."""
         accurate, inflated = (len(values) for values in self.estimates_ms)
@@ -213,6 +224,16 @@ def rtprop(runs: Runs) -> list[Check]:
             [_middle(run.estimates_ms[0]) for run in seen],
         ),
     ]
+
+
+def meanwhile(runs: Runs) -> Check:
+    """The RTT of BBR's packets while its RTprop is inflated, which the text may mean."""
+    found = [run.inflated_rtt_ms for run in runs if run.sees_bbr]
+    return noted(
+        "What the RTT is while RTprop is inflated: the text can be read so, too.",
+        "Median RTT of BBR's packets in that time.",
+        interval(found, 3, " ms"),
+    )
 
 
 def _middle(values: Floats) -> float:

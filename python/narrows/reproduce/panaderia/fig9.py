@@ -60,6 +60,6 @@ def judge(data: Data) -> list[Finding]:
     runs = [cycle.Evidence(_run(data, number)) for number in numbers]
     return [
         Finding("panaderia/fig9-cycle", cycle.turns(runs)),
-        Finding("panaderia/fig9-rtprop", cycle.rtprop(runs)),
+        Finding("panaderia/fig9-rtprop", cycle.rtprop(runs), notes=[cycle.meanwhile(runs)]),
         Finding("panaderia/fig9-loss", cycle.losses(runs)),
     ]
