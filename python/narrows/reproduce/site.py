@@ -77,8 +77,9 @@ def _runs(item: Work) -> str:
     seeds = sorted({trial.seed for plan in plans for trial in plan.trials})
     engines = sorted({condition.engine.engine for condition in item.cells})
     count = sum(len(plan.trials) for plan in plans)
+    conditions = f"{len(plans)} condition{'s' if len(plans) > 1 else ''}"
     return (
-        f"{len(plans)} condition{'s' if len(plans) > 1 else ''}, {count} runs, seeds {seeds[0]} to {seeds[-1]}; engine "
+        f"{conditions}, {count} runs, seeds {seeds[0]} to {seeds[-1]}; engine "
         f"{', '.join(engines)}; {platform.system()}, {platform.machine()}."
     )
 
