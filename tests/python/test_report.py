@@ -219,7 +219,7 @@ const scripts = [...html.matchAll(kept)];
 const texts = Object.fromEntries(scripts.map((m) => [`${m[1]}-data`, m[2]]));
 const divs = scripts.map((m) => ({ id: m[1], dataset: { run: "1" }, on() {} }));
 const matchMedia = () => ({ matches: false, addEventListener() {} });
-globalThis.window = { matchMedia, innerWidth: 1200 };
+globalThis.window = { matchMedia, innerWidth: 1200, addEventListener() {} };
 globalThis.document = {
   documentElement: null,
   getElementById: (id) => ({ textContent: texts[id] }),

@@ -16,8 +16,8 @@ from narrows.store import Store
 from narrows.sweeps.export import frame
 
 FIRST = (
-    "utilization", "loss_rate", "queue_mean_ms", "jain", "convergence_s", "share",
-    "goodput_mbps", "delay_p95_ms", "completion_p50_s", "completion_p99_s",
+    "utilization", "loss_rate", "queue_mean_ms", "share", "completion_p50_s", "completion_p99_s",
+    "jain", "goodput_mbps", "delay_p95_ms", "convergence_s",
 )  # fmt: skip
 """The metrics that a table begins with, where they have values; each class's of the later ones."""
 MOST_COLUMNS = 8
@@ -114,7 +114,7 @@ def _columns(metrics: Sequence[str]) -> list[str]:
         column
         for name in FIRST
         for column in metrics
-        if column == name or column.rpartition(".")[2] == name
+        if column == name or (name not in metrics and column.rpartition(".")[2] == name)
     ]
     return ranked[:MOST_COLUMNS]
 

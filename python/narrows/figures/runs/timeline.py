@@ -78,7 +78,7 @@ def _throughput(
         if not rows.is_empty():
             x, y = _steps(rows, "throughput_mbps", 100 / frames.rate_mbps(scenario))
             lines.append(_line(members, x, y, "step", 1.6))
-    title = f"Throughput of all flows of a kind, {1000 * window_s:g} ms windows"
+    title = f"Throughput of each class, {1000 * window_s:g} ms windows"
     return Panel(TIME, "% of the rate", tuple(lines), title)
 
 

@@ -57,6 +57,18 @@
     Plotly.restyle(div, { visible: shown }, hit);
   };
 
+  // Paper is narrower than most windows, and has no folded parts.
+  const PAPER_PX = 680;
+  const all = () => document.querySelectorAll(".plot");
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((part) => { part.dataset.was = part.open; part.open = true; });
+    all().forEach((div) => { if (!drawn.has(div.id)) draw(div); Plotly.relayout(div, { width: PAPER_PX }); });
+  });
+  window.addEventListener("afterprint", () => {
+    document.querySelectorAll("details").forEach((part) => { part.open = part.dataset.was !== "false"; });
+    all().forEach((div) => Plotly.relayout(div, { width: null, autosize: true }));
+  });
+
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (entry.isIntersecting && !drawn.has(entry.target.id)) draw(entry.target);

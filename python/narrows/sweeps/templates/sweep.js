@@ -67,24 +67,26 @@
     const data = groups.map(([own, word], i) => trace(own, i, word, metric, x, i)).filter((t) => t.x.length);
     const ticks = axis.numeric ? axis.positions : axis.positions.map((_, i) => i);
     const layout = {
-      title: { text: escaped(title), font: { size: 13 } },
       height: 380,
-      margin: { l: 62, r: 14, t: title ? 40 : 16, b: 56 },
+      margin: { l: 62, r: 14, t: 30, b: 56 },
       xaxis: {
         title: { text: escaped(axis.label) }, type: axis.numeric ? axis.scale : "linear", gridcolor: style("grid"),
         ...(axis.numeric && ticks.length > 12 ? {} : { tickvals: ticks, ticktext: axis.words.map(escaped) }),
         ...(axis.numeric ? {} : { range: [-0.5, ticks.length - 0.5] }),
       },
       yaxis: { title: { text: escaped(metrics[metric]) }, range: ends, gridcolor: style("grid"), zerolinecolor: style("grid") },
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", title: { text: colour < 0 ? "" : escaped(axes[colour].label) } },
+      legend: { orientation: "h", y: -0.2, yanchor: "top", title: { text: colour < 0 ? "" : escaped(axes[colour].label) } },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: style("ink") },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: style("faint"), activecolor: style("ink") },
       hoverlabel: { bgcolor: style("card"), font: { color: style("ink") } },
     };
-    const div = make("div", undefined, { class: "plot", role: "img", "aria-label": `${metrics[metric]} over ${axis.label}${title ? `, ${title}` : ""}; the table below has the numbers` });
+    const div = make("div", undefined, { class: "plot", role: "group", "aria-label": `${metrics[metric]} over ${axis.label}${title ? `, ${title}` : ""}; the table below has the numbers` });
     div.style.height = "380px";
-    by("charts").append(div);
+    const figure = make("figure");
+    if (title) figure.append(make("figcaption", title));
+    figure.append(div);
+    by("charts").append(figure);
     Plotly.newPlot(div, data, layout, { responsive: true, displaylogo: false, modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] });
   };
 

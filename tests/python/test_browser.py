@@ -1,0 +1,126 @@
+"""Every kind of page in a real browser: it says nothing, fits a phone, zooms, sorts, prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+from specimens import GOOD
+
+from narrows.cli import main
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+WEB = """[[flows]]
+name = "a-flow-with-a-long-name"
+cca = "cubic"
+workload = { kind = "requests", size = "20kb", think = "50ms" }
+
+"""
+KINDS = ("run", "sweep", "run of a sweep", "figure", "grid", "diff", "shelf")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    spec = folder / "good.toml"
+    spec.write_text(GOOD.replace("[run]", WEB + "[run]"))
+    shelf = folder / "results"
+    axes = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--set", 'path.queue=["droptail", "codel"]']
+    store = str(shelf / "s")
+    commands = [
+        ["run", str(spec), "--out", str(shelf / "a")],
+        ["run", str(spec), "--set", "flows[0].cca=reno", "--out", str(shelf / "b")],
+        ["sweep", str(spec), *axes, "--out", store],
+        ["diff", str(shelf / "a"), str(shelf / "b"), "--out", str(shelf / "d")],
+        ["figure", str(shelf / "a"), "timeline", "--format", "html", "--out", str(folder / "t")],
+        ["figure", store, "lines", "--format", "html", "--out", str(folder / "l")],
+        ["open", str(shelf), "--no-show"],
+    ]
+    for command in commands:
+        assert main(command) == 0
+    runs = sorted((shelf / "s" / "pages").glob("*.html"))
+    files = (shelf / "a" / "report.html", shelf / "s" / "good.html", runs[0], folder / "t.html",
+             folder / "l.html", shelf / "d" / "diff.html", shelf / "index.html")  # fmt: skip
+    return dict(zip(KINDS, files, strict=True))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_whole_and_says_nothing(
+    kind: str, width: int, pages: dict[str, Path], browser: Browser
+) -> None:
+    browser.open(pages[kind], width)
+    if kind != "shelf":
+        browser.wait("document.querySelectorAll('.plot .main-svg').length > 0")
+    beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.value(beyond) <= 0
+    # What is wider than the window scrolls in a frame of its own that the keyboard reaches.
+    stuck = "[...document.querySelectorAll('.scroll')].filter(s => s.tabIndex < 0).length"
+    assert browser.value(stuck) == 0
+    assert browser.said == []
+
+
+def test_a_figure_zooms_and_shows_values(pages: dict[str, Path], browser: Browser) -> None:
+    browser.open(pages["run"])
+    browser.wait("document.querySelector('#timeline-1 .main-svg') !== null")
+    inner = "document.querySelector('#timeline-1 .nsewdrag').getBoundingClientRect()"
+    left, top, wide, high = (browser.value(f"{inner}.{side}") for side in
+                             ("left", "top", "width", "height"))  # fmt: skip
+    y = top + high / 2
+    browser.mouse("Moved", left + wide / 2, y)
+    browser.wait("document.querySelectorAll('#timeline-1 .hoverlayer > *').length > 0")
+    before = browser.value("document.getElementById('timeline-1').layout.xaxis.range[1]")
+    browser.mouse("Pressed", left + wide * 0.25, y)
+    browser.mouse("Moved", left + wide * 0.5, y)
+    browser.mouse("Released", left + wide * 0.5, y)
+    zoomed = "document.getElementById('timeline-1').layout.xaxis.range[1]"
+    browser.wait(f"{zoomed} < {before * 0.9}")
+    # All figures of the run follow.
+    browser.value("document.getElementById('cwnd-1').scrollIntoView()")
+    browser.wait("document.querySelector('#cwnd-1 .main-svg') !== null")
+    assert browser.said == []
+
+
+def test_a_sweep_is_sorted_filtered_and_drawn_otherwise(
+    pages: dict[str, Path], browser: Browser
+) -> None:
+    browser.open(pages["sweep"])
+    browser.wait("document.querySelectorAll('#table tbody tr').length === 4")
+    column = "[...document.querySelectorAll('#table tbody tr')].map(r => r.children[0].textContent)"
+    press = "document.querySelector('#table th button').click()"
+    browser.value(press)
+    browser.value(press)
+    assert browser.value(column) == ["4", "4", "1", "1"]
+    sort = "document.querySelector('#table th').getAttribute('aria-sort')"
+    assert browser.value(sort) == "descending"
+    search = "const s = document.getElementById('search'); s.value = 'codel'; "
+    browser.value(f"(() => {{ {search} s.dispatchEvent(new Event('input')); }})()")
+    assert len(browser.value(column)) == 2
+    choose = "const s = document.getElementById('facet'); s.value = '1'; "
+    browser.value(f"(() => {{ {choose} s.dispatchEvent(new Event('change')); }})()")
+    browser.wait("document.querySelectorAll('#charts .main-svg').length >= 2")
+    assert browser.said == []
+
+
+def test_paper_holds_what_is_folded(
+    pages: dict[str, Path], browser: Browser, tmp_path: Path
+) -> None:
+    browser.open(pages["run"])
+    browser.wait("document.querySelector('#timeline-1 .main-svg') !== null")
+    browser.value("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.value("[...document.querySelectorAll('details')].every(d => d.open)")
+    plots = "[...document.querySelectorAll('.plot')]"
+    browser.wait(f"{plots}.every(d => d.querySelector('.main-svg') !== null)")
+    assert browser.value(f"Math.max(...{plots}.map(d => d.layout.width))") <= 700
+    browser.paper(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").stat().st_size > 20_000
+    assert browser.said == []
