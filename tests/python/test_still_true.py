@@ -35,7 +35,7 @@ def test_an_answer_takes_the_whole_interval(problem, values, answer) -> None:
 def test_every_problem_comes_from_a_claim_and_every_version_can_run() -> None:
     assert {problem.claim for problem in problems().values()} <= set(claims())
     simulated = [v for v in versions().values() if not v.backend]
-    assert {"bbr", "bbr2", "bbr3", "bbr_shallow"} == {v.cca for v in simulated}
+    assert {"bbr", "bbr2", "bbr3", "bbr_shallow", "cubic"} == {v.cca for v in simulated}
     cases = [case(p, v) for p in problems().values() for v in simulated]
     ran = list(conditions(cases, get_backend("sim")))
     assert len(ran) == len(cases) == len(problems()) * len(simulated)
