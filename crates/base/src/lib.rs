@@ -16,7 +16,7 @@ mod time;
 
 pub use jiffies::Jiffies;
 pub use packet::{Ecn, FlowId, Packet};
-pub use point::{Direction, Point};
+pub use point::{Heading, Point};
 pub use quantity::{Bytes, Rate};
 pub use random::Stream;
 pub use range_set::RangeSet;

@@ -15,7 +15,7 @@ pub enum Point {
 
 /// Which way a packet goes at a point, from the view of what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum Heading {
     /// It arrives.
     In,
     /// It leaves.

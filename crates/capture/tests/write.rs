@@ -3,7 +3,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "small numbers")]
 
-use narrows_base::{Direction, Ecn, FlowId, Point, Time};
+use narrows_base::{Ecn, FlowId, Heading, Point, Time};
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
 use narrows_record::Tap;
 use narrows_tcp::{Ack, Data, Kind, MSS, SackBlocks, Segment, Seq};
@@ -34,7 +34,7 @@ impl Wire {
             Kind::SynAck { .. } | Kind::Ack(_) => Point::Receiver,
             _ => Point::Sender,
         };
-        self.0.packet(point, Direction::Out, Time::ZERO, &packet);
+        self.0.packet(point, Heading::Out, Time::ZERO, &packet);
     }
 
     /// The TCP headers that a point saw.

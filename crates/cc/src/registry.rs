@@ -117,7 +117,7 @@ fn find(name: &str) -> Result<&'static Entry, CcError> {
         let known: Vec<&str> = all().iter().map(|entry| entry.info.name).collect();
         CcError::UnknownControl {
             name: name.to_owned(),
-            nearest: nearest(name, &known),
+            nearest: nearest(name, known.iter().copied()),
             known: known.join(", "),
         }
     })

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::net::IpAddr;
 
-use narrows_base::{Direction, Time};
+use narrows_base::{Heading, Time};
 use serde::Serialize;
 
 use crate::Interface;
@@ -107,7 +107,7 @@ impl<W: Write> PcapngWriter<W> {
     pub fn packet(
         &mut self,
         at: Time,
-        direction: Direction,
+        heading: Heading,
         data: &[u8],
         length: u32,
     ) -> io::Result<()> {
@@ -124,9 +124,9 @@ impl<W: Write> PcapngWriter<W> {
         self.u32(length);
         self.block.extend_from_slice(data);
         self.block.resize(28 + padded, 0);
-        let way: u32 = match direction {
-            Direction::In => 1,
-            Direction::Out => 2,
+        let way: u32 = match heading {
+            Heading::In => 1,
+            Heading::Out => 2,
         };
         self.option(2, &way.to_le_bytes()); // epb_flags
         self.option(0, &[]);

@@ -7,7 +7,7 @@ use narrows_base::registry::{
 };
 use narrows_cc::CONTROLS;
 use narrows_net::config;
-use narrows_spec::text::{shown_default, shown_room, shown_values};
+use narrows_spec::shown;
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -73,7 +73,7 @@ fn entry<'py>(py: Python<'py>, info: &Info) -> PyResult<Bound<'py, PyDict>> {
             Some(Room::Bytes(bytes)) => (Some("bytes"), bytes),
         };
         entry.set_item("room", (counted, default))?;
-        entry.set_item("limit", info.room().map(shown_room))?;
+        entry.set_item("limit", info.room().map(shown::room))?;
     }
     Ok(entry)
 }
@@ -106,8 +106,8 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
             entry.set_item("step", py.None())?;
         }
     }
-    entry.set_item("shown", shown_default(info))?;
-    entry.set_item("values", shown_values(info))?;
+    entry.set_item("shown", shown::default(info))?;
+    entry.set_item("values", shown::values(info))?;
     entry.set_item("what", info.what)?;
     entry.set_item("former", info.former.map(|former| (former.name, numbers(former.numbers))))?;
     Ok(entry)

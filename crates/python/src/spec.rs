@@ -1,42 +1,23 @@
 //! Specifications and studies for Python: texts in, checked scenarios or problems out.
 
 pub(crate) mod around;
+mod refused;
 mod words;
 
 use narrows_spec::{
     Change, Design, Node, Place, Point, Problems, Source, Specification, Study, canonical_json,
 };
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use around::Around;
+use refused::refused;
 
+pub use refused::SpecificationError;
 pub use words::{
     format_duration, leaves, nearest, parse_place, presets, quantity, quote, schema, sections,
     to_toml,
 };
-
-create_exception!(
-    narrows._native,
-    SpecificationError,
-    PyValueError,
-    "What is wrong with a specification: tuples of origin, line, column, place, found, remedy."
-);
-
-/// The origin, line and column, the place, what was found, and the remedy.
-type Told = (Option<String>, Option<usize>, Option<usize>, String, String, String);
-
-pub(crate) fn refused(problems: Problems) -> PyErr {
-    let told = problems.0.into_iter().map(|problem| {
-        let (line, column) = (problem.at.map(|at| at.line), problem.at.map(|at| at.column));
-        let place = problem.place.to_string();
-        (problem.origin, line, column, place, problem.found, problem.remedy)
-    });
-    let told: Vec<Told> = told.collect();
-    SpecificationError::new_err((told,))
-}
 
 /// A document that is a specification or a study, with changes.
 #[pyclass(frozen, module = "narrows._native")]

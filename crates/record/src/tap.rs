@@ -1,6 +1,6 @@
 //! Who looks at the packets themselves, at points of the path.
 
-use narrows_base::{Direction, FlowId, Point, Time};
+use narrows_base::{FlowId, Heading, Point, Time};
 
 /// Sees packets of type `P` and senders' states of type `V`, in the order in which
 /// things happen.
@@ -15,7 +15,7 @@ pub trait Tap<P, V> {
     fn wants_senders(&self) -> bool;
 
     /// A packet passes a point.
-    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &P);
+    fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P);
 
     /// A sender takes its packet with the number `seq`, or its retransmission, for lost.
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32);
@@ -33,9 +33,9 @@ impl<P, V, T: Tap<P, V>> Tap<P, V> for Option<T> {
         self.as_ref().is_some_and(Tap::wants_senders)
     }
 
-    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &P) {
+    fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P) {
         if let Some(tap) = self {
-            tap.packet(point, direction, at, packet);
+            tap.packet(point, heading, at, packet);
         }
     }
 
@@ -62,9 +62,9 @@ impl<P, V, A: Tap<P, V>, B: Tap<P, V>> Tap<P, V> for (A, B) {
         self.0.wants_senders() || self.1.wants_senders()
     }
 
-    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &P) {
-        self.0.packet(point, direction, at, packet);
-        self.1.packet(point, direction, at, packet);
+    fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P) {
+        self.0.packet(point, heading, at, packet);
+        self.1.packet(point, heading, at, packet);
     }
 
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
@@ -94,7 +94,7 @@ impl<P, V> Tap<P, V> for NullTap {
     }
 
     #[inline]
-    fn packet(&mut self, _point: Point, _direction: Direction, _at: Time, _packet: &P) {}
+    fn packet(&mut self, _point: Point, _direction: Heading, _at: Time, _packet: &P) {}
 
     #[inline]
     fn lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Error, Result};
 
-use narrows_base::{Direction, Point, Time};
+use narrows_base::{Heading, Point, Time};
 use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, kept};
 
 use crate::handoff::Handoff;
@@ -43,18 +43,18 @@ impl Captures {
 
     /// A packet of the sender arrives at the link.
     pub(crate) fn arrives(&mut self, at: Time, packet: &[u8]) {
-        self.before.packet(at, Direction::In, packet, self.snaplen);
+        self.before.packet(at, Heading::In, packet, self.snaplen);
     }
 
     /// Its transmission ends.
     pub(crate) fn departs(&mut self, at: Time, packet: &[u8]) {
-        self.after.packet(at, Direction::Out, packet, self.snaplen);
+        self.after.packet(at, Heading::Out, packet, self.snaplen);
     }
 
     /// A packet of the receiver reaches the sender.
     pub(crate) fn returns(&mut self, at: Time, packet: &[u8]) {
-        self.after.packet(at, Direction::In, packet, self.snaplen);
-        self.before.packet(at, Direction::Out, packet, self.snaplen);
+        self.after.packet(at, Heading::In, packet, self.snaplen);
+        self.before.packet(at, Heading::Out, packet, self.snaplen);
     }
 
     /// Completes the files; how each ended.
@@ -75,14 +75,14 @@ impl Capture {
         Ok(Self { point, file, missed: 0 })
     }
 
-    fn packet(&mut self, at: Time, direction: Direction, packet: &[u8], snaplen: Option<u32>) {
+    fn packet(&mut self, at: Time, heading: Heading, packet: &[u8], snaplen: Option<u32>) {
         let data = kept(packet, snaplen);
         if at == Time::ZERO {
             return;
         }
         let length = u32::try_from(packet.len()).unwrap_or(u32::MAX);
         let room = self.file.output().has_room(data.len() + AROUND);
-        if !room || self.file.packet(at, direction, data, length).is_err() {
+        if !room || self.file.packet(at, heading, data, length).is_err() {
             self.missed += 1;
         }
     }

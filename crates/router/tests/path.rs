@@ -1,8 +1,9 @@
 //! The path without a clock and without devices.
 
 use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
+use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
-use narrows_net::path::{Direction, Impairment, Limit, PathConfig, Place};
+use narrows_net::path::{Direction, Impairment, PathConfig, Place};
 use narrows_router::{Crossing, Path, PathEvent, Side};
 
 const MS: u64 = 1_000_000;

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as Span;
 
-use narrows_base::{Duration, Ecn, FlowId, Packet, Rate, Stream, Time};
+use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Stream, Time};
+use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
-use narrows_net::path::{Limit, PathConfig};
+use narrows_net::path::PathConfig;
 use narrows_net::{Element, Link, Queue, RateProcess};
 use narrows_router::{Clock, Crossing, Host, PathEvent, Progress, Recorder, Report, Router};
 
@@ -27,7 +28,7 @@ fn droptail(loss: f64) -> Crossing {
     let path = PathConfig {
         rate_bps: RATE,
         rtt_ns: 10_000_000,
-        buffer: Limit::Bytes(BUFFER),
+        buffer: Limit::Bytes(Bytes::new(BUFFER)),
         queue: Choice::new("droptail"),
         service: Choice::new("constant"),
         loss,

@@ -8,7 +8,7 @@ mod common;
 
 use common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
 use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
-use narrows_base::{Rate, Stream};
+use narrows_base::{Bytes, Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
 use narrows_spec::scenario::{Direction, Impairment, Limit, LinkConfig, Place, Scenario};
 
@@ -26,7 +26,7 @@ fn link(name: &str, mbps: u64) -> LinkConfig {
     LinkConfig {
         name: name.into(),
         rate_bps: mbps * 1_000_000,
-        buffer: Limit::Bytes(bdp(mbps, RTT_MS, 100)),
+        buffer: Limit::Bytes(Bytes::new(bdp(mbps, RTT_MS, 100))),
         queue: Choice::new("droptail"),
         service: Choice::new("constant"),
     }
@@ -173,7 +173,7 @@ fn a_route_change_is_felt_at_once() {
 fn bbr_finds_the_rate_of_a_policer() {
     let mut case = case(&["bbr"], 20);
     case.path.rate_bps = 50_000_000;
-    case.path.buffer = Limit::Bytes(bdp(50, RTT_MS, 200));
+    case.path.buffer = Limit::Bytes(Bytes::new(bdp(50, RTT_MS, 200)));
     let values = [("rate_bps", Value::Whole(5_000_000)), ("burst_bytes", Value::Whole(100_000))];
     case.path.impairments = vec![impairment("policer", Direction::Forward, &values)];
     let log = run(&case);
@@ -237,7 +237,7 @@ fn nobody_notices_a_link_that_is_polled_late() {
         case.path.queue = Choice::with_defaults(entry, Rate::from_bps(MBPS * 1_000_000));
         case.path.buffer = match entry.room() {
             Some(Room::Packets(_)) => Limit::Packets(40),
-            _ => Limit::Bytes(60_000),
+            _ => Limit::Bytes(Bytes::new(60_000)),
         };
         let (late, each) = (run(&case), run_watched(&case));
         assert!(late.flows.len() > 9_000);
@@ -273,7 +273,7 @@ fn random_case(seed: u64) -> Scenario {
 fn random_queue(random: &mut Stream, rate: Rate) -> (Choice, Limit) {
     let entry = QUEUES[random.below(QUEUES.len() as u64) as usize];
     let room = match entry.room() {
-        Some(Room::Bytes(_)) => Limit::Bytes(30_000),
+        Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(30_000)),
         _ => Limit::Packets(5 + random.below(30)),
     };
     (Choice::with_defaults(entry, rate), room)
@@ -371,7 +371,7 @@ fn with_element(kind: &str, place: usize, key: &str, value: Value) -> Scenario {
             let entry = info(QUEUES, kind).expect("a known queue");
             case.path.queue = Choice::with_defaults(entry, rate).set(key, value);
             case.path.buffer = match entry.room() {
-                Some(Room::Bytes(_)) => Limit::Bytes(100_000),
+                Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(100_000)),
                 _ => Limit::Packets(20),
             };
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use narrows_base::Bytes;
 use narrows_base::registry::{EcnNeed, Role};
 use serde::de::DeserializeOwned;
 
@@ -12,7 +13,7 @@ use crate::scenario::{Ecn, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scena
 use crate::units::{Counted, Size, bdp_bytes};
 
 /// In the place of a room that is missing, so that the rest can be checked.
-const STAND_IN: Limit = Limit::Bytes(1_000_000);
+const STAND_IN: Limit = Limit::Bytes(Bytes::new(1_000_000));
 
 /// A scenario, and how its parts were written.
 pub(crate) struct Built {

@@ -23,6 +23,7 @@ mod problem;
 mod read;
 pub mod scenario;
 mod schema;
+pub mod shown;
 mod specification;
 mod study;
 pub mod text;

@@ -64,6 +64,11 @@ impl Problem {
         Self { kind, place, found, remedy, origin: None, at: None }
     }
 
+    /// A value that can't be.
+    pub fn value(place: &Place, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(ProblemKind::Value, place.clone(), found, remedy)
+    }
+
     /// The same with its origin.
     #[must_use]
     pub fn from(mut self, origin: Option<&str>) -> Self {

@@ -7,9 +7,8 @@ use narrows_base::registry::Values;
 use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
-pub use narrows_net::path::{
-    Direction, FIRST_LINK, Impairment, Limit, LinkConfig, PathConfig, Place,
-};
+pub use narrows_net::Limit;
+pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Place};
 
 /// Everything that decides the outcome of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

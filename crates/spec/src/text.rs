@@ -1,13 +1,9 @@
 //! Words of messages: texts in quotes, and what a person may have meant.
 
-use narrows_base::registry::{Bounds, Fallback, Parameter, Room, Unit};
-
-use crate::units::{format_bytes, format_duration, format_rate};
+use narrows_base::registry::nearest;
 
 /// More characters of a text than this are cut off.
 const MOST: usize = 64;
-/// The share of right letters from which on a word may have been meant.
-const CLOSE: f64 = 0.6;
 
 /// `text` in double quotes, shortened and with control characters escaped.
 #[must_use]
@@ -47,64 +43,6 @@ pub fn is_printable(c: char) -> bool {
     matches!(c, '"' | '\'' | '\\') || format!("x{c}").escape_debug().count() == 2
 }
 
-/// The default of a parameter as a person would write it.
-#[must_use]
-pub fn shown_default(parameter: &Parameter) -> String {
-    match (parameter.fallback, parameter.unit) {
-        (Fallback::Required, _) => "required".into(),
-        (Fallback::Off, _) => "none".into(),
-        (Fallback::LinkRate, _) => "the link's rate".into(),
-        (Fallback::Flag(flag), _) => flag.to_string(),
-        (Fallback::Word(word), _) => word.into(),
-        (Fallback::Number(number), _) => number.to_string(),
-        (Fallback::Whole(ns), Unit::Duration) => format_duration(ns),
-        (Fallback::Whole(bps), Unit::Rate) => format_rate(bps),
-        (Fallback::Whole(bytes), Unit::Bytes) => format_bytes(bytes),
-        (Fallback::Whole(number), _) => number.to_string(),
-    }
-}
-
-/// What the value of a parameter may be, as a person would write it.
-#[must_use]
-pub fn shown_values(parameter: &Parameter) -> String {
-    match (parameter.unit, parameter.bounds) {
-        (Unit::Flag, _) => "true or false".into(),
-        (Unit::Word(words), _) => words.join(", "),
-        (Unit::Duration, Bounds::Whole { least, most, .. }) => {
-            format!("{} to {}", format_duration(least), format_duration(most))
-        }
-        (_, Bounds::Number { least, most }) => format!("{least} to {most}"),
-        (unit, Bounds::Whole { least, most, .. }) => {
-            let unit = if unit == Unit::Packets { "packets" } else { "whole" };
-            format!("{unit}, {least} to {most}")
-        }
-    }
-}
-
-/// How the room of a queue is counted, with its default.
-#[must_use]
-pub fn shown_room(room: Room) -> String {
-    match room {
-        Room::Either => "bytes or packets".into(),
-        Room::Packets(packets) => format!("packets, default {packets}"),
-        Room::Bytes(None) => "bytes".into(),
-        Room::Bytes(Some(bytes)) => format!("bytes, default {bytes}"),
-    }
-}
-
-/// The known word closest to `word`, whatever its case; none if none is close.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word: String = word.to_lowercase().chars().take(MOST).collect();
-    let mut best = (CLOSE, None);
-    for candidate in known {
-        let likeness = strsim::normalized_damerau_levenshtein(&word, &candidate.to_lowercase());
-        if likeness > best.0 || (likeness >= CLOSE && best.1.is_none()) {
-            best = (likeness, Some(candidate));
-        }
-    }
-    best.1
-}
-
 /// The remedy for a word that should be one of `known`: the nearest, or the list.
 pub fn one_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
@@ -138,10 +76,7 @@ mod tests {
     #[test]
     fn slips_are_recognised() {
         let known = ["droptail", "codel", "fq_codel", "pie"];
-        assert_eq!(nearest("dropttail", known), Some("droptail"));
-        assert_eq!(nearest("CODEL", known), Some("codel"));
-        assert_eq!(nearest("lsh", ["grid", "random", "lhs"]), Some("lhs"));
-        assert_eq!(nearest("rate", ["name", "path", "flows"]), None);
+        assert_eq!(one_of("dropttail", known), "\"droptail\"");
         assert_eq!(one_of("quantum", known), "one of droptail, codel, fq_codel, pie");
         assert_eq!(one_of("", []), "nothing");
     }

@@ -5,11 +5,12 @@
 //! (`1.75bdp`). Nothing passes through a float: `0.1gbit` is 100 000 000 bit/s and never one
 //! less.
 
+use narrows_base::registry::nearest;
 use num_traits::Zero;
 
 use crate::exact::{self, Exact};
 use crate::problem::Wrong;
-use crate::text::{nearest, quote};
+use crate::text::quote;
 
 /// Bits per second.
 pub const RATE_UNITS: &[(&str, u64)] =

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use narrows_base::{Direction, Point, Time};
+use narrows_base::{Heading, Point, Time};
 use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, kept};
 
 use crate::capture;
@@ -66,10 +66,10 @@ fn collect(
             other => other?,
         };
         let Some(at) = clocks.monotonic(packet.at_ns).checked_sub(zero) else { continue };
-        let direction = if packet.outgoing { Direction::Out } else { Direction::In };
+        let heading = if packet.outgoing { Heading::Out } else { Heading::In };
         let length = u32::try_from(packet.len).unwrap_or(u32::MAX);
         let data = kept(&buffer[..packet.len], snaplen);
-        out.packet(Time::from_nanos(at), direction, data, length)?;
+        out.packet(Time::from_nanos(at), heading, data, length)?;
     }
     let ending = Ending { packets: out.packets(), missed: sys::missed(socket.as_raw_fd())? };
     out.finish(ending.missed)?;

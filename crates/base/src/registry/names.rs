@@ -1,27 +1,22 @@
 //! Names that nobody knows, and the known one that was perhaps meant.
 
-/// The known name with the fewest edits, if half of it is right.
-#[must_use]
-pub fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    let name = name.to_lowercase();
-    let ranked = known.iter().map(|candidate| (edits(&name, candidate), *candidate));
-    let (distance, best) = ranked.min()?;
-    (distance * 2 <= best.len()).then_some(best)
-}
+/// The share of right letters from which on a name may have been meant.
+const CLOSE: f64 = 0.6;
+/// No name is longer: what follows isn't compared.
+const LONGEST: usize = 64;
 
-/// Levenshtein distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+/// The known name closest to `name`, whatever its case; none if none is close.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name: String = name.to_lowercase().chars().take(LONGEST).collect();
+    let mut best = (CLOSE, None);
+    for candidate in known {
+        let likeness = strsim::normalized_damerau_levenshtein(&name, &candidate.to_lowercase());
+        if likeness > best.0 || (likeness >= CLOSE && best.1.is_none()) {
+            best = (likeness, Some(candidate));
         }
     }
-    row[b.len()]
+    best.1
 }
 
 #[cfg(test)]
@@ -30,8 +25,11 @@ mod tests {
 
     #[test]
     fn a_slip_finds_the_name_that_was_meant() {
-        assert_eq!(nearest("Cubik", &["bbr", "cubic", "reno"]), Some("cubic"));
-        assert_eq!(nearest("x", &["bbr", "cubic"]), None);
-        assert_eq!(nearest("bbr", &[]), None);
+        let known = ["droptail", "codel", "fq_codel", "pie"];
+        assert_eq!(nearest("dropttail", known), Some("droptail"));
+        assert_eq!(nearest("CODEL", known), Some("codel"));
+        assert_eq!(nearest("lsh", ["grid", "random", "lhs"]), Some("lhs"));
+        assert_eq!(nearest("rate", ["name", "path", "flows"]), None);
+        assert_eq!(nearest("bbr", []), None);
     }
 }

@@ -1,7 +1,7 @@
 //! IPv4 (RFC 791) and IPv6 with its extension headers (RFC 8200, RFC 2675).
 
 use super::link::{Network, be16, be32};
-use super::{Other, mapped};
+use super::segment::{Other, mapped};
 
 const TCP: u8 = 6;
 const HOP_BY_HOP: u8 = 0;

@@ -1,6 +1,6 @@
 //! What lies below IP. Numbers: <https://www.tcpdump.org/linktypes.html>.
 
-use super::Other;
+use super::segment::Other;
 
 const ETHERNET: u16 = 1;
 const NULL: u16 = 0;

@@ -6,108 +6,13 @@
 
 mod ip;
 mod link;
+mod segment;
 mod tcp;
 
-use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 pub use ip::FRAGMENT_HEADER;
-pub use tcp::{Flags, MOST_SACKS};
+pub use segment::{Endpoint, Flags, MOST_SACKS, Other, Segment};
 
 use crate::read::Frame;
-
-/// An address of either family and a port; IPv4 as `::ffff:a.b.c.d`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Endpoint {
-    /// The address.
-    pub address: u128,
-    /// The port.
-    pub port: u16,
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address = Ipv6Addr::from(self.address);
-        match address.to_ipv4_mapped() {
-            Some(address) => write!(f, "{address}:{}", self.port),
-            None => write!(f, "[{address}]:{}", self.port),
-        }
-    }
-}
-
-fn mapped(address: [u8; 4]) -> u128 {
-    Ipv4Addr::from(address).to_ipv6_mapped().into()
-}
-
-/// One TCP segment as its headers tell it; sequence numbers as on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Segment {
-    /// Nanoseconds since 1970.
-    pub time: u64,
-    /// Who sent it.
-    pub source: Endpoint,
-    /// To whom.
-    pub destination: Endpoint,
-    /// Number of its first byte.
-    pub seq: u32,
-    /// The next byte that its sender expects, if [`Flags::ACK`] is set.
-    pub ack: u32,
-    /// The flags.
-    pub flags: Flags,
-    /// The window as written, not scaled.
-    pub window: u16,
-    /// Bytes of payload on the wire.
-    pub payload: u32,
-    /// Bytes of the IP packet on the wire; of an offloaded one, what the card got.
-    pub size: u32,
-    /// Bytes of its IP and TCP headers.
-    pub headers: u16,
-    /// Identification of the IPv4 packet, zero for IPv6.
-    pub id: u16,
-    /// The two ECN bits of the IP header.
-    pub ecn: u8,
-    /// Timestamp and its echo.
-    pub timestamps: Option<(u32, u32)>,
-    /// Largest segment that the sender of a SYN takes.
-    pub mss: Option<u16>,
-    /// Shift of its later windows, in a SYN.
-    pub scale: Option<u8>,
-    /// Whether it allows SACK, in a SYN.
-    pub sack_permitted: bool,
-    /// SACK blocks as written.
-    pub sacks: [(u32, u32); MOST_SACKS],
-    /// How many of them there are.
-    pub sack_count: u8,
-    /// Whether it is the first of the fragments of its packet.
-    pub fragmented: bool,
-    /// Whether some of its options were cut off by the snap length.
-    pub options_cut: bool,
-}
-
-impl Segment {
-    /// The SACK blocks.
-    #[must_use]
-    pub fn sacks(&self) -> &[(u32, u32)] {
-        &self.sacks[..usize::from(self.sack_count)]
-    }
-}
-
-/// Why a frame is no TCP segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Other {
-    /// Neither IPv4 nor IPv6.
-    NotIp,
-    /// IP that carries something else.
-    NotTcp,
-    /// A fragment without the TCP header.
-    Fragment,
-    /// So little was kept of it that the TCP header isn't there.
-    Cut,
-    /// Headers that contradict themselves.
-    Malformed,
-    /// A kind of link that isn't known here.
-    UnknownLink,
-}
 
 /// The segment in a frame that was captured at `time`.
 ///

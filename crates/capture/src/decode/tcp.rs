@@ -1,10 +1,7 @@
 //! TCP (RFC 9293), its timestamps and window scale (RFC 7323), SACK (RFC 2018).
 
 use super::link::{be16, be32};
-use super::{Other, Segment};
-
-/// As many SACK blocks as fit into the options.
-pub const MOST_SACKS: usize = 4;
+use super::segment::{Flags, Other, Segment};
 
 const FIXED: usize = 20;
 /// No offload makes larger packets (Linux: 512 KiB).
@@ -16,36 +13,6 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 /// RFC 7323, section 2.3: larger ones count as this.
 const LARGEST_SCALE: u8 = 14;
-
-/// The flags of a segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
-
-impl Flags {
-    /// No more data from the sender.
-    pub const FIN: Self = Self(1);
-    /// Sequence numbers begin.
-    pub const SYN: Self = Self(2);
-    /// The connection is void.
-    pub const RST: Self = Self(4);
-    /// The acknowledgement counts.
-    pub const ACK: Self = Self(16);
-    /// The receiver saw a mark of congestion.
-    pub const ECE: Self = Self(64);
-
-    /// Whether any of the `others` is set.
-    #[inline]
-    #[must_use]
-    pub const fn has(self, others: Self) -> bool {
-        self.0 & others.0 != 0
-    }
-
-    /// Both.
-    #[must_use]
-    pub const fn with(self, others: Self) -> Self {
-        Self(self.0 | others.0)
-    }
-}
 
 /// The segment in `data`, of `length` bytes on the wire; addresses are left out.
 #[inline]

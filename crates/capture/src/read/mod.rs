@@ -5,7 +5,9 @@
 //! block. Whatever is wrong with a file ends the stream, and [`Reader::problem`]
 //! says what and where: everything before it counts.
 
+mod byte_order;
 mod bytes;
+mod frame;
 mod pcap;
 mod pcapng;
 
@@ -16,35 +18,7 @@ use std::path::Path;
 use bytes::Buffered;
 use flate2::read::MultiGzDecoder;
 
-/// One frame as a network card saw it.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Nanoseconds since 1970; none if the file doesn't say.
-    pub time: Option<u64>,
-    /// What kind of header the frame begins with: LINKTYPE_ of pcap.
-    pub link: u16,
-    /// How long it was on the wire; `data` may be shorter.
-    pub length: u32,
-    /// What was kept of it.
-    pub data: &'a [u8],
-}
-
-/// Why a file can't be read at all.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The operating system says no.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// It holds nothing.
-    #[error("an empty file")]
-    Empty,
-    /// It begins like no capture.
-    #[error("a file that begins with {0:02x?}, like no capture")]
-    Unknown(Vec<u8>),
-    /// It begins like a capture and ends before the first frame could.
-    #[error("a capture whose header is cut off or broken: {0}")]
-    Header(String),
-}
+pub use frame::{Frame, OpenError};
 
 enum Format {
     Pcap(pcap::Header),
@@ -131,40 +105,5 @@ impl Reader {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
-    }
-}
-
-/// A frame within the block that was taken last.
-struct Found {
-    time: Option<u64>,
-    link: u16,
-    length: u32,
-    offset: usize,
-    kept: usize,
-}
-
-/// Either byte order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Order {
-    #[default]
-    Little,
-    Big,
-}
-
-impl Order {
-    fn u16(self, bytes: &[u8], at: usize) -> u16 {
-        let two = [bytes[at], bytes[at + 1]];
-        if self == Self::Big { u16::from_be_bytes(two) } else { u16::from_le_bytes(two) }
-    }
-
-    fn u32(self, bytes: &[u8], at: usize) -> u32 {
-        let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-        if self == Self::Big { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }
-    }
-
-    /// Eight bytes of one number, as options hold it.
-    fn u64(self, bytes: &[u8], at: usize) -> u64 {
-        let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
-        if self == Self::Big { first << 32 | second } else { second << 32 | first }
     }
 }

@@ -1,7 +1,8 @@
 //! The older format: draft-ietf-opsawg-pcap.
 
+use super::byte_order::Order;
 use super::bytes::Buffered;
-use super::{Found, OpenError, Order};
+use super::frame::{Found, OpenError};
 
 /// No card gives a longer frame; tcpdump's own limit is a quarter of it.
 pub(super) const LONGEST_FRAME: u32 = 1 << 20;

@@ -1,8 +1,9 @@
 //! The newer format: draft-ietf-opsawg-pcapng.
 
+use super::byte_order::Order;
 use super::bytes::Buffered;
+use super::frame::Found;
 use super::pcap::LONGEST_FRAME;
-use super::{Found, Order};
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::net::IpAddr;
 use std::path::Path;
 
-use narrows_base::{Direction, FlowId, Packet, Point, Time};
+use narrows_base::{FlowId, Heading, Packet, Point, Time};
 use narrows_pcapng::{Interface, PcapngWriter, file_name};
 use narrows_record::Tap;
 use narrows_tcp::{Segment, SenderView};
@@ -107,7 +107,7 @@ impl<W: Write> Captures<W> {
     fn write(
         &mut self,
         point: Point,
-        direction: Direction,
+        heading: Heading,
         at: Time,
         packet: &Packet<Segment>,
     ) -> io::Result<()> {
@@ -118,7 +118,7 @@ impl<W: Write> Captures<W> {
             self.frame.resize(length.min(snaplen), 0);
         }
         let length = u32::try_from(length).expect("packets are at most 64 KiB");
-        self.files[point as usize].packet(at, direction, &self.frame, length)
+        self.files[point as usize].packet(at, heading, &self.frame, length)
     }
 }
 
@@ -131,14 +131,14 @@ impl<W: Write> Tap<Packet<Segment>, SenderView> for Captures<W> {
         false
     }
 
-    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &Packet<Segment>) {
+    fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &Packet<Segment>) {
         if self.trouble.is_some() {
             return;
         }
-        if direction == Direction::Out && matches!(point, Point::Sender | Point::Receiver) {
+        if heading == Heading::Out && matches!(point, Point::Sender | Point::Receiver) {
             self.wire.departs(packet.flow, &packet.body);
         }
-        self.trouble = self.write(point, direction, at, packet).err();
+        self.trouble = self.write(point, heading, at, packet).err();
     }
 
     fn lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}

@@ -1,9 +1,10 @@
 //! A path as plain data: links in a row, the way back, and what happens on both.
 
-use narrows_base::{Bytes, Rate};
+use narrows_base::Rate;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Choice, LinkChoice};
+use crate::queue::Limit;
 
 /// What the first link of a path is called.
 pub const FIRST_LINK: &str = "bottleneck";
@@ -45,7 +46,7 @@ impl PathConfig {
             rate: Rate::from_bps(self.rate_bps),
             service: &self.service,
             queue: &self.queue,
-            limit: self.buffer.into(),
+            limit: self.buffer,
         }
     }
 }
@@ -58,7 +59,7 @@ impl LinkConfig {
             rate: Rate::from_bps(self.rate_bps),
             service: &self.service,
             queue: &self.queue,
-            limit: self.buffer.into(),
+            limit: self.buffer,
         }
     }
 }
@@ -109,23 +110,4 @@ pub enum Place {
     Before,
     /// Behind them.
     Behind,
-}
-
-/// The size of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Limit {
-    /// Bytes, counting IP bytes.
-    Bytes(u64),
-    /// Packets of any size.
-    Packets(u64),
-}
-
-impl From<Limit> for crate::Limit {
-    fn from(limit: Limit) -> Self {
-        match limit {
-            Limit::Bytes(bytes) => Self::Bytes(Bytes::new(bytes)),
-            Limit::Packets(packets) => Self::Packets(packets),
-        }
-    }
 }

@@ -10,5 +10,5 @@ mod element;
 
 pub use build::{Path, Surroundings};
 pub use check::PathError;
-pub use config::{Direction, FIRST_LINK, Impairment, Limit, LinkConfig, PathConfig, Place};
+pub use config::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Place};
 pub use element::PathElement;

@@ -3,10 +3,13 @@
 use narrows_base::registry::{Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::control_law::SquareRoot;
 use super::control_law::{Control, Head, Law};
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting};
-use super::{Limit, Queue, QueueDiscipline, SquareRoot, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s codel; the defaults are Linux's (`codel_init`).
@@ -73,8 +76,10 @@ impl Default for CoDelParams {
 impl Registered for CoDelParams {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, _random: Stream) -> Queue<B> {
-        CoDel::new(&Self::of(values, limit)).into()
+    type Discipline<B: Send + 'static> = CoDel<B>;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, _random: Stream) -> CoDel<B> {
+        CoDel::new(&Self::of(values, limit))
     }
 }
 

@@ -5,9 +5,11 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::Waiting;
-use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of RFC 8034, whose defaults these are; there is none in
@@ -104,8 +106,10 @@ impl Default for DocsisPieParams {
 impl Registered for DocsisPieParams {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
-        DocsisPie::new(&Self::of(values, limit), random).into()
+    type Discipline<B: Send + 'static> = DocsisPie<B>;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> DocsisPie<B> {
+        DocsisPie::new(&Self::of(values, limit), random)
     }
 }
 

@@ -5,37 +5,11 @@ use std::collections::VecDeque;
 use narrows_base::registry::{Info, Role, Room, Values};
 use narrows_base::{Bytes, Packet, Stream, Time};
 
+use super::discipline::QueueDiscipline;
 use super::entry::Registered;
-use super::{Queue, QueueDiscipline, Verdicts};
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use crate::DropReason;
-
-/// How much may wait in a queue, the packet in transmission not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// So many bytes, as `tc`'s bfifo: a packet is admitted if the backlog with
-    /// it stays within the limit.
-    Bytes(Bytes),
-    /// So many packets of any size, as `tc`'s pfifo.
-    Packets(u64),
-}
-
-impl Limit {
-    /// The packets of a limit that was checked to count packets.
-    pub(crate) fn packets(self) -> u64 {
-        match self {
-            Self::Packets(packets) => packets,
-            Self::Bytes(_) => panic!("a limit in bytes: it wasn't checked"),
-        }
-    }
-
-    /// The bytes of a limit that was checked to count bytes.
-    pub(crate) fn bytes(self) -> Bytes {
-        match self {
-            Self::Bytes(bytes) => bytes,
-            Self::Packets(_) => panic!("a limit in packets: it wasn't checked"),
-        }
-    }
-}
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {
@@ -51,8 +25,10 @@ pub(crate) static INFO: Info = Info {
 impl Registered for DropTail<()> {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(_values: &Values, limit: Limit, _random: Stream) -> Queue<B> {
-        DropTail::new(limit).into()
+    type Discipline<B: Send + 'static> = DropTail<B>;
+
+    fn build<B: Send + 'static>(_values: &Values, limit: Limit, _random: Stream) -> DropTail<B> {
+        DropTail::new(limit)
     }
 }
 

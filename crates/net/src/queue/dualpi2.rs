@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Ecn, Packet, Rate, Stream, Time};
 
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s dualpi2; the defaults are Linux's
@@ -118,8 +120,10 @@ impl Default for DualPi2Params {
 impl Registered for DualPi2Params {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
-        DualPi2::new(&Self::of(values, limit), random).into()
+    type Discipline<B: Send + 'static> = DualPi2<B>;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> DualPi2<B> {
+        DualPi2::new(&Self::of(values, limit), random)
     }
 }
 

@@ -3,12 +3,16 @@
 use narrows_base::Stream;
 use narrows_base::registry::{Fallback, Fault, Info, Parameter, Values};
 
-use super::{Limit, Queue};
+use super::discipline::QueueDiscipline;
+use super::limit::Limit;
 
 /// A discipline that a scenario can name.
 pub(crate) trait Registered {
     /// What can be said of it.
     const INFO: &'static Info;
+
+    /// The discipline itself.
+    type Discipline<B: Send + 'static>: QueueDiscipline<B> + Send + 'static;
 
     /// Whether its checked parameters go together; the key `limit` stands for the room.
     fn fits(_values: &Values, _limit: Limit) -> Result<(), Fault> {
@@ -16,7 +20,11 @@ pub(crate) trait Registered {
     }
 
     /// Builds it from parameters that were checked and fit. `random` is its own chance.
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B>;
+    fn build<B: Send + 'static>(
+        values: &Values,
+        limit: Limit,
+        random: Stream,
+    ) -> Self::Discipline<B>;
 }
 
 /// 0.1 ms in ns: shorter periods would keep the engine busy with nothing else.

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s fq; the defaults are Linux's (`fq_init`). Departure
@@ -94,8 +96,10 @@ impl Default for FqParams {
 impl Registered for FqParams {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, _random: Stream) -> Queue<B> {
-        Fq::new(&Self::of(values, limit)).into()
+    type Discipline<B: Send + 'static> = Fq<B>;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, _random: Stream) -> Fq<B> {
+        Fq::new(&Self::of(values, limit))
     }
 }
 

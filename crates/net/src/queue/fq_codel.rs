@@ -6,10 +6,12 @@ use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::control_law::{Control, Head, Law};
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s `fq_codel`; the defaults are Linux's
@@ -96,8 +98,10 @@ impl Default for FqCoDelParams {
 impl Registered for FqCoDelParams {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
-        FqCoDel::new(&Self::of(values, limit), random).into()
+    type Discipline<B: Send + 'static> = FqCoDel<B>;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> FqCoDel<B> {
+        FqCoDel::new(&Self::of(values, limit), random)
     }
 }
 

@@ -3,9 +3,11 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
@@ -94,8 +96,10 @@ impl Default for PieParams {
 impl Registered for PieParams {
     const INFO: &'static Info = &INFO;
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
-        Pie::new(&Self::of(values, limit), random).into()
+    type Discipline<B: Send + 'static> = Pie<B>;
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Pie<B> {
+        Pie::new(&Self::of(values, limit), random)
     }
 }
 

@@ -3,10 +3,12 @@
 use narrows_base::registry::{Fallback, Fault, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
+use super::limit::Limit;
 use super::red_average::{Average, weight_log};
+use super::verdicts::Verdicts;
 use super::waiting::{Waiting, frame_bytes};
-use super::{Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 
 /// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
@@ -124,6 +126,8 @@ impl Default for RedParams {
 impl Registered for RedParams {
     const INFO: &'static Info = &INFO;
 
+    type Discipline<B: Send + 'static> = Red<B>;
+
     /// What `tc` refuses (`tc_red_eval_ewma`) or nobody can mean.
     fn fits(values: &Values, limit: Limit) -> Result<(), Fault> {
         let params = Self::of(values, limit);
@@ -139,8 +143,8 @@ impl Registered for RedParams {
         Ok(())
     }
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Queue<B> {
-        Red::new(&Self::of(values, limit), random).into()
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, random: Stream) -> Red<B> {
+        Red::new(&Self::of(values, limit), random)
     }
 }
 

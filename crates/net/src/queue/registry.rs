@@ -5,11 +5,18 @@
 use narrows_base::Stream;
 use narrows_base::registry::{Choice, Fault, Info, Room};
 
+use super::any::Queue;
+use super::codel::{CoDel, CoDelParams};
+use super::docsis_pie::{DocsisPie, DocsisPieParams};
+use super::drop_tail::DropTail;
+use super::dualpi2::{DualPi2, DualPi2Params};
 use super::entry::Registered;
-use super::{
-    CoDelParams, DocsisPieParams, DropTail, DualPi2Params, FqCoDelParams, FqParams, Limit,
-    PieParams, Queue, RedParams,
-};
+use super::fq::{Fq, FqParams};
+use super::fq_codel::{FqCoDel, FqCoDelParams};
+use super::limit::Limit;
+use super::pie::{Pie, PieParams};
+use super::red::{Red, RedParams};
+use super::tbf::Tbf;
 
 macro_rules! disciplines {
     ($($discipline:ty),* $(,)?) => {
@@ -36,7 +43,7 @@ macro_rules! disciplines {
         #[must_use]
         pub fn queue<B: Send + 'static>(choice: &Choice, limit: Limit, random: Stream) -> Queue<B> {
             $(if choice.kind == <$discipline as Registered>::INFO.name {
-                return <$discipline as Registered>::build(&choice.parameters, limit, random);
+                return <$discipline as Registered>::build(&choice.parameters, limit, random).into();
             })*
             panic!("a queue discipline {}: it wasn't checked", choice.kind)
         }
@@ -53,6 +60,17 @@ disciplines! {
     FqParams,
     DualPi2Params,
 }
+
+macro_rules! boxed {
+    ($($discipline:ident),*) => {
+        $(impl<B: Send + 'static> From<$discipline<B>> for Queue<B> {
+            fn from(queue: $discipline<B>) -> Self {
+                Self::Custom(Box::new(queue))
+            }
+        })*
+    };
+}
+boxed!(CoDel, DocsisPie, DualPi2, Fq, FqCoDel, Pie, Red, Tbf);
 
 fn room_fits(info: &Info, limit: Limit) -> Result<(), Fault> {
     let fault = |found: u64, unit, need: &str| {

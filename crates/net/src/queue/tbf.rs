@@ -3,8 +3,12 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
+use super::any::Queue;
+use super::discipline::QueueDiscipline;
+use super::drop_tail::DropTail;
+use super::limit::Limit;
+use super::verdicts::Verdicts;
 use super::waiting::frame_bytes;
-use super::{DropTail, Limit, Queue, QueueDiscipline, Verdicts};
 use crate::DropReason;
 use crate::bucket::Bucket;
 

@@ -1,12 +1,13 @@
 //! Quantities, places and words for Python, which writes them in messages and figures, too.
 
+use narrows_base::registry;
 use narrows_spec::keys::{Fallback, Kind, SPECIFICATION, SWEEP, Section};
 use narrows_spec::units::{Counted, Quantity, Size};
 use narrows_spec::{Node, Place, inline, text, units};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use super::refused;
+use super::refused::refused;
 
 /// The kind of a quantity ("rate", "duration", "b", "pkt" or "bdp") and its number in bit/s,
 /// ns, bytes, packets or products; None if the text is none.
@@ -51,7 +52,7 @@ pub fn quote(text: &str, most: usize) -> String {
 /// The known word closest to `word`, whatever its case; None if none is close.
 #[pyfunction]
 pub fn nearest(word: &str, known: Vec<String>) -> Option<String> {
-    text::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
+    registry::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// A document, given as JSON, as TOML; with `inline`, a single value.

@@ -4,7 +4,7 @@
 //! the near side of the path. What comes back there passes both of its sides at the
 //! instant when it reaches its host.
 
-use narrows_base::{Direction, FlowId, Packet, Point, Time};
+use narrows_base::{FlowId, Heading, Packet, Point, Time};
 use narrows_record::Observer;
 use narrows_tcp::{Segment, Sender};
 
@@ -28,7 +28,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
             Role::Link if from == BOTTLENECK => Point::AfterQueue,
             Role::Link | Role::Impairment | Role::Delay => return,
         };
-        self.tap.packet(point, Direction::Out, at, packet);
+        self.tap.packet(point, Heading::Out, at, packet);
     }
 
     /// A packet reaches an element, which hasn't seen it yet.
@@ -44,10 +44,10 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
             Role::Link | Role::Impairment | Role::Delay => return,
         };
         if self.network.returns_past_bottleneck(to, packet.flow) {
-            self.tap.packet(Point::AfterQueue, Direction::In, at, packet);
-            self.tap.packet(Point::BeforeQueue, Direction::Out, at, packet);
+            self.tap.packet(Point::AfterQueue, Heading::In, at, packet);
+            self.tap.packet(Point::BeforeQueue, Heading::Out, at, packet);
         }
-        self.tap.packet(point, Direction::In, at, packet);
+        self.tap.packet(point, Heading::In, at, packet);
     }
 
     /// A sender has handled everything that was due.

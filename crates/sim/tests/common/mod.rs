@@ -5,8 +5,8 @@
 
 use std::ops::ControlFlow;
 
-use narrows_base::Time;
 use narrows_base::registry::Values;
+use narrows_base::{Bytes, Time};
 use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
 use narrows_spec::scenario::{
@@ -40,7 +40,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         path: PathConfig {
             rate_bps: mbps * 1_000_000,
             rtt_ns: rtt_ms * MILLI,
-            buffer: Limit::Bytes(buffer),
+            buffer: Limit::Bytes(Bytes::new(buffer)),
             queue: Choice::new("droptail"),
             service: Choice::new("constant"),
             loss: 0.0,

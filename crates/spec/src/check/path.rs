@@ -50,12 +50,12 @@ impl Checker<'_> {
         }
         let (place, large) = (place.key("buffer"), |most: String| format!("at most {most}"));
         match buffer {
-            Limit::Bytes(bytes @ 1..PACKET_BYTES) => {
+            Limit::Bytes(bytes) if (1..PACKET_BYTES).contains(&bytes.get()) => {
                 let remedy = format!("room for a packet (\"{PACKET_BYTES}b\") or more");
-                self.wrong(place, format!("\"{bytes}b\""), remedy);
+                self.wrong(place, format!("\"{}b\"", bytes.get()), remedy);
             }
-            Limit::Bytes(bytes) if bytes > MAX_BYTES => {
-                self.wrong(place, quote(&format_bytes(bytes)), large("1000gb".into()));
+            Limit::Bytes(bytes) if bytes.get() > MAX_BYTES => {
+                self.wrong(place, quote(&format_bytes(bytes.get())), large("1000gb".into()));
             }
             Limit::Packets(packets) if packets > MAX_PACKETS => {
                 let remedy = large(format!("{MAX_PACKETS}pkt"));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{Entry, Node, Table, Value};
+use super::node::{Entry, Node, Table, Value};
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
 

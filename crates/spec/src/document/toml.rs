@@ -3,7 +3,7 @@
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 
-use super::{Entry, Node, Table, Value};
+use super::node::{Entry, Node, Table, Value};
 use crate::place::Place;
 use crate::problem::{Position, Problem, ProblemKind, Problems};
 

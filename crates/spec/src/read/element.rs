@@ -1,7 +1,7 @@
 //! Reads elements of a path: a kind by its name, and the parameters that its registry lists.
 
-use narrows_base::Rate;
 use narrows_base::registry::{Choice, Info, Room, Values};
+use narrows_base::{Bytes, Rate};
 
 use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
@@ -39,15 +39,17 @@ impl ReadElement {
         let Some(size) = size else {
             return match room {
                 Room::Packets(packets) => Some(Limit::Packets(packets)),
-                Room::Bytes(bytes) => bytes.map(Limit::Bytes),
+                Room::Bytes(bytes) => bytes.map(|bytes| Limit::Bytes(Bytes::new(bytes))),
                 Room::Either => None,
             };
         };
         Some(match (room, size.in_bytes(bdp)) {
-            (Room::Bytes(_), None) => Limit::Bytes(size.whole().saturating_mul(PACKET_BYTES)),
+            (Room::Bytes(_), None) => {
+                Limit::Bytes(Bytes::new(size.whole().saturating_mul(PACKET_BYTES)))
+            }
             (_, None) => Limit::Packets(size.whole()),
             (Room::Packets(_), Some(bytes)) => Limit::Packets(bytes.div_ceil(PACKET_BYTES)),
-            (_, Some(bytes)) => Limit::Bytes(bytes),
+            (_, Some(bytes)) => Limit::Bytes(Bytes::new(bytes)),
         })
     }
 }

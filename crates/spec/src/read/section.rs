@@ -1,6 +1,6 @@
 //! Reads a table by the declaration of its section.
 
-use narrows_base::registry::Values as Options;
+use narrows_base::registry::{Values as Options, nearest};
 
 use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
@@ -8,7 +8,7 @@ use crate::keys::{Fallback, Key, Kind, SPECIFICATION, SWEEP, Section};
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Wrong};
 use crate::read::{Read, Values, control, element, scalar, workload};
-use crate::text::{nearest, one_of, quote};
+use crate::text::{one_of, quote};
 
 /// Reads sections, and gathers what is wrong with them.
 pub(crate) struct Reader<'a> {

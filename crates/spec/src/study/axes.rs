@@ -1,10 +1,9 @@
 //! The axes of a study: places with several values.
 
-use super::Design;
 use super::range::{Range, is_range};
 use crate::document::{Change, Node, Table, Value};
 use crate::place::{Place, Step};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::Problem;
 use crate::text::quote;
 
 /// A place with its values; without any, they are drawn from a range.
@@ -15,20 +14,6 @@ pub struct Axis {
     /// The values.
     pub values: Vec<Node>,
     pub(super) range: Option<Range>,
-}
-
-impl Axis {
-    /// What is wrong if a design needs values and there are none.
-    pub(super) fn undrawn(&self, design: Design) -> Option<Problem> {
-        (design == Design::Grid && self.values.is_empty()).then(|| {
-            let remedy = "a `count` or a `step` (or `sweep.design = \"lhs\"` and a budget)";
-            wrong(&self.place, "a range without values", remedy)
-        })
-    }
-}
-
-pub(super) fn wrong(place: &Place, found: impl Into<String>, remedy: impl Into<String>) -> Problem {
-    Problem::new(ProblemKind::Value, place.clone(), found, remedy)
 }
 
 /// Those in their places, in the order of the file, then those of `[sweep.axes]`.
@@ -44,7 +29,7 @@ pub(super) fn read(
         Some((_, Some(table))) => problems.extend(apart(table, changes, &mut found)),
         Some((node, None)) => {
             let place = Place::default().key("sweep").key("axes");
-            problems.push(wrong(&place, node.described(), "a table, [sweep.axes],"));
+            problems.push(Problem::value(&place, node.described(), "a table, [sweep.axes],"));
         }
         None => {}
     }
@@ -75,11 +60,11 @@ fn apart(table: &Table, changes: &[Change], found: &mut Vec<(Place, Node)>) -> V
                     Step::Index(index) => index.to_string(),
                 });
                 let remedy = "a place such as path.rate or flows[0].cca";
-                problems.push(at(wrong(&written, quote(&key), remedy)));
+                problems.push(at(Problem::value(&written, quote(&key), remedy)));
             }
             Some(place) if known(&place) => {
                 let second = format!("a second axis at {place}");
-                problems.push(at(wrong(&written, second, "one of the two")));
+                problems.push(at(Problem::value(&written, second, "one of the two")));
             }
             Some(place) if changes.iter().any(|change| change.place == place) => {}
             Some(place) => {
@@ -167,7 +152,7 @@ fn axis(place: Place, node: &Node) -> Result<Axis, Vec<Problem>> {
         problem
     };
     if let Some(remedy) = single(&place) {
-        return Err(vec![at(wrong(&place, node.described(), remedy), node)]);
+        return Err(vec![at(Problem::value(&place, node.described(), remedy), node)]);
     }
     let Some(list) = node.list() else {
         let range = Range::read(node, &place)
@@ -176,12 +161,12 @@ fn axis(place: Place, node: &Node) -> Result<Axis, Vec<Problem>> {
     };
     let mut problems = Vec::new();
     if list.is_empty() {
-        problems.push(at(wrong(&place, "an empty list", "at least one value"), node));
+        problems.push(at(Problem::value(&place, "an empty list", "at least one value"), node));
     }
     for (index, value) in list.iter().enumerate() {
         if matches!(value.value, Value::List(_) | Value::Table(_)) {
             let found = value.described();
-            problems.push(at(wrong(&place.index(index), found, "a single value"), value));
+            problems.push(at(Problem::value(&place.index(index), found, "a single value"), value));
         }
     }
     if problems.is_empty() {

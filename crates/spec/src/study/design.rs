@@ -10,17 +10,34 @@ use std::collections::BTreeSet;
 use rand_mt::Mt;
 use sha2::{Digest, Sha512};
 
-use super::axes::{Axis, wrong};
-use super::{Design, Point, Study};
+use super::axes::Axis;
 use crate::document::{Node, inline};
 use crate::limits::MAX_CELLS;
 use crate::place::Place;
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 
-/// The combinations in a fixed order, each once.
-pub(super) fn points(study: &Study) -> Result<Vec<Point>, Problems> {
-    let sizes = study.groups.iter().map(|group| group[0].values.len() as u128);
-    let count = match study.design {
+/// A combination: a value for every axis.
+pub type Point = Vec<(Place, Node)>;
+
+/// How the combinations are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// All of them.
+    Grid,
+    /// A number of them, each axis drawn anew for each.
+    Random(u64),
+    /// A number of them, which cover every axis evenly: a Latin hypercube.
+    LatinHypercube(u64),
+}
+
+/// The combinations in a fixed order, each once; `seed` is the design's.
+pub(super) fn points(
+    groups: &[Vec<Axis>],
+    design: Design,
+    seed: u64,
+) -> Result<Vec<Point>, Problems> {
+    let sizes = groups.iter().map(|group| group[0].values.len() as u128);
+    let count = match design {
         Design::Grid => sizes.fold(1, u128::saturating_mul),
         Design::Random(budget) | Design::LatinHypercube(budget) => u128::from(budget),
     };
@@ -28,13 +45,13 @@ pub(super) fn points(study: &Study) -> Result<Vec<Point>, Problems> {
         let place = Place::default().key("sweep");
         let remedy =
             format!("at most {MAX_CELLS}; a Latin hypercube (`sweep.design`) has a budget");
-        return Err(wrong(&place, format!("{count} combinations"), remedy).into());
+        return Err(Problem::value(&place, format!("{count} combinations"), remedy).into());
     }
     let count = usize::try_from(count).expect("it is at most a million");
-    let mut points = match study.design {
-        Design::Grid => grid(&study.groups, count),
-        Design::Random(_) => drawn(study, count, false),
-        Design::LatinHypercube(_) => drawn(study, count, true),
+    let mut points = match design {
+        Design::Grid => grid(groups, count),
+        Design::Random(_) => drawn(groups, seed, count, false),
+        Design::LatinHypercube(_) => drawn(groups, seed, count, true),
     };
     let mut seen = BTreeSet::new();
     points.retain(|point| {
@@ -61,14 +78,13 @@ fn grid(groups: &[Vec<Axis>], count: usize) -> Vec<Point> {
     (0..count).map(point).collect()
 }
 
-fn drawn(study: &Study, count: usize, strata: bool) -> Vec<Point> {
-    let columns: Vec<_> = study
-        .groups
+fn drawn(groups: &[Vec<Axis>], seed: u64, count: usize, strata: bool) -> Vec<Point> {
+    let columns: Vec<_> = groups
         .iter()
-        .map(|group| positions(count, strata, &format!("{}:{}", study.seed, group[0].place)))
+        .map(|group| positions(count, strata, &format!("{}:{}", seed, group[0].place)))
         .collect();
     let point = |index: usize| {
-        let each = study.groups.iter().zip(&columns);
+        let each = groups.iter().zip(&columns);
         let values = each.flat_map(|(group, column)| {
             group.iter().map(move |axis| (axis.place.clone(), value(axis, column[index])))
         });

@@ -1,6 +1,6 @@
 //! Axes that go together, value by value.
 
-use super::axes::{Axis, wrong};
+use super::axes::Axis;
 use crate::document::Node;
 use crate::keys::Kind;
 use crate::place::Place;
@@ -16,7 +16,7 @@ pub(super) fn read(axes: Vec<Axis>, zip: Option<&Node>) -> (Vec<Vec<Axis>>, Vec<
     let mut taken = vec![false; axes.len()];
     let list = zip.map(|node| node.list().ok_or(node));
     if let Some(Err(node)) = list {
-        problems.push(wrong(&place, node.described(), Kind::Zip.expects("zip")));
+        problems.push(Problem::value(&place, node.described(), Kind::Zip.expects("zip")));
     }
     for (index, entry) in list.and_then(Result::ok).unwrap_or_default().iter().enumerate() {
         match members(&place.index(index), entry, &axes, &taken) {
@@ -45,7 +45,7 @@ fn members(
     taken: &[bool],
 ) -> Result<Vec<usize>, Vec<Problem>> {
     let Some(names) = entry.list().filter(|names| names.len() > 1) else {
-        return Err(vec![wrong(place, entry.described(), Kind::Zip.expects("zip"))]);
+        return Err(vec![Problem::value(place, entry.described(), Kind::Zip.expects("zip"))]);
     };
     let (mut members, mut problems) = (Vec::new(), Vec::new());
     for name in names {
@@ -57,11 +57,11 @@ fn members(
                 let known: Vec<_> = axes.iter().map(|axis| axis.place.to_string()).collect();
                 let found = format!("{}, which is no axis", name.described());
                 let remedy = one_of(text, known.iter().map(String::as_str));
-                problems.push(wrong(place, found, remedy));
+                problems.push(Problem::value(place, found, remedy));
             }
             Some(member) if taken[member] || members.contains(&member) => {
                 let found = format!("{} twice", name.described());
-                problems.push(wrong(place, found, "each axis once"));
+                problems.push(Problem::value(place, found, "each axis once"));
             }
             Some(member) => members.push(member),
         }
@@ -77,8 +77,8 @@ fn uneven(place: &Place, members: &[usize], named: usize, axes: &[Axis]) -> Opti
         let each = members.iter().zip(&counts);
         let told = each.map(|(&member, count)| format!("{count} values at {}", axes[member].place));
         let found = told.collect::<Vec<_>>().join(" and ");
-        return Some(wrong(place, found, "as many values at each"));
+        return Some(Problem::value(place, found, "as many values at each"));
     }
     let remedy = "a range with a `count` or a `step`";
-    counts.contains(&0).then(|| wrong(place, "a range without values", remedy))
+    counts.contains(&0).then(|| Problem::value(place, "a range without values", remedy))
 }

@@ -31,20 +31,7 @@ use crate::read::{Reader, Values};
 use crate::specification::{Source, Specification};
 
 pub use axes::Axis;
-
-/// A combination: a value for every axis.
-pub type Point = Vec<(Place, Node)>;
-
-/// How the combinations are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Design {
-    /// All of them.
-    Grid,
-    /// A number of them, each axis drawn anew for each.
-    Random(u64),
-    /// A number of them, which cover every axis evenly: a Latin hypercube.
-    LatinHypercube(u64),
-}
+pub use design::{Design, Point};
 
 /// A specification with axes.
 #[derive(Clone, Debug)]
@@ -77,7 +64,8 @@ impl Study {
     /// # Errors
     /// If there are too many.
     pub fn points(&self) -> Result<Vec<Point>, Problems> {
-        design::points(self).map_err(|problems| self.base.located(problems.0))
+        design::points(&self.groups, self.design, self.seed)
+            .map_err(|problems| self.base.located(problems.0))
     }
 
     /// The specification of a combination.
@@ -118,7 +106,7 @@ fn read(source: &Source) -> Result<Study, Vec<Problem>> {
     let elsewhere = values.some_raw("axes");
     let (axes, wrong) = axes::read(&base, elsewhere.as_ref(), source.changes());
     problems.extend(wrong);
-    problems.extend(axes.iter().filter_map(|axis| axis.undrawn(design)));
+    problems.extend(axes.iter().filter_map(|axis| undrawn(axis, design)));
     let (groups, wrong) = groups::read(axes, values.some_raw("zip").as_ref());
     problems.extend(wrong);
     if !problems.is_empty() {
@@ -146,6 +134,14 @@ fn sweep(whole: &Table) -> Result<(Table, Values, Vec<Problem>), Vec<Problem>> {
     let mut reader = Reader::new(&files);
     let values = reader.section(&SWEEP, sweep, &place);
     Ok((sweep.clone(), values, reader.problems))
+}
+
+/// What is wrong if a design needs values and an axis has none.
+fn undrawn(axis: &Axis, design: Design) -> Option<Problem> {
+    (design == Design::Grid && axis.values.is_empty()).then(|| {
+        let remedy = "a `count` or a `step` (or `sweep.design = \"lhs\"` and a budget)";
+        Problem::value(&axis.place, "a range without values", remedy)
+    })
 }
 
 fn design(values: &Values, sweep: &Table) -> (Design, Option<Problem>) {

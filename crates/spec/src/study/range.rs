@@ -8,7 +8,6 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-use super::axes::wrong;
 use crate::canonical;
 use crate::document::{Node, Table, Value};
 use crate::exact::{self, Exact};
@@ -90,7 +89,7 @@ impl Range {
             ["from", "to", "step"].map(|key| table.get(key).map(|node| (key, quantity(node))));
         let wrong_ends = ends.iter().flatten().filter_map(|(key, end)| {
             let (found, remedy) = end.as_ref().err()?;
-            Some(wrong(&place.key(key), found, remedy))
+            Some(Problem::value(&place.key(key), found, remedy))
         });
         let wrong_ends: Vec<Problem> = wrong_ends.collect();
         if !wrong_ends.is_empty() {
@@ -130,20 +129,32 @@ impl Range {
             if other.words() != self.measure.words() {
                 let found = format!("{}, {}", told(key), other.words());
                 let remedy = format!("{}, as `from`,", self.measure.words());
-                problems.push(wrong(&place.key(key), found, remedy));
+                problems.push(Problem::value(&place.key(key), found, remedy));
             }
         }
         if self.high <= self.low {
-            problems.push(wrong(&place.key("to"), told("to"), "an end above the beginning"));
+            problems.push(Problem::value(
+                &place.key("to"),
+                told("to"),
+                "an end above the beginning",
+            ));
         }
         if self.log && !self.low.is_positive() {
-            problems.push(wrong(&place.key("from"), told("from"), "a beginning above zero"));
+            problems.push(Problem::value(
+                &place.key("from"),
+                told("from"),
+                "a beginning above zero",
+            ));
         }
         if self.step.as_ref().is_some_and(|step| !step.is_positive()) {
-            problems.push(wrong(&place.key("step"), told("step"), "a step above zero"));
+            problems.push(Problem::value(&place.key("step"), told("step"), "a step above zero"));
         } else if problems.is_empty() && self.steps() > MAX_VALUES {
             let found = format!("{} values", self.steps());
-            problems.push(wrong(&place.key("step"), found, format!("at most {MAX_VALUES}")));
+            problems.push(Problem::value(
+                &place.key("step"),
+                found,
+                format!("at most {MAX_VALUES}"),
+            ));
         }
         problems
     }
@@ -211,7 +222,7 @@ fn rounded(value: &Exact, whole: bool) -> Exact {
 fn shape(table: &Table, place: &Place) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut tell = |key: &str, found: String, remedy: String| {
-        problems.push(wrong(&place.key(key), found, remedy));
+        problems.push(Problem::value(&place.key(key), found, remedy));
     };
     for key in table.keys().filter(|key| !KEYS.contains(key)) {
         tell(key, "an unknown key".into(), one_of(key, KEYS));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io;
 
-use narrows_base::{Direction, FlowId, Packet, Time};
+use narrows_base::{FlowId, Heading, Packet, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
 use narrows_tcp::{Ack, Data, Kind, MSS, Segment, SenderView, Seq};
 
@@ -68,7 +68,7 @@ impl FlowLog {
     pub(super) fn packet(
         &mut self,
         at: Time,
-        direction: Direction,
+        heading: Heading,
         packet: &Packet<Segment>,
         wire: &Wire,
     ) -> io::Result<()> {
@@ -82,14 +82,14 @@ impl FlowLog {
         };
         let log = &mut self.log;
         let offset = |seq| wire.offset(self.flow, instance, seq);
-        match (kind, direction) {
-            (Kind::HandshakeAck { .. }, Direction::Out) => {
+        match (kind, heading) {
+            (Kind::HandshakeAck { .. }, Heading::Out) => {
                 connection.changes(log, at, "handshake_complete")
             }
-            (Kind::Data(data), Direction::Out) => {
+            (Kind::Data(data), Heading::Out) => {
                 connection.data(log, at, data, packet.size, offset(data.seq))
             }
-            (Kind::Ack(ack), Direction::In) => {
+            (Kind::Ack(ack), Heading::In) => {
                 connection.ack(log, at, ack, packet.size, offset(ack.ack))
             }
             _ => Ok(()),

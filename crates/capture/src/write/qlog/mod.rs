@@ -9,7 +9,7 @@ mod numbers;
 use std::io;
 use std::path::Path;
 
-use narrows_base::{Direction, FlowId, Packet, Point, Time};
+use narrows_base::{FlowId, Heading, Packet, Point, Time};
 use narrows_record::Tap;
 use narrows_tcp::{Segment, SenderView};
 
@@ -75,14 +75,14 @@ impl Tap<Packet<Segment>, SenderView> for Qlogs {
         true
     }
 
-    fn packet(&mut self, point: Point, direction: Direction, at: Time, packet: &Packet<Segment>) {
+    fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &Packet<Segment>) {
         if point != Point::Sender {
             return;
         }
-        if direction == Direction::Out {
+        if heading == Heading::Out {
             self.wire.departs(packet.flow, &packet.body);
         }
-        self.log(packet.flow, |flow, wire| flow.packet(at, direction, packet, wire));
+        self.log(packet.flow, |flow, wire| flow.packet(at, heading, packet, wire));
     }
 
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
