@@ -45,6 +45,7 @@ rust-lint: $(BIN)/python
 	@{ cargo clippy --version && cargo fmt --version; } > /dev/null 2>&1 || { \
 	    echo "narrows: clippy or rustfmt wasn't found; rustup component add clippy rustfmt." >&2; exit 1; }
 	cargo fmt --all --check
+	$(BIN)/python tools/check_modules.py
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	@if cargo deny --version > /dev/null 2>&1; then cargo deny --offline --locked check bans licenses sources; \
 	    else echo "skipped: the licences and sources of dependencies; cargo-deny isn't installed"; fi

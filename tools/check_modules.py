@@ -22,7 +22,9 @@ NOISE = re.compile(
 )
 USE = re.compile(r"(pub(?:\([^)]*\))?\s+)?\buse\s+([^;]+);")
 PATH = re.compile(r"(?<![\w:])\w+(?:::\w+)+")
-TESTS = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?mod\s+\w+\s*\{")
+TESTS = re.compile(
+    r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?mod\s+\w+\s*\{"
+)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/reference/paths.md, from the registries.
+"""Writes the tables of docs/reference/paths.md and workloads.md, from the registries.
 
 What stands between a line `<!-- table: NAME -->` and the next `<!-- end -->` is
 made anew. `make reference` runs this; a test compares.
@@ -14,7 +14,8 @@ from typing import Any
 from narrows.spec import registry
 
 Entry = Mapping[str, Any]
-TARGET = Path(__file__).parents[1] / "docs" / "reference" / "paths.md"
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+TARGETS = (REFERENCE / "paths.md", REFERENCE / "workloads.md")
 _BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -63,9 +64,12 @@ _TABLES = {
     "queues": lambda: _elements(registry.queues()),
     "services": lambda: _elements(registry.services()),
     "impairments": lambda: _elements(registry.impairments()),
+    "workloads": lambda: _elements(registry.workloads()),
+    "distributions": lambda: _elements(registry.distributions()),
     "presets": _presets,
 }
 
 
 if __name__ == "__main__":
-    TARGET.write_text(renewed(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    for target in TARGETS:
+        target.write_text(renewed(target.read_text(encoding="utf-8")), encoding="utf-8")

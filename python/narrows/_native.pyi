@@ -226,6 +226,12 @@ def services() -> list[dict[str, Any]]:
 def impairments() -> list[dict[str, Any]]:
     """What else happens to packets on a path, as `queues` without a room."""
 
+def workloads() -> list[dict[str, Any]]:
+    """What the application of a flow can do, as `queues` without a room."""
+
+def distributions() -> list[dict[str, Any]]:
+    """How sizes and durations can be distributed, as `queues` without a room."""
+
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""
 

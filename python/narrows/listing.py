@@ -32,32 +32,6 @@ def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return found
 
 
-def _workloads() -> Iterator[Row]:
-    for name, meaning, keys in WORKLOADS:
-        yield name, meaning
-        for key, what in keys.items():
-            yield f"  {key}", what
-
-
-WORKLOADS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-    ("poisson", "new connections at random instants, such as web pages",
-     {"rate": 'how many in a time: "5/s", "300/min"', "size": "payload, or its distribution"}),
-    ("arrivals", "new connections at any distances",
-     {"gap": "time from one to the next, or its distribution",
-      "size": "payload, or its distribution"}),
-    ("on_off", "one connection that sends all it can for a while, then pauses",
-     {"on": "time, or its distribution", "off": "time, or its distribution"}),
-    ("requests", "one connection that answers one request after another",
-     {"size": "payload of an answer, or its distribution",
-      "think": 'time from an answer to the next request, default "0s"'}),
-    ("video", "one connection that sends the chunks a player asks for",
-     {"bitrate": "of the film", "chunk": "length of a chunk in time",
-      "start": "how much is buffered before it plays, default one chunk",
-      "buffer": 'how much is buffered at most, default "30s"'}),
-)  # fmt: skip
-"""Kinds of workloads with their keys; docs/reference/workloads.md says more."""
-
-
 def _ccas() -> Iterator[Row]:
     for name, entry in registry.ccas().items():
         source = f" ({entry['source']})" if entry["source"] else ""
@@ -86,6 +60,14 @@ def _services() -> Iterator[Row]:
 
 def _impairments() -> Iterator[Row]:
     yield from _elements(registry.impairments())
+
+
+def _workloads() -> Iterator[Row]:
+    yield from _elements(registry.workloads())
+
+
+def _distributions() -> Iterator[Row]:
+    yield from _elements(registry.distributions())
 
 
 def _elements(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
@@ -123,8 +105,9 @@ _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "queues": _queues,
     "services": _services,
     "impairments": _impairments,
-    "paths": _paths,
     "workloads": _workloads,
+    "distributions": _distributions,
+    "paths": _paths,
     "profiles": _profiles,
     "figures": _figures,
 }

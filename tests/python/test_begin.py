@@ -16,8 +16,6 @@ from waiting import await_that
 
 from narrows.cli.watch import watch
 from narrows.errors import InputError
-from narrows.listing import WORKLOADS
-from narrows.spec import parse
 from narrows.starters import STARTERS
 
 Capture = pytest.CaptureFixture[str]
@@ -124,22 +122,6 @@ def test_listings_are_json_if_asked(kind: str, capsys: Capture) -> None:
     assert run_cli("list", kind, "--json") == 0
     entries = json.loads(capsys.readouterr().out)
     assert all(set(entry) <= {"name", "meaning", "more"} for entry in entries)
-
-
-def test_the_listed_workloads_are_those_that_can_be_written() -> None:
-    text = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nworkload = { kind = "none" }')
-    with pytest.raises(InputError) as caught:
-        parse(text, "test", [])
-    for name, _, _ in WORKLOADS:
-        assert name in str(caught.value)
-    for name, _, keys in WORKLOADS:
-        more = ", ".join(f'{key} = "?"' for key in [*keys, "other"])
-        kind = f'workload = {{ kind = "{name}", {more} }}'
-        with pytest.raises(InputError) as caught:
-            parse(GOOD.replace('cca = "cubic"', f'cca = "cubic"\n{kind}'), "test", [])
-        wrong = str(caught.value)
-        assert "workload.other" in wrong
-        assert not [key for key in keys if f"workload.{key}: unknown" in wrong]
 
 
 def test_next_steps_are_for_people_only(

@@ -71,6 +71,8 @@ def test_one_version_everywhere() -> None:
     [
         ("ccas", {"reno", "cubic", "bbr"}),
         ("queues", {"droptail"}),
+        ("workloads", {"poisson", "rate"}),
+        ("distributions", {"pareto", "shape"}),
         ("profiles", {"linux-6.12"}),
         ("figures", {"panaderia/fig9"}),
     ],

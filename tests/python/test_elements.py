@@ -49,12 +49,13 @@ def _kinds(made: Any) -> Iterator[str]:
         yield impairment["kind"]
 
 
-def test_the_reference_page_is_up_to_date() -> None:
+def test_the_reference_pages_are_up_to_date() -> None:
     sys.path.insert(0, str(ROOT / "tools"))
     try:
         import generate_paths
     finally:
         sys.path.pop(0)
-    text = generate_paths.TARGET.read_text(encoding="utf-8")
-    assert generate_paths.renewed(text) == text, "make reference"
-    assert all(f"#### `{name}`" in text for name in [*registry.impairments(), *presets()])
+    texts = [target.read_text(encoding="utf-8") for target in generate_paths.TARGETS]
+    assert [generate_paths.renewed(text) for text in texts] == texts, "make reference"
+    names = [*registry.impairments(), *presets(), *registry.workloads(), *registry.distributions()]
+    assert all(any(f"#### `{name}`" in text for text in texts) for name in names)

@@ -46,6 +46,16 @@ BROKEN = {
         '"cubic"\nworkload = { kind = "vidoe" }',
         "$.flows[0].workload",
     ),
+    "a workload's unknown parameter": (
+        '"cubic"',
+        '"cubic"\nworkload = { kind = "on_off", on = "1s", of = "1s" }',
+        "$.flows[0].workload",
+    ),
+    "a distribution in the wrong unit": (
+        '"cubic"',
+        '"cubic"\nworkload = { kind = "requests", size = { kind = "exponential", mean = "1s" } }',
+        "$.flows[0].workload",
+    ),
     "a list of flows that is a table": ("[[flows]]", "[flows]", "$.flows"),
     "a duration as a date": ('"2s"', "2024-01-01", "$.run.duration"),
     "a range without an end": ('"2s"', '{ from = "1s" }', "$.run.duration"),

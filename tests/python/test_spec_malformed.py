@@ -349,6 +349,15 @@ def test_every_problem_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFix
     assert [line.split(": ")[3] for line in lines] == ["path.rate", "flows[0].cca", "run.duration"]
 
 
+def test_options_of_an_unknown_control_are_no_second_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = flow("options = { beta = 700, bta = 1 }").replace('"cubic"', '"cubik"')
+    assert run_cli("run", write(tmp_path, text)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert 'flows[0].cca: found "cubik", which is no congestion control; "cubic"' in line
+
+
 def refused(status: int, capsys: pytest.CaptureFixture[str], place: str, remedy: str) -> str:
     """Checks an error message; gives its first line."""
     captured = capsys.readouterr()

@@ -152,6 +152,33 @@ pub struct AckSample {
     pub departure: Time,
 }
 
+#[cfg(test)]
+impl AckSample {
+    /// An ACK of `acked` packets with `in_flight` before and after it, and nothing more to tell.
+    pub(crate) fn plain(acked: u32, mss: u32, in_flight: u32) -> Self {
+        Self {
+            now: Time::ZERO,
+            mss,
+            acked,
+            lost: 0,
+            in_flight,
+            prior_in_flight: in_flight,
+            delivered: 1_000,
+            delivered_at: Time::ZERO,
+            lost_total: 0,
+            rate: None,
+            rtt: None,
+            srtt: Duration::from_millis(40),
+            min_rtt: Duration::from_millis(40),
+            ack_delayed: false,
+            state: RecoveryState::Open,
+            may_grow: true,
+            cwnd_limited: true,
+            departure: Time::ZERO,
+        }
+    }
+}
+
 /// Why the window must shrink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {

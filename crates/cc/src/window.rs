@@ -81,6 +81,16 @@ impl LossWindow {
         (left > 0).then_some(left)
     }
 
+    /// Whether an ACK is congestion avoidance's: where the window limits the flow, slow start
+    /// takes the whole of an ACK as long as it lasts.
+    pub(crate) fn is_past_slow_start(&mut self, sample: &AckSample) -> bool {
+        if sample.cwnd_limited && self.in_slow_start() {
+            self.slow_start(sample.acked);
+            return false;
+        }
+        sample.cwnd_limited
+    }
+
     /// Begins an episode; `ssthresh` turns the window in force into the new
     /// threshold, and isn't asked for one that repeats a timeout.
     pub(crate) fn on_congestion(

@@ -22,7 +22,9 @@ mod _native {
         AckSample, CongestionEvent, Connection, ControlError, Patience, UndoEvent,
     };
     #[pymodule_export]
-    use super::registry::{ccas, impairments, profiles, queues, services};
+    use super::registry::{
+        ccas, distributions, impairments, profiles, queues, services, workloads,
+    };
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use narrows_base::registry::{
 };
 use narrows_cc::CONTROLS;
 use narrows_net::config;
-use narrows_spec::shown;
+use narrows_spec::{DISTRIBUTIONS, WORKLOADS, shown};
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,6 +43,18 @@ pub fn services(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 #[pyfunction]
 pub fn impairments(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::IMPAIRMENTS)
+}
+
+/// What the application of a flow can do: dicts as of [`queues`], without a room.
+#[pyfunction]
+pub fn workloads(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    elements(py, WORKLOADS)
+}
+
+/// How sizes and durations can be distributed: dicts as of [`queues`], without a room.
+#[pyfunction]
+pub fn distributions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    elements(py, DISTRIBUTIONS)
 }
 
 fn elements<'py>(py: Python<'py>, registry: &[&Info]) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -141,6 +153,9 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
         Unit::Frequency => ("frequency", &[]),
         Unit::Durations => ("durations", &[]),
         Unit::Sizes => ("sizes", &[]),
+        Unit::Distributed => ("distributed", &[]),
+        Unit::Quantiles => ("quantiles", &[]),
+        Unit::QuantileFile => ("file", &[]),
     }
 }
 

@@ -28,6 +28,7 @@ mod specification;
 mod study;
 pub mod text;
 pub mod units;
+mod workloads;
 
 pub use around::{ControlFault, Files, Module, Surroundings};
 pub use canonical::canonical_json;
@@ -40,3 +41,4 @@ pub use read::{Preset, is_own, presets};
 pub use schema::schema;
 pub use specification::{Source, Specification};
 pub use study::{Axis, Design, Point, Study};
+pub use workloads::{DISTRIBUTIONS, WORKLOADS};

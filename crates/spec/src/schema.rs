@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{self, Elements, Key, Kind, SPECIFICATION, SWEEP, Section};
 use crate::limits::MAX_NAME;
-use crate::read::{DISTRIBUTIONS, WORKLOADS, presets};
+use crate::read::presets;
 use crate::units::{DURATION_UNITS, RATE_UNITS, SIZE_UNITS};
+use crate::workloads::{DISTRIBUTIONS, WORKLOADS};
 
 /// The schema, as JSON.
 #[must_use]
@@ -162,7 +163,7 @@ fn control() -> Value {
 fn options(info: &Info) -> Value {
     json!({
         "if": { "properties": { "cca": { "const": info.name } }, "required": ["cca"] },
-        "then": { "properties": { "options": parameters(info.parameters, &[]) } },
+        "then": { "properties": { "options": parameters(info.parameters, &[], &json!(true)) } },
     })
 }
 
@@ -177,7 +178,7 @@ fn element(elements: Elements) -> Value {
             further.push(("direction", json!({ "enum": ["forward", "backward"] })));
             further.push(("at", json!({ "enum": ["behind", "before"] })));
         }
-        let mut made = parameters(info.parameters, &further);
+        let mut made = parameters(info.parameters, &further, &json!(true));
         made["description"] = info.summary.into();
         made
     };
@@ -189,14 +190,14 @@ fn element(elements: Elements) -> Value {
     json!({ "anyOf": all })
 }
 
-/// A table of parameters, with further keys.
-fn parameters(parameters: &[Parameter], further: &[(&str, Value)]) -> Value {
+/// A table of parameters, with further keys; `one` is a value of what is distributed.
+fn parameters(parameters: &[Parameter], further: &[(&str, Value)], one: &Value) -> Value {
     let mut properties: Map<_, _> =
         further.iter().map(|(key, made)| ((*key).to_owned(), made.clone())).collect();
     let mut required: Vec<&str> =
         further.iter().map(|(key, _)| *key).filter(|key| *key == "kind").collect();
     for parameter in parameters {
-        let mut made = axis(unit(parameter));
+        let mut made = axis(unit(parameter, one));
         made["description"] = parameter.what.into();
         properties.insert(parameter.name.into(), made);
         if parameter.fallback == Fallback::Required {
@@ -211,7 +212,7 @@ fn parameters(parameters: &[Parameter], further: &[(&str, Value)]) -> Value {
     })
 }
 
-fn unit(parameter: &Parameter) -> Value {
+fn unit(parameter: &Parameter, one: &Value) -> Value {
     let bounded = |kind: &str| match parameter.bounds {
         Bounds::Whole { least, most, .. } => {
             json!({ "type": kind, "minimum": least, "maximum": most })
@@ -233,8 +234,14 @@ fn unit(parameter: &Parameter) -> Value {
         Unit::Rates => timed(quantity(RATE_UNITS)),
         Unit::Delays | Unit::Spans => timed(quantity(DURATION_UNITS)),
         Unit::Opportunities | Unit::Frequency => json!({ "type": "string" }),
-        Unit::Durations => law(quantity(DURATION_UNITS)),
-        Unit::Sizes => law(quantity(&SIZE_UNITS[..BYTES])),
+        Unit::QuantileFile => json!({ "type": "string" }),
+        Unit::Durations => law(&quantity(DURATION_UNITS)),
+        Unit::Sizes => law(&quantity(&SIZE_UNITS[..BYTES])),
+        Unit::Distributed => one.clone(),
+        Unit::Quantiles => json!({
+            "type": "array",
+            "items": { "type": "array", "prefixItems": [one, { "type": "number" }] },
+        }),
     }
 }
 
@@ -244,26 +251,21 @@ fn timed(one: Value) -> Value {
 }
 
 /// A quantity, or a distribution of it.
-fn law(one: Value) -> Value {
-    let tables = DISTRIBUTIONS.iter().map(|(name, keys)| table(name, keys));
-    json!({ "anyOf": std::iter::once(one).chain(tables).collect::<Vec<_>>() })
+fn law(one: &Value) -> Value {
+    let tables = DISTRIBUTIONS.iter().map(|info| kind_of(info, one));
+    json!({ "anyOf": std::iter::once(one.clone()).chain(tables).collect::<Vec<_>>() })
 }
 
 fn workload() -> Value {
-    json!({ "anyOf": WORKLOADS.iter().map(|(name, keys)| table(name, keys)).collect::<Vec<_>>() })
+    let tables = WORKLOADS.iter().map(|info| kind_of(info, &json!(true)));
+    json!({ "anyOf": tables.collect::<Vec<_>>() })
 }
 
-/// A table with a kind and keys of which only the reader knows more.
-fn table(name: &str, keys: &[&str]) -> Value {
-    let keys = keys.iter().map(|key| ((*key).to_owned(), json!(true)));
-    let kind = ("kind".to_owned(), json!({ "const": name }));
-    let properties: Map<_, _> = std::iter::once(kind).chain(keys).collect();
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": ["kind"],
-        "additionalProperties": false,
-    })
+/// A table with a kind and its parameters; `one` is a value of what is distributed.
+fn kind_of(info: &Info, one: &Value) -> Value {
+    let mut made = parameters(info.parameters, &[("kind", json!({ "const": info.name }))], one);
+    made["description"] = info.summary.into();
+    made
 }
 
 #[cfg(test)]
@@ -277,6 +279,9 @@ mod tests {
             for name in section.names() {
                 assert!(text.contains(&format!("\"{name}\":")), "{name}");
             }
+        }
+        for info in WORKLOADS.iter().chain(DISTRIBUTIONS) {
+            assert!(text.contains(&format!("\"{}\"", info.name)), "{}", info.name);
         }
         for elements in [Elements::Queue, Elements::Service, Elements::Impairment] {
             for info in elements.registry() {

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ class Analysis:
     """A results directory made from captures, and what was found in them."""
 
     result: Result
-    findings: Mapping[str, Any]
+    findings: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints: the summary of a run, and all findings as `capture`."""
@@ -73,13 +73,13 @@ def analyze(
 
 @dataclass(frozen=True)
 class Understood:
-    """What captures show, as a run: its specification, its plan, its tables and its summary."""
+    """What others measured, as a run: its specification, its plan, its tables and its summary."""
 
     loaded: Loaded
     plan: Plan
     result: RunResult
     summary: Mapping[str, Any]
-    findings: Mapping[str, Any]
+    findings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def understood(

@@ -24,8 +24,9 @@ class Kind(StrEnum):
     QUEUES = "queues"
     SERVICES = "services"
     IMPAIRMENTS = "impairments"
-    PATHS = "paths"
     WORKLOADS = "workloads"
+    DISTRIBUTIONS = "distributions"
+    PATHS = "paths"
     PROFILES = "profiles"
     FIGURES = "figures"
 

@@ -6,7 +6,6 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,13 @@ import polars as pl
 
 from narrows._native import MAX_NAME
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
+from narrows.analyze.run import Understood
 from narrows.analyze.scenario import planned, specification
 from narrows.columns import empty
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, table
 from narrows.exchange.measured import Measured, MeasuredFlow, checked, distributions, joined
 from narrows.metrics import summarise
-from narrows.plan import Plan
 from narrows.report import write_report
 from narrows.spec import Loaded, parse
 from narrows.spec.registry import ccas
@@ -31,16 +30,6 @@ from narrows.version import __version__
 FORMATS = ("iperf3", "flent", "csv", "mahimahi")
 BACKEND = "import"
 MAX_FILE_BYTES = 1_000_000_000
-
-
-@dataclass(frozen=True)
-class Understood:
-    """What files hold, as a run: its specification, its plan, its tables and its summary."""
-
-    loaded: Loaded
-    plan: Plan
-    result: RunResult
-    summary: Mapping[str, Any]
 
 
 def import_files(

@@ -112,6 +112,22 @@ def impairments() -> dict[str, Mapping[str, Any]]:
 
 
 @cache
+def workloads() -> dict[str, Mapping[str, Any]]:
+    """What the application of a flow can do, by name."""
+    from narrows import _native
+
+    return {entry["name"]: entry for entry in _native.workloads()}
+
+
+@cache
+def distributions() -> dict[str, Mapping[str, Any]]:
+    """How sizes and durations can be distributed, by name."""
+    from narrows import _native
+
+    return {entry["name"]: entry for entry in _native.distributions()}
+
+
+@cache
 def profiles() -> tuple[str, ...]:
     """The kernels whose TCP the end hosts can have."""
     from narrows import _native

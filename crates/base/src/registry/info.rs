@@ -40,6 +40,8 @@ pub enum Role {
     Impairment,
     /// What the application of a flow does.
     Workload,
+    /// How sizes or durations are distributed.
+    Distribution,
 }
 
 /// What a control needs of explicit congestion notification.

@@ -54,6 +54,12 @@ pub enum Unit {
     Durations,
     /// A size in bytes, or a distribution of sizes.
     Sizes,
+    /// A size or a duration: a value of what is distributed.
+    Distributed,
+    /// Values of what is distributed, ascending, each with the share that doesn't exceed it.
+    Quantiles,
+    /// The path of a file of such pairs, one on each line.
+    QuantileFile,
 }
 
 /// The value of a parameter where none is given.

@@ -54,11 +54,7 @@ impl HighSpeed {
 impl Hooks for HighSpeed {
     /// `hstcp_cong_avoid`: it counts ACKs, not what they acknowledge.
     fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
-        if !sample.cwnd_limited {
-            return;
-        }
-        if window.in_slow_start() {
-            window.slow_start(sample.acked);
+        if !window.is_past_slow_start(sample) {
             return;
         }
         self.follow(window.cwnd);

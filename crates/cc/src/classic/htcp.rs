@@ -197,11 +197,7 @@ impl Hooks for Htcp {
 
     /// `htcp_cong_avoid`.
     fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
-        if !sample.cwnd_limited {
-            return;
-        }
-        if window.in_slow_start() {
-            window.slow_start(sample.acked);
+        if !window.is_past_slow_start(sample) {
             return;
         }
         let earned = (u64::from(window.credit) * u64::from(self.alpha)) >> 7;

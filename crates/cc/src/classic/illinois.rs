@@ -152,11 +152,7 @@ impl Hooks for Illinois {
         if moment.progress.has_passed(self.round_end) {
             self.update(window.cwnd, moment);
         }
-        if !sample.cwnd_limited {
-            return;
-        }
-        if window.in_slow_start() {
-            window.slow_start(sample.acked);
+        if !window.is_past_slow_start(sample) {
             return;
         }
         window.credit += std::mem::replace(&mut self.acked, 1);

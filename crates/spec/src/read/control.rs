@@ -42,10 +42,14 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// The options of the control called `cca`, by their keys in a scenario, and what is wrong
-/// with them. An own control says itself what it takes.
+/// with them. An own control says itself what it takes; a control that nobody knows has been
+/// told, and its options with it.
 pub(super) fn options(cca: &str, table: &Table, around: &dyn Surroundings) -> (Values, Vec<Wrong>) {
     let (mut options, mut wrong) = (Values::default(), Vec::new());
     let info = narrows_cc::info(cca);
+    if info.is_none() && !is_own(cca) && !around.knows(cca) {
+        return (options, wrong);
+    }
     for entry in &table.0 {
         let read = scalar::single(&entry.node, PLAIN).and_then(|()| match info {
             _ if is_own(cca) => Ok((entry.key.clone(), plain(&entry.node)?)),

@@ -1,22 +1,16 @@
 //! Reads distributions: a plain quantity (`"1mb"`, `"2s"`), or a table with the name of one.
 
+use narrows_base::registry::{Bounds, Info};
+
 use crate::around::Surroundings;
 use crate::document::{Node, Table};
 use crate::law::tables::{Distribution, Scale};
 use crate::law::{CERTAIN, Law};
 use crate::limits::{MAX_POINTS, MAX_VALUE};
 use crate::problem::Wrong;
-use crate::read::scalar;
-use crate::text::{one_of, quote};
-
-/// Names of distributions, each with its keys.
-pub(crate) const DISTRIBUTIONS: &[(&str, &[&str])] = &[
-    ("exponential", &["mean"]),
-    ("uniform", &["min", "max"]),
-    ("lognormal", &["median", "mean", "sigma"]),
-    ("pareto", &["min", "shape", "max"]),
-    ("empirical", &["file", "points"]),
-];
+use crate::read::{parameter, scalar};
+use crate::text::quote;
+use crate::workloads::DISTRIBUTIONS;
 
 /// What a distribution is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,29 +59,22 @@ pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> 
         let remedy = format!("\"{example}\", or a distribution such as {kind}");
         return Err(Wrong::value(node.described(), remedy));
     };
-    let name = table.get("kind").and_then(Node::as_text);
-    let Some((name, keys)) = DISTRIBUTIONS.iter().find(|known| Some(known.0) == name) else {
-        let found = name.map(|name| format!("{}, which is no distribution", quote(name)));
-        let known = DISTRIBUTIONS.iter().map(|known| known.0);
-        let remedy = one_of(name.unwrap_or_default(), known);
-        return Err(Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind"));
-    };
-    let parts = Parts { table, measure, around };
-    let law = match *name {
+    let info = parameter::kind(DISTRIBUTIONS, table, "distribution")?;
+    let parts = Parts { info, table, measure, around };
+    let law = match info.name {
         "exponential" => parts.exponential(),
         "uniform" => parts.uniform(),
         "lognormal" => parts.lognormal(),
         "pareto" => parts.pareto(),
         _ => parts.empirical(),
     }?;
-    match table.keys().find(|key| *key != "kind" && !keys.contains(key)) {
-        Some(key) => Err(Wrong::unknown_key(key, one_of(key, keys.iter().copied()))),
-        None => Ok(law),
-    }
+    parameter::known(info, table)?;
+    Ok(law)
 }
 
 /// The parameters of a distribution.
 struct Parts<'a> {
+    info: &'static Info,
     table: &'a Table,
     measure: Measure,
     around: &'a dyn Surroundings,
@@ -105,7 +92,7 @@ impl Parts<'_> {
     }
 
     fn lognormal(&self) -> Result<Law, Wrong> {
-        let sigma = self.number("sigma", 0.0, 10.0)?;
+        let sigma = self.number("sigma")?;
         let scale = match (self.table.has("median"), self.table.has("mean")) {
             (true, false) => Scale::Median(self.quantity("median")?),
             (false, true) => Scale::Mean(self.quantity("mean")?),
@@ -118,7 +105,7 @@ impl Parts<'_> {
     }
 
     fn pareto(&self) -> Result<Law, Wrong> {
-        let (min, shape) = (self.quantity("min")?, self.number("shape", LEAST_SHAPE, 100.0)?);
+        let (min, shape) = (self.quantity("min")?, self.number("shape")?);
         let max = self.table.has("max").then(|| self.quantity("max")).transpose()?;
         self.ascending(min, max.unwrap_or(min))?;
         made(Distribution::Pareto { min, shape, max })
@@ -156,8 +143,12 @@ impl Parts<'_> {
         }
     }
 
-    /// A plain number above `least`, and not above `most`.
-    fn number(&self, key: &str, least: f64, most: f64) -> Result<f64, Wrong> {
+    /// A plain number above the least of the registry, and not above the most.
+    fn number(&self, key: &str) -> Result<f64, Wrong> {
+        let Some(Bounds::Number { least, most }) = self.info.parameter(key).map(|p| p.bounds)
+        else {
+            unreachable!("{key} is a number")
+        };
         let node = self.table.get(key);
         let number = node.and_then(Node::as_float).filter(|n| *n > least && *n <= most);
         number.ok_or_else(|| {
@@ -232,8 +223,6 @@ impl Parts<'_> {
     }
 }
 
-/// With less than that, the digits of a float no longer tell the quantiles apart.
-const LEAST_SHAPE: f64 = 0.001;
 /// Bytes of a file of pairs.
 const LONGEST_FILE: usize = 1_000_000;
 const PAIR: &str = "a value and the share of draws that don't exceed it, from 0 to 1";

@@ -1,6 +1,6 @@
 //! Reads the parameters of an entry by what its registry says of them.
 
-use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Unit, Value, Values};
+use narrows_base::registry::{self, Bounds, Fallback, Info, Parameter, Unit, Value, Values};
 
 use crate::around::Surroundings;
 use crate::document::{self, Node, Table};
@@ -34,6 +34,31 @@ pub(super) fn read_all(
     match info.parameters.iter().find(missing) {
         Some(parameter) => Err(Wrong::missing(parameter.name, expectation(parameter))),
         None => Ok(values),
+    }
+}
+
+/// The entry of a registry that the `kind` of a table names; `what` is what its entries are.
+pub(super) fn kind(
+    registry: &[&'static Info],
+    table: &Table,
+    what: &str,
+) -> Result<&'static Info, Wrong> {
+    let name = table.get("kind").and_then(Node::as_text);
+    name.and_then(|name| registry::info(registry, name)).ok_or_else(|| {
+        let found = name.map(|name| format!("{}, which is no {what}", quote(name)));
+        let remedy = one_of(name.unwrap_or_default(), registry.iter().map(|info| info.name));
+        Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind")
+    })
+}
+
+/// What is wrong if a table has keys that are neither `kind` nor a parameter.
+pub(super) fn known(info: &Info, table: &Table) -> Result<(), Wrong> {
+    match table.keys().find(|key| *key != "kind" && info.parameter(key).is_none()) {
+        Some(key) => {
+            let names = info.parameters.iter().map(|parameter| parameter.name);
+            Err(Wrong::unknown_key(key, one_of(key, names)))
+        }
+        None => Ok(()),
     }
 }
 
@@ -74,7 +99,12 @@ pub(super) fn read(
         Unit::Rates => timed(node, parse_rate, &unfit, &within),
         Unit::Delays | Unit::Spans => timed(node, parse_duration, &unfit, &within),
         Unit::Opportunities => trace::read(text()?, around).map(Value::List),
-        Unit::Frequency | Unit::Durations | Unit::Sizes => {
+        Unit::Frequency
+        | Unit::Durations
+        | Unit::Sizes
+        | Unit::Distributed
+        | Unit::Quantiles
+        | Unit::QuantileFile => {
             unreachable!("{} belongs to a workload, which reads it itself", parameter.name)
         }
     }

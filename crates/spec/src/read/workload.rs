@@ -1,5 +1,6 @@
 //! Reads what the application of a flow does: `workload = { kind = "poisson", ... }`.
 
+use narrows_base::registry::{Fallback, Info};
 use num_traits::Signed;
 
 use crate::around::Surroundings;
@@ -10,21 +11,11 @@ use crate::law::tables::Distribution;
 use crate::limits::MAX_DURATION_NS;
 use crate::problem::Wrong;
 use crate::read::law::{self, Measure};
-use crate::read::scalar;
+use crate::read::{parameter, scalar};
 use crate::scenario::Workload;
-use crate::text::{one_of, quote};
+use crate::text::quote;
 use crate::units::{format_duration, parse_rate};
-
-/// Names of workloads, each with its keys.
-pub(crate) const WORKLOADS: &[(&str, &[&str])] = &[
-    ("poisson", &["rate", "size"]),
-    ("arrivals", &["gap", "size"]),
-    ("on_off", &["on", "off"]),
-    ("requests", &["size", "think"]),
-    ("video", &["bitrate", "chunk", "start", "buffer"]),
-];
-/// What a player buffers at most, in ns.
-const DEFAULT_BUFFER: u64 = 30_000_000_000;
+use crate::workloads::WORKLOADS;
 
 /// The workload in a table.
 pub(super) fn read(
@@ -35,18 +26,10 @@ pub(super) fn read(
     let Some(table) = node.table() else {
         return Err(Wrong::value(node.described(), expects));
     };
-    let name = table.get("kind").and_then(Node::as_text);
-    let Some((name, keys)) = WORKLOADS.iter().find(|known| Some(known.0) == name) else {
-        let found = name.map(|name| format!("{}, which is no workload", quote(name)));
-        let known = WORKLOADS.iter().map(|known| known.0);
-        let remedy = one_of(name.unwrap_or_default(), known);
-        return Err(Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind"));
-    };
-    if let Some(key) = table.keys().find(|key| *key != "kind" && !keys.contains(key)) {
-        return Err(Wrong::unknown_key(key, one_of(key, keys.iter().copied())));
-    }
-    let parts = Parts { table, around };
-    match *name {
+    let info = parameter::kind(WORKLOADS, table, "workload")?;
+    parameter::known(info, table)?;
+    let parts = Parts { info, table, around };
+    match info.name {
         "poisson" => parts.poisson(),
         "arrivals" => parts.arrivals(),
         "on_off" => parts.on_off(),
@@ -57,6 +40,7 @@ pub(super) fn read(
 
 /// The parameters of a workload.
 struct Parts<'a> {
+    info: &'static Info,
     table: &'a Table,
     around: &'a dyn Surroundings,
 }
@@ -82,18 +66,19 @@ impl Parts<'_> {
 
     fn requests(&self) -> Result<Workload, Wrong> {
         let given = self.table.has("think");
-        let think_ns = if given { self.times("think")? } else { Law::Constant(0) };
+        let default = self.default("think").unwrap_or_default();
+        let think_ns = if given { self.times("think")? } else { Law::Constant(default) };
         Ok(Workload::Requests { think_ns, size_bytes: self.sizes()? })
     }
 
     fn video(&self) -> Result<Workload, Wrong> {
         let bitrate_bps = self.quantity("bitrate", parse_rate, "\"5mbit\"")?;
         let chunk_ns = self.quantity("chunk", scalar::duration, "\"4s\"")?;
-        let or = |key: &str, default: u64| match self.table.has(key) {
+        let or = |key: &str| match self.table.has(key) {
             true => self.quantity(key, scalar::duration, "\"4s\""),
-            false => Ok(default),
+            false => Ok(self.default(key).unwrap_or(chunk_ns)),
         };
-        let (start_ns, buffer_ns) = (or("start", chunk_ns)?, or("buffer", DEFAULT_BUFFER)?);
+        let (start_ns, buffer_ns) = (or("start")?, or("buffer")?);
         if start_ns + chunk_ns > buffer_ns {
             let found = quote(&format_duration(buffer_ns));
             let least = format_duration(start_ns + chunk_ns);
@@ -101,6 +86,14 @@ impl Parts<'_> {
             return Err(Wrong::value(found, remedy).at("buffer"));
         }
         Ok(Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns })
+    }
+
+    /// The value in ns where none is given, if the registry has one.
+    fn default(&self, key: &str) -> Option<u64> {
+        match self.info.parameter(key)?.fallback {
+            Fallback::Whole(ns) => Some(ns),
+            _ => None,
+        }
     }
 
     fn needed(&self, key: &str, example: &str) -> Result<&Node, Wrong> {

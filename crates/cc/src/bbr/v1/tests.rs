@@ -50,26 +50,7 @@ fn cap(bbr: &mut Bbr) -> u32 {
 }
 
 fn ack(acked: u32) -> AckSample {
-    AckSample {
-        now: Time::ZERO,
-        mss: MSS,
-        acked,
-        lost: 0,
-        in_flight: 20,
-        prior_in_flight: 20,
-        delivered: 1_000,
-        delivered_at: Time::ZERO,
-        lost_total: 0,
-        rate: None,
-        rtt: None,
-        srtt: Duration::from_millis(40),
-        min_rtt: Duration::from_millis(40),
-        ack_delayed: false,
-        state: RecoveryState::Open,
-        may_grow: true,
-        cwnd_limited: true,
-        departure: Time::ZERO,
-    }
+    AckSample::plain(acked, MSS, 20)
 }
 
 #[test]

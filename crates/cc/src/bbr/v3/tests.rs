@@ -3,7 +3,7 @@
 use super::*;
 use crate::bbr::units::bandwidth;
 use crate::profile::LINUX_6_12;
-use crate::samples::{AtSend, RecoveryState};
+use crate::samples::AtSend;
 
 fn fresh(entry: &Entry, version: Version) -> Bbr3 {
     let config = CcConfig {
@@ -40,26 +40,7 @@ fn signals(tx_in_flight: u32, lost: u32) -> Signals {
 }
 
 fn ack(acked: u32) -> AckSample {
-    AckSample {
-        now: Time::ZERO,
-        mss: 1448,
-        acked,
-        lost: 0,
-        in_flight: 100,
-        prior_in_flight: 100,
-        delivered: 1_000,
-        delivered_at: Time::ZERO,
-        lost_total: 0,
-        rate: None,
-        rtt: None,
-        srtt: Duration::from_millis(40),
-        min_rtt: Duration::from_millis(40),
-        ack_delayed: false,
-        state: RecoveryState::Open,
-        may_grow: true,
-        cwnd_limited: true,
-        departure: Time::ZERO,
-    }
+    AckSample::plain(acked, 1448, 100)
 }
 
 #[test]

@@ -1,0 +1,198 @@
+//! What the application of a flow can do, and how sizes and times can be distributed: the
+//! registries of both.
+
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+
+/// Every workload, by name.
+pub static WORKLOADS: &[&Info] = &[&POISSON, &ARRIVALS, &ON_OFF, &REQUESTS, &VIDEO];
+
+/// Every distribution, by name.
+pub static DISTRIBUTIONS: &[&Info] = &[&EXPONENTIAL, &UNIFORM, &LOGNORMAL, &PARETO, &EMPIRICAL];
+
+static POISSON: Info = Info {
+    name: "poisson",
+    title: "Poisson arrivals",
+    family: "arrivals",
+    summary: "new connections at random instants, whether those before are done or not",
+    source: "exponential gaps, as of a Poisson process",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::new(
+            "rate",
+            Unit::Frequency,
+            Fallback::Required,
+            "mean number of connections in a time: \"5/s\", \"300/min\" or \"20/h\"",
+        ),
+        SIZE,
+    ],
+};
+
+static ARRIVALS: Info = Info {
+    name: "arrivals",
+    title: "Arrivals",
+    family: "arrivals",
+    summary: "new connections, with any distribution of the gaps",
+    source: "a renewal process",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::new(
+            "gap",
+            Unit::Durations,
+            Fallback::Required,
+            "from the beginning of one connection to the next",
+        ),
+        SIZE,
+    ],
+};
+
+static ON_OFF: Info = Info {
+    name: "on_off",
+    title: "On and off",
+    family: "session",
+    summary: "one connection that sends all it can for a while, then nothing for a while",
+    source: "an on-off source",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::new("on", Unit::Durations, Fallback::Required, "how long it sends"),
+        Parameter::new("off", Unit::Durations, Fallback::Required, "how long it is silent"),
+    ],
+};
+
+static REQUESTS: Info = Info {
+    name: "requests",
+    title: "Requests",
+    family: "session",
+    summary: "one connection that answers one request after another",
+    source: "a closed loop of requests, answers and thinking",
+    role: Role::Workload,
+    parameters: &[
+        SIZE,
+        Parameter::new(
+            "think",
+            Unit::Durations,
+            Fallback::Whole(0),
+            "from the end of an answer to the next request",
+        ),
+    ],
+};
+
+static VIDEO: Info = Info {
+    name: "video",
+    title: "Video",
+    family: "session",
+    summary: "one connection that sends the chunks a player asks for while its buffer has room",
+    source: "a player of constant bitrate that fetches one chunk at a time",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::rate("bitrate", Fallback::Required, "bits for a second of the video"),
+        Parameter::duration("chunk", Fallback::Required, "the length of a chunk").positive(),
+        Parameter::duration(
+            "start",
+            Fallback::Off,
+            "how much is buffered before it plays, at first and after it ran dry; by default a \
+             chunk",
+        )
+        .positive(),
+        Parameter::duration("buffer", Fallback::secs(30), "how much the player buffers at most")
+            .positive(),
+    ],
+};
+
+const SIZE: Parameter =
+    Parameter::new("size", Unit::Sizes, Fallback::Required, "payload of each transfer");
+
+const fn distribution(
+    name: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    parameters: &'static [Parameter],
+) -> Info {
+    Info {
+        name,
+        title,
+        family: "distribution",
+        summary,
+        source: "drawn from a table of its inverse",
+        role: Role::Distribution,
+        parameters,
+    }
+}
+
+const fn value(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
+    Parameter::new(name, Unit::Distributed, fallback, what)
+}
+
+static EXPONENTIAL: Info = distribution(
+    "exponential",
+    "Exponential",
+    "the gaps of a Poisson process",
+    &[value("mean", Fallback::Required, "the mean")],
+);
+
+static UNIFORM: Info = distribution(
+    "uniform",
+    "Uniform",
+    "every value between two is as likely as any other",
+    &[
+        value("min", Fallback::Required, "the least value"),
+        value("max", Fallback::Required, "the greatest value"),
+    ],
+);
+
+static LOGNORMAL: Info = distribution(
+    "lognormal",
+    "Log-normal",
+    "the logarithm is normally distributed; it takes either the median or the mean",
+    &[
+        value("median", Fallback::Off, "the median"),
+        value("mean", Fallback::Off, "the mean"),
+        Parameter::new(
+            "sigma",
+            Unit::Number,
+            Fallback::Required,
+            "the standard deviation of the logarithm, above 0",
+        )
+        .between(0.0, 10.0),
+    ],
+);
+
+/// With less than that, the digits of a float no longer tell the quantiles apart.
+const LEAST_SHAPE: f64 = 0.001;
+
+static PARETO: Info = distribution(
+    "pareto",
+    "Pareto",
+    "a heavy tail; with `max` the bounded distribution",
+    &[
+        value("min", Fallback::Required, "the least value"),
+        Parameter::new(
+            "shape",
+            Unit::Number,
+            Fallback::Required,
+            "the exponent of the tail, above 0.001",
+        )
+        .between(LEAST_SHAPE, 100.0),
+        value("max", Fallback::Off, "the greatest value"),
+    ],
+);
+
+static EMPIRICAL: Info = distribution(
+    "empirical",
+    "Empirical",
+    "values with the shares that don't exceed them, straight lines between; it takes either a \
+     file or the pairs themselves",
+    &[
+        Parameter::new(
+            "file",
+            Unit::QuantileFile,
+            Fallback::Off,
+            "a file with a value and its share on each line",
+        ),
+        Parameter::new(
+            "points",
+            Unit::Quantiles,
+            Fallback::Off,
+            "the pairs: `[[\"1kb\", 0.5], [\"1mb\", 1]]`",
+        ),
+    ],
+);
