@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
-use narrows_spec::scenario::{Ecn, Flow, Scenario, Workload};
+use narrows_spec::scenario::{EcnMode, Flow, Scenario, Workload};
 use serde::Deserialize;
 
 /// What to capture, and where to.
@@ -48,7 +48,7 @@ fn flow_info(flow: &Flow) -> FlowInfo {
         name: flow.name.clone(),
         several: flow.repeat_gap_ns.is_some()
             || matches!(flow.workload, Some(Workload::Arrivals { .. })),
-        accurate_ecn: flow.ecn == Ecn::L4s,
+        accurate_ecn: flow.ecn == EcnMode::L4s,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use narrows_base::{Duration, Ecn, Packet, Time};
 use narrows_net::config::Acks;
-use narrows_net::path::{self, Direction, PathElement, Surroundings};
+use narrows_net::path::{self, Conditions, Direction, PathElement};
 use narrows_net::{Departure, Element as _, QueueState};
 
 use crate::config::Crossing;
@@ -63,7 +63,7 @@ impl Path {
         let rtts = crossing.rtts_ns.iter().map(|&rtt| Duration::from_nanos(rtt));
         let round_trips: Vec<_> = rtts.collect();
         let shortest = *round_trips.iter().min().expect("a path carries at least one flow") / 2;
-        let around = Surroundings {
+        let around = Conditions {
             seed: crossing.seed,
             end: Time::from_nanos(crossing.end_ns),
             round_trips: &round_trips,

@@ -3,7 +3,7 @@
 use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
 use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
-use narrows_net::path::{Direction, Impairment, PathConfig, Place};
+use narrows_net::path::{Direction, Impairment, PathConfig, Spot};
 use narrows_router::{Crossing, Path, PathEvent, Side};
 
 const MS: u64 = 1_000_000;
@@ -107,7 +107,7 @@ fn a_queue_that_cannot_be_is_named() {
     );
 }
 
-fn impairment(direction: Direction, at: Place, kind: &str, values: &[(&str, Value)]) -> Impairment {
+fn impairment(direction: Direction, at: Spot, kind: &str, values: &[(&str, Value)]) -> Impairment {
     let info = config::info(config::IMPAIRMENTS, kind).expect("a known impairment");
     let element = values
         .iter()
@@ -121,9 +121,9 @@ fn impairments_stand_on_both_ways() {
     let later = [("delay_ns", Value::Whole(5 * MS))];
     let mut path = path(PathConfig {
         impairments: vec![
-            impairment(Direction::Forward, Place::Behind, "duplicate", &always),
-            impairment(Direction::Forward, Place::Before, "netem", &later),
-            impairment(Direction::Backward, Place::Behind, "netem", &later),
+            impairment(Direction::Forward, Spot::Behind, "duplicate", &always),
+            impairment(Direction::Forward, Spot::Before, "netem", &later),
+            impairment(Direction::Backward, Spot::Behind, "netem", &later),
         ],
         ..config()
     });

@@ -104,7 +104,7 @@ fn only(rows: &[Row], wanted: PathEvent) -> Vec<Row> {
 /// The same arrivals through a link of its own, polled only once at the end.
 fn replay(crossing: &Crossing, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
     let random = Stream::new(crossing.seed, "path/queue");
-    let queue: Queue<()> = config::queue(&crossing.path.queue, crossing.path.buffer.into(), random);
+    let queue: Queue<()> = config::queue(&crossing.path.queue, crossing.path.buffer, random);
     let rate = RateProcess::constant(Rate::from_bps(RATE));
     let mut link: Link<()> = Link::new(queue, rate);
     for &(at, _, flow, size) in arrivals {

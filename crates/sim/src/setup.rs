@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
-use narrows_spec::scenario::{Ecn, Flow, Level, Scenario, SocketBuffers, Workload};
+use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
 use narrows_tcp::{
-    BufferLimits, EcnMode, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
+    BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
 };
 
 use crate::controls::Controls;
@@ -71,7 +71,7 @@ pub(crate) fn hosts(
             limits,
             size: flow.size_bytes,
             closes: true,
-            ecn: ecn_mode(flow.ecn),
+            ecn: flow.ecn,
             gso: scenario.host.gso,
             instance: 0,
             note_lost,
@@ -87,7 +87,7 @@ pub(crate) fn hosts(
                 profile,
                 limits,
                 gro: Duration::from_nanos(scenario.host.gro_ns),
-                ecn: ecn_mode(flow.ecn),
+                ecn: flow.ecn,
                 window_clamp: flow.receive_window_bytes,
                 instance: 0,
             },
@@ -96,15 +96,6 @@ pub(crate) fn hosts(
         (sender, receiver)
     };
     flows.map(host).collect()
-}
-
-fn ecn_mode(ecn: Ecn) -> EcnMode {
-    match ecn {
-        Ecn::Off => EcnMode::Off,
-        Ecn::Classic => EcnMode::Classic,
-        Ecn::Dctcp => EcnMode::Dctcp,
-        Ecn::L4s => EcnMode::L4s,
-    }
 }
 
 /// Makes the flow's congestion controls, one for each connection of its chain.

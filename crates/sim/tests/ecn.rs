@@ -7,7 +7,7 @@ mod common;
 use common::{Log, SECOND, bdp, run, scenario};
 use narrows_base::Rate;
 use narrows_net::config::{Choice, QUEUES, Value, info};
-use narrows_spec::scenario::{Ecn, Limit, Scenario};
+use narrows_spec::scenario::{EcnMode, Limit, Scenario};
 
 const MBPS: u64 = 100;
 const RTT_MS: u64 = 10;
@@ -21,7 +21,7 @@ fn queue(kind: &str, values: &[(&str, Value)]) -> Choice {
     values.iter().fold(plain, |choice, (key, value)| choice.set(key, value.clone()))
 }
 
-fn flows(ccas: &[&str], ecn: Ecn, queue: Choice) -> Scenario {
+fn flows(ccas: &[&str], ecn: EcnMode, queue: Choice) -> Scenario {
     let mut case = scenario(MBPS, RTT_MS, bdp(MBPS, RTT_MS, 100), ccas);
     case.path.buffer = Limit::Packets(1_000);
     case.path.queue = queue;
@@ -47,7 +47,7 @@ fn outcome(log: &Log, flows: u32) -> (f64, f64, u64, u64) {
 #[test]
 fn dctcp_holds_its_queue_at_the_step() {
     for ccas in [&["dctcp"][..], &["dctcp"; 4]] {
-        let log = run(&flows(ccas, Ecn::Dctcp, step()));
+        let log = run(&flows(ccas, EcnMode::Dctcp, step()));
         let flows = u32::try_from(ccas.len()).unwrap();
         let (goodput, delay, dropped, marked) = outcome(&log, flows);
         assert!(goodput > 94.0, "{goodput} Mbit/s");
@@ -61,7 +61,7 @@ fn dctcp_holds_its_queue_at_the_step() {
 fn dualpi2_starves_dctcp_where_a_packet_takes_longer_than_the_step() {
     // 1.2 ms of 1 ms: whatever waits behind another packet is marked, unless two must wait.
     let goodput = |values: &[(&str, Value)]| {
-        let mut case = flows(&["dctcp"], Ecn::L4s, queue("dualpi2", values));
+        let mut case = flows(&["dctcp"], EcnMode::L4s, queue("dualpi2", values));
         case.path.rate_bps = 10_000_000;
         case.path.rtt_ns = 20 * common::MILLI;
         run(&case).goodput(0, 2.0, 12.0)
@@ -76,7 +76,7 @@ fn prague_holds_its_queue_at_the_marks() {
     // The L queue of DualPI2 marks what waited for 1 ms.
     for (queue, delays) in [(step(), 0.5..2.2), (queue("dualpi2", &[]), 0.2..1.0)] {
         for ccas in [&["prague"][..], &["prague"; 4]] {
-            let log = run(&flows(ccas, Ecn::L4s, queue.clone()));
+            let log = run(&flows(ccas, EcnMode::L4s, queue.clone()));
             let flows = u32::try_from(ccas.len()).unwrap();
             let (goodput, delay, dropped, marked) = outcome(&log, flows);
             assert!(goodput > 88.0, "{goodput} Mbit/s");
@@ -91,8 +91,8 @@ fn prague_holds_its_queue_at_the_marks() {
 
 #[test]
 fn prague_and_cubic_share_behind_dualpi2() {
-    let mut case = flows(&["prague", "cubic"], Ecn::L4s, queue("dualpi2", &[]));
-    case.flows[1].ecn = Ecn::Off;
+    let mut case = flows(&["prague", "cubic"], EcnMode::L4s, queue("dualpi2", &[]));
+    case.flows[1].ecn = EcnMode::Off;
     let log = run(&case);
     let share = log.goodput(0, 2.0, 12.0) / log.goodput(1, 2.0, 12.0);
     assert!((0.6..1.7).contains(&share), "{share}");
@@ -102,9 +102,9 @@ fn prague_and_cubic_share_behind_dualpi2() {
 fn classic_flows_are_marked_and_lose_nothing() {
     for kind in ["codel", "pie", "fq_codel"] {
         let mut case =
-            flows(&["cubic"; 2], Ecn::Classic, queue(kind, &[("ecn", Value::Flag(true))]));
+            flows(&["cubic"; 2], EcnMode::Classic, queue(kind, &[("ecn", Value::Flag(true))]));
         let (goodput, delay, dropped, marked) = outcome(&run(&case), 2);
-        case.flows.iter_mut().for_each(|flow| flow.ecn = Ecn::Off);
+        case.flows.iter_mut().for_each(|flow| flow.ecn = EcnMode::Off);
         let (without, longer, drops, _) = outcome(&run(&case), 2);
         assert_eq!(dropped, 0, "{kind}");
         assert!(marked > 10 && drops > 10, "{kind}: {marked} marks, {drops} drops");

@@ -10,7 +10,7 @@ use common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
 use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
 use narrows_base::{Bytes, Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
-use narrows_spec::scenario::{Direction, Impairment, Limit, LinkConfig, Place, Scenario};
+use narrows_spec::scenario::{Direction, Impairment, Limit, LinkConfig, Scenario, Spot};
 
 const MBPS: u64 = 10;
 const RTT_MS: u64 = 20;
@@ -36,7 +36,7 @@ fn impairment(kind: &str, direction: Direction, values: &[(&str, Value)]) -> Imp
     let entry = info(IMPAIRMENTS, kind).expect("a known impairment");
     let element = Choice::with_defaults(entry, Rate::from_bps(1));
     let element = values.iter().fold(element, |e, (key, value)| e.set(key, value.clone()));
-    Impairment { direction, at: Place::Behind, element }
+    Impairment { direction, at: Spot::Behind, element }
 }
 
 /// Mean backlog of a link in packets.
@@ -299,7 +299,7 @@ fn complete_service(kind: &str, rate: Rate) -> Choice {
 fn random_impairment(random: &mut Stream) -> Impairment {
     let kind = IMPAIRMENTS[random.below(IMPAIRMENTS.len() as u64) as usize].name;
     let direction = [Direction::Forward, Direction::Backward][random.below(2) as usize];
-    let at = [Place::Before, Place::Behind][random.below(2) as usize];
+    let at = [Spot::Before, Spot::Behind][random.below(2) as usize];
     Impairment { at, ..complete_impairment(kind, direction) }
 }
 

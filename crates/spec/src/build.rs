@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::place::{Place, Step};
 use crate::problem::{Problem, ProblemKind};
 use crate::read::Values;
-use crate::scenario::{Ecn, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
+use crate::scenario::{EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
 use crate::units::{Counted, Size, bdp_bytes};
 
 /// In the place of a room that is missing, so that the rest can be checked.
@@ -212,8 +212,8 @@ fn flows(entries: &[Values], host: &Values) -> Vec<(usize, String, Flow)> {
 fn flow(name: String, entry: &Values, host: &Values) -> Flow {
     let cca = entry.text("cca");
     let need = match narrows_cc::info(&cca).map(|info| info.role) {
-        Some(Role::Control { ecn: Some(EcnNeed::Dctcp), .. }) => Some(Ecn::Dctcp),
-        Some(Role::Control { ecn: Some(EcnNeed::L4s), .. }) => Some(Ecn::L4s),
+        Some(Role::Control { ecn: Some(EcnNeed::Dctcp), .. }) => Some(EcnMode::Dctcp),
+        Some(Role::Control { ecn: Some(EcnNeed::L4s), .. }) => Some(EcnMode::L4s),
         _ => None,
     };
     let given = entry.some_text("ecn").map(|word| of_word(&word));

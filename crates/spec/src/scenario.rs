@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
 pub use narrows_net::Limit;
-pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Place};
+pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
+pub use narrows_tcp::EcnMode;
 
 /// Everything that decides the outcome of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub struct Flow {
     /// Options of the control by their keys; those left out have their defaults.
     pub options: Values,
     /// Explicit congestion notification.
-    pub ecn: Ecn,
+    pub ecn: EcnMode,
     /// When it connects, in ns.
     pub start_ns: u64,
     /// When the application stops writing, in ns.
@@ -100,20 +101,6 @@ pub enum Workload {
         /// How much the player buffers at most, in ns.
         buffer_ns: u64,
     },
-}
-
-/// How the two ends of a flow use explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ecn {
-    /// Nothing can be marked (Linux `tcp_ecn = 2` at the client).
-    Off,
-    /// RFC 3168 (Linux `tcp_ecn = 1`).
-    Classic,
-    /// RFC 8257: all packets ECT(0), each mark echoed.
-    Dctcp,
-    /// RFC 9331: all packets ECT(1), marks counted as accurate ECN does.
-    L4s,
 }
 
 /// Settings of the end hosts' TCP.

@@ -1,9 +1,11 @@
 //! Explicit congestion notification: what both ends of a connection have agreed on.
 
 use narrows_base::Ecn;
+use serde::{Deserialize, Serialize};
 
 /// How marks are asked for and reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EcnMode {
     /// Nothing can be marked.
     #[default]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use narrows_base::{Duration, Stream, Time};
 
-use super::{Direction, FIRST_LINK, PathConfig, PathElement, Place};
+use super::{Direction, FIRST_LINK, PathConfig, PathElement, Spot};
 use crate::config::{self, Acks, LinkChoice};
 use crate::{Line, RandomLoss};
 
@@ -34,8 +34,8 @@ struct Row {
     lines: Vec<usize>,
 }
 
-/// What a path must know besides its configuration.
-pub struct Surroundings<'a, B> {
+/// Under what conditions a path is built, besides its configuration.
+pub struct Conditions<'a, B> {
     /// Seed of all random streams.
     pub seed: u64,
     /// What happens again and again goes on until here.
@@ -52,7 +52,7 @@ impl<B: Clone + Send + 'static> Path<B> {
     /// # Panics
     /// If it wasn't.
     #[must_use]
-    pub fn new(config: &PathConfig, around: &Surroundings<'_, B>) -> Self {
+    pub fn new(config: &PathConfig, around: &Conditions<'_, B>) -> Self {
         let mut path = Self {
             elements: Vec::new(),
             loss: RandomLoss::new(config.loss, Stream::new(around.seed, "path/loss")),
@@ -91,15 +91,15 @@ impl<B: Clone + Send + 'static> Path<B> {
         }
     }
 
-    fn add_impairments(&mut self, config: &PathConfig, around: &Surroundings<'_, B>) {
+    fn add_impairments(&mut self, config: &PathConfig, around: &Conditions<'_, B>) {
         for (index, impairment) in config.impairments.iter().enumerate() {
             let random = Stream::new(around.seed, &format!("path/impairment/{index}"));
             let element = config::impairment(&impairment.element, random, around.end, &around.acks);
             let id = self.add(PathElement::Impairment(element));
             let row = self.at_mut(impairment.direction);
             match impairment.at {
-                Place::Before => row.before.push(id),
-                Place::Behind => row.behind.push(id),
+                Spot::Before => row.before.push(id),
+                Spot::Behind => row.behind.push(id),
             }
         }
     }

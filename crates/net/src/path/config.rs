@@ -86,7 +86,7 @@ pub struct Impairment {
     /// Of which packets.
     pub direction: Direction,
     /// Where.
-    pub at: Place,
+    pub at: Spot,
     /// What, with all its parameters.
     #[serde(flatten)]
     pub element: Choice,
@@ -102,10 +102,10 @@ pub enum Direction {
     Backward,
 }
 
-/// A place on the way.
+/// Where an impairment stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum Spot {
     /// Before the links of the direction.
     Before,
     /// Behind them.

@@ -4,9 +4,9 @@
 //! stop the engine: what goes wrong is noted in [`Trouble`], the object isn't called
 //! any more, and the run ends at its next report of progress.
 
+mod patience;
 mod samples;
 mod trouble;
-mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use crate::spec::around::keywords;
+pub use patience::{Calls, Patience, Watch};
 pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
-pub use watch::{Calls, Patience, Watch};
 
 /// Largest window that a control may ask for, in packets.
 const MAX_CWND: f64 = 10_000_000.0;

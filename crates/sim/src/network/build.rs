@@ -3,7 +3,7 @@
 use narrows_base::{Duration, Packet, Stream, Time};
 use narrows_net::Jitter;
 use narrows_net::config::Acks;
-use narrows_net::path::{Direction, Path, Surroundings};
+use narrows_net::path::{Conditions, Direction, Path};
 use narrows_spec::scenario::{Flow, Scenario};
 use narrows_tcp::{Kind, Segment};
 
@@ -110,7 +110,7 @@ fn build_path(scenario: &Scenario) -> Path<Segment> {
     let own = |flow: &Flow| flow.rtt_ns.unwrap_or(scenario.path.rtt_ns);
     let round_trips: Vec<_> =
         scenario.flows.iter().map(|flow| Duration::from_nanos(own(flow))).collect();
-    let around = Surroundings {
+    let around = Conditions {
         seed: scenario.seed,
         end: Time::from_nanos(scenario.run.duration_ns),
         round_trips: &round_trips,

@@ -10,7 +10,7 @@ use narrows_base::{Bytes, Time};
 use narrows_net::config::Choice;
 use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
 use narrows_spec::scenario::{
-    Ecn, Flow, Host, Level, Limit, PathConfig, Run, Scenario, SocketBuffers,
+    EcnMode, Flow, Host, Level, Limit, PathConfig, Run, Scenario, SocketBuffers,
 };
 
 pub const SECOND: u64 = 1_000_000_000;
@@ -22,7 +22,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         name: format!("{cca}-{}", index + 1),
         cca: (*cca).into(),
         options: Values::default(),
-        ecn: Ecn::Off,
+        ecn: EcnMode::Off,
         start_ns: 0,
         stop_ns: None,
         size_bytes: None,

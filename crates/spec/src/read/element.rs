@@ -10,7 +10,7 @@ use crate::keys::Elements;
 use crate::limits::PACKET_BYTES;
 use crate::problem::Wrong;
 use crate::read::parameter;
-use crate::scenario::{Direction, Impairment, Limit, Place};
+use crate::scenario::{Direction, Impairment, Limit, Spot};
 use crate::text::{one_of, quote};
 use crate::units::{Counted, Size, parse_size};
 
@@ -87,7 +87,7 @@ pub(super) fn impairment(
     let element = of_table(&Table(rest.cloned().collect()), Elements::Impairment, around)?;
     Ok(Impairment {
         direction: if direction == 0 { Direction::Forward } else { Direction::Backward },
-        at: if at == 0 { Place::Behind } else { Place::Before },
+        at: if at == 0 { Spot::Behind } else { Spot::Before },
         element: element.on(0),
     })
 }
