@@ -151,10 +151,10 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
         Unit::Spans => ("spans", &[]),
         Unit::Opportunities => ("opportunities", &[]),
         Unit::Frequency => ("frequency", &[]),
-        Unit::Durations => ("durations", &[]),
-        Unit::Sizes => ("sizes", &[]),
-        Unit::Distributed => ("distributed", &[]),
-        Unit::Quantiles => ("quantiles", &[]),
+        Unit::Durations => ("duration or distribution", &[]),
+        Unit::Sizes => ("size or distribution", &[]),
+        Unit::Distributed => ("duration or size", &[]),
+        Unit::Quantiles => ("pairs", &[]),
         Unit::QuantileFile => ("file", &[]),
     }
 }

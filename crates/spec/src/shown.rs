@@ -14,7 +14,7 @@ pub fn default(parameter: &Parameter) -> String {
         (Fallback::Flag(flag), _) => flag.to_string(),
         (Fallback::Word(word), _) => word.into(),
         (Fallback::Number(number), _) => number.to_string(),
-        (Fallback::Whole(ns), Unit::Duration) => format_duration(ns),
+        (Fallback::Whole(ns), Unit::Duration | Unit::Durations) => format_duration(ns),
         (Fallback::Whole(bps), Unit::Rate) => format_rate(bps),
         (Fallback::Whole(bytes), Unit::Bytes) => format_bytes(bytes),
         (Fallback::Whole(number), _) => number.to_string(),

@@ -18,10 +18,24 @@ use super::pie::{Pie, PieParams};
 use super::red::{Red, RedParams};
 use super::tbf::Tbf;
 
+/// Disciplines that a link's queue holds behind a box.
+macro_rules! boxed {
+    ($($discipline:ident),*) => {
+        $(impl<B: Send + 'static> From<$discipline<B>> for Queue<B> {
+            fn from(queue: $discipline<B>) -> Self {
+                Self::Custom(Box::new(queue))
+            }
+        })*
+    };
+}
+
 macro_rules! disciplines {
-    ($($discipline:ty),* $(,)?) => {
+    ($drop_tail:ty, $($params:ty => $discipline:ident),* $(,)?) => {
+        boxed!($($discipline),*);
+
         /// Every queue discipline, by name.
-        pub static QUEUES: &[&Info] = &[$(<$discipline as Registered>::INFO),*];
+        pub static QUEUES: &[&Info] =
+            &[<$drop_tail as Registered>::INFO, $(<$params as Registered>::INFO),*];
 
         /// Whether a checked queue discipline can have this room, and its parameters go
         /// together.
@@ -30,8 +44,8 @@ macro_rules! disciplines {
         /// The fault; the key `limit` stands for the room.
         pub fn fits(info: &Info, choice: &Choice, limit: Limit) -> Result<(), Fault> {
             room_fits(info, limit)?;
-            $(if info.name == <$discipline as Registered>::INFO.name {
-                return <$discipline>::fits(&choice.parameters, limit);
+            $(if info.name == <$params as Registered>::INFO.name {
+                return <$params>::fits(&choice.parameters, limit);
             })*
             Ok(())
         }
@@ -42,8 +56,11 @@ macro_rules! disciplines {
         /// If it wasn't.
         #[must_use]
         pub fn queue<B: Send + 'static>(choice: &Choice, limit: Limit, random: Stream) -> Queue<B> {
-            $(if choice.kind == <$discipline as Registered>::INFO.name {
-                return <$discipline as Registered>::build(&choice.parameters, limit, random).into();
+            if choice.kind == <$drop_tail as Registered>::INFO.name {
+                return <$drop_tail>::build(&choice.parameters, limit, random).into();
+            }
+            $(if choice.kind == <$params as Registered>::INFO.name {
+                return <$params>::build(&choice.parameters, limit, random).into();
             })*
             panic!("a queue discipline {}: it wasn't checked", choice.kind)
         }
@@ -52,25 +69,15 @@ macro_rules! disciplines {
 
 disciplines! {
     DropTail<()>,
-    CoDelParams,
-    FqCoDelParams,
-    PieParams,
-    DocsisPieParams,
-    RedParams,
-    FqParams,
-    DualPi2Params,
+    CoDelParams => CoDel,
+    FqCoDelParams => FqCoDel,
+    PieParams => Pie,
+    DocsisPieParams => DocsisPie,
+    RedParams => Red,
+    FqParams => Fq,
+    DualPi2Params => DualPi2,
 }
-
-macro_rules! boxed {
-    ($($discipline:ident),*) => {
-        $(impl<B: Send + 'static> From<$discipline<B>> for Queue<B> {
-            fn from(queue: $discipline<B>) -> Self {
-                Self::Custom(Box::new(queue))
-            }
-        })*
-    };
-}
-boxed!(CoDel, DocsisPie, DualPi2, Fq, FqCoDel, Pie, Red, Tbf);
+boxed!(Tbf);
 
 fn room_fits(info: &Info, limit: Limit) -> Result<(), Fault> {
     let fault = |found: u64, unit, need: &str| {
