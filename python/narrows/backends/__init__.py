@@ -1,4 +1,4 @@
-"""What runs scenarios: one protocol, and whatever is behind it, the same tables."""
+"""What runs scenarios: every back end follows one protocol and writes the same tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All or nothing: directories that appear at once, and files that are never there by half."""
+"""All or nothing: directories that appear at once, and files that are never half written."""
 
 from __future__ import annotations
 

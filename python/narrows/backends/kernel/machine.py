@@ -1,4 +1,4 @@
-"""The router's process: can it run here, does it run, is it gone."""
+"""The router's process: whether it can run here, how it runs, and how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long transfers took, and what was the price of the queue."""
+"""How long transfers took, and what the queue cost them."""
 
 from __future__ import annotations
 
