@@ -73,3 +73,8 @@ def __getattr__(name: str) -> object:
         return import_module("narrows.metrics")
     found: object = getattr(import_module(_HOMES.get(name, "narrows.api")), name)
     return found
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)

@@ -78,6 +78,19 @@ def test_a_run_gives_frames_and_figures(tmp_path: Path) -> None:
     assert opened.flows.equals(result.flows)
 
 
+def test_what_notebooks_show(tmp_path: Path) -> None:
+    result = nw.run(small(), out=tmp_path / "out")
+    assert "'good', 1 run on sim" in repr(result)
+    assert result.page.is_file()
+    html = result._repr_html_()
+    assert "<th>goodput (Mbit/s)</th>" in html
+    frame = result.explore("cwnd")
+    assert frame._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    assert "Plotly" in frame.save(tmp_path / "cwnd.html").read_text()
+    assert {"Range", "run", "sweep"} <= set(dir(nw))
+    assert nw.Range(from_=1, to=3, step=1).written() == {"from": 1, "to": 3, "step": 1}
+
+
 def test_a_scenario_takes_overrides_and_may_be_a_mapping(tmp_path: Path) -> None:
     result = nw.run(small().written(), ["path.rate=4mbit"], out=tmp_path / "out")
     assert result.summary_table["rate_mbps"][0] == 4.0
@@ -93,6 +106,9 @@ def test_a_sweep_gives_frames(tmp_path: Path) -> None:
     assert len(result.unmet) == 1
     assert result.failures == {}
     assert "good: 2 of 4 runs" in result._repr_html_()
+    assert "2 stored runs" in repr(result)
+    assert [page.name for page in result.pages()] == ["good.html"]
+    assert result.explore("lines", x="path.rate")._repr_html_().startswith("<iframe")
     opened = nw.open_result(tmp_path / "out")
     assert isinstance(opened, nw.SweepResult)
     assert opened.summary_table.equals(result.summary_table)

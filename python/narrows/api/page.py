@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from narrows.figures.model import Figure
 
 MOST_ROWS = 12
 
@@ -20,10 +24,48 @@ def block(title: str, lines: Iterable[str], frame: pl.DataFrame | None = None) -
 
 def table(frame: pl.DataFrame) -> str:
     """The first rows of a table."""
-    rows = [_row(frame.columns, "th"), *(_row(row, "td") for row in frame.head(MOST_ROWS).rows())]
+    rows = [
+        _row([heading(name) for name in frame.columns], "th"),
+        *(_row(row, "td") for row in frame.head(MOST_ROWS).rows()),
+    ]
     rest = frame.height - MOST_ROWS
     more = f"<p>and {rest} more rows</p>" if rest > 0 else ""
     return "<table>" + "".join(rows) + f"</table>{more}"
+
+
+def heading(column: str) -> str:
+    """A column with its unit, such as "goodput (Mbit/s) of CUBIC"."""
+    from narrows.figures.looks import words
+    from narrows.metrics.catalogue import find
+
+    metric, group = find(column), column.rpartition(".")[0]
+    if metric is None:
+        return column
+    return f"{metric.label} of {words(group)}" if group else metric.label
+
+
+@dataclass(frozen=True)
+class Interactive:
+    """A figure that zooms, in a frame of its own: the page that `--format html` writes."""
+
+    figure: Figure
+
+    def _repr_html_(self) -> str:
+        from narrows.figures import interactive
+        from narrows.report.single import page
+
+        high = 140 + sum(plot.height for plot in interactive.plots(self.figure))
+        inner, title = escape(page(self.figure), quote=True), escape(self.figure.title, quote=True)
+        style = f"width:100%;height:{min(high, 1400)}px;border:0"
+        return f'<iframe srcdoc="{inner}" title="{title}" style="{style}"></iframe>'
+
+    def save(self, file: str | Path) -> Path:
+        """Writes the page, which needs nothing else; gives its path."""
+        from narrows.report.single import page
+
+        place = Path(file)
+        place.write_text(page(self.figure), encoding="utf-8")
+        return place
 
 
 def _row(values: Sequence[object], tag: str) -> str:

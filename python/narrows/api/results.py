@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from narrows.api.drawing import Drawing
+    from narrows.api.page import Interactive
+    from narrows.figures.model import Figure
     from narrows.sweeps.run import SweepOutcome
 
 _SHOWN = ("name", "class", "goodput_mbps", "share", "retransmits", "rtt_mean_ms", "fct_s")
@@ -57,18 +59,36 @@ class RunResult(Result, _Tables):
     """
 
     def __repr__(self) -> str:
-        return f"RunResult({str(self.path)!r})"
+        count = len(self.manifest["trials"])
+        runs = f"{count} run{'s' if count > 1 else ''} on {self.manifest['backend']}"
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page"
+        return f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>"
+
+    @property
+    def page(self) -> Path:
+        """Its page, to be opened in a browser."""
+        return self.path / "report.html"
 
     def _place(self) -> Place:
         return self.path
 
     def plot(self, name: str = "timeline", trial: int = 1) -> Drawing:
-        """A figure of one trial: one of a run that `narrows list figures` names.
+        """A figure of one trial, of matplotlib: one of a run that `narrows list figures` names.
 
         Raises InputError for another name or trial.
         """
-        from narrows import figures
         from narrows.api.drawing import drawing
+
+        return drawing(self._described(name, trial))
+
+    def explore(self, name: str = "timeline", trial: int = 1) -> Interactive:
+        """The same figure, which zooms in a notebook."""
+        from narrows.api.page import Interactive
+
+        return Interactive(self._described(name, trial))
+
+    def _described(self, name: str, trial: int) -> Figure:
+        from narrows import figures
 
         known = [entry.name for entry in figures.of("run")]
         if name not in known:
@@ -78,7 +98,7 @@ class RunResult(Result, _Tables):
         if not 1 <= trial <= len(self.trials):
             raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
         run = self.trials[trial - 1]
-        return drawing(figures.describe(name, run.scenario, run.tables, self.groups))
+        return figures.describe(name, run.scenario, run.tables, self.groups)
 
     def _repr_html_(self) -> str:
         from narrows.api.page import block
@@ -97,6 +117,17 @@ class SweepResult(_Tables):
 
     def _place(self) -> Place:
         return self.place
+
+    def __repr__(self) -> str:
+        count = len(open_store(self.place).keys())
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .pages(), .failures"
+        return f"<SweepResult of {count} stored runs in {self.place}; {offers}>"
+
+    def pages(self) -> list[Path]:
+        """The pages of its studies, written anew; none for a store in object storage."""
+        from narrows.sweeps.page import write_pages
+
+        return write_pages(self.place)
 
     def plot(
         self,
@@ -118,6 +149,25 @@ class SweepResult(_Tables):
         from narrows.sweeps.figure import described
 
         return drawing(
+            described(self.place, name, metric=metric, x=x, y=y, by=by, where=where, trial=trial)
+        )
+
+    def explore(
+        self,
+        name: str = "share",
+        *,
+        metric: str | None = None,
+        x: str | None = None,
+        y: str | None = None,
+        by: str | None = None,
+        where: Sequence[str] = (),
+        trial: int = 1,
+    ) -> Interactive:
+        """The same figure, which zooms in a notebook."""
+        from narrows.api.page import Interactive
+        from narrows.sweeps.figure import described
+
+        return Interactive(
             described(self.place, name, metric=metric, x=x, y=y, by=by, where=where, trial=trial)
         )
 

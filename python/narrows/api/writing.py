@@ -13,8 +13,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Range:
-    """Values from `start` to `end`, in `count` values or in steps, for an axis of a sweep.
+    """Values between two ends, in `count` values or in steps, for an axis of a sweep.
 
+    The fields are called as in a specification (`from_`, since `from` is a word of Python).
     Without a count or a step it is drawn from, as a random or Latin-hypercube
     design does.
 
@@ -22,15 +23,15 @@ class Range:
         {'from': '1mbit', 'to': '1gbit', 'count': 4, 'scale': 'log'}
     """
 
-    start: str | float
-    end: str | float
+    from_: str | float
+    to: str | float
     count: int | None = None
     step: str | float | None = None
     scale: Literal["linear", "log"] | None = None
 
     def written(self) -> dict[str, Any]:
         """As a specification writes it."""
-        parts = {"from": self.start, "to": self.end, "count": self.count, "step": self.step}
+        parts = {"from": self.from_, "to": self.to, "count": self.count, "step": self.step}
         return {k: v for k, v in {**parts, "scale": self.scale}.items() if v is not None}
 
 

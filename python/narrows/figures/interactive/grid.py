@@ -86,6 +86,7 @@ def _axis(
     elif low == 0 and scale == "linear":
         found["rangemode"] = "tozero"
     if ticks:
+        found["zeroline"] = False
         found["tickvals"] = [at for at, _ in ticks]
         found["ticktext"] = [words(text) for _, text in ticks]
     return found

@@ -70,7 +70,7 @@
       height: 380,
       margin: { l: 62, r: 14, t: 30, b: 56 },
       xaxis: {
-        title: { text: escaped(axis.label) }, type: axis.numeric ? axis.scale : "linear", gridcolor: style("grid"),
+        title: { text: escaped(axis.label) }, type: axis.numeric ? axis.scale : "linear", gridcolor: style("grid"), zeroline: false,
         ...(axis.numeric && ticks.length > 12 ? {} : { tickvals: ticks, ticktext: axis.words.map(escaped) }),
         ...(axis.numeric ? {} : { range: [-0.5, ticks.length - 0.5] }),
       },
