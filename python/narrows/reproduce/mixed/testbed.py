@@ -89,18 +89,19 @@ def outcome(trial: StoredTrial) -> pl.DataFrame:
     """One row: what the large flow had, and how the link was used while it lasted.
 
     `goodput_mbps` (of its life), `fct_s`, `utilization`, `medium_s` (mean completion time
-    of the others).
+    of the others; where none was done before the large flow was, its time is the least it takes).
     """
     done = run_frames.completions(trial)
     large, small = (done.filter(pl.col("name") == name) for name in ("large", "small"))
     fct = large["fct_s"].first()
     size = large["size_bytes"].first()
     goodput = None if fct is None or size is None else float(str(size)) * 8e-6 / float(str(fct))
+    medium = fct if small["fct_s"].is_empty() else small["fct_s"].mean()
     return run_frames.summary(trial).select(
         pl.lit(goodput, dtype=pl.Float64).alias("goodput_mbps"),
         pl.lit(fct, dtype=pl.Float64).alias("fct_s"),
         "utilization",
-        pl.lit(small["fct_s"].mean(), dtype=pl.Float64).alias("medium_s"),
+        pl.lit(medium, dtype=pl.Float64).alias("medium_s"),
     )
 
 
