@@ -10,9 +10,10 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.metrics.flows import flow_summaries
+from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import held, per_trial, ratios
 from narrows.reproduce.panaderia import testbed
 
 if TYPE_CHECKING:
@@ -41,27 +42,29 @@ def cases(scope: Scope) -> Iterator[Case]:
             duration="12s",
             warmup="4s",
             trials=testbed.TRIALS,
-            sample_interval="1s",
+            sample_interval="20ms",
         )
         yield Case({"window_bdp": window}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The flow's rate on the wire in percent of the link's, its mean RTT in ms, and its power."""
+    """What is in flight in BDP, the rate on the wire in percent, the mean RTT in ms, the power."""
     (flow,) = flow_summaries(trial.scenario, trial.tables, trial.info.end_s)
-    percent = (
-        100 * flow["goodput_mbps"] * 1500 / (1500 - HEADERS) / frames.rate_mbps(trial.scenario)
+    wire_mbps = flow["goodput_mbps"] * 1500 / (1500 - HEADERS)
+    percent, rtt = 100 * wire_mbps / frames.rate_mbps(trial.scenario), flow["rtt_ms"]["mean"]
+    row = run_frames.samples(trial, ["in_flight"]).select(
+        flight_bdp=pl.col("in_flight").mean() * 1500 / BDP_BYTES,
+        percent=pl.lit(percent),
+        rtt_ms=pl.lit(rtt),
+        power=pl.lit(percent / rtt),
     )
-    rtt = flow["rtt_ms"]["mean"]
-    return {
-        "point": pl.DataFrame({"percent": [percent], "rtt_ms": [rtt], "power": [percent / rtt]})
-    }
+    return {"point": row}
 
 
 def draw(data: Data) -> list[Picture]:
     """RTT, rate and power against what is in flight."""
     means = data["point"].group_by("window_bdp").mean().sort("window_bdp")
-    x = frames.column(means, "window_bdp")
+    x = frames.column(means, "flight_bdp")
     panels = tuple(
         Panel("In flight (BDP)", label, (Line(words, x, frames.column(means, value), tint,
               marker="o"),), guides=(Guide(1.0, "", upright=True),), y_range=(0, None))
@@ -96,8 +99,14 @@ def rate(data: Data) -> Check:
         CLAIM,
         "rate",
         "With less than a BDP in flight the link is underused.",
-        "The rate in parts of the link's over what is in flight in BDP.",
-        {f"{w:g} BDP": [v / 100 / w for v in _of(data, w, "percent")] for w in WINDOWS if w < 0.8},
+        "The rate in parts of the link's over what is in flight in BDP, by the window.",
+        {
+            f"{w:g} BDP": ratios(
+                [v / 100 for v in _of(data, w, "percent")], _of(data, w, "flight_bdp")
+            )
+            for w in WINDOWS
+            if w < 0.8
+        },
     )
 
 

@@ -92,7 +92,7 @@ def always(data: Data, count: int = 4) -> Check:
 def everywhere(data: Data) -> Check:
     """CUBIC's share in all cells that the text names."""
     share = 100 * pl.col("cubic").sum() / (pl.col("cubic") + pl.col("bbr")).sum()
-    rows = _wide(data).group_by("flows", "rate_mbps", "trial", maintain_order=True).agg(share)
+    rows = _wide(data).group_by("flows", "rate_mbps", "trial", maintain_order=True).agg(cubic=share)
     cells = rows.group_by("flows", "rate_mbps", maintain_order=True)
     return held(
         "panaderia/fig8",
