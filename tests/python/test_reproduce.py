@@ -22,7 +22,7 @@ from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make
 from narrows.reproduce.catalogue import lessons
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
-from narrows.reproduce.judging import crossing
+from narrows.reproduce.judging import crossing, noted
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import ledger_lines
@@ -48,6 +48,13 @@ def test_a_figure_decides_known_claims_and_its_conditions_can_run(exhibit):
         assert len({tuple(case.key.values()) for case in cases}) == len(cases)
         for case in cases:
             plan(load(Written.document(case.spec)).spec, "engine")
+
+
+def test_a_note_is_no_check_that_is_undecided():
+    finding = Finding("ietf98/aqm", [], notes=[noted("What it is.", "How.", "5 %")])
+    lines = list(make.told(finding))
+    assert lines[:3] == ["  reported: ietf98/aqm", "    note: What it is.", "      measured 5 %"]
+    assert "undecided" not in " ".join(lines)
 
 
 def test_every_figure_has_a_lesson():

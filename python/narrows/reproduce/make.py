@@ -155,7 +155,7 @@ def describe(done: Reproduction) -> Iterator[str]:
         grid = ", a smaller grid" if item.scope.quick else ""
         yield f"{item.exhibit.title} ({item.scope.profile}{grid})"
         for finding in item.findings:
-            yield from _finding(finding)
+            yield from told(finding)
         yield f"  figure: {item.plates.pictures[0]}"
         yield ""
     for refusal in done.refused:
@@ -166,10 +166,15 @@ def describe(done: Reproduction) -> Iterator[str]:
     yield f"page: {page}"
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def told(finding: Finding) -> Iterator[str]:
+    """The lines of one finding."""
     yield f"  {finding.verdict}: {finding.claim}"
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
-    for check in [*finding.checks, *reasons, *finding.notes]:
+    for check in [*finding.checks, *reasons]:
         yield f"    {check.verdict}: {check.statement}"
         yield f"      measured {check.measured}; expected {check.expected}"
         yield f"      {check.rule}"
+    for note in finding.notes:
+        yield f"    note: {note.statement}"
+        yield f"      measured {note.measured}"
+        yield f"      {note.rule}"
