@@ -80,10 +80,10 @@ def test_no_claim_is_decided_twice():
     assert sorted(decided) == sorted(set(decided))
 
 
-def test_there_are_75_claims_of_four_documents():
-    assert len(reproduce.claims()) == 75
+def test_there_are_76_claims_of_four_documents():
+    assert len(reproduce.claims()) == 76
     kinds = Counter(claim.kind for claim in reproduce.claims().values())
-    assert kinds == {"number": 14, "shape": 44, "proposal": 7, "reported": 3, "deployment": 7}
+    assert kinds == {"number": 15, "shape": 44, "proposal": 7, "reported": 3, "deployment": 7}
     decided = {claim for exhibit in figures() for claim in exhibit.claims}
     left = [claim for name, claim in reproduce.claims().items() if name not in decided]
     assert {claim.kind for claim in left} == {"deployment"}
@@ -261,7 +261,7 @@ def test_the_documents_kernel_decides_the_verdict_and_a_newer_finding_replaces_a
     assert next(x for x in lines if x.entries).verdict == "confirmed"
     ledger.write(tmp_path, [entry(False)])
     document = ledger.document(ledger.lines(ledger.read(tmp_path), own_profiles()))
-    assert document["counts"]["number"] == {"refuted": 1, "not run": 14 - 1}
+    assert document["counts"]["number"] == {"refuted": 1, "not run": 15 - 1}
     assert document["counts"]["reported"] == {"not run": 3}
 
 

@@ -80,6 +80,9 @@ EXHIBITS: tuple[Exhibit, ...] = (
              "Slide 'Looking for ways to contribute?'", also=LATER,
              choices="All of the experiment is chosen: 20 Mbit/s, 40 ms, room of 375 KB, Linux's "
              "default parameters, no ECN, two flows."),
+    _exhibit("state-walk", "BBR's walk through its states",
+             "Backup slides on BBR's states", choices="The path is that of the slides on start-up; "
+             "the buffer has 5 BDP."),
     _exhibit("probe-rtt-fairness", "PROBE_RTT is key for fairness",
              "Backup slide on PROBE_RTT",
              choices="Five flows join as in the slide on convergence; the option `probe_rtt = 0s` "

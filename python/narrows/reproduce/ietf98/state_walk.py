@@ -1,0 +1,173 @@
+"""Backup slides 26 to 30: BBR's walk through its states towards the optimal point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.reproduce import run_frames
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.ietf98 import testbed
+from narrows.reproduce.judging import held, per_trial
+
+if TYPE_CHECKING:
+    from narrows.report import Check
+    from narrows.store import StoredTrial
+
+CLAIM = "ietf98/state-walk"
+BDP_PACKETS = 10e6 * 0.04 / 8 / 1500
+END_S = 35
+TRIALS = 3
+STATES = {"startup": "loss", "drain": "queue", "probe_bw": "bbr", "probe_rtt": "cubic"}
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """One flow, with samples fine enough for a stay of 200 ms."""
+    path = {**testbed.SLOW, "buffer": "5bdp"}
+    spec = testbed.spec(
+        scope, path, [{"cca": "bbr"}], duration=f"{END_S}s", trials=TRIALS, sample_interval="5ms"
+    )
+    yield Case({"path": "slow"}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """What is in flight, the RTT and the state at every sample."""
+    rows = run_frames.samples(trial, ["in_flight", "srtt_ms", "rtt_ms", "cca_state"], whole=True)
+    rtt = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
+    return {"samples": rows.select("time_s", "in_flight", rtt, "cca_state")}
+
+
+def draw(data: Data) -> list[Picture]:
+    """The walk in the plane of the first slide, and over time."""
+    rows = data["samples"].filter(pl.col("trial") == 1).drop_nulls("rtt_ms")
+    plane, early, late = [], [], []
+    for state, colour in STATES.items():
+        mine = rows.filter(pl.col("cca_state") == state)
+        x, y = frames.column(mine, "in_flight") / BDP_PACKETS, frames.column(mine, "rtt_ms")
+        time = frames.column(mine, "time_s")
+        label = state.upper()
+        plane.append(Line(label, x, y, colour, kind="points"))
+        early.append(Line(label, time, x, colour, kind="points"))
+        late.append(Line(label, time, x, colour, kind="points"))
+    one = (Guide(1.0, "1 BDP"),)
+    panels = (
+        Panel("In flight (BDP)", "RTT (ms)", tuple(plane), guides=(Guide(1.0, "", upright=True),)),
+        Panel("Time (s)", "In flight (BDP)", tuple(early), x_range=(0, 2), guides=one),
+        Panel("Time (s)", "In flight (BDP)", tuple(late), x_range=(9, 23), guides=one),
+    )
+    figure = Figure(
+        "BBR's walk through its states",
+        f"1 BBR, 10 Mbit/s, 40 ms, 5 BDP, first trial; {data.scope.profile}",
+        panels,
+        "RTT against what is in flight, coloured by state, and what is in flight over time.",
+        height=2.4,
+    )
+    return [Picture("", "Every sample of 5 ms, by BBR's state", figure)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """What each state does to what is in flight."""
+    checks = [drained(data), cruises(data), floor(data), stay(data), every(data)]
+    return [Finding(CLAIM, checks)]
+
+
+def _flight(data: Data, state: str) -> np.ndarray:
+    rows = data["samples"].filter((pl.col("cca_state") == state) & (pl.col("time_s") < 30))
+    return frames.column(rows, "in_flight")
+
+
+def _value(data: Data, value: Callable[[Data], float]) -> list[float]:
+    """A value by trial; nothing where the back end doesn't see states."""
+    seen = data["samples"].filter(pl.col("cca_state").fill_null("") != "")
+    return [] if seen.is_empty() else per_trial(data, value)
+
+
+def _first(data: Data, state: str) -> float:
+    flight = _flight(data, state)
+    return float(flight[0]) if len(flight) else math.inf
+
+
+def drained(data: Data) -> Check:
+    """What is in flight at the end of DRAIN."""
+    return held(
+        CLAIM,
+        "drain",
+        "DRAIN drains the queue that STARTUP left.",
+        "What is in flight when DRAIN has ended: at the first sample of PROBE_BW.",
+        _value(data, lambda one: _first(one, "probe_bw") / BDP_PACKETS),
+    )
+
+
+def cruises(data: Data) -> Check:
+    """What is in flight in PROBE_BW."""
+
+    def middle(one: Data) -> float:
+        flight = _flight(one, "probe_bw")
+        return float(np.median(flight)) / BDP_PACKETS if len(flight) else math.inf
+
+    return held(
+        CLAIM,
+        "cruise",
+        "PROBE_BW stays near the optimal point.",
+        "Median of what is in flight in PROBE_BW.",
+        _value(data, middle),
+    )
+
+
+def floor(data: Data) -> Check:
+    """The least that is in flight in PROBE_RTT."""
+
+    def least(one: Data) -> float:
+        flight = _flight(one, "probe_rtt")
+        return float(flight.min()) if len(flight) else math.inf
+
+    return held(
+        CLAIM,
+        "floor",
+        "PROBE_RTT minimises what is in flight.",
+        "The least that is in flight in PROBE_RTT.",
+        _value(data, least),
+    )
+
+
+def _stays(data: Data) -> list[tuple[float, float]]:
+    found = frames.stays(data["samples"].sort("time_s"), "cca_state", "probe_rtt")
+    return [(start, end) for start, end, _ in found]
+
+
+def stay(data: Data) -> Check:
+    """How long a stay in PROBE_RTT is."""
+
+    def length(one: Data) -> float:
+        found = [end - start for start, end in _stays(one)]
+        return float(np.median(found)) if found else math.inf
+
+    return held(
+        CLAIM,
+        "stay",
+        "It does so for 0.2 s.",
+        "Median length of the stays in PROBE_RTT.",
+        _value(data, length),
+    )
+
+
+def every(data: Data) -> Check:
+    """How often."""
+
+    def gap(one: Data) -> float:
+        starts = [start for start, _ in _stays(one)]
+        return float(np.median(np.diff(starts))) if len(starts) > 1 else math.inf
+
+    return held(
+        CLAIM,
+        "every",
+        "Every 10 s.",
+        "Median time between the beginnings of two stays.",
+        _value(data, gap),
+    )
