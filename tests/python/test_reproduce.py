@@ -123,6 +123,14 @@ def test_a_verdict_follows_from_its_checks(passed, reason, verdict):
     assert Finding("panaderia/fig6", [check(p) for p in passed], why).verdict == verdict
 
 
+def test_a_reason_counts_only_for_what_it_explains():
+    other = Check("It is long.", "A rule.", "that it is", "0.1", False)
+    reason = check(True)
+    both = Finding("x", [check(False), other], reason, explains=["It holds."])
+    assert both.verdict == "refuted"
+    assert Finding("x", [check(False)], reason, explains=["It holds."]).verdict == "differs"
+
+
 def test_a_claim_that_leaves_its_answer_open_is_reported():
     assert Finding("ietf98/aqm", [], notes=[check(None)]).verdict == "reported"
 

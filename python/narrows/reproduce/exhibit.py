@@ -68,13 +68,15 @@ class Finding:
 
     `reason` is a check of its own: where the claim isn't met, and the reason is
     shown by the data, it says why this setup must differ. `notes` stand beside the
-    checks and decide nothing.
+    checks and decide nothing. `explains` are the statements of the checks that the reason is
+    about, if it isn't about all of them.
     """
 
     claim: str
     checks: Sequence[Check]
     reason: Check | None = None
     notes: Sequence[Check] = ()
+    explains: Sequence[str] = ()
 
     @property
     def verdict(self) -> str:
@@ -86,9 +88,11 @@ class Finding:
         if not self.checks:
             return "reported" if self.notes else "not run"
         passed = [check.passed for check in self.checks]
-        if False in passed:
+        failed = {check.statement for check in self.checks if check.passed is False}
+        if failed:
             shown = self.reason is not None and self.reason.passed
-            return "differs" if shown else "refuted"
+            covered = not self.explains or failed <= set(self.explains)
+            return "differs" if shown and covered else "refuted"
         if None not in passed:
             return "confirmed"
         return "partly" if True in passed else "undecided"

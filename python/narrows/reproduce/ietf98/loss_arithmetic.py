@@ -91,7 +91,7 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """The slide's two numbers; its first isn't what the response function gives."""
     checks = [at_one_percent(data), for_ten_gigabit(data)]
-    return [Finding(CLAIM, checks, follows_theory(data))]
+    return [Finding(CLAIM, checks, follows_theory(data), explains=[checks[0].statement])]
 
 
 def _goodputs(data: Data, loss: float) -> list[float]:

@@ -90,8 +90,9 @@ def judge(data: Data) -> list[Finding]:
     return [
         Finding(
             "panaderia/fig5-bbr-queue",
-            [standing(data), probing(data), everywhere(data)],
+            [standing(data), probing(data), all_cells := everywhere(data)],
             bursts(data),
+            explains=[all_cells.statement],
         ),
         Finding("panaderia/fig5-cubic-queue", [climbs(data)]),
         Finding("panaderia/fig5-rtt", [against_cubic(data), against_rtprop(data)]),

@@ -63,7 +63,8 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """CUBIC far below all the time, in every cell, and the loss of Figure 6."""
     checks = [always(data), everywhere(data), lossy(data)]
-    return [Finding("panaderia/fig8", checks, more(data))]
+    explained = [checks[0].statement, checks[2].statement]
+    return [Finding("panaderia/fig8", checks, more(data), explains=explained)]
 
 
 def _figure(rows: pl.DataFrame, count: int = 4) -> pl.DataFrame:
