@@ -75,10 +75,10 @@ fuzz: setup ## two hours of captures, specifications and results turned into non
 	NARROWS_FUZZ_SECONDS=3600 $(CARGO) test --locked -p narrows-capture --test reading nonsense
 	$(BIN)/python tools/throw_nonsense.py --seconds 3600 --seed $$RANDOM$$RANDOM
 
-instructions: setup ## instructions per packet, which don't depend on the machine's load
+instructions: setup ## instructions per packet, compared with those that are tracked
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
 	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
-	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario
+	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario $(PIN)
 
 wasm: setup ## build the simulator for WebAssembly, and check a digest there
 	tests/wasm/check.sh $(BIN)/python

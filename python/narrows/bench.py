@@ -29,16 +29,22 @@ class Scenario:
     buffer: str
     flows: tuple[tuple[str, int], ...]
     duration_s: int
+    path: str = ""
+    """Further lines of the table `path`."""
+    flow: str = ""
+    """Further lines of each flow."""
+    run: str = 'record = "summary"\n'
+    """Further lines of the table `run`."""
 
     def spec(self, divisor: int = 1) -> str:
         """The specification as TOML, with the duration divided."""
         duration_ms = self.duration_s * 1000 // divisor
         entries = "".join(
-            f'[[flows]]\ncca = "{cca}"\ncount = {count}\n' for cca, count in self.flows
+            f'[[flows]]\ncca = "{cca}"\ncount = {count}\n{self.flow}' for cca, count in self.flows
         )
         return (
             f'[path]\nrate = "{self.rate}"\nrtt = "{self.rtt}"\nbuffer = "{self.buffer}"\n'
-            f'{entries}[run]\nduration = "{duration_ms}ms"\nrecord = "summary"\n'
+            f'{self.path}{entries}[run]\nduration = "{duration_ms}ms"\n{self.run}'
         )
 
 
@@ -64,6 +70,51 @@ SCENARIOS = (
         20,
     ),
 )
+
+FAST, NEAR = "100mbit", "20ms"
+COUNTED = (
+    *SCENARIOS,
+    Scenario("bbr", "1 BBR", FAST, NEAR, "1bdp", (("bbr", 1),), 30),
+    Scenario("bbr3", "4 BBR3", FAST, NEAR, "1bdp", (("bbr3", 4),), 30),
+    Scenario("1000", "1,000 flows", "1gbit", NEAR, "1bdp", (("bbr", 500), ("cubic", 500)), 10),
+    Scenario("10000", "10,000 flows", "10gbit", NEAR, "1bdp", (("bbr", 5000), ("cubic", 5000)), 2),
+    Scenario(
+        "loss", "5 % random loss", FAST, NEAR, "1bdp", (("bbr", 4),), 30, path="loss = 0.05\n"
+    ),
+    Scenario(
+        "fq_codel",
+        "FQ-CoDel",
+        FAST,
+        NEAR,
+        "1000pkt",
+        (("cubic", 10),),
+        30,
+        path='queue = "fq_codel"\n',
+    ),
+    Scenario(
+        "web",
+        "1,000 web flows a second",
+        FAST,
+        NEAR,
+        "1bdp",
+        (("cubic", 1),),
+        30,
+        flow='workload = { kind = "poisson", rate = "1000/s", '
+        'size = { kind = "lognormal", median = "5kb", sigma = 1.0 } }\n',
+    ),
+    Scenario(
+        "samples",
+        "a row for each ms",
+        FAST,
+        NEAR,
+        "1bdp",
+        (("bbr", 2), ("cubic", 2)),
+        30,
+        run='record = "samples"\nsample_interval = "1ms"\n',
+    ),
+)
+"""Loads whose instructions are tracked: those that are measured, and one for each part that they
+don't reach. The tracked counts are in crates/sim/benches/instructions.txt."""
 
 
 def measure(quick: bool = False, scenarios: Iterable[Scenario] = SCENARIOS) -> list[dict[str, Any]]:
@@ -114,7 +165,7 @@ def write_scenarios(directory: Path, divisor: int = QUICK) -> list[Path]:
 
     engine = get_backend("sim").engine
     paths = []
-    for scenario in SCENARIOS:
+    for scenario in COUNTED:
         trial = plan(parse(scenario.spec(divisor), scenario.name).spec, engine).trials[0]
         path = directory / f"{scenario.name}.json"
         path.write_text(canonical_json(trial.scenario))
