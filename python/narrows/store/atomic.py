@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
 import shutil
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from narrows.store.owned import REPLACED, hidden, lock, owned_file
 from narrows.store.signals import uninterrupted
+
+_AT_ONCE = 16
+"""Files that are waited for at once."""
 
 
 def publish(partial: Path, final: Path) -> None:
@@ -20,10 +22,7 @@ def publish(partial: Path, final: Path) -> None:
     directory or the new one; the old one perhaps under a hidden name, until the next
     run beside it gives it back (`narrows.store.owned`).
     """
-    if not _flush_system(partial):
-        for file in partial.rglob("*"):
-            if file.is_file():
-                flush(file)
+    flush_all([partial, *(path for path in partial.rglob("*") if path.is_dir())])
     with uninterrupted():
         if final.exists():
             _replace(partial, final)
@@ -56,34 +55,15 @@ def flush(path: Path) -> None:
 
 
 def flush_all(directories: Iterable[Path]) -> None:
-    """Waits until the disk holds directories of one file system, with the files in them.
+    """Waits until the disk holds directories with the files in them.
 
-    Where the system can, all are waited for at once: a wait for each takes longer than a
-    short run, even if there is only one directory.
+    It waits for all at once: a file system that keeps a journal writes it once for those that
+    wait together, while one wait after the other takes longer than a short run.
     """
-    places = list(directories)
-    if not places or _flush_system(places[0]):
-        return
-    for place in places:
-        for file in (*place.iterdir(), place):
-            flush(file)
-
-
-def _flush_system(path: Path) -> bool:
-    """Waits for the whole file system (`syncfs` of Linux); whether that could be done."""
-    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    if syncfs is None:
-        return False
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        if syncfs(descriptor) == 0:
-            return True
-        code = ctypes.get_errno()
-        if code in (errno.ENOSYS, errno.EOPNOTSUPP):
-            return False
-        raise OSError(code, os.strerror(code), str(path))
-    finally:
-        os.close(descriptor)
+    files = [file for place in directories for file in (*place.iterdir(), place)]
+    if files:
+        with ThreadPoolExecutor(min(len(files), _AT_ONCE)) as threads:
+            list(threads.map(flush, files))
 
 
 def write_text(path: Path, text: str) -> None:
