@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
 from narrows.backends import get_backend
@@ -12,8 +13,9 @@ from narrows.report import Check
 from narrows.reproduce import catalogue, negative
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Finding, Scope
-from narrows.reproduce.gather import conditions, work
+from narrows.reproduce.gather import conditions, run_all, work
 from narrows.reproduce.mutations import Mutation, mutations
+from narrows.store import RunStore
 
 CASE = Case(
     {"place": "sim"},
@@ -89,6 +91,16 @@ def test_flows_are_called_what_they_stand_for() -> None:
     assert changed.name == f"{plain.name}-reno-for-bbr"
     (run,) = {job.trial.scenario["flows"][1]["cca"] for job in changed.jobs()}
     assert run == "reno"
+
+
+def test_what_is_stored_of_a_replaced_flow_is_called_what_it_stands_for(tmp_path) -> None:
+    (changed,) = conditions([CASE], get_backend("sim"), mutations()["reno-for-bbr"])
+    run_all(list(changed.jobs()), tmp_path)
+    (trial,) = changed.stored(RunStore(tmp_path / "runs"))
+    assert [flow["cca"] for flow in trial.scenario["flows"]] == ["bbr", "bbr", "cubic"]
+    assert trial.number == 1
+    states = set(trial.tables["flow_samples"].filter(pl.col("flow") == 0)["cca_state"])
+    assert "probe_bw" not in states
 
 
 @pytest.mark.parametrize("claim", CHEAP)

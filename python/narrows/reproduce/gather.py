@@ -75,10 +75,10 @@ class Condition:
             if trial.hash not in store:
                 failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")
                 raise NarrowsError(f"a run failed ({self.cell}): {failed}")
-            found = store.stored(trial)
+            found = replace(store.stored(trial), number=trial.number)
             for flow, cca in zip(found.scenario["flows"], self.called, strict=True):
                 flow["cca"] = cca
-            yield replace(found, number=trial.number)
+            yield found
 
 
 @dataclass(frozen=True)
