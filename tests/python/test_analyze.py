@@ -11,6 +11,7 @@ import narrows.runner
 from narrows import cli
 from narrows.analyze import analyze
 from narrows.compare import compare
+from narrows.report import write_report
 from narrows.store import CaptureOptions, open_result
 
 KERNEL = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
@@ -249,6 +250,8 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
     assert "time and sequence" in page
     assert "Rate, delay, buffer and queue of the path are estimates" in page
     assert "trial-1/capture.json" in page
+    assert not (analysis.result.path / "sequence.png").exists()
+    write_report(analysis.result.path, pictures=True)
     assert (analysis.result.path / "sequence.png").stat().st_size > 10_000
 
 
