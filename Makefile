@@ -71,9 +71,8 @@ bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
 	$(CARGO) bench --locked --workspace
 
-fuzz: setup ## two hours of captures, specifications and results turned into nonsense
-	NARROWS_FUZZ_SECONDS=3600 $(CARGO) test --locked -p narrows-capture --test reading nonsense
-	$(BIN)/python tools/throw_nonsense.py --seconds 3600 --seed $$RANDOM$$RANDOM
+fuzz: setup ## an hour of inputs turned into nonsense, by libFuzzer where it is there
+	nice -n 5 fuzz/run.sh $(BIN)/python
 
 instructions: setup ## instructions per packet, compared with those that are tracked
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }

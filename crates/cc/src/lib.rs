@@ -19,6 +19,7 @@
 mod bbr;
 mod classic;
 mod config;
+pub mod contract;
 mod control;
 mod copa;
 mod cubic;

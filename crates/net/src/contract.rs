@@ -1,10 +1,9 @@
 //! The calling contract, held against a queue discipline that arbitrary bytes describe: what a
 //! fuzzer calls.
 
-use narrows_base::registry::Bounds;
 use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Time};
 
-use crate::config::{self, Choice, Info, LinkChoice, Parameter, QUEUES, Room, SERVICES, Value};
+use crate::config::{self, Choice, Info, LinkChoice, QUEUES, Room, SERVICES};
 use crate::path::PathElement;
 use crate::{Element as _, Limit, QueueState};
 
@@ -33,7 +32,7 @@ pub fn hold_queue(data: &[u8]) {
     let limit = limit(info, room);
     let mut choice = Choice::with_defaults(info, RATE);
     for parameter in info.parameters {
-        let value = next().and_then(|byte| changed(parameter, byte));
+        let value = next().and_then(|byte| parameter.drawn(byte));
         choice =
             value.into_iter().fold(choice, |choice, value| choice.set(&parameter.key(), value));
     }
@@ -53,22 +52,6 @@ fn limit(info: &Info, room: u8) -> Limit {
     match info.room() {
         Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(u64::from(room) * 4_000)),
         _ => Limit::Packets(u64::from(room)),
-    }
-}
-
-/// The lower half of the bytes leaves the default.
-fn changed(parameter: &Parameter, byte: u8) -> Option<Value> {
-    let step = u64::from(byte.checked_sub(128)?);
-    match parameter.bounds {
-        Bounds::Whole { least, most, .. } => {
-            // 0, 1, 2, 4 and so on above the least, or the greatest of all.
-            let above = if step > 40 { most.min(1 << 40) } else { (1_u64 << step) >> 1 };
-            Some(Value::Whole(least.saturating_add(above).min(most)))
-        }
-        Bounds::Number { least, most } => {
-            let span = most.min(1_000.0) - least;
-            Some(Value::Number(least + span * f64::from(byte - 128) / 127.0))
-        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod check;
 mod choice;
+mod draw;
 mod info;
 mod names;
 mod parameter;

@@ -1,0 +1,57 @@
+//! A value that a byte chooses, for programs that try everything a registry allows.
+
+use super::parameter::{Bounds, Fallback, Parameter, Unit};
+use super::value::Value;
+
+impl Parameter {
+    /// A value for the parameter, or none to leave its default, which the lower half of the bytes
+    /// does. The bounds are reached; a step, and what a check of several values holds, may be
+    /// broken.
+    #[must_use]
+    pub fn drawn(&self, byte: u8) -> Option<Value> {
+        let step = byte.checked_sub(128)?;
+        if step == 127 && self.fallback == Fallback::Off {
+            return Some(Value::Off);
+        }
+        match (self.unit, self.bounds) {
+            (Unit::Flag, _) => Some(Value::Flag(step % 2 == 1)),
+            (Unit::Word(words), _) => Some(words[usize::from(step) % words.len()].into()),
+            (_, Bounds::Whole { least, most, .. }) => Some(Value::Whole(whole(least, most, step))),
+            (_, Bounds::Number { least, most }) => {
+                let share = f64::from(step.min(126)) / 126.0;
+                Some(Value::Number(least + (most.min(1_000.0) - least) * share))
+            }
+        }
+    }
+}
+
+/// 0, 1, 2, 4 and so on above the least, or the greatest of all.
+fn whole(least: u64, most: u64, step: u8) -> u64 {
+    let above = if step > 40 { most.min(1 << 40) } else { (1_u64 << step) >> 1 };
+    least.saturating_add(above).min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(parameter: &Parameter) -> Vec<Value> {
+        (0..=255).filter_map(|byte| parameter.drawn(byte)).collect()
+    }
+
+    #[test]
+    fn bytes_reach_the_bounds_and_the_words() {
+        let share = all(&Parameter::share("p", Fallback::Number(0.5), ""));
+        assert_eq!((&share[0], &share[126]), (&Value::Number(0.0), &Value::Number(1.0)));
+        let whole = all(&Parameter::whole("w", Fallback::Off, "").at_least(3));
+        let highest = Value::Whole(u64::from(u32::MAX));
+        assert_eq!(
+            (&whole[0], &whole[100], &whole[127]),
+            (&Value::Whole(3), &highest, &Value::Off)
+        );
+        let words = all(&Parameter::word("k", &["a", "b"], "a", ""));
+        assert_eq!(words.len(), 128);
+        assert!(["a", "b"].iter().all(|&word| words.contains(&word.into())));
+        assert!(all(&Parameter::flag("f", true, "")).contains(&Value::Flag(false)));
+    }
+}

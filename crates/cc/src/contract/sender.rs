@@ -1,0 +1,265 @@
+//! A sender's bookkeeping around a control, consistent but otherwise at anybody's mercy.
+
+use narrows_base::{Duration, Rate, Time};
+
+use crate::control::CongestionControl;
+use crate::progress::Progress;
+use crate::samples::{
+    AckSample, AtSend, Congestion, CongestionEvent, DeliveredSample, LostPacket, RateSample,
+    RecoveryState, StartEvent, UndoEvent, Unused,
+};
+
+/// What may happen to a sender.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// An ACK arrives, after as much was sent as the window lets.
+    Ack {
+        /// Packets that it says arrived, at most.
+        acked: u32,
+        /// Packets that it shows to be lost, at most.
+        lost: u32,
+        /// The RTT that it measures, in us.
+        rtt_us: Option<u64>,
+        /// Whether the application had too little to send; also whether it carries marks.
+        app_limited: bool,
+        /// Whether the window was all used.
+        limited: bool,
+    },
+    /// An episode begins.
+    Enter(Congestion),
+    /// The episode ends.
+    Leave,
+    /// The episode was spurious.
+    Undo,
+    /// Something is sent after nothing was in flight.
+    Start {
+        /// Whether the application had nothing to send.
+        app_limited: bool,
+    },
+    /// The window wasn't used.
+    Unused(Unused),
+    /// Time passes.
+    Wait {
+        /// In us.
+        micros: u64,
+    },
+}
+
+/// How large the numbers are.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// Packets that each packet of an operation stands for.
+    pub packets: u32,
+    /// Most packets in flight.
+    pub most: u32,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+}
+
+/// Windows as they are usual, of full Ethernet packets.
+pub const ORDINARY: Scale = Scale { packets: 1, most: 100_000, mss: 1_448 };
+/// Windows of 10^7 packets and beyond, of jumbo frames.
+pub const HUGE: Scale = Scale { packets: 100_000, most: 1_000_000_000, mss: 8_948 };
+
+/// A sender's bookkeeping, consistent but otherwise at the mercy of the operations.
+pub struct Sender {
+    /// The control.
+    pub control: Box<dyn CongestionControl>,
+    scale: Scale,
+    now: Time,
+    state: RecoveryState,
+    in_flight: u32,
+    delivered: u64,
+    /// Of these, with marks.
+    marked: u64,
+    lost: u64,
+    delivered_at: Time,
+    last_sent: Option<Time>,
+}
+
+impl Sender {
+    /// A sender that has sent nothing yet.
+    #[must_use]
+    pub fn new(control: Box<dyn CongestionControl>, scale: Scale) -> Self {
+        Self {
+            control,
+            scale,
+            now: Time::ZERO,
+            state: RecoveryState::Open,
+            in_flight: 0,
+            delivered: 0,
+            marked: 0,
+            lost: 0,
+            delivered_at: Time::ZERO,
+            last_sent: None,
+        }
+    }
+
+    /// Does it, and tells the control what Linux would tell.
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Ack { acked, lost, rtt_us, app_limited, limited } => {
+                self.send();
+                self.ack(*acked, *lost, *rtt_us, [*app_limited, *limited]);
+            }
+            Operation::Enter(kind) => self.enter(*kind),
+            Operation::Leave => self.state = RecoveryState::Open,
+            Operation::Undo => self.undo(),
+            Operation::Start { app_limited } => self.start(*app_limited),
+            Operation::Unused(unused) => self.control.on_unused(*unused),
+            Operation::Wait { micros } => self.now += Duration::from_micros(*micros),
+        }
+    }
+
+    fn send(&mut self) {
+        self.in_flight = self.in_flight.max(self.control.control().cwnd.min(self.scale.most));
+        self.last_sent = Some(self.now);
+    }
+
+    fn sent_total(&self) -> u64 {
+        self.delivered + u64::from(self.in_flight)
+    }
+
+    fn ack(&mut self, acked: u32, lost: u32, rtt_us: Option<u64>, flags: [bool; 2]) {
+        let prior_in_flight = self.in_flight;
+        let acked = (acked * self.scale.packets).min(self.in_flight);
+        let lost = (lost * self.scale.packets).min(self.in_flight - acked);
+        self.in_flight -= acked + lost;
+        let prior_delivered = self.delivered.saturating_sub(u64::from(prior_in_flight));
+        self.delivered += u64::from(acked);
+        self.marked += if flags[0] { u64::from(acked) } else { 0 };
+        let at_send = AtSend {
+            in_flight: prior_in_flight,
+            lost: u32::try_from(self.lost % (1 << 32)).expect("a remainder").wrapping_sub(lost / 2),
+        };
+        let packets = self.scale.packets;
+        (0..lost / packets).for_each(|_| self.lose(packets, at_send, flags[0]));
+        self.lost += u64::from(lost % packets);
+        if acked > 0 {
+            self.delivered_at = self.now;
+        }
+        let rtt = rtt_us.map(Duration::from_micros);
+        let pacing_rate = self.control.control().pacing_rate;
+        self.control.on_delivered(&DeliveredSample {
+            now: self.now,
+            acked,
+            rtt,
+            in_flight: self.in_flight,
+            progress: Progress::new(self.delivered, self.sent_total()),
+            paced: pacing_rate.is_some(),
+            pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(0)),
+            cwnd_limited: flags[1],
+            ece: flags[0] && acked > 0,
+            delivered_ce: self.marked,
+            delivered: self.delivered,
+            prr_cwnd: None,
+        });
+        let interval = rtt.filter(|_| acked > 0);
+        let rate = interval.map(|interval| RateSample {
+            delivered: self.delivered - prior_delivered,
+            interval,
+            prior_delivered,
+            app_limited: flags[0],
+            at_send: flags[1].then_some(at_send),
+        });
+        let srtt = rtt.unwrap_or(Duration::ZERO);
+        let sample = AckSample {
+            now: self.now,
+            mss: self.scale.mss,
+            acked,
+            lost,
+            in_flight: self.in_flight,
+            prior_in_flight,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            lost_total: self.lost,
+            rate,
+            rtt,
+            srtt,
+            min_rtt: rtt.unwrap_or(Duration::MAX),
+            ack_delayed: flags[0] && acked == 1,
+            state: self.state,
+            may_grow: !self.state.is_reducing(),
+            cwnd_limited: flags[1],
+            departure: self.now + srtt,
+        };
+        self.control.on_ack(&sample);
+    }
+
+    /// Loses packets; the control hears of the last one.
+    fn lose(&mut self, packets: u32, at_send: AtSend, app_limited: bool) {
+        self.lost += u64::from(packets);
+        self.control.on_lost(&LostPacket {
+            now: self.now,
+            at_send,
+            app_limited,
+            lost_total: self.lost,
+            delivered: self.delivered,
+        });
+    }
+
+    fn enter(&mut self, kind: Congestion) {
+        let next = match kind {
+            Congestion::Loss => RecoveryState::Recovery,
+            Congestion::Ecn => RecoveryState::Cwr,
+            Congestion::TailLoss => RecoveryState::Open,
+            Congestion::Timeout { .. } => RecoveryState::Loss,
+        };
+        if next < RecoveryState::Loss && self.state >= RecoveryState::Cwr {
+            return;
+        }
+        let event = CongestionEvent {
+            now: self.now,
+            kind,
+            state: self.state,
+            cwnd: self.control.control().cwnd,
+            in_flight: self.in_flight,
+            mss: self.scale.mss,
+            delivered: self.delivered,
+            lost_total: self.lost,
+            progress: Progress::new(self.delivered, self.sent_total()),
+        };
+        self.control.on_congestion(&event);
+        self.state = next;
+    }
+
+    fn undo(&mut self) {
+        if self.state >= RecoveryState::Recovery {
+            let event = UndoEvent {
+                now: self.now,
+                cwnd: self.control.control().cwnd,
+                delivered: self.delivered,
+                lost_total: self.lost,
+            };
+            self.control.on_undo(&event);
+            self.state = RecoveryState::Open;
+        }
+    }
+
+    fn start(&mut self, app_limited: bool) {
+        self.in_flight = 0;
+        let event = StartEvent {
+            now: self.now,
+            last_sent: self.last_sent,
+            app_limited,
+            mss: self.scale.mss,
+            delivered: self.delivered,
+        };
+        self.control.on_start(&event);
+        self.last_sent = Some(self.now);
+    }
+
+    /// Checks what the control says.
+    ///
+    /// # Panics
+    /// If it is out of its bounds.
+    pub fn check(&self) {
+        let control = self.control.control();
+        assert!(control.cwnd >= 1, "{control:?}");
+        assert!(control.ssthresh >= 1, "{control:?}");
+        assert!(control.pacing_rate.is_none_or(|rate| rate > Rate::from_bps(0)), "{control:?}");
+        self.control.inspect(&mut |name, value| assert!(value.is_finite(), "{name} is {value}"));
+        let segs = self.control.min_tso_segs(control.pacing_rate.unwrap_or_default());
+        assert!((1..=2).contains(&segs));
+    }
+}

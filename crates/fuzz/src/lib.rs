@@ -1,0 +1,46 @@
+//! What is thrown at narrows: for each kind of input a function that takes any bytes and panics
+//! only if narrows is wrong, and seeds to start from.
+//!
+//! `tests/targets.rs` mutates the seeds without looking at what they reach, on any compiler;
+//! `fuzz/` beside the workspace lets libFuzzer look (`make fuzz`).
+
+mod capture;
+mod mutate;
+mod seeds;
+mod specification;
+mod wire;
+
+pub use capture::{BETWEEN, capture};
+pub use mutate::mutated;
+pub use narrows_cc::contract::hold_control;
+pub use narrows_net::contract::hold_queue;
+pub use specification::{CHANGES, specification};
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, as `cargo fuzz` calls it.
+    pub name: &'static str,
+    /// What takes the bytes.
+    pub run: fn(&[u8]),
+    /// What they are made from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// Every kind of input.
+pub const TARGETS: [Target; 4] = [
+    Target { name: "specification", run: specification, seeds: seeds::specifications },
+    Target { name: "capture", run: capture, seeds: seeds::captures },
+    Target { name: "control", run: hold_control, seeds: seeds::controls },
+    Target { name: "queue", run: hold_queue, seeds: seeds::queues },
+];
+
+/// The kind of input called `name`.
+///
+/// # Panics
+/// If there is none.
+#[must_use]
+pub fn target(name: &str) -> Target {
+    let found = TARGETS.into_iter().find(|target| target.name == name);
+    found.unwrap_or_else(|| panic!("no target is called {name}"))
+}
