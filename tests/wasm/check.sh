@@ -9,10 +9,7 @@ command -v node > /dev/null || skip "node, which runs the module, isn't there."
 rustup target list --installed | grep -qx "$target" || rustup target add "$target" ||
     skip "the target $target can't be added."
 
-for crate in base net cc tcp record spec sim; do set -- "$@" -p "narrows-$crate"; done
 python=$1
-shift
-cargo build --locked --quiet --target "$target" "$@"
 cargo build --locked --quiet --release --target "$target" -p narrows-wasm
 module=target/$target/release/narrows_wasm.wasm
 

@@ -64,7 +64,10 @@ pub fn captures() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Bytes in which the first chooses one of `count`.
+/// Seeds of each control and each queue.
+const EACH: usize = 40;
+
+/// Bytes of which the first chooses one of `count`; the others are arbitrary.
 fn choosing(count: usize, name: &str) -> Vec<Vec<u8>> {
     let mut random = Stream::new(1, name);
     let mut byte = |_| u8::try_from(random.below(256)).expect("a byte");
@@ -73,7 +76,7 @@ fn choosing(count: usize, name: &str) -> Vec<Vec<u8>> {
         seed[0] = u8::try_from(first).expect("few");
         seed
     };
-    (0..count).map(seed).collect()
+    (0..count * EACH).map(|number| seed(number % count)).collect()
 }
 
 pub fn controls() -> Vec<Vec<u8>> {

@@ -169,3 +169,9 @@ fn gather(directory: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+#[test]
+fn a_key_that_json_has_twice_is_refused() {
+    let told = Node::from_json(r#"{"run": {"seed": 1}, "run": {"seed": 2}}"#).expect_err("twice");
+    assert!(told.0[0].found.starts_with("no JSON (the key \"run\" twice at line 1"), "{told:?}");
+}

@@ -169,7 +169,8 @@ impl Curve {
     /// Emulates a Reno flow and grows at least as fast (RFC 9438 section 4.3).
     fn keep_up_with_reno(&mut self, cwnd: u32) {
         let per_packet = (u64::from(cwnd) * u64::from(self.reno_scale)) >> 3;
-        let per_packet = u32::try_from(per_packet).unwrap_or(u32::MAX);
+        // With a small `beta` and a window of a packet or two it comes to none, and Linux never ends.
+        let per_packet = u32::try_from(per_packet).unwrap_or(u32::MAX).max(1);
         while self.acked > per_packet {
             self.acked -= per_packet;
             self.reno_cwnd = self.reno_cwnd.saturating_add(1);
@@ -221,6 +222,17 @@ mod tests {
         let curve = curve();
         assert_eq!((curve.steepness, curve.reno_scale), (410, 15));
         assert_eq!(curve.factor, (1_u64 << 40) / 410);
+    }
+
+    #[test]
+    fn renos_emulation_ends_with_any_beta_and_window() {
+        for beta in [1, 100, 511] {
+            let mut curve = Curve::new(CurveParameters { beta, ..LINUX }, Jiffies::new(1000));
+            curve.acked = 10;
+            let before = curve.reno_cwnd;
+            curve.keep_up_with_reno(1);
+            assert_eq!((curve.acked, curve.reno_cwnd - before), (1, 9), "{beta}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! From a JSON text, which a program wrote, to a document.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::node::{Entry, Node, Table, Value};
 use crate::place::Place;
@@ -81,8 +82,11 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut table = Table::default();
+        let (mut table, mut seen) = (Table::default(), BTreeSet::new());
         while let Some((key, node)) = map.next_entry::<String, Node>()? {
+            if !seen.insert(key.clone()) {
+                return Err(A::Error::custom(format_args!("the key {key:?} twice")));
+            }
             table.0.push(Entry { key, at: None, node });
         }
         Ok(Value::Table(table))
