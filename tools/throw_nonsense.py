@@ -3,7 +3,9 @@
     .venv/bin/python tools/throw_nonsense.py --seconds 3600 --seed 1
 
 Each must end with status 0, 1 or 2, and without a traceback. A case has a number, and
-`--only NUMBER` runs it alone. Prints how many of each kind there were and how they ended.
+`--only NUMBER` runs it alone; `--cases` says how many there are at least. Prints how many of each
+kind there were and how they ended. Most cases go to what a command calls first; of some hundred
+one goes through the whole command.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from pathlib import Path
 
 from narrows import _native
 from narrows.cli import main
-from narrows.errors import InputError
+from narrows.errors import InputError, NarrowsError
 from narrows.plan import plan
 from narrows.spec import parse
+from narrows.store import open_result
 
 ROOT = Path(__file__).parents[1]
 WORDS = (
@@ -47,6 +50,10 @@ cca = "cubic"
 [run]
 duration = "300ms"
 """
+
+
+_LEFT_OUT = shutil.ignore_patterns("captures", "*.html")
+"""What no damaged result needs."""
 
 
 class Kinds:
@@ -88,6 +95,25 @@ class Kinds:
             return 2 if str(error) else 70
         return 0
 
+    def opened(self, moves: random.Random) -> int:
+        """A results directory with a damaged file, of which everything is read."""
+        broken = self.place / "opened"
+        if not broken.exists():
+            shutil.copytree(self.out, broken, ignore=_LEFT_OUT)
+        name = moves.choice(self.files).relative_to(self.out)
+        file = broken / name
+        file.write_bytes(mutated(file.read_bytes(), moves))
+        try:
+            result = open_result(broken)
+            for trial in result.trials:
+                len(trial.scenario), [trial.tables[name] for name in trial.tables]
+            len(result.summary)
+        except NarrowsError as error:
+            return 1 if str(error) else 70
+        finally:
+            shutil.copyfile(self.out / name, file)
+        return 0
+
     def specification(self, moves: random.Random) -> list[str]:
         """A specification that is planned, not run."""
         file = self.place / "case.toml"
@@ -118,7 +144,7 @@ class Kinds:
         """A results directory, one of whose files is damaged."""
         broken = self.place / "broken"
         shutil.rmtree(broken, ignore_errors=True)
-        shutil.copytree(self.out, broken, ignore=shutil.ignore_patterns("captures", "*.html"))
+        shutil.copytree(self.out, broken, ignore=_LEFT_OUT)
         file = broken / moves.choice(self.files).relative_to(self.out)
         file.write_bytes(mutated(file.read_bytes(), moves))
         return moves.choice([["report", str(broken)], ["export", str(broken), "flow_samples"]])
@@ -175,6 +201,7 @@ def case(number: int, kinds: Kinds, share: Counter[str]) -> None:
     makers: tuple[Callable[[random.Random], list[str] | int], ...] = (
         *((kinds.planned,) * 300),
         *((kinds.analysed,) * 100),
+        *((kinds.opened,) * 100),
         *commands,
     )
     make = moves.choice(makers)
@@ -195,6 +222,7 @@ def throw() -> int:
     """The script."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--cases", type=int, default=0, help="go on until there are so many")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first case")
     parser.add_argument("--only", type=int, help="the number of a single case")
     arguments = parser.parse_args()
@@ -207,7 +235,7 @@ def throw() -> int:
             case(arguments.only, kinds, share)
             return 0
         number, ends = arguments.seed, time.monotonic() + arguments.seconds
-        while time.monotonic() < ends:
+        while time.monotonic() < ends or number < arguments.seed + arguments.cases:
             try:
                 case(number, kinds, share)
             except BaseException as error:

@@ -10,13 +10,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from specimens import GOOD, run_cli, scenario_of, write
+from specimens import GOOD, run_cli, scenario_of, spec_of, write
 from waiting import HANG_S, await_that
 
 from narrows.errors import SpecError
 from narrows.execute import memory
 from narrows.execute.memory import Room, free_memory
+from narrows.plan import grid, plan
 from narrows.plan.demand import demand
+from narrows.spec import load_study
 
 POISSON = GOOD.replace(
     'cca = "cubic"',
@@ -166,3 +168,14 @@ def test_this_machine_says_what_is_free() -> None:
     free = free_memory()
     assert free is not None
     assert 0 < free <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 2
+
+
+def test_more_runs_than_can_be_planned_are_refused_before_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SpecError, match=r"10,000 trials with 1,010,000 flows in all; at most"):
+        plan(spec_of(GOOD, ["flows.0.count=101", "run.trials=10000"]), "engine")
+    monkeypatch.setattr(sys.modules["narrows.plan.grid"], "MOST_FLOWS", 5)
+    study = load_study(write(tmp_path, GOOD), ["path.rtt=['10ms', '20ms', '30ms']", "run.trials=2"])
+    with pytest.raises(SpecError, match=r"found 6 flows in the runs of the first 3 combinations"):
+        grid(study, "engine")

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from narrows.errors import SpecError
 from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import Scenario, Spec
+
+MOST_FLOWS = 1_000_000
+"""Flows of all planned runs together: until the last run is done, a run takes 4 kB of memory and
+each of its flows 0.8 kB."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,14 @@ class Plan:
 def plan(spec: Spec, engine: str, backend: str = "sim", trials: int | None = None) -> Plan:
     """The runs of `spec` on `backend`, whose engine has the version `engine`.
 
-    There are `trials` of them, by default as many as the specification says.
+    There are `trials` of them, by default as many as the specification says. Raises SpecError
+    if they are too many.
     """
-    runs = []
-    for number in range(1, (trials or spec.trials) + 1):
+    runs, count = [], trials or spec.trials
+    if (flows := count * len(spec.groups)) > MOST_FLOWS:
+        found = f"{count:,} trials with {flows:,} flows in all"
+        raise SpecError.at("run.trials", found, f"at most {MOST_FLOWS:,} flows in all")
+    for number in range(1, count + 1):
         text = spec.canonical(number)
         runs.append(Trial(number, json.loads(text), content_hash([text, engine, backend])))
     whole = content_hash([*(trial.hash for trial in runs), *spec.groups])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from narrows.errors import Problem, SpecError
-from narrows.plan.build import Plan, Trial, plan
+from narrows.plan.build import MOST_FLOWS, Plan, Trial, plan
 from narrows.spec import Expect, Study
 
 MOST_PROBLEMS = 20
@@ -60,6 +60,7 @@ def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
     cells: list[Cell] = []
     problems: dict[Problem, None] = {}
     expected: tuple[Expect, ...] = ()
+    flows = 0
     for number, (values, spec) in enumerate(study.specs(), start=1):
         if isinstance(spec, SpecError):
             problems.update(dict.fromkeys(spec.problems))
@@ -68,6 +69,11 @@ def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
             continue
         least, expected = spec.trials, spec.expect
         most = least if study.until is None else max(least, study.until.max_trials)
+        flows += most * len(spec.groups)
+        if flows > MOST_FLOWS:
+            found = f"{flows:,} flows in the runs of the first {number:,} combinations"
+            remedy = f"at most {MOST_FLOWS:,} in all runs, by fewer combinations or trials,"
+            raise SpecError.at("sweep", found, remedy)
         cells.append(Cell(number, values, plan(spec, engine, backend, most), least))
     if problems:
         raise SpecError(list(problems)[:MOST_PROBLEMS])
