@@ -22,9 +22,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
-setup: $(VENV)/.built ## set up the command at .venv/bin/narrows
+setup: $(VENV)/.built $(VENV)/.programs ## set up the command at .venv/bin/narrows
 
-demo: setup ## set everything up, run the first figure and name its page
+demo: $(VENV)/.built ## set everything up, run the first figure and name its page
 	$(BIN)/narrows reproduce panaderia/fig9
 
 # Rust's half and Python's take about as long as each other, and neither keeps two cores busy.
@@ -53,19 +53,17 @@ rust-lint: $(BIN)/python
 rust-test: $(BIN)/python
 	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace
 
-python-lint: setup
+python-lint: $(VENV)/.built
 	$(BIN)/ruff format --check python tests tools
 	$(BIN)/ruff check python tests tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 # A worker for each core; tests/conftest.py says which tests share one.
-python-test: setup tools
+python-test: setup
 	$(BIN)/python -m pytest -n auto --maxprocesses=8
 
-tools: setup # the programs of the back ends, where cargo is; without it their tests are skipped
-	$(BIN)/python -c 'from narrows.backends.linux.tools import router_tool, traffic_tool; \
-	    router_tool(); traffic_tool("kernel")'
+tools: $(VENV)/.programs ## build the programs of the back ends uml and kernel, for Linux
 
 bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
@@ -119,4 +117,9 @@ $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked nice -n 5 \
 	    $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# The programs of the back ends with real kernels, in the user's cache; they run on Linux alone.
+$(VENV)/.programs: $(VENV)/.built
+	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -m narrows.backends.linux.tools; fi
 	touch $@

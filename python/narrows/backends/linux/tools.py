@@ -1,4 +1,7 @@
-"""Our own programs: built from their sources beside the package, or found on the PATH."""
+"""Our own programs: built from their sources, in the wheel, or found on the PATH.
+
+`make` calls this module, so that no run has to compile anything.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from narrows.errors import InputError, NarrowsError
@@ -13,6 +17,8 @@ from narrows.store.owned import owned_file
 
 _TRAFFIC = "narrows-traffic"
 _ROUTER = "narrows-router"
+_INSTALLED = Path(__file__).resolve().parents[2] / "programs"
+"""Where a wheel has them."""
 
 
 def cache_directory() -> Path:
@@ -45,7 +51,7 @@ def _tool(name: str, crates: tuple[str, ...], backend: str) -> Path:
     """The program of the first of `crates`; the others are what it is built from."""
     sources = _sources()
     if sources is None:
-        found = shutil.which(name)
+        found = shutil.which(name, path=str(_INSTALLED)) or shutil.which(name)
         if found is None:
             raise InputError.at("--backend", f'"{backend}", which needs {name}', _remedy(name))
         return Path(found)
@@ -79,6 +85,7 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
     if shutil.which("cargo") is None:
         found = f'"{backend}", but no cargo to build {name}'
         raise InputError.at("--backend", found, _remedy(name))
+    print(f"narrows: building {name} from its sources, once; this takes minutes", file=sys.stderr)
     # What the native module is made from was compiled there already.
     target = workspace / "target"
     if not os.access(target, os.W_OK):
@@ -95,3 +102,8 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
         raise NarrowsError(f"{name} can't be built: {done.stderr.strip()[-2000:]}")
     with owned_file(built) as work:
         shutil.copy2(target / "release" / name, work)
+
+
+if __name__ == "__main__":
+    router_tool()
+    traffic_tool()

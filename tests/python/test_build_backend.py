@@ -1,0 +1,71 @@
+"""What a wheel is made of; nothing is compiled here."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The build back end of a repository of its own, whose cargo makes empty programs."""
+    file = REPOSITORY / "tools" / "build_backend.py"
+    specification = importlib.util.spec_from_file_location("build_backend", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    (tmp_path / "python" / "narrows").mkdir(parents=True)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+
+    def compile_nothing(command: list[str], **_options: object) -> None:
+        assert command[:2] == ["cargo", "build"]
+        (tmp_path / "target" / "release").mkdir(parents=True)
+        for name in module.PROGRAMS:
+            assert name in command
+            (tmp_path / "target" / "release" / name).touch()
+
+    monkeypatch.setattr(subprocess, "run", compile_nothing)
+    return module
+
+
+def test_the_programs_stand_in_the_package_while_the_wheel_is_made(
+    backend: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for crate in ("router", "traffic"):
+        (tmp_path / "crates" / crate).mkdir(parents=True)
+    place, seen = tmp_path / backend.PLACE, []
+
+    def make(*_arguments: object) -> str:
+        seen.extend(sorted(file.name for file in place.iterdir()))
+        return "narrows.whl"
+
+    monkeypatch.setattr(backend.maturin, "build_wheel", make)
+    assert backend.build_wheel("dist") == "narrows.whl"
+    assert seen == ["narrows-router", "narrows-traffic"]
+    assert not place.exists()
+
+
+def test_an_archive_of_the_sources_gives_a_wheel_without_programs(
+    backend: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend.maturin, "build_wheel", lambda *_arguments: "narrows.whl")
+    assert backend.build_wheel("dist") == "narrows.whl"
+    assert not (tmp_path / "target").exists()
+
+
+def test_the_wheel_includes_the_place_where_the_package_looks() -> None:
+    import tomllib
+
+    from narrows.backends.linux import tools
+
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = [i["path"] for i in project["tool"]["maturin"]["include"] if i["format"] == "wheel"]
+    assert wheel == [f"{tools._INSTALLED.relative_to(REPOSITORY)}/*"]

@@ -1,0 +1,74 @@
+"""Builds wheels: maturin's, with the programs of the back ends that need a real kernel inside.
+
+pip calls these functions (PEP 517 and 660). The programs are built only where they run, on Linux,
+and where their sources are: an archive of the sources (sdist) has the native module's alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import maturin
+from maturin import (
+    build_editable,
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("narrows-router", "narrows-traffic")
+PLACE = Path("python", "narrows", "programs")
+"""Where the package looks for them, and what `tool.maturin.include` of pyproject.toml names."""
+
+
+def build_wheel(
+    wheel_directory: str,
+    config_settings: Mapping[str, Any] | None = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Builds a wheel into a directory; gives its name."""
+    with built_programs():
+        name: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    return name
+
+
+@contextmanager
+def built_programs() -> Iterator[None]:
+    """The programs stand in the package while the wheel is made."""
+    place = ROOT / PLACE
+    sources = [ROOT / "crates" / name.removeprefix("narrows-") for name in PROGRAMS]
+    if sys.platform != "linux" or not all(source.is_dir() for source in sources):
+        yield
+        return
+    packages = [word for name in PROGRAMS for word in ("-p", name)]
+    subprocess.run(["cargo", "build", "--release", "--locked", *packages], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+    place.mkdir(exist_ok=True)
+    try:
+        for name in PROGRAMS:
+            shutil.copy2(target / name, place / name)
+        yield
+    finally:
+        shutil.rmtree(place)
