@@ -16,6 +16,7 @@ import pytest
 GROUPS = {
     "test_kernel": "real kernels",
     "test_kernel_captures": "real kernels",
+    "test_own_controls_ebpf": "real kernels",
 }
 """Files whose tests look for what is left of any run on this kernel: one worker has them."""
 

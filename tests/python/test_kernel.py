@@ -20,6 +20,7 @@ from waiting import await_that
 
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
+from narrows.backends.kernel.validity import reasons
 from narrows.backends.linux.tools import router_tool
 from narrows.metrics import summarise
 
@@ -73,8 +74,15 @@ def test_the_conditions_are_kept(kernel: Kernel) -> None:
     late = kept["lateness_ns"]
     assert 0 < late["p50"] <= late["p99"] <= late["p999"] <= late["max"]
     limits = kept["lateness_limits_ns"]
-    beyond = late["p99"] > limits["p99"] or late["p999"] > limits["p999"]
-    assert (info.invalid is not None) == beyond
+    beyond = [
+        found[name] > limits[name]
+        for found in (late, kept["taking_ns"])
+        for name in ("p99", "p999")
+    ]
+    hosts = kept["hosts"]
+    assert hosts["ran_ns"] > 0
+    assert hosts["turns"] > 0
+    assert (info.invalid is not None) == (any(beyond) or any(reasons(hosts)))
 
 
 def test_a_chain_with_losses_completes_and_ends_the_run(kernel: Kernel) -> None:
@@ -96,6 +104,24 @@ def test_a_chain_with_losses_completes_and_ends_the_run(kernel: Kernel) -> None:
     dropped, queue_drops = last["dropped"].max(), result.tables["queue_samples"]["dropped_packets"]
     assert isinstance(dropped, int)
     assert dropped > 0 or queue_drops.max() == 0
+
+
+def test_further_links_and_a_link_back_have_their_queues(kernel: Kernel) -> None:
+    links = (
+        '[[path.links]]\nname = "second"\nrate = "4mbit"\nbuffer = "1bdp"\n'
+        '[path.reverse]\nrate = "1mbit"\nbuffer = "50pkt"\n[[flows]]\ncca = "reno"\n'
+        'links = ["second"]\n'
+    )
+    text = GOOD.replace("[[flows]]", f"{links}[[flows]]", 1)
+    result = kernel.run(scenario_of(text, ["run.duration=1s", "run.warmup=100ms"]))
+    last = result.tables["queue_samples"].tail(3)
+    assert last["link"].to_list() == [0, 1, 2]
+    first, second, back = last["forwarded_packets"]
+    assert 0 < first < second
+    assert back > 0
+    # What leaves the second link, headers of the connections' beginnings aside.
+    wire = result.tables["flow_samples"].tail(2)["wire_bytes"].sum()
+    assert 0.8 * wire < last["forwarded_bytes"][1] < 1.2 * wire + 10_000
 
 
 def test_a_receive_window_limits_the_rate(kernel: Kernel) -> None:

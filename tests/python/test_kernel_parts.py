@@ -8,16 +8,18 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
-from narrows.backends.kernel import backend, machine
+from narrows.backends.kernel import backend, machine, tables
 from narrows.backends.kernel.config import LATENESS_LIMITS_NS, router_config
 from narrows.backends.kernel.machine import KernelRunError, carry, check
 from narrows.backends.kernel.senders import Senders, find_senders
 from narrows.backends.linux import directory as place
 from narrows.backends.linux import tools
 from narrows.backends.linux.directory import run_directory
+from narrows.backends.linux.tables import queue_depths
 from narrows.backends.linux.traffic import fine_interval
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.store.owned import hidden
@@ -47,7 +49,11 @@ def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> Non
     assert config["lateness_limits_ns"] == LATENESS_LIMITS_NS
     traffic = config["traffic"]["config"]
     assert [flow["cca"] for flow in traffic["flows"]] == ["cubic", "bbr"]
-    assert [flow["iperf3"] for flow in traffic["flows"]] == ["/iperf3"] * 2
+    ports = [30_000, 30_001]
+    assert config["crossing"]["data_ports"] == ports
+    assert [flow["iperf3"] for flow in traffic["flows"]] == [
+        {"program": "/iperf3", "data_port": port} for port in ports
+    ]
     assert traffic["capture_ns"] == 0
     assert traffic["sysctls"]["net/ipv4/tcp_rmem"] == "4096 131072 67108864"
     json.dumps(config)
@@ -99,6 +105,7 @@ def test_the_fine_interval_divides_the_interval(wanted: int) -> None:
     [
         ("host.jitter=1ms", "host.jitter"),
         ("host.timer_lateness=1ms", "host.timer_lateness"),
+        ("host.gro=1ms", "host.gro"),
         ("host.fq=true", "host.fq"),
         ("flows.0.options.hystart=off", "flows[0].options"),
     ],
@@ -111,15 +118,56 @@ def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> N
 
 def test_parts_of_a_path_that_the_router_lacks_are_refused() -> None:
     scenario = scenario_of(GOOD)
-    path, flows = scenario["path"], scenario["flows"]
-    assert isinstance(path, dict)
+    flows = scenario["flows"]
     assert isinstance(flows, list)
-    with pytest.raises(SpecError) as caught:
-        backend._check({**scenario, "path": {**path, "links": [{"name": "second"}]}})
-    assert caught.value.place == "path.links"
     with pytest.raises(SpecError) as caught:
         backend._check({**scenario, "flows": [{**flows[0], "reverse": True}]})
     assert caught.value.place == "flows[0].reverse"
+
+
+LINKS = """
+[[path.links]]
+name = "second"
+rate = "6mbit"
+buffer = "1bdp"
+
+[path.reverse]
+rate = "1mbit"
+buffer = "10pkt"
+"""
+
+
+def test_further_links_are_the_routers(tmp_path: Path) -> None:
+    text = GOOD.replace("[[flows]]", f"{LINKS}\n[[flows]]", 1).replace(
+        'cca = "cubic"', 'cca = "cubic"\nlinks = ["second"]', 1
+    )
+    scenario = scenario_of(text)
+    backend._check(scenario)
+    crossing = router_config(scenario, Path("/tool"), IPERF3, tmp_path)["crossing"]
+    assert [link["name"] for link in crossing["path"]["links"]] == ["second"]
+    assert crossing["links"] == [["second"]]
+
+
+def test_every_link_has_its_rows() -> None:
+    queue = pl.DataFrame(
+        {
+            "time_ns": [0, 0, 10, 10, 20, 20],
+            "link": [0, 1] * 3,
+            **{name: [0, 100, 1, 101, 2, 102] for name in COUNTED},
+        }
+    )
+    rows = tables._queue_samples(pl.DataFrame({"time_ns": [10, 10, 20]}), queue)
+    assert rows["link"].to_list() == [0, 1, 0, 1]
+    assert rows["backlog_bytes"].to_list() == [1, 101, 2, 102]
+    depths = queue_depths(queue, pl.col("backlog_bytes"), 0)
+    assert depths["id"].to_list() == [0, 0, 1, 1]
+    assert depths["value"].to_list() == [0.0, 1.0, 100.0, 101.0]
+
+
+COUNTED = (
+    *("backlog_bytes", "backlog_packets", "arrived_packets", "dropped_packets"),
+    *("marked_packets", "forwarded_packets", "forwarded_bytes"),
+)
 
 
 def test_a_control_that_the_kernel_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +197,19 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError) as caught:
         tools.router_tool()
     assert "narrows-router" in caught.value.found
+
+
+def test_a_wheel_has_its_own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "_sources", lambda: None)
+    monkeypatch.setattr(tools, "_INSTALLED", tmp_path / "programs")
+    (tmp_path / "path").mkdir()
+    other = program(tmp_path / "path", "exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    assert tools.router_tool() == other
+    (tmp_path / "programs").mkdir()
+    assert tools.router_tool() == other
+    own = program(tmp_path / "programs", "exit 0")
+    assert tools.router_tool() == own
 
 
 def test_nobodys_programs_need_a_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,11 @@ pub struct Crossing {
     pub first_port: u16,
     /// Two-way delay of each flow without queueing, in ns.
     pub rtts_ns: Vec<u64>,
+    /// The links that each flow crosses on its way to the receiver, by name; all where none.
+    pub links: Vec<Option<Vec<String>>>,
+    /// The sender's port of each flow's data, where the program that sends it also converses over
+    /// a connection of its own. Nothing befalls that conversation but queues, rates and delays.
+    pub data_ports: Vec<Option<u16>>,
 }
 
 /// How late packets may be released at these percentiles, in ns.

@@ -72,7 +72,8 @@ fn ip_header_len(frame: &[u8]) -> Option<usize> {
     Some(usize::from(frame.first()? & 15) * 4)
 }
 
-fn tcp_ports(frame: &[u8]) -> Option<(u16, u16)> {
+/// The TCP ports of an IPv4 packet (source, destination).
+pub(crate) fn tcp_ports(frame: &[u8]) -> Option<(u16, u16)> {
     let tcp = frame.get(ip_header_len(frame)?..).filter(|_| is_tcp(frame))?;
     let port = |at: usize| Some(u16::from_be_bytes([*tcp.get(at)?, *tcp.get(at + 1)?]));
     Some((port(0)?, port(2)?))

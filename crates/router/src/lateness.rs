@@ -1,17 +1,17 @@
-//! How late packets were released.
+//! How late packets were taken and released.
 
 use serde::Serialize;
 
 use crate::config::LatenessLimits;
 
-/// The lateness of every packet's release, in ns.
+/// The lateness of every packet, in ns.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness(Vec<u32>);
 
-/// Percentiles of the lateness, in ns; zero where no packet was released.
+/// Percentiles of the lateness, in ns; zero where there was no packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Packets released.
+    /// Packets taken or released.
     pub packets: usize,
     /// Half of them were no later.
     pub p50: u32,
@@ -24,7 +24,7 @@ pub struct Summary {
 }
 
 impl Lateness {
-    /// Notes one release; beyond 4 s they all count as equal.
+    /// Notes one packet; beyond 4 s they all count as equal.
     #[inline]
     pub fn push(&mut self, nanos: u64) {
         self.0.push(u32::try_from(nanos).unwrap_or(u32::MAX));
@@ -44,14 +44,15 @@ impl Lateness {
 }
 
 impl Summary {
-    /// Why a run with this lateness is invalid; `None` if it is within `limits`.
+    /// Why a run whose packets were `done` ("released") this late is invalid; `None` if that is
+    /// within `limits`.
     #[must_use]
-    pub fn excess(&self, limits: &LatenessLimits) -> Option<String> {
+    pub fn excess(&self, done: &str, limits: &LatenessLimits) -> Option<String> {
         let parts = [("99 %", self.p99, limits.p99), ("99.9 %", self.p999, limits.p999)];
         parts.into_iter().find(|&(_, found, limit)| u64::from(found) > limit).map(
             |(share, found, limit)| {
                 let (found, limit) = (found / 1000, limit / 1000);
-                format!("{share} of the packets were released up to {found} us late; the limit is {limit} us")
+                format!("{share} of the packets were {done} up to {found} us late; the limit is {limit} us")
             },
         )
     }
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn a_run_is_invalid_beyond_a_limit_and_not_at_it() {
         let summary = of((1..=1000).map(|v| v * 1000));
-        let excess = |p99, p999| summary.excess(&LatenessLimits { p99, p999 });
+        let excess = |p99, p999| summary.excess("released", &LatenessLimits { p99, p999 });
         assert_eq!(excess(990_000, 999_000), None);
         assert!(excess(989_999, 999_000).is_some_and(|text| text.starts_with("99 %")));
         assert!(excess(990_000, 998_999).is_some_and(|text| text.starts_with("99.9 %")));

@@ -75,6 +75,7 @@ fn start_traffic(config: &Config, hosts: (&Host, &Host), clock: Clock) -> Result
     let mut traffic: Map<String, Value> = config.traffic.config.clone();
     traffic.insert("namespaces".into(), json!({"sender": sender, "receiver": receiver}));
     traffic.insert("sender_device".into(), Host::device().into());
+    traffic.insert("sender".into(), SENDER.to_string().into());
     traffic.insert("receiver".into(), RECEIVER.to_string().into());
     traffic.insert("zero_ns".into(), clock.zero_ns().into());
     let file = config.out.join("traffic.json");
@@ -119,15 +120,19 @@ fn describe(
     report: &Report,
     (sender, receiver): (&Host, &Host),
 ) -> Result<Value> {
-    let lateness = report.lateness.summary();
-    let drops = (sender.device_drops()?, receiver.device_drops()?);
-    let invalid = lateness.excess(&config.lateness_limits_ns).or_else(|| {
-        let lost = drops.0 + drops.1;
-        (lost > 0).then(|| format!("{lost} packets were lost in front of the router"))
-    });
+    let (lateness, taking) = (report.lateness.summary(), report.taking.summary());
+    let (drops, limits) =
+        ((sender.device_drops()?, receiver.device_drops()?), &config.lateness_limits_ns);
+    let lost = drops.0 + drops.1;
+    let reasons = [
+        lateness.excess("released", limits),
+        taking.excess("taken", limits),
+        (lost > 0).then(|| format!("{lost} packets were lost in front of the router")),
+    ];
     Ok(json!({
         "lateness_ns": lateness,
-        "invalid": invalid,
+        "taking_ns": taking,
+        "invalid": reasons.into_iter().flatten().collect::<Vec<_>>(),
         "real_time_scheduling": rights.real_time,
         "processor": report.processor,
         "user_namespace": rights.user_namespace,

@@ -8,7 +8,10 @@ use narrows_net::path::{self, Conditions, Direction, PathElement};
 use narrows_net::{Departure, Element as _, QueueState};
 
 use crate::config::Crossing;
-use crate::frame::{Frame, has_data, is_ack, mark, says_all};
+use crate::frame::{Frame, has_data, is_ack, mark, says_all, tcp_ports};
+
+/// The element that is the first link.
+const FIRST_LINK: usize = 0;
 
 /// A host of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +25,15 @@ pub enum Side {
 /// What happened to a packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEvent {
-    /// It arrived at the link.
+    /// It arrived at the first link.
     Arrived,
-    /// The queue dropped it.
+    /// A queue on the way to the receiver dropped it.
     Dropped,
-    /// Its transmission ended.
+    /// Its transmission by the first link ended.
     Forwarded,
-    /// An impairment, or chance behind the link, lost it.
+    /// It left the last link of its way to the receiver.
+    Crossed,
+    /// An impairment, or chance behind the last link, lost it on the way to the receiver.
     Lost,
 }
 
@@ -42,15 +47,43 @@ pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<Frame>);
 /// spare packets without data.
 pub struct Path {
     path: path::Path<Frame>,
-    /// The elements that all packets of a direction meet, in their order.
-    ahead: Vec<usize>,
-    back: Vec<usize>,
+    /// The elements that packets of a direction may meet, in their order, and each flow's own way.
+    ahead: Ways,
+    back: Ways,
     /// All lines, and the hosts at their ends.
     lines: Vec<(Side, usize)>,
-    /// Where the path's own losses strike.
-    last_link: Option<usize>,
     /// The shortest of all lines.
     shortest: Duration,
+    /// The sender's port of each flow's data, where other packets are no data of the flow.
+    data_ports: Vec<Option<u16>>,
+}
+
+/// The ways of a direction, all of elements by their numbers.
+struct Ways {
+    row: Vec<usize>,
+    /// What each flow meets, its line at the end.
+    flows: Vec<Vec<usize>>,
+    /// Each flow's last link, if it crosses any.
+    last_links: Vec<Option<usize>>,
+}
+
+impl Ways {
+    fn new(path: &path::Path<Frame>, way: Direction, crossing: &Crossing) -> Self {
+        let only = |flow: usize| crossing.links.get(flow).and_then(|links| links.as_deref());
+        let flows: Vec<_> =
+            (0..crossing.rtts_ns.len()).map(|flow| path.way(way, flow, only(flow))).collect();
+        let is_link = |&&id: &&usize| path.elements[id].is_link();
+        let last = |own: &Vec<usize>| own.iter().rfind(is_link).copied();
+        Self { row: path.row(way), last_links: flows.iter().map(last).collect(), flows }
+    }
+
+    /// What comes behind an element on a flow's way; the first element if there is none yet.
+    fn behind(&self, flow: usize, element: Option<usize>) -> usize {
+        let way = &self.flows[flow];
+        let at = element
+            .map_or(0, |id| way.iter().position(|&other| other == id).map_or(0, |at| at + 1));
+        way[at]
+    }
 }
 
 impl Path {
@@ -70,16 +103,22 @@ impl Path {
             acks: Acks { is_ack, merge: says_all },
         };
         let path = path::Path::new(&crossing.path, &around);
-        let [ahead, back] = [Direction::Forward, Direction::Backward].map(|way| path.row(way));
+        let [ahead, back] =
+            [Direction::Forward, Direction::Backward].map(|way| Ways::new(&path, way, crossing));
         let lines = lines(&path, crossing.rtts_ns.len());
-        let last_link = path.links(Direction::Forward).last().copied();
-        Self { path, ahead, back, lines, last_link, shortest }
+        let data_ports = crossing.data_ports.clone();
+        Self { path, ahead, back, lines, shortest, data_ports }
     }
 
     /// The bottleneck's queue.
     #[must_use]
     pub fn queue(&self) -> QueueState {
         self.path.elements[0].queue().unwrap_or_default()
+    }
+
+    /// The queues of all links: the first, further ones in their order, and that of the way back.
+    pub fn queues(&self) -> impl Iterator<Item = QueueState> {
+        self.path.elements.iter().map_while(PathElement::queue)
     }
 
     /// Takes a packet of the sender.
@@ -94,18 +133,18 @@ impl Path {
 
     fn enter(&mut self, way: Direction, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
         self.catch_up(now, witness);
-        self.put(way, 0, Departure { at: now, packet }, witness);
+        self.put(way, None, Departure { at: now, packet }, witness);
     }
 
     /// Settles what happens until `now`.
     pub fn catch_up(&mut self, now: Time, witness: Witness<'_>) {
         for way in [Direction::Forward, Direction::Backward] {
-            for place in 0..self.row(way).len() {
-                let id = self.row(way)[place];
+            for place in 0..self.ways(way).row.len() {
+                let id = self.ways(way).row[place];
                 while let Some(departure) = self.path.elements[id].poll(now) {
-                    self.leave(way, place, departure, witness);
+                    self.leave(way, id, departure, witness);
                 }
-                self.tell_drops(id, witness);
+                self.tell_drops(way, id, witness);
             }
         }
     }
@@ -129,59 +168,78 @@ impl Path {
         self.path.elements.iter().filter_map(deadline).min()
     }
 
-    fn row(&self, way: Direction) -> &[usize] {
+    const fn ways(&self, way: Direction) -> &Ways {
         match way {
             Direction::Forward => &self.ahead,
             Direction::Backward => &self.back,
         }
     }
 
-    /// Puts a packet into the element at a place of its row, or on the line behind the last.
+    /// Puts a packet into what comes behind an element of its way, or into its first one.
     fn put(
         &mut self,
         way: Direction,
-        place: usize,
+        behind: Option<usize>,
         departure: Departure<Frame>,
         witness: Witness<'_>,
     ) {
         let Departure { at, packet } = departure;
-        let line = || self.path.line(way, packet.flow.index());
-        let id = self.row(way).get(place).copied().unwrap_or_else(line);
-        if self.path.elements[id].is_link() {
+        let id = self.ways(way).behind(packet.flow.index(), behind);
+        let element = &self.path.elements[id];
+        let is_impairment = !element.is_link() && !element.is_line();
+        if is_impairment && self.is_conversation(way, &packet) {
+            return self.put(way, Some(id), Departure { at, packet }, witness);
+        }
+        if id == FIRST_LINK {
             witness(at, PathEvent::Arrived, &packet);
         }
         self.path.elements[id].receive(packet, at);
-        self.tell_drops(id, witness);
+        self.tell_drops(way, id, witness);
     }
 
-    /// Hands a packet that leaves the element at a place of its row to the next one.
+    /// Hands a packet that leaves an element to the next one of its way.
     fn leave(
         &mut self,
         way: Direction,
-        place: usize,
+        id: usize,
         mut departure: Departure<Frame>,
         witness: Witness<'_>,
     ) {
-        let id = self.row(way)[place];
-        if self.path.elements[id].is_link() {
-            let packet = &mut departure.packet;
-            if packet.ecn == Ecn::Ce {
-                mark(&mut packet.body);
-            }
-            witness(departure.at, PathEvent::Forwarded, packet);
-            let last = self.last_link == Some(id);
-            if last && has_data(&packet.body) && self.path.loss.strikes() {
-                return witness(departure.at, PathEvent::Lost, packet);
+        let (at, packet) = (departure.at, &mut departure.packet);
+        if self.path.elements[id].is_link() && packet.ecn == Ecn::Ce {
+            mark(&mut packet.body);
+        }
+        if id == FIRST_LINK {
+            witness(at, PathEvent::Forwarded, packet);
+        }
+        let last = self.ways(way).last_links[packet.flow.index()] == Some(id);
+        if last && way == Direction::Forward {
+            witness(at, PathEvent::Crossed, packet);
+            let spared = !has_data(&packet.body) || self.is_conversation(way, packet);
+            if !spared && self.path.loss.strikes() {
+                return witness(at, PathEvent::Lost, packet);
             }
         }
-        self.put(way, place + 1, departure, witness);
+        self.put(way, Some(id), departure, witness);
     }
 
-    fn tell_drops(&mut self, id: usize, witness: Witness<'_>) {
+    /// Whether a packet belongs to what the programs say to each other beside the data.
+    fn is_conversation(&self, way: Direction, packet: &Packet<Frame>) -> bool {
+        let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
+        let sender = tcp_ports(&packet.body).map(|(source, destination)| match way {
+            Direction::Forward => source,
+            Direction::Backward => destination,
+        });
+        sender.is_some_and(|port| port != data)
+    }
+
+    fn tell_drops(&mut self, way: Direction, id: usize, witness: Witness<'_>) {
         let element = &mut self.path.elements[id];
         let event = if element.is_link() { PathEvent::Dropped } else { PathEvent::Lost };
         while let Some(dropped) = element.take_dropped() {
-            witness(dropped.at, event, &dropped.packet);
+            if way == Direction::Forward {
+                witness(dropped.at, event, &dropped.packet);
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::captures::Captures;
 use crate::frame::has_data;
 use crate::path::{Path, PathEvent};
 
-const QUEUE: &str = "time_ns,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
+const QUEUE: &str = "time_ns,link,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
 const FLOWS: &str = "time_ns,flow,wire_bytes,dropped\n";
 const PACKETS: &str = "time_ns,event,flow,size\n";
@@ -20,7 +20,7 @@ const PACKETS: &str = "time_ns,event,flow,size\n";
 /// What the path did to a flow's packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowCounters {
-    /// IP bytes of its data that left the bottleneck.
+    /// IP bytes of its data that left the last link of its way.
     wire_bytes: u64,
     /// Its packets dropped by queue or loss.
     dropped: u64,
@@ -53,10 +53,10 @@ impl Recorder {
         let flow = &mut self.flows[packet.flow.index()];
         match event {
             PathEvent::Dropped | PathEvent::Lost => flow.dropped += 1,
-            PathEvent::Forwarded if has_data(&packet.body) => {
+            PathEvent::Crossed if has_data(&packet.body) => {
                 flow.wire_bytes += u64::from(packet.size);
             }
-            PathEvent::Forwarded | PathEvent::Arrived => {}
+            PathEvent::Crossed | PathEvent::Forwarded | PathEvent::Arrived => {}
         }
         if let Some(log) = &mut self.log {
             log.push((at, event, packet.flow.0, packet.size));
@@ -75,14 +75,18 @@ impl Recorder {
         }
     }
 
-    /// A row of the queue and one of each flow; the path has reached `at`.
+    /// A row of each link's queue and one of each flow; the path has reached `at`.
     pub fn sample(&mut self, at: Time, path: &Path) {
-        let (at, queue) = (at.as_nanos(), path.queue());
-        let (c, packets) = (queue.counters, queue.packets);
-        let (arrived, dropped) = (c.arrived_packets, c.dropped_packets);
-        let (forwarded, forwarded_bytes) = (c.forwarded_packets, c.forwarded_bytes.get());
-        _ = write!(self.queue_rows, "{at},{},{packets},{arrived},{dropped},", queue.backlog.get());
-        _ = writeln!(self.queue_rows, "{},{forwarded},{forwarded_bytes}", c.marked_packets);
+        let at = at.as_nanos();
+        for (link, queue) in path.queues().enumerate() {
+            let (c, packets) = (queue.counters, queue.packets);
+            let (arrived, dropped) = (c.arrived_packets, c.dropped_packets);
+            let (forwarded, bytes) = (c.forwarded_packets, c.forwarded_bytes.get());
+            let (backlog, marked) = (queue.backlog.get(), c.marked_packets);
+            let out = &mut self.queue_rows;
+            _ = write!(out, "{at},{link},{backlog},{packets},{arrived},{dropped},");
+            _ = writeln!(out, "{marked},{forwarded},{bytes}");
+        }
         for (i, flow) in self.flows.iter().enumerate() {
             _ = writeln!(self.flow_rows, "{at},{i},{},{}", flow.wire_bytes, flow.dropped);
         }
@@ -123,6 +127,7 @@ const fn name(event: PathEvent) -> &'static str {
         PathEvent::Arrived => "arrived",
         PathEvent::Dropped => "dropped",
         PathEvent::Forwarded => "forwarded",
+        PathEvent::Crossed => "crossed",
         PathEvent::Lost => "lost",
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use narrows_base::{Duration, Time};
 
 use crate::config::Crossing;
-use crate::frame::classify;
+use crate::frame::{Frame, classify};
 use crate::lateness::Lateness;
 use crate::spin::Spin;
 use crate::{Host, Path, Recorder, Side, sys};
@@ -38,6 +38,8 @@ pub struct Report {
     pub record: Recorder,
     /// How late packets were released.
     pub lateness: Lateness,
+    /// How long packets may have waited in a device while the router neither looked nor slept.
+    pub taking: Lateness,
     /// Packets beyond 1500 bytes: with offloads off there are none.
     pub oversize: u64,
     /// The processor that the loop was kept on, if it was.
@@ -55,7 +57,11 @@ pub struct Router<'a> {
     sample_every: Duration,
     next_sample: Time,
     spin: Spin,
+    /// Until when each device (the sender's, the receiver's) is known to have been empty, in ns.
+    empty_ns: [u64; 2],
     buffer: Vec<u8>,
+    /// Room of packets that were handed over, for those to come.
+    spare: Vec<Frame>,
 }
 
 impl Clock {
@@ -104,11 +110,19 @@ impl<'a> Router<'a> {
             crossing,
             clock,
             path: Path::new(crossing),
-            report: Report { record, lateness: Lateness::default(), oversize: 0, processor: None },
+            report: Report {
+                record,
+                lateness: Lateness::default(),
+                taking: Lateness::default(),
+                oversize: 0,
+                processor: None,
+            },
             sample_every,
             next_sample: Time::ZERO,
             spin: Spin::new(),
+            empty_ns: [sys::monotonic_ns(); 2],
             buffer: vec![0; LARGEST],
+            spare: Vec::new(),
         }
     }
 
@@ -162,10 +176,18 @@ impl<'a> Router<'a> {
             Side::Receiver => |(source, _)| source,
         };
         let flows = self.crossing.rtts_ns.len();
+        let looked = sys::monotonic_ns();
+        let late = looked.saturating_sub(self.empty_ns[side as usize]);
         for _ in 0..BATCH {
             let tun = self.host(side).tun();
-            let Some(read) = sys::read_packet(tun, &mut self.buffer)? else { break };
-            let packet = classify(read.to_vec(), self.crossing.first_port, flows, port);
+            let Some(read) = sys::read_packet(tun, &mut self.buffer)? else {
+                self.empty_ns[side as usize] = looked;
+                break;
+            };
+            self.report.taking.push(late);
+            let mut frame = self.spare.pop().unwrap_or_default();
+            frame.extend_from_slice(read);
+            let packet = classify(frame, self.crossing.first_port, flows, port);
             self.report.oversize += u64::from(packet.body.len() > FULL_PACKET);
             let now = self.now();
             let record = &mut self.report.record;
@@ -199,6 +221,9 @@ impl<'a> Router<'a> {
                 self.report.record.returned(now, &departure.packet);
             }
             self.report.lateness.push(now.saturating_since(departure.at).as_nanos());
+            let mut frame = departure.packet.body;
+            frame.clear();
+            self.spare.push(frame);
         }
     }
 
@@ -215,6 +240,9 @@ impl<'a> Router<'a> {
         let forwarded = self.path.queue().counters.forwarded_packets;
         progress.forwarded.store(forwarded, Ordering::Relaxed);
         let nap = gap.saturating_sub(ahead).min(NAP).as_nanos();
-        sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)
+        sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)?;
+        // A packet wakes the router; how soon that is shows in the releases, which timers wake.
+        self.empty_ns = [sys::monotonic_ns(); 2];
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
 use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
-use narrows_net::path::{Direction, Impairment, PathConfig, Spot};
+use narrows_net::path::{Direction, Impairment, LinkConfig, PathConfig, Spot};
 use narrows_router::{Crossing, Path, PathEvent, Side};
 
 const MS: u64 = 1_000_000;
@@ -26,7 +26,19 @@ fn config() -> PathConfig {
 /// Two flows over this path.
 fn path(config: PathConfig) -> Path {
     let rtts_ns = vec![20 * MS, 7 * MS];
-    Path::new(&Crossing { path: config, seed: 1, end_ns: 0, first_port: 5000, rtts_ns })
+    // The second flow's program converses beside its data.
+    let data_ports = vec![None, Some(30_001)];
+    crossing(config, rtts_ns, data_ports, Vec::new())
+}
+
+fn crossing(
+    path: PathConfig,
+    rtts_ns: Vec<u64>,
+    data_ports: Vec<Option<u16>>,
+    links: Vec<Option<Vec<String>>>,
+) -> Path {
+    let (seed, end_ns, first_port) = (1, 0, 5000);
+    Path::new(&Crossing { path, seed, end_ns, first_port, rtts_ns, data_ports, links })
 }
 
 fn packet(flow: u32) -> Packet<Vec<u8>> {
@@ -146,4 +158,77 @@ fn the_link_may_change_its_rate() {
     // 1 ms for the first packet, 2 ms for the second.
     let expected = [11, 13].map(|ms| (Side::Receiver, ms * MS, 0));
     assert_eq!(outcome(&mut path, 100 * MS), expected);
+}
+
+/// A TCP packet with payload; the sender's port is the source on its way to the receiver.
+fn data(flow: u32, source: u16, destination: u16) -> Packet<Vec<u8>> {
+    let mut body = vec![0; 100];
+    (body[0], body[9], body[32]) = (0x45, 6, 0x50);
+    body[20..22].copy_from_slice(&source.to_be_bytes());
+    body[22..24].copy_from_slice(&destination.to_be_bytes());
+    Packet { flow: FlowId(flow), size: 100, ecn: Ecn::NotEct, body }
+}
+
+#[test]
+fn neither_random_loss_nor_impairments_befall_what_programs_say_to_each_other() {
+    let info = config::info(config::IMPAIRMENTS, "loss").expect("loss");
+    let lossy = Choice::with_defaults(info, RATE).set("probability", Value::Number(1.0));
+    for (loss, impaired) in
+        [(1.0, [].as_slice()), (0.0, [Direction::Forward, Direction::Backward].as_slice())]
+    {
+        let impairment =
+            |&direction| Impairment { direction, at: Spot::Before, element: lossy.clone() };
+        let impairments = impaired.iter().map(impairment).collect();
+        let buffer = Limit::Packets(10);
+        let mut path = path(PathConfig { loss, impairments, buffer, ..config() });
+        path.send(data(0, 40_000, 5000), Time::ZERO, &mut |_, _, _| ());
+        path.send(data(1, 30_001, 5001), Time::ZERO, &mut |_, _, _| ());
+        path.send(data(1, 40_000, 5001), Time::ZERO, &mut |_, _, _| ());
+        path.reply(data(1, 5001, 40_000), Time::ZERO, &mut |_, _, _| ());
+        let reached: Vec<_> =
+            outcome(&mut path, 100 * MS).iter().map(|row| (row.0, row.2)).collect();
+        assert_eq!(reached, [(Side::Sender, 1), (Side::Receiver, 1)], "loss {loss}");
+    }
+}
+
+/// A link of 6 Mbit/s, 2 ms a packet.
+fn slow_link(name: &str) -> LinkConfig {
+    LinkConfig {
+        name: name.into(),
+        rate_bps: 6_000_000,
+        buffer: Limit::Packets(1),
+        queue: Choice::new("droptail"),
+        service: Choice::new("constant"),
+    }
+}
+
+#[test]
+fn flows_cross_the_links_that_they_name() {
+    let (links, reverse) = (vec![slow_link("second")], Some(slow_link("back")));
+    let config = PathConfig { links, reverse, ..config() };
+    config.check().expect("a path");
+    let only = vec![None, Some(vec!["second".to_owned()])];
+    let mut path = crossing(config, vec![20 * MS; 2], Vec::new(), only);
+    let mut told = Vec::new();
+    for flow in [0, 1, 1, 1] {
+        path.send(packet(flow), Time::ZERO, &mut |at, event, packet: &Packet<_>| {
+            told.push((at, event, packet.flow.0));
+        });
+    }
+    // Flow 1 doesn't meet the first link: one of its packets is sent, one waits, one is dropped.
+    assert_eq!(told, [(Time::ZERO, PathEvent::Arrived, 0), (Time::ZERO, PathEvent::Dropped, 1)]);
+    path.reply(packet(0), Time::ZERO, &mut |_, _, _| ());
+    path.reply(packet(1), Time::ZERO, &mut |_, _, _| ());
+    // Half of 20 ms on each way, behind 2 ms for each packet that crosses a slow link.
+    let expected = [
+        (Side::Receiver, 12 * MS, 1),
+        (Side::Sender, 12 * MS, 0),
+        (Side::Receiver, 14 * MS, 1),
+        (Side::Sender, 14 * MS, 1),
+    ];
+    let reached = outcome(&mut path, 100 * MS);
+    assert_eq!(&reached[..4], expected);
+    let forwarded: Vec<_> = path.queues().map(|queue| queue.counters.forwarded_packets).collect();
+    assert_eq!(forwarded.len(), 3);
+    assert_eq!((forwarded[0], forwarded[2]), (1, 2));
 }

@@ -37,7 +37,9 @@ fn droptail(loss: f64) -> Crossing {
         reverse: None,
     };
     let rtts_ns = vec![10_000_000, 14_000_000];
-    Crossing { path, seed: 1, end_ns: 0, first_port: PORT, rtts_ns }
+    let data_ports = vec![None; rtts_ns.len()];
+    let links = Vec::new();
+    Crossing { path, seed: 1, end_ns: 0, first_port: PORT, rtts_ns, data_ports, links }
 }
 
 /// Both hosts, or why there are none. A thread of a test can't take a user namespace, so this

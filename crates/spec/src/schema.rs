@@ -155,7 +155,7 @@ fn control() -> Value {
             "description": entry.info.summary,
         })
     });
-    let own = json!({ "type": "string", "pattern": "^[^:]+:[^:]+$" });
+    let own = json!({ "type": "string", "pattern": "^([^:]+:[^:]+|.+\\.(bpf\\.c|o))$" });
     json!({ "anyOf": names.chain([own]).collect::<Vec<_>>() })
 }
 

@@ -23,6 +23,8 @@ pub struct Config {
     pub stop_when: Option<String>,
     /// Namespace files of the sending host, the router and the receiving host.
     pub namespaces: Namespaces,
+    /// Address of the sending host, if another program's connections are to be looked at.
+    pub sender: Option<Ipv4Addr>,
     /// Address of the receiving host.
     pub receiver: Ipv4Addr,
     /// Flow i goes to this port plus i.
@@ -42,6 +44,9 @@ pub struct Config {
     /// Settings of both hosts, by their path below `/proc/sys`, such as
     /// `net/ipv4/tcp_no_metrics_save`.
     pub sysctls: BTreeMap<String, String>,
+    /// Note how long the programs of the hosts wait for a processor: `waits.json`.
+    #[serde(default)]
+    pub watch_waits: bool,
     /// The flows, in the order of their numbers.
     pub flows: Vec<FlowConfig>,
     /// Directory for the results.
@@ -96,5 +101,16 @@ pub struct FlowConfig {
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
     /// The iperf3 that sends and receives it, if we don't; for flows without a size.
-    pub iperf3: Option<PathBuf>,
+    pub iperf3: Option<Iperf3>,
+}
+
+/// The program that sends and receives a flow in our place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iperf3 {
+    /// Where it is.
+    pub program: PathBuf,
+    /// The sender's port of its data. It tells the data from the conversation that iperf3 leads
+    /// beside it, to the same port of the receiver.
+    pub data_port: u16,
 }

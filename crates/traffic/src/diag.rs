@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
+use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::info::{self, TcpInfo};
@@ -15,9 +16,7 @@ use crate::sys;
 const NETLINK_SOCK_DIAG: libc::c_int = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const NLM_F_REQUEST: u16 = 1;
-const NLM_F_DUMP: u16 = 0x300;
 const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
 /// Bits of the attributes that are asked for: INET_DIAG_INFO, and INET_DIAG_VEGASINFO, by which
 /// every congestion control that tells anything tells it.
 const EXTENSIONS: u8 = 1 << 1 | 1 << 2;
@@ -45,51 +44,59 @@ impl Sockets {
         sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, NETLINK_SOCK_DIAG).map(Self)
     }
 
-    /// Every connection by its ports (ours, the peer's).
+    /// These connections (our end, the peer's) by their ports, as far as there are any.
+    ///
+    /// Each is asked for by itself: a dump would walk through the whole table of the kernel.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn read(&self) -> Result<BTreeMap<(u16, u16), State>> {
-        sys::send(self.0.as_raw_fd(), &request())?;
-        let (mut found, mut buffer) = (BTreeMap::new(), vec![0; 1 << 16]);
-        loop {
-            let answer = sys::receive(self.0.as_raw_fd(), &mut buffer)?;
-            if answer.is_empty() || parse(answer, &mut found)? {
-                return Ok(found);
+    pub fn read(
+        &self,
+        wanted: impl Iterator<Item = (SocketAddrV4, SocketAddrV4)>,
+    ) -> Result<BTreeMap<(u16, u16), State>> {
+        let (mut found, mut buffer) = (BTreeMap::new(), [0; 4096]);
+        for (ours, peer) in wanted {
+            sys::send(self.0.as_raw_fd(), &request(ours, peer))?;
+            if let Some((ports, state)) = parse(sys::receive(self.0.as_raw_fd(), &mut buffer)?)? {
+                found.insert(ports, state);
             }
         }
+        Ok(found)
     }
 }
 
-/// A `nlmsghdr` and a `struct inet_diag_req_v2` that ask for every IPv4 TCP socket.
-fn request() -> [u8; 72] {
+/// A `nlmsghdr` and a `struct inet_diag_req_v2` that ask for an IPv4 TCP socket.
+fn request(ours: SocketAddrV4, peer: SocketAddrV4) -> [u8; 72] {
     let mut m = [0; 72];
     m[0..4].copy_from_slice(&72_u32.to_ne_bytes());
     m[4..6].copy_from_slice(&SOCK_DIAG_BY_FAMILY.to_ne_bytes());
-    m[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
+    m[6..8].copy_from_slice(&NLM_F_REQUEST.to_ne_bytes());
     m[16] = libc::AF_INET as u8;
     m[17] = libc::IPPROTO_TCP as u8;
     m[18] = EXTENSIONS;
     m[20..24].copy_from_slice(&STATES.to_ne_bytes());
+    m[24..26].copy_from_slice(&ours.port().to_be_bytes());
+    m[26..28].copy_from_slice(&peer.port().to_be_bytes());
+    m[28..32].copy_from_slice(&ours.ip().octets());
+    m[44..48].copy_from_slice(&peer.ip().octets());
+    // INET_DIAG_NOCOOKIE: whichever socket has these addresses.
+    m[64..72].copy_from_slice(&[0xff; 8]);
     m
 }
 
-/// Adds the sockets of one answer; true if it was the last.
-fn parse(mut answer: &[u8], found: &mut BTreeMap<(u16, u16), State>) -> Result<bool> {
-    while let (Some(length), Some(kind)) = (u32_at(answer, 0), u16_at(answer, 4)) {
-        let length = length as usize;
-        match kind {
-            NLMSG_DONE => return Ok(true),
-            NLMSG_ERROR => return Err(Error::other("the kernel has no INET_DIAG for TCP")),
-            _ => {}
-        }
-        let Some(body) = answer.get(HEADER..length.max(HEADER)) else { break };
-        if let Some((ports, state)) = socket(body) {
-            found.insert(ports, state);
-        }
-        answer = answer.get(length.next_multiple_of(4)..).unwrap_or(&[]);
+/// The socket of an answer; none if there is no such socket, or it has no data to tell of.
+fn parse(answer: &[u8]) -> Result<Option<((u16, u16), State)>> {
+    let (Some(length), Some(kind)) = (u32_at(answer, 0), u16_at(answer, 4)) else {
+        return Ok(None);
+    };
+    let Some(body) = answer.get(HEADER..(length as usize).max(HEADER)) else { return Ok(None) };
+    if kind != NLMSG_ERROR {
+        return Ok(socket(body));
     }
-    Ok(false)
+    match u32_at(body, 0).map_or(0, |error| -error.cast_signed()) {
+        libc::ENOENT => Ok(None),
+        error => Err(Error::other(format!("the kernel has no INET_DIAG for TCP (error {error})"))),
+    }
 }
 
 /// A `struct inet_diag_msg` with its attributes.
@@ -150,25 +157,22 @@ mod tests {
         body.extend(attribute(4, b"bbr\0"));
         body.extend(attribute(INET_DIAG_INFO, &info));
         body.extend(attribute(16, &[7, 0, 0, 0]));
-        let silent = vec![0; MESSAGE];
-        let answer = [message(20, &body), message(20, &silent)].concat();
-        let mut found = BTreeMap::new();
-        assert!(!parse(&answer, &mut found).expect("well-formed"));
-        assert_eq!(found.len(), 1);
-        let (tcp, control) = found[&(40_001, 5001)];
+        let answer = message(20, &body);
+        let (ports, (tcp, control)) = parse(&answer).expect("well-formed").expect("a socket");
+        assert_eq!(ports, (40_001, 5001));
         assert_eq!((tcp.cwnd, control[0]), (10, u32::from_ne_bytes([7, 0, 0, 0])));
-        assert!(parse(&message(NLMSG_DONE, &[0; 4]), &mut found).expect("the end"));
-        assert!(parse(&message(NLMSG_ERROR, &[0; 4]), &mut found).is_err());
+        assert!(parse(&message(20, &[0; MESSAGE])).expect("without data").is_none());
+        let error = |number: i32| message(NLMSG_ERROR, &(-number).to_ne_bytes());
+        assert!(parse(&error(libc::ENOENT)).expect("no such socket").is_none());
+        assert!(parse(&error(libc::EINVAL)).is_err());
+        assert!(parse(&answer[..40]).expect("cut off").is_none());
     }
 
     #[test]
-    fn an_own_connection_is_seen() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let to = listener.local_addr().expect("an address");
-        let stream = std::net::TcpStream::connect(to).expect("a connection");
-        let ports = (stream.local_addr().expect("an address").port(), to.port());
-        let found = Sockets::open().and_then(|s| s.read()).expect("INET_DIAG");
-        assert!(found[&ports].0.cwnd > 0);
-        assert!(found.contains_key(&(ports.1, ports.0)));
+    fn a_connection_is_asked_for_by_both_its_ends() {
+        let end = |last, port| SocketAddrV4::new([10, 77, 0, last].into(), port);
+        let asked = request(end(1, 30_000), end(2, 5000));
+        assert_eq!(asked[24..28], [0x75, 0x30, 0x13, 0x88]);
+        assert_eq!((&asked[28..32], &asked[44..48]), (&[10, 77, 0, 1][..], &[10, 77, 0, 2][..]));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Result;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
 use crate::config::FlowConfig;
@@ -20,10 +21,10 @@ pub enum Flow {
 
 /// The sockets of both hosts, for flows that aren't our own.
 pub struct Hosts {
-    /// Of the sending host.
-    pub sender: Sockets,
+    /// Of the sending host, with its address.
+    pub sender: (Sockets, Ipv4Addr),
     /// Of the receiving host.
-    pub receiver: Sockets,
+    pub receiver: (Sockets, Ipv4Addr),
 }
 
 /// What both hosts' sockets told at an instant.
@@ -34,12 +35,21 @@ pub struct Connections {
 }
 
 impl Hosts {
-    /// All connections now.
+    /// The connections between these ports (the sender's, the receiver's) now.
     ///
     /// # Errors
     /// If the kernel doesn't tell.
-    pub fn read(&self) -> Result<Connections> {
-        Ok(Connections { sender: self.sender.read()?, receiver: self.receiver.read()? })
+    pub fn read(&self, ports: &[(u16, u16)]) -> Result<Connections> {
+        let ends = |&(source, destination): &(u16, u16)| {
+            let sender = SocketAddrV4::new(self.sender.1, source);
+            (sender, SocketAddrV4::new(self.receiver.1, destination))
+        };
+        let back = |ports: &(u16, u16)| {
+            let (sender, receiver) = ends(ports);
+            (receiver, sender)
+        };
+        let sender = self.sender.0.read(ports.iter().map(ends))?;
+        Ok(Connections { sender, receiver: self.receiver.0.read(ports.iter().map(back))? })
     }
 }
 
@@ -59,6 +69,24 @@ impl Flow {
         match self {
             Self::Own(sender, _) => sender.is_done(),
             Self::Iperf(iperf) => iperf.is_done(),
+        }
+    }
+
+    /// The ports (sender's, receiver's) of its connection, if another program has one now.
+    #[must_use]
+    pub fn open_ports(&self) -> Option<(u16, u16)> {
+        match self {
+            Self::Own(..) => None,
+            Self::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
+        }
+    }
+
+    /// The process that sends it, if it isn't this one.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        match self {
+            Self::Own(..) => None,
+            Self::Iperf(iperf) => iperf.process(),
         }
     }
 

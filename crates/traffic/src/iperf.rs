@@ -8,15 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::config::FlowConfig;
+use crate::config::{FlowConfig, Iperf3};
 use crate::diag::State;
 use crate::receiver::Arrived;
 use crate::sender::{Sample, Totals};
 use crate::sys;
 
-/// The sender's port of flow i is this plus i: it tells the data from the conversation that
-/// iperf3 leads beside it, to the same port of the receiver.
-const FIRST_DATA_PORT: u16 = 30_000;
 /// Between two looks at what a process does.
 const GLANCE: Duration = Duration::from_millis(5);
 /// For so many glances a server may not listen yet,
@@ -36,10 +33,9 @@ enum Phase {
 /// An iperf3 client and what is known of its connection.
 pub struct Iperf {
     config: FlowConfig,
-    program: PathBuf,
+    iperf3: Iperf3,
     to: Ipv4Addr,
     port: u16,
-    data_port: u16,
     /// When it ends at the latest, ns.
     end_ns: u64,
     output: PathBuf,
@@ -93,8 +89,8 @@ impl Iperf {
     #[must_use]
     pub fn new(
         config: FlowConfig,
-        program: PathBuf,
-        index: u16,
+        iperf3: Iperf3,
+        index: usize,
         (to, port): (Ipv4Addr, u16),
         duration_ns: u64,
         directory: &Path,
@@ -103,11 +99,10 @@ impl Iperf {
             phase: Phase::Waiting(config.start_ns),
             end_ns: config.stop_ns.unwrap_or(duration_ns).min(duration_ns),
             output: directory.join(format!("iperf3-{index}.json")),
-            data_port: FIRST_DATA_PORT + index,
             totals: Totals::default(),
             arrived: Arrived::default(),
             config,
-            program,
+            iperf3,
             to,
             port,
         }
@@ -123,6 +118,15 @@ impl Iperf {
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.phase, Phase::Done)
+    }
+
+    /// The client's process, while there is one.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        match &self.phase {
+            Phase::Running(client) | Phase::Stopping(client) => Some(client.id()),
+            Phase::Waiting(_) | Phase::Done => None,
+        }
     }
 
     /// When it wants `act` to be called, if ever.
@@ -165,9 +169,9 @@ impl Iperf {
     fn start(&self) -> Result<Child> {
         let seconds = (self.end_ns - self.config.start_ns).div_ceil(1_000_000_000).max(1);
         let directory = self.output.parent().unwrap_or(Path::new("."));
-        command(&self.program, directory)
+        command(&self.iperf3.program, directory)
             .args(["-c", &self.to.to_string(), "-p", &self.port.to_string(), "-J", "-4"])
-            .args(["--cport", &self.data_port.to_string(), "-C", &self.config.cca])
+            .args(["--cport", &self.iperf3.data_port.to_string(), "-C", &self.config.cca])
             .args(["-t", &seconds.to_string()])
             .stdout(File::create(&self.output)?)
             .stderr(Stdio::null())
@@ -214,7 +218,7 @@ impl Iperf {
     /// The ports of its data (sender's, receiver's).
     #[must_use]
     pub const fn ports(&self) -> (u16, u16) {
-        (self.data_port, self.port)
+        (self.iperf3.data_port, self.port)
     }
 
     /// Waits for its report, at the end of a run; `early` if the run ended before its time.

@@ -20,6 +20,7 @@ mod run;
 mod sender;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
+mod waits;
 
 fn run_file(path: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;

@@ -21,12 +21,16 @@ use crate::queue::QueueReader;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::sys;
+use crate::waits::Watch;
 
 /// Time between the set-up and time 0 of the run, ns.
 const LEAD_NS: u64 = 10_000_000;
 
 /// How often the file `progress` is written: the time so far and the packets forwarded.
 const PROGRESS_NS: u64 = 500_000_000;
+
+/// How often the waits of the hosts' programs are read.
+const WATCH_NS: u64 = 200_000_000;
 
 struct Run<'a> {
     config: &'a Config,
@@ -40,6 +44,11 @@ struct Run<'a> {
     zero: u64,
     /// When the file `progress` is due again.
     next_progress: u64,
+    /// The processes of receivers that aren't our own.
+    servers: Vec<u32>,
+    watch: Watch,
+    /// When the waits are read again.
+    next_watch: u64,
 }
 
 /// Does the whole run and writes its results.
@@ -58,9 +67,12 @@ pub fn run(config: &Config) -> Result<()> {
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
     set_sysctls(config)?;
-    let hosts = open_sockets(config)?
-        .zip(their_sockets)
-        .map(|(sender, receiver)| Hosts { sender, receiver });
+    let hosts = open_sockets(config)?.zip(their_sockets).zip(config.sender).map(
+        |((sockets, theirs), sender)| Hosts {
+            sender: (sockets, sender),
+            receiver: (theirs, config.receiver),
+        },
+    );
     let epoll = sys::epoll()?;
     sys::segmentation_offload_off(&config.sender_device)?;
     let at_sender = packet_file(config, Point::Sender, zero)?;
@@ -75,9 +87,25 @@ pub fn run(config: &Config) -> Result<()> {
         .map(|(i, receiver)| flow(config, i, receiver))
         .collect::<Result<_>>()?;
     let output = Output::default();
-    let mut run = Run { config, flows, hosts, queue, epoll, output, zero, next_progress: 0 };
+    let servers = receivers.servers.0.iter().map(Child::id).collect();
+    let mut run = Run {
+        config,
+        flows,
+        hosts,
+        queue,
+        epoll,
+        output,
+        zero,
+        next_progress: 0,
+        servers,
+        watch: Watch::default(),
+        next_watch: config.warmup_ns,
+    };
     run.until_done()?;
     run.output.write(&config.out)?;
+    if config.watch_waits {
+        run.watch.write(&config.out)?;
+    }
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
     capture.map_or(Ok(()), |c| c.write(&config.out))?;
     run.finish()?;
@@ -108,7 +136,7 @@ fn end_captures(config: &Config, files: [Option<PacketFile>; 2]) -> Result<()> {
 struct Receivers {
     ends: Vec<Option<Receiver>>,
     /// They end when this is dropped, if not before.
-    _servers: Servers,
+    servers: Servers,
 }
 
 #[derive(Default)]
@@ -131,23 +159,22 @@ fn start_receivers(config: &Config) -> Result<Receivers> {
         let port = port(config, i)?;
         ends.push(match &flow.iperf3 {
             None => Some(Receiver::start(port, flow)?),
-            Some(program) => {
-                servers.0.push(iperf::serve(program, port, &config.out)?);
+            Some(iperf3) => {
+                servers.0.push(iperf::serve(&iperf3.program, port, &config.out)?);
                 None
             }
         });
     }
-    Ok(Receivers { ends, _servers: servers })
+    Ok(Receivers { ends, servers })
 }
 
 fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Flow> {
     let (flow, to) = (config.flows[index].clone(), (config.receiver, port(config, index)?));
-    let number = u16::try_from(index).map_err(Error::other)?;
-    let Some(receiver) = receiver else {
-        let program = flow.iperf3.clone().unwrap_or_default();
-        let iperf = Iperf::new(flow, program, number, to, config.duration_ns, &config.out);
+    if let Some(iperf3) = flow.iperf3.clone() {
+        let iperf = Iperf::new(flow, iperf3, index, to, config.duration_ns, &config.out);
         return Ok(Flow::Iperf(Box::new(iperf)));
-    };
+    }
+    let receiver = receiver.ok_or_else(|| Error::other("a flow without a receiver"))?;
     let setting = tcp_ecn(config, flow.ecn);
     Ok(Flow::Own(Box::new(Sender::new(flow, SocketAddrV4::new(to.0, to.1), setting)), receiver))
 }
@@ -232,12 +259,14 @@ impl Run<'_> {
     }
 
     fn sample(&mut self, at: u64) -> Result<()> {
-        let connections =
-            self.hosts.as_ref().map_or_else(|| Ok(Connections::default()), Hosts::read)?;
+        let ports: Vec<_> = self.flows.iter().filter_map(Flow::open_ports).collect();
+        let none = || Ok(Connections::default());
+        let connections = self.hosts.as_ref().map_or_else(none, |hosts| hosts.read(&ports))?;
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let (sample, arrived) = flow.sample(&connections);
             self.output.flow(at, i, &sample, arrived);
         }
+        self.watch_waits(at);
         let Some(queue) = &self.queue else { return Ok(()) };
         let counters = queue.read()?;
         self.output.queue(at, &counters);
@@ -247,6 +276,16 @@ impl Run<'_> {
             std::fs::write(self.config.out.join("progress"), progress)?;
         }
         Ok(())
+    }
+
+    /// Reads how long the hosts' programs waited, now and then; programs that end keep what they had.
+    fn watch_waits(&mut self, at: u64) {
+        if self.config.watch_waits && (at >= self.next_watch || at >= self.config.duration_ns) {
+            self.next_watch = at + WATCH_NS;
+            let clients = self.flows.iter().filter_map(Flow::process);
+            let own = std::iter::once(std::process::id());
+            self.watch.read(own.chain(self.servers.iter().copied()).chain(clients));
+        }
     }
 
     /// The row at the end, unless the regular one has just been written.

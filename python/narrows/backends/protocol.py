@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from narrows.errors import SpecError
+from narrows.spec.kernel_program import is_program
 from narrows.store import CaptureOptions, RunResult
 
 
@@ -82,6 +83,6 @@ class CapturingBackend(Backend, Protocol):
 def refuse_own_controls(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for a control written in Python, which no kernel can run."""
     for index, flow in enumerate(scenario["flows"]):
-        if flow["cca"] in scenario.get("controls", {}):
+        if flow["cca"] in scenario.get("controls", {}) and not is_program(flow["cca"]):
             found = f'"{flow["cca"]}", which is written in Python'
             raise SpecError.at(f"flows[{index}].cca", found, "--backend sim for this control")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import Problem, SpecError
 from narrows.spec import python_control
+from narrows.spec.kernel_program import refuse_programs
 from narrows.store import RunInfo, RunResult
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Simulator:
         )
 
     def check(self, scenario: Mapping[str, Any]) -> None:
-        """Nothing is refused beforehand: the engine looks at a scenario as it starts."""
+        """Raises SpecError for an eBPF program; the engine looks at the rest as it starts."""
+        refuse_programs(scenario, "which only a kernel runs")
 
     def run(
         self,
@@ -92,6 +94,7 @@ class Simulator:
         captures: CaptureRequest | None,
     ) -> RunOutput:
         """Hands the engine its part of the scenario, and the classes of own controls."""
+        self.check(scenario)
         named = scenario.get("controls", {})
         classes = {
             name: python_control.load(name, python_control.Source(**source))

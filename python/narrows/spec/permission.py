@@ -61,7 +61,7 @@ def check(cca: str, file: Path) -> None:
     """Raises SpecError if nobody has allowed the control `cca` of the module `file` to run."""
     always = Permission(tuple(_configured()))
     if not any(permission.covers(cca, file) for permission in (_granted.get(), always)):
-        found = f"{quote(cca)}, Python code that nobody has allowed to run"
+        found = f"{quote(cca)}, code that nobody has allowed to run"
         raise SpecError.at(cca, found, f"{OPTION} {file}, if you trust it,")
 
 
@@ -99,5 +99,5 @@ def _listed(line: str, file: Path) -> Path:
 
 def _existing(path: Path) -> Path:
     if not path.exists():
-        raise InputError.at(OPTION, f"{path}, which isn't there", "a Python file or a directory")
+        raise InputError.at(OPTION, f"{path}, which isn't there", "a file or a directory")
     return path.resolve()

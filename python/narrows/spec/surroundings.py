@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narrows.errors import Problem, SpecError
 from narrows.files import read_limited
-from narrows.spec import python_control
+from narrows.spec import kernel_program, python_control
 from narrows.spec.registry import others
 from narrows.spec.suggest import quote
 
@@ -49,6 +49,9 @@ def _control(
 ) -> tuple[str, str]:
     """The module of an own control: its file and its text; ValueError says what is wrong."""
     try:
+        if kernel_program.is_program(cca):
+            program = kernel_program.allowed(cca, near, options)
+            return program.file, program.text
         if cca not in known:
             known[cca] = python_control.allowed(cca, near)
         source = known[cca]

@@ -11,10 +11,17 @@ use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
 
-/// Whether the name is that of a module and a class, which a person wrote.
+/// Whether a person wrote the control: the name is that of a module and a class in Python, or
+/// of an eBPF program for a kernel.
 #[must_use]
 pub fn is_own(cca: &str) -> bool {
-    cca.contains(':')
+    cca.contains(':') || is_program(cca)
+}
+
+/// Whether the name is that of an eBPF program: its source in C, or compiled.
+#[must_use]
+pub fn is_program(cca: &str) -> bool {
+    [".bpf.c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
 }
 
 /// The name of a control.
@@ -22,6 +29,9 @@ pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Res
     let Some(name) = node.as_text() else {
         return Err(Wrong::value(node.described(), expects));
     };
+    if is_program(name) {
+        return Ok(name.into());
+    }
     if is_own(name) {
         let well_formed = name.split_once(':').is_some_and(|(module, class)| {
             module.split('.').chain(class.split('.')).all(is_identifier)

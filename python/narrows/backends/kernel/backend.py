@@ -7,10 +7,17 @@ import json
 import platform
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.kernel.config import LATENESS_LIMITS_NS, MAX_FLOWS, router_config
+from narrows.backends.kernel import programs
+from narrows.backends.kernel.config import (
+    LATENESS_LIMITS_NS,
+    MAX_FLOWS,
+    rename_controls,
+    router_config,
+)
 from narrows.backends.kernel.machine import (
     CONFIG,
     available_ccas,
@@ -20,8 +27,10 @@ from narrows.backends.kernel.machine import (
 )
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
+from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.refusals import refuse_ecn, refuse_links, refuse_workloads
+from narrows.backends.linux.refusals import refuse_ecn, refuse_reverse_flows, refuse_workloads
+from narrows.backends.linux.tables import read_flows
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.protocol import (
@@ -31,6 +40,7 @@ from narrows.backends.protocol import (
     refuse_own_controls,
 )
 from narrows.errors import InputError, SpecError
+from narrows.spec.kernel_program import is_program
 from narrows.spec.registry import queues
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, digest
@@ -76,6 +86,7 @@ class Kernel:
     def check(self, scenario: Mapping[str, Any]) -> None:
         """Raises SpecError for what this machine's kernel can't run."""
         _check(scenario)
+        programs.check(scenario)
         self._senders.check(scenario["flows"])
         self._senders.check_duration(scenario)
 
@@ -95,10 +106,14 @@ class Kernel:
         self.check(scenario)
         began = time.perf_counter()
         with run_directory(self.name) as directory:
-            config = router_config(scenario, self._tool, self._senders, directory, captures)
-            (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
-            cpu_s = carry(self._router, directory, progress)
+            with programs.registered(scenario, directory) as own:
+                names = {cca: program.name for cca, program in own.items()}
+                config = router_config(scenario, self._tool, self._senders, directory, captures)
+                rename_controls(config, names)
+                (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+                cpu_s = carry(self._router, directory, progress)
             tables = read_tables(directory, scenario)
+            hosts = read_hosts(directory, read_flows(directory), scenario)
             reports = {file.name: file.read_bytes() for file in directory.glob("iperf3-*.json")}
             told = _read(directory / "router.json")
             captured = _captured(directory)
@@ -111,8 +126,10 @@ class Kernel:
             packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // FULL_PACKET,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
-            invalid=told.pop("invalid"),
-            conditions=self._conditions(told, scenario["flows"], captured),
+            invalid="; ".join([*told.pop("invalid"), *reasons(hosts)]) or None,
+            conditions=self._conditions(
+                {**told, **_controls(own), "hosts": hosts}, scenario["flows"], captured
+            ),
         )
         packets = {name: ending["packets"] for name, ending in captured.items()}
         return RunResult(tables, info, packets, reports)
@@ -129,9 +146,15 @@ class Kernel:
             "sender": self._senders.describe(flows),
             "offloads": "none (TUN without TUNSETOFFLOAD)",
             "lateness_limits_ns": LATENESS_LIMITS_NS,
+            "host_limits": {"waiting": MOST_WAITING, "dry": MOST_DRY},
             **({"missed_by_captures": missed} if missed else {}),
             **told,
         }
+
+
+def _controls(own: Mapping[str, programs.Program]) -> dict[str, Any]:
+    """Which programs ran, for the conditions of a run."""
+    return {"controls": {cca: asdict(program) for cca, program in own.items()}} if own else {}
 
 
 def _captured(directory: Path) -> dict[str, dict[str, int]]:
@@ -149,7 +172,7 @@ def _read(file: Path) -> dict[str, Any]:
 def _check(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for what a real kernel can't do."""
     host, flows = scenario["host"], scenario["flows"]
-    for name in ("jitter", "timer_lateness"):
+    for name in ("jitter", "timer_lateness", "gro"):
         if host.get(f"{name}_ns", 0):
             found = f"{host[f'{name}_ns']} ns"
             raise SpecError.at(f"host.{name}", found, '"0s", since a real host has its own,')
@@ -159,12 +182,12 @@ def _check(scenario: Mapping[str, Any]) -> None:
     refuse_workloads(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
-    refuse_links(scenario)
+    refuse_reverse_flows(scenario)
     refuse_own_controls(scenario)
     for i, flow in enumerate(flows):
         if flow["options"]:
             remedy = "none on this back end: they are the whole machine's module parameters,"
             raise SpecError.at(f"flows[{i}].options", f"{dict(flow['options'])}", remedy)
-        if not has_cca(flow["cca"]):
+        if not is_program(flow["cca"]) and not has_cca(flow["cca"]):
             found = f'"{flow["cca"]}", which kernel {platform.release()} lacks'
             raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], available_ccas()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ _DEVICE = "path0"
 """The name that the router gives the device of either host."""
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with room to spare."""
+_FIRST_DATA_PORT = 30_000
+"""The sender's port of what iperf3 sends as flow i is this plus i, below the ephemeral ones."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
 """Runs below gave the same results again, runs beyond didn't."""
 _RECORDED = (
@@ -53,6 +55,8 @@ def router_config(
             "end_ns": scenario["run"]["duration_ns"],
             "first_port": FIRST_PORT,
             "rtts_ns": [path["rtt_ns"] if f["rtt_ns"] is None else f["rtt_ns"] for f in flows],
+            "links": [flow["links"] for flow in flows],
+            "data_ports": [iperf3 and iperf3["data_port"] for iperf3 in _iperf3(senders, flows)],
         },
         "sample_ns": fine,
         "log_packets": False,
@@ -64,6 +68,7 @@ def router_config(
             "config": {
                 **_traffic_config(scenario, senders, fine, directory),
                 "receiver_device": _DEVICE,
+                "watch_waits": True,
                 "pcap": pcap,
             },
         },
@@ -71,10 +76,17 @@ def router_config(
     }
 
 
+def rename_controls(config: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Calls controls of a person by the names that the kernel has for them."""
+    for flow in config["traffic"]["config"]["flows"]:
+        flow["cca"] = names.get(flow["cca"], flow["cca"])
+
+
 def _traffic_config(
     scenario: Mapping[str, Any], senders: Senders, fine_ns: int, directory: Path
 ) -> dict[str, Any]:
     """The traffic tool's configuration; the router adds what it alone knows."""
+    flows = scenario["flows"]
     return {
         **run_config(scenario["run"], fine_ns),
         "sysctls": {
@@ -82,10 +94,20 @@ def _traffic_config(
             "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
         },
         "flows": [
-            {**flow_config(flow), "iperf3": senders.program(flow)} for flow in scenario["flows"]
+            {**flow_config(flow), "iperf3": iperf3}
+            for flow, iperf3 in zip(flows, _iperf3(senders, flows), strict=True)
         ],
         "out": str(directory),
     }
+
+
+def _iperf3(senders: Senders, flows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+    """Of each flow that iperf3 sends, the program and the sender's port of its data."""
+    programs = map(senders.program, flows)
+    return [
+        {"program": program, "data_port": _FIRST_DATA_PORT + i} if program else None
+        for i, program in enumerate(programs)
+    ]
 
 
 def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[str, Any] | None:

@@ -62,7 +62,9 @@ def _with_path(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
 
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:
-    instants = rows.select("time_ns").unique().sort("time_ns")
-    rows = instants.join_asof(queue.sort("time_ns"), on="time_ns")
+    """The row of each link at the flows' instants, in this order."""
+    instants = rows.select("time_ns").unique()
+    wanted = instants.join(queue.select("link").unique(), how="cross").sort("time_ns", "link")
+    rows = wanted.join_asof(queue.sort("time_ns"), on="time_ns", by="link", check_sortedness=False)
     counted = {name: pl.col(name) for name in schema("queue_samples") if name in rows.columns}
-    return shaped("queue_samples", rows, {"time_s": seconds(), "link": pl.lit(0)} | counted)
+    return shaped("queue_samples", rows, {"time_s": seconds()} | counted)

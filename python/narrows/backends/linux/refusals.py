@@ -13,11 +13,13 @@ from narrows.spec.suggest import one_of
 def refuse_workloads(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for a workload or super-packets."""
     if scenario["host"]["gso"]:
-        raise SpecError.at("host.gso", "true", "false on this back end")
+        remedy = "false, since devices get single packets on this back end,"
+        raise SpecError.at("host.gso", "true", remedy)
     for i, flow in enumerate(scenario["flows"]):
         if flow["workload"] is not None:
             found = flow["workload"]["kind"]
-            raise SpecError.at(f"flows[{i}].workload", found, "none on this back end")
+            remedy = "the back end sim for it, since our senders of real TCP have no such program,"
+            raise SpecError.at(f"flows[{i}].workload", found, remedy)
 
 
 def refuse_ecn(scenario: Mapping[str, Any]) -> None:
@@ -35,10 +37,15 @@ def refuse_ecn(scenario: Mapping[str, Any]) -> None:
 
 
 def refuse_links(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for a path that isn't one link, or a flow the other way."""
+    """Raises SpecError for a path that isn't one link, or a flow that doesn't cross all of it."""
     for name in ("links", "reverse"):
         if scenario["path"][name]:
             raise SpecError.at(f"path.{name}", "another link", _REMEDY)
+    refuse_reverse_flows(scenario)
+
+
+def refuse_reverse_flows(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a flow the other way."""
     for i, flow in enumerate(scenario["flows"]):
         if flow["reverse"]:
             raise SpecError.at(f"flows[{i}].reverse", "true", _REMEDY)

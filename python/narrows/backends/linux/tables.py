@@ -129,10 +129,12 @@ def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
 
 
 def queue_depths(queue: pl.DataFrame, backlog: pl.Expr, since_ns: int) -> pl.DataFrame:
-    """How long the queue was how deep, in seconds; `backlog` is its bytes in a row."""
-    span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")) / 1e9
+    """How long each link's queue was how deep, in seconds; `backlog` is its bytes in a row."""
+    span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")).over("link") / 1e9
     depths = queue.with_columns(weight=span).filter(pl.col("time_ns") >= since_ns)
-    depths = depths.select(id=pl.lit(0, pl.Int64), value=backlog.cast(pl.Float64), weight="weight")
+    depths = depths.select(
+        id=pl.col("link").cast(pl.Int64), value=backlog.cast(pl.Float64), weight="weight"
+    )
     return _buckets("queue_bytes", depths)
 
 

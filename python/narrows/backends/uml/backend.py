@@ -42,6 +42,7 @@ from narrows.backends.uml.network import (
 from narrows.backends.uml.qdiscs import KINDS, check_queue
 from narrows.backends.uml.tables import read_tables
 from narrows.errors import InputError, SpecError
+from narrows.spec.kernel_program import refuse_programs
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, Tables, digest
 
@@ -141,6 +142,7 @@ class Uml:
         refuse_elements(scenario)
         refuse_links(scenario)
         refuse_own_controls(scenario)
+        refuse_programs(scenario, "for which User-Mode Linux has no compiler (JIT)")
         for i, flow in enumerate(flows):
             if flow["cca"] not in self.kernel.ccas:
                 found = f'"{flow["cca"]}", which {self.kernel.name} lacks'

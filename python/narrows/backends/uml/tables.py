@@ -82,4 +82,5 @@ def _distributions(
     """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
     since: int = scenario["run"]["warmup_ns"]
     backlog = _ip_bytes("queued_bytes", "queued_packets")
+    queue = queue.with_columns(link=pl.lit(0))
     return pl.concat([round_trips(flows, since), queue_depths(queue, backlog, since)])

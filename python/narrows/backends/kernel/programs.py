@@ -1,0 +1,193 @@
+"""Controls in eBPF: compiled, registered with the kernel for as long as a run lasts, and gone.
+
+A program of `struct_ops` stays registered until somebody unregisters it, whoever registered it. So
+a guardian does both: a shell that waits for the end of its standard input. However narrows
+ends, `kill -9` included, that end comes. The guardian is a session of its own, which no Ctrl-C
+reaches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.backends.kernel.machine import KernelRunError, available_ccas
+from narrows.errors import InputError, SpecError
+from narrows.spec.kernel_program import COMPILED, content, is_program
+
+_BTF = Path("/sys/kernel/btf/vmlinux")
+_HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
+_NEEDED = {"clang": "clang", "bpftool": "bpftool"}
+"""Programs, each with the Debian package that has it."""
+_NAME_BYTES = 16
+"""Of the name in a `struct tcp_congestion_ops` (TCP_CA_NAME_MAX)."""
+_GUARDIAN = """\
+trap '' INT TERM HUP PIPE
+told=$("$1" struct_ops register "$2" 2>&1) || { echo "$told" >&2; exit 1; }
+ids=$(echo "$told" | sed -n 's/^Registered .* id //p')
+echo registered
+while read -r _; do :; done
+failed=0
+for id in $ids; do
+    "$1" struct_ops unregister id "$id" >&2 || failed=1
+done
+exit $failed
+"""
+_ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv"}
+"""Names of machines as the headers of libbpf want them."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A control that is registered: the kernel's name of it, and what it was made from."""
+
+    name: str
+    source_sha256: str
+    object_sha256: str
+
+
+def controls(scenario: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """The eBPF programs of a scenario, by the names that flows call them."""
+    named: Mapping[str, Mapping[str, str]] = scenario.get("controls", {})
+    return {cca: source for cca, source in named.items() if is_program(cca)}
+
+
+def check(scenario: Mapping[str, Any]) -> None:
+    """Raises InputError if this machine or this user can't run the programs of a scenario."""
+    wanted = controls(scenario)
+    if not wanted:
+        return
+    compiling = [cca for cca in wanted if not cca.endswith(COMPILED)]
+    needed = dict(_NEEDED) if compiling else {"bpftool": "bpftool"}
+    missing = [package for program, package in needed.items() if _which(program) is None]
+    if compiling and not _HEADERS.is_file():
+        missing.append("libbpf-dev")
+    if missing:
+        found = f"a control in eBPF, but no {', '.join(missing)}"
+        raise InputError.at("--backend", found, f"`apt install {' '.join(missing)}`")
+    if not _BTF.is_file():
+        found = f"a kernel without {_BTF}"
+        raise InputError.at("--backend", found, "one with CONFIG_DEBUG_INFO_BTF for eBPF controls")
+    if os.geteuid() != 0:
+        raise InputError.at("--backend", "a control in eBPF and a user who isn't root", "root")
+
+
+@contextmanager
+def registered(scenario: Mapping[str, Any], directory: Path) -> Iterator[dict[str, Program]]:
+    """The programs of a scenario, in the kernel until the end of the block.
+
+    `directory` is where they are compiled. Raises SpecError for one that can't be compiled or that
+    the kernel refuses, with what was said.
+    """
+    with ExitStack() as ends:
+        yield {
+            cca: ends.enter_context(_registered(cca, source, directory / f"program-{number}"))
+            for number, (cca, source) in enumerate(sorted(controls(scenario).items()))
+        }
+
+
+@contextmanager
+def _registered(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[Program]:
+    directory.mkdir()
+    given = content(cca, source)
+    compiled = _compiled(cca, given, directory)
+    before = set(available_ccas())
+    with _guardian(cca, compiled, directory):
+        new = set(available_ccas()) - before
+        if len(new) != 1:
+            remedy = "a program with one struct tcp_congestion_ops"
+            raise SpecError.at(cca, f"{len(new)} controls in it", remedy)
+        sums = [hashlib.sha256(data).hexdigest() for data in (given, compiled.read_bytes())]
+        yield Program(new.pop(), *sums)
+
+
+def _compiled(cca: str, given: bytes, directory: Path) -> Path:
+    """The program as an object file, compiled against this machine's kernel if it is C."""
+    made = directory / "control.bpf.o"
+    if cca.endswith(COMPILED):
+        made.write_bytes(given)
+        return made
+    source = directory / Path(cca).name
+    source.write_bytes(given)
+    with (directory / "vmlinux.h").open("wb") as header:
+        dump = [_which("bpftool") or "bpftool", "btf", "dump", "file", str(_BTF), "format", "c"]
+        subprocess.run(dump, stdout=header, stderr=subprocess.DEVNULL, check=True)
+    architecture = _ARCHITECTURES.get(platform.machine(), platform.machine())
+    command = [
+        "clang",
+        "-O2",
+        "-g",
+        "-target",
+        "bpf",
+        "-fdebug-compilation-dir=.",
+        f"-D__TARGET_ARCH_{architecture}",
+    ]
+    done = subprocess.run(
+        [*command, "-I", ".", "-c", source.name, "-o", made.name],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        raise SpecError.at(cca, f"C that clang refuses:\n{_told(done.stderr)}\n", "C that it takes")
+    return made
+
+
+@contextmanager
+def _guardian(cca: str, compiled: Path, directory: Path) -> Iterator[None]:
+    """The program is registered until the end of the block, or of this process."""
+    log = directory / "log"
+    with log.open("w", encoding="utf-8") as said:
+        guardian = subprocess.Popen(
+            ["sh", "-c", _GUARDIAN, "sh", _which("bpftool") or "bpftool", str(compiled)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+            start_new_session=True,
+        )
+    with guardian:
+        assert guardian.stdin is not None  # noqa: S101 (for the type checker)
+        assert guardian.stdout is not None  # noqa: S101
+        try:
+            if not guardian.stdout.readline().startswith("registered"):
+                raise _refused(cca, compiled, log.read_text(encoding="utf-8", errors="replace"))
+            yield
+        finally:
+            guardian.stdin.close()
+            failed = guardian.wait() != 0
+    if failed:
+        raise KernelRunError(f"{cca} stayed in the kernel: {_told(log.read_text())}")
+
+
+def _refused(cca: str, compiled: Path, said: str) -> SpecError:
+    """Why the kernel didn't register a program: perhaps its name is taken."""
+    data = compiled.read_bytes()
+    for name in available_ccas():
+        if name.encode().ljust(_NAME_BYTES, b"\0") in data:
+            remedy = (
+                f"another name (or `bpftool struct_ops unregister name {name}`, if it was left)"
+            )
+            return SpecError.at(cca, f'"{name}", which the kernel has already', remedy)
+    found = f"a program that the kernel refuses:\n{_told(said)}\n"
+    return SpecError.at(cca, found, "one that it takes")
+
+
+def _which(program: str) -> str | None:
+    """A program, also from the directories that only an administrator's PATH has."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    return shutil.which(program, path=path)
+
+
+def _told(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-12:])

@@ -1,0 +1,66 @@
+"""Whether a run shows the kernel's TCP, or a machine that was too busy to run it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+MOST_WAITING = 0.5
+"""Of the time that the hosts' programs wanted a processor, they may have waited for this part.
+
+Beside a busy loop on each core they waited for nine tenths of it.
+"""
+MOST_DRY = 0.02
+"""In so many of its samples a flow without an end may have had nothing to send."""
+
+
+def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """How the hosts fared: how long they ran and waited, in ns, and how often sockets ran dry.
+
+    `flows` are the traffic tool's samples. Only the time from the warm-up on counts.
+    """
+    waits = json.loads((directory / "waits.json").read_text(encoding="utf-8"))
+    return {
+        **waits["hosts"],
+        "pressure_ns": waits["pressure_ns"],
+        "dry": dry_parts(flows, scenario),
+    }
+
+
+def dry_parts(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, float]:
+    """For each flow without an end, in which part of its samples its socket had run dry.
+
+    That is: what was sent was limited by the program (`app_limited` of TCP_INFO, by which Linux
+    also means a full send buffer), and neither the receiver's window nor the send buffer
+    held it up meanwhile.
+    """
+    endless = {i: f["name"] for i, f in enumerate(scenario["flows"]) if f["size_bytes"] is None}
+    held_up = pl.col("rwnd_limited_us") + pl.col("sndbuf_limited_us")
+    ran_dry = (pl.col("app_limited") == 1) & (held_up.diff().over("flow") == 0)
+    known = flows.with_columns(dry=ran_dry).filter(
+        pl.col("flow").is_in(list(endless))
+        & (pl.col("time_ns") >= scenario["run"]["warmup_ns"])
+        & pl.col("cwnd").is_not_null()
+    )
+    parts = known.group_by("flow", maintain_order=True).agg(pl.col("dry").mean())
+    return {endless[flow]: part for flow, part in parts.iter_rows() if part is not None}
+
+
+def reasons(hosts: Mapping[str, Any]) -> Iterator[str]:
+    """Why a run whose hosts fared like that isn't to be trusted."""
+    waited, ran = hosts["waited_ns"], hosts["ran_ns"]
+    if waited > MOST_WAITING * (waited + ran):
+        yield (
+            f"senders and receivers waited {waited / 1e6:.0f} ms for a processor and ran "
+            f"{ran / 1e6:.0f} ms; they may wait for {MOST_WAITING:.0%} of both"
+        )
+    for name, part in hosts["dry"].items():
+        if part > MOST_DRY:
+            yield (
+                f'the socket of flow "{name}" had run dry in {part:.1%} of its samples; '
+                f"the limit is {MOST_DRY:.0%}"
+            )

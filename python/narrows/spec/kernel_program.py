@@ -1,0 +1,61 @@
+"""Controls that a person writes in eBPF: `cca = "mine.bpf.c"`, or compiled, `cca = "mine.bpf.o"`.
+
+The file is looked for next to the specification. Its content becomes a part of the scenario, as
+with controls in Python. Only a real kernel runs it, as a `struct tcp_congestion_ops`, and only
+after the person has allowed it: see `narrows.spec.permission`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+
+from narrows.errors import SpecError
+from narrows.files import read_limited
+from narrows.spec import permission
+from narrows.spec.python_control import MAX_SOURCE_BYTES, Source
+from narrows.spec.suggest import quote
+
+SOURCE, COMPILED = ".bpf.c", ".o"
+"""How the names of programs end: as C, or as clang leaves them."""
+
+
+def is_program(cca: str) -> bool:
+    """Whether the name is that of an eBPF program."""
+    return any(len(cca) > len(end) and cca.endswith(end) for end in (SOURCE, COMPILED))
+
+
+def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
+    """The program `cca` in `near`, which may run; one that is compiled in base64.
+
+    Raises SpecError for one that isn't there or not allowed, or with options.
+    """
+    file = near / cca
+    if not file.is_file():
+        raise SpecError.at(cca, f"no file {quote(str(file))}", "an eBPF program that is there")
+    permission.check(cca, file)
+    if options:
+        raise SpecError.at(cca, f"options of {quote(cca)}", "none, which a program can't take,")
+    try:
+        content = read_limited(file, MAX_SOURCE_BYTES)
+        compiled = cca.endswith(COMPILED)
+        text = base64.b64encode(content).decode("ascii") if compiled else content.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError.at(cca, f"{file}, which can't be read ({error})", "another") from None
+    return Source(file.name, text)
+
+
+def content(cca: str, source: Mapping[str, str]) -> bytes:
+    """The file of a program, from what the scenario holds of it."""
+    text = source["text"]
+    return base64.b64decode(text) if cca.endswith(COMPILED) else text.encode("utf-8")
+
+
+def refuse_programs(scenario: Mapping[str, object], reason: str) -> None:
+    """Raises SpecError for an eBPF program, which a back end can't run for a reason."""
+    flows = scenario.get("flows")
+    for index, flow in enumerate(flows if isinstance(flows, list) else []):
+        if is_program(flow["cca"]):
+            found = f"{quote(flow['cca'])}, an eBPF program, {reason}"
+            raise SpecError.at(f"flows[{index}].cca", found, "--backend kernel for this control")
