@@ -32,6 +32,30 @@ def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return found
 
 
+def _backends() -> Iterator[Row]:
+    """Each back end with its engine, then each feature with those that have it and the reasons."""
+    from narrows.backends.features import table
+
+    found = table()
+    for name, engine in found["backends"].items():
+        yield name, engine or f"not here: {found['missing'][name]}"
+    for row in found["features"]:
+        able = [name for name in found["backends"] if row.get(name) is True]
+        yield row["feature"], f"{row['what']}: {', '.join(able) or 'none'}"
+        for name in found["backends"]:
+            if isinstance(row.get(name), str):
+                yield f"  {name}", row[name]
+
+
+def as_json(kind: str, backend: str = "sim") -> object:
+    """The same for programs: back ends as a table, others as objects."""
+    if kind == "backends":
+        from narrows.backends.features import table
+
+        return table()
+    return nested(listing(kind, backend))
+
+
 def _ccas() -> Iterator[Row]:
     for name, entry in registry.ccas().items():
         source = f" ({entry['source']})" if entry["source"] else ""
@@ -110,4 +134,5 @@ _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "paths": _paths,
     "profiles": _profiles,
     "figures": _figures,
+    "backends": _backends,
 }

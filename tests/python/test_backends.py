@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import pytest
 from kernel_here import kernel_missing
 from specimens import GOOD, scenario_of
 
-from narrows.backends import NAMES, get_backend
+from narrows.backends import NAMES, features, get_backend
+from narrows.backends.features import table
 from narrows.backends.sim import EngineError, Simulator
 from narrows.backends.uml import kernels
+from narrows.cli import main
 from narrows.errors import InputError, SpecError
 
 
@@ -112,3 +115,42 @@ def test_back_ends_that_are_not_there(name: str) -> None:
     assert caught.value.place == "--backend"
     assert name in caught.value.found
     assert "sim" in caught.value.remedy
+
+
+def test_what_back_ends_can_do_is_one_table_with_a_reason_for_each_refusal() -> None:
+    found = table()
+    assert set(found["backends"]) == set(NAMES)
+    rows = {row["feature"]: row for row in found["features"]}
+    assert len(rows) == len(found["features"])
+    refused = {name for name, row in rows.items() if row["sim"] is not True}
+    assert refused == {"ebpf control"}
+    for name in set(NAMES) - set(found["missing"]):
+        for row in found["features"]:
+            assert row[name] is True or len(row[name]) > 10, row
+    if "uml" not in found["missing"]:
+        assert rows["queue fq_codel"]["uml"] is True
+        assert rows["queue dualpi2"]["uml"].startswith("path.queue: found")
+    if "kernel" not in found["missing"]:
+        assert rows["links"]["kernel"] is True
+        assert rows["host gro"]["kernel"].startswith("host.gro: found")
+
+
+def test_a_back_end_that_is_missing_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def find(name: str) -> object:
+        if name == "sim":
+            return get_backend("sim")
+        raise InputError.at("--backend", f'"{name}"', "another machine")
+
+    monkeypatch.setattr(features, "get_backend", find)
+    assert main(["list", "backends", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["backends"]["kernel"] is None
+    assert found["missing"]["kernel"].endswith("another machine would be right")
+    assert main(["list", "backends"]) == 0
+    said = capsys.readouterr().out
+    assert "kernel" in said
+    assert "not here: --backend: found" in said
+    assert main(["list", "queues", "--json"]) == 0
+    assert "droptail" in {row["name"] for row in json.loads(capsys.readouterr().out)}

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     PATHS = "paths"
     PROFILES = "profiles"
     FIGURES = "figures"
+    BACKENDS = "backends"
 
 
 def list_(
@@ -36,15 +37,15 @@ def list_(
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List what can be named in a specification."""
+    """List what can be named in a specification, or what each back end can do."""
     from narrows.console import print_list
-    from narrows.listing import listing, nested
+    from narrows.listing import as_json as document
+    from narrows.listing import listing
 
-    rows = listing(kind.value, backend)
     if as_json:
-        print_json(nested(rows))
+        print_json(document(kind.value, backend))
     else:
-        print_list(rows)
+        print_list(listing(kind.value, backend))
 
 
 def schema() -> None:

@@ -1,0 +1,154 @@
+"""What each back end can do, as one table: every refusal with its reason.
+
+A feature is an example that is shown to the back ends' own checks, so the table says what a run
+would be told, and nothing that isn't so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from narrows.backends import NAMES, Backend, get_backend
+from narrows.errors import InputError, SpecError
+from narrows.spec import Written, load, registry
+
+_BASE = """\
+name = "feature"
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "20pkt"
+{path}
+[[flows]]
+cca = "cubic"
+{flow}
+[run]
+duration = "2s"
+{run}
+{rest}
+"""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something that a specification can ask for, with lines of an example.
+
+    `path`, `flow` and `run` are lines of these tables, `rest` whole tables. `own` is the name of a
+    control that a person wrote, `capture` an option of a run.
+    """
+
+    name: str
+    what: str
+    path: str = ""
+    flow: str = ""
+    run: str = ""
+    rest: str = ""
+    own: str = ""
+    capture: str = ""
+
+    def scenario(self) -> dict[str, Any]:
+        """The example."""
+        text = _BASE.format(path=self.path, flow=self.flow, run=self.run, rest=self.rest)
+        scenario: dict[str, Any] = dict(load(Written(text)).spec.scenario)
+        if self.own:
+            scenario["flows"][0]["cca"] = self.own
+            scenario["controls"] = {self.own: {"file": self.own, "text": ""}}
+        return scenario
+
+
+def features() -> Iterator[Feature]:
+    """All of them."""
+    for name in registry.queues():
+        yield Feature(f"queue {name}", "a queue discipline", path=f'queue = "{name}"')
+    yield from _ELEMENTS
+    yield from _FLOWS
+    for name, workload in _WORKLOADS.items():
+        lines = f'workload = {{ kind = "{name}", {workload} }}'
+        yield Feature(f"workload {name}", "what the application does", flow=lines)
+    yield from _HOSTS
+    yield from _OTHERS
+
+
+_SECOND = '[[path.links]]\nname = "second"\nrate = "8mbit"\nbuffer = "1bdp"'
+_BACK = '[path.reverse]\nrate = "5mbit"\nbuffer = "1bdp"'
+_ELEMENTS = (
+    Feature("services", "links whose rate varies", path='service = "wifi"'),
+    Feature("loss", "random loss behind the queue", path="loss = 0.01"),
+    Feature("impairments", "netem and others", path='impairments = [{ kind = "netem" }]'),
+    Feature("links", "further links", path=_SECOND),
+    Feature("reverse link", "a queue on the way back", path=_BACK),
+)
+_FLOWS = (
+    Feature("size", "flows with a size", flow='size = "1mb"'),
+    Feature("chain", "one flow after the other", flow='size = "1mb"\nrepeat_gap = "1s"'),
+    Feature("rtt", "a delay of its own for a flow", flow='rtt = "50ms"'),
+    Feature("receive window", "a limit of the receiver", flow='receive_window = "64kb"'),
+    Feature("ecn classic", "marks as in RFC 3168", flow='ecn = "classic"'),
+    Feature("ecn l4s", "marks as in RFC 9331", flow='ecn = "l4s"'),
+    Feature("options", "of a control", flow='options = { hystart = "off" }'),
+    Feature("reverse flow", "data the other way", path=_BACK, flow="reverse = true"),
+)
+_WORKLOADS = {
+    "poisson": 'rate = "5/s", size = "10kb"',
+    "arrivals": 'gap = "100ms", size = "10kb"',
+    "on_off": 'on = "1s", off = "1s"',
+    "requests": 'size = "10kb", think = "100ms"',
+    "video": 'bitrate = "1mbit", chunk = "2s"',
+}
+_HOSTS = tuple(
+    Feature(f"host {key}", what, rest=f"[host]\n{key} = {value}")
+    for key, what, value in (
+        ("fq", "pacing by the queue discipline fq", "true"),
+        ("gso", "super-packets", "true"),
+        ("jitter", "noise of the hosts", '"10us"'),
+        ("timer_lateness", "late pacing timers", '"100us"'),
+        ("gro", "received packets put together", '"100us"'),
+        ("metrics_save", "what connections hand on", "true"),
+    )
+)
+_OTHERS = (
+    Feature("python control", 'cca = "mine:Mine"', own="mine:Mine"),
+    Feature("ebpf control", 'cca = "mine.bpf.c"', own="mine.bpf.c"),
+    Feature("packets", "a row for each packet", run='record = "packets"'),
+    Feature("pcap", "captures of the packets", capture="pcap"),
+    Feature("qlog", "what each sender knew and did", capture="qlog"),
+)
+
+
+def table() -> dict[str, Any]:
+    """Which back end can do what; a text is the reason why one can't.
+
+    A back end that can't run on this machine at all says why under `backends`.
+    """
+    found: dict[str, Backend] = {}
+    missing: dict[str, str] = {}
+    for name in NAMES:
+        try:
+            found[name] = get_backend(name)
+        except InputError as error:
+            missing[name] = str(error)
+    rows = [
+        {
+            "feature": feature.name,
+            "what": feature.what,
+            **{name: _answer(backend, feature) for name, backend in found.items()},
+        }
+        for feature in features()
+    ]
+    able = {name: found[name].engine if name in found else None for name in NAMES}
+    return {"backends": able, "missing": missing, "features": rows}
+
+
+def _answer(backend: Backend, feature: Feature) -> bool | str:
+    """True, or the reason."""
+    if feature.capture:
+        able = backend.capabilities().captures
+        return feature.capture in able or f"no --{feature.capture} on this back end"
+    scenario = feature.scenario()
+    try:
+        backend.check(scenario)
+    except (SpecError, InputError) as error:
+        return str(error)
+    return True
