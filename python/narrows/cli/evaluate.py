@@ -1,0 +1,65 @@
+"""The command that holds controls against a suite of situations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, permission
+from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import DONE, FAILED
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command to the command line."""
+    app.command()(evaluate)
+
+
+def evaluate(
+    controls: Annotated[
+        list[str],
+        typer.Argument(metavar="CONTROL...", help="Controls by name; own ones as module:Class."),
+    ],
+    suite: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="The situations: quick, rfc9743, or a folder with a suite.toml."
+        ),
+    ] = "quick",
+    beside: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES", help='Controls to stand beside them, with commas; "" for none.'
+        ),
+    ] = "cubic,reno,bbr3",
+    trials: Annotated[
+        int | None, typer.Option(metavar="N", min=3, help="Runs of each; the suite's by default.")
+    ] = None,
+    backend: Backend = "sim",
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    out: Out = None,
+    allow_code: AllowCode = None,
+) -> None:
+    """Hold controls against a suite of situations; resume where it stopped."""
+    from narrows.console import ProgressBar
+    from narrows.evaluate import evaluate as judged
+
+    named = [f"cca={control}" for control in controls]
+    with permission(allow_code, named), ProgressBar() as bar:
+        made = judged(
+            controls,
+            suite=suite,
+            beside=[name for name in beside.split(",") if name],
+            trials=trials,
+            backend=backend,
+            jobs=jobs,
+            out=out,
+            watcher=bar,
+        )
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(made.lines())
+    raise typer.Exit(DONE if made.good else FAILED)

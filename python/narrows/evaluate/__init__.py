@@ -1,0 +1,22 @@
+"""Holds a congestion control against a suite of situations, beside those that are in use.
+
+A suite is data: a folder of specifications with `[[expect]]`, and a `suite.toml` that says
+what each of them asks. Suite -> runs of every control in every situation -> verdicts by
+interval -> pages.
+"""
+
+from __future__ import annotations
+
+from narrows.evaluate.make import BESIDE, OUT, Evaluation, evaluate
+from narrows.evaluate.suite import Situation, Suite, load_suite, suites
+
+__all__ = [
+    "BESIDE",
+    "OUT",
+    "Evaluation",
+    "Situation",
+    "Suite",
+    "evaluate",
+    "load_suite",
+    "suites",
+]

@@ -1,0 +1,163 @@
+"""Evaluates controls: runs, judges, writes the record and the pages.
+
+OUT/runs/            a store of runs: what is there isn't run again
+OUT/evaluation.json  every verdict with what was measured
+OUT/site/index.html  situations and controls, and a page for each situation
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.backends import get_backend
+from narrows.evaluate import site
+from narrows.evaluate.runs import Contestant, attempts, contestants, gather
+from narrows.evaluate.suite import Suite, load_suite
+from narrows.evaluate.verdicts import Judged, Verdict, by_run, judge
+from narrows.execute import Done, Watcher
+from narrows.spec.registry import also_known
+from narrows.store import RESULTS, RunStore
+from narrows.store.atomic import write_text
+from narrows.store.index import rows
+from narrows.version import __version__
+
+OUT = Path(RESULTS) / "evaluate"
+"""Where everything goes if no directory is given, in a folder of the suite's name."""
+BESIDE = ("cubic", "reno", "bbr3")
+"""Controls whose verdicts stand beside those under test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The verdicts of all controls in all situations of a suite."""
+
+    suite: Suite
+    contestants: tuple[Contestant, ...]
+    judged: tuple[Judged, ...]
+    backend: str
+    done: Done
+    out: Path
+
+    @property
+    def good(self) -> bool:
+        """Whether no control under test breaks anything or failed to run."""
+        return not any(
+            one.verdict is Verdict.BROKEN or (one.verdict is Verdict.UNDECIDED and one.trouble)
+            for one in self.judged
+            if one.attempt.contestant.tested
+        )
+
+    @property
+    def page(self) -> Path:
+        """The overview."""
+        return self.out / "site" / "index.html"
+
+    def of(self, contestant: Contestant) -> tuple[Judged, ...]:
+        """The verdicts of a control, in the order of the suite."""
+        return tuple(one for one in self.judged if one.attempt.contestant == contestant)
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints and `evaluation.json` holds."""
+        return {
+            "suite": self.suite.name,
+            "backend": self.backend,
+            "version": __version__,
+            "situations": [_entry(one) for one in self.judged],
+            "uncovered": [
+                {"section": one.section, "reason": one.reason} for one in self.suite.uncovered
+            ],
+            "page": str(self.page),
+        }
+
+    def lines(self) -> list[str]:
+        """What a terminal shows: a row for each situation, then counts and what was broken."""
+        return [*_matrix(self), "", *_counts(self), *_broken(self), f"page: {self.page}"]
+
+
+def evaluate(
+    controls: Sequence[str],
+    *,
+    suite: str | Path = "quick",
+    beside: Sequence[str] = BESIDE,
+    backend: str = "sim",
+    trials: int | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Evaluation:
+    """Holds `controls` against the situations of a suite, `beside` others for comparison.
+
+    A control is a name, or a module and a class of one's own ("mine:Mine"). Runs that are
+    there aren't run again. Raises InputError for a control, suite or directory that can't be used.
+    """
+    engine = get_backend(backend)
+    with also_known(engine.capabilities().ccas):
+        asked = load_suite(suite)
+        entrants = contestants(controls, beside)
+        tried = attempts(asked, entrants, engine, trials)
+    place = Path(out) if out is not None else OUT / asked.name
+    done = gather(tried, engine, place, jobs=jobs, watcher=watcher)
+    summary = by_run(rows(RunStore(place / "runs"), "summary"))
+    judged = tuple(judge(one, summary) for one in tried)
+    made = Evaluation(asked, entrants, judged, backend, done, place)
+    write_text(place / "evaluation.json", json.dumps(made.document(), indent=1) + "\n")
+    site.write(place / "site", asked, entrants, judged, backend)
+    return made
+
+
+def _entry(one: Judged) -> dict[str, Any]:
+    return {
+        "situation": one.attempt.situation.name,
+        "section": one.attempt.situation.section,
+        "control": one.attempt.contestant.cca,
+        "tested": one.attempt.contestant.tested,
+        "verdict": one.verdict,
+        "trouble": one.trouble,
+        "expectations": [
+            {
+                "metric": held.expected.metric,
+                "bound": held.expected.bound,
+                "values": held.values,
+                "verdict": held.verdict,
+                "more_trials": held.more,
+            }
+            for held in one.held
+        ],
+    }
+
+
+def _matrix(made: Evaluation) -> list[str]:
+    names = [one.title for one in made.contestants]
+    widths = [max(len(name), len(Verdict.UNDECIDED)) for name in names]
+    first = max(len(one.name) for one in made.suite.situations)
+    head = " ".join(f"{name:{width}}" for name, width in zip(names, widths, strict=True))
+    lines = [f"{'':{first}} {head}".rstrip()]
+    per = len(made.contestants)
+    for at, situation in enumerate(made.suite.situations):
+        row = made.judged[at * per : (at + 1) * per]
+        cells = (f"{one.verdict:{width}}" for one, width in zip(row, widths, strict=True))
+        lines.append(f"{situation.name:{first}} {' '.join(cells)}".rstrip())
+    return lines
+
+
+def _counts(made: Evaluation) -> list[str]:
+    lines = []
+    for contestant in made.contestants:
+        found = Counter(one.verdict for one in made.of(contestant))
+        told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
+        lines.append(f"{contestant.title}: {told}")
+    return lines
+
+
+def _broken(made: Evaluation) -> list[str]:
+    return [
+        f"{contestant.title}: {line}"
+        for contestant in made.contestants
+        if contestant.tested
+        for line in site.failures(made.of(contestant))
+    ]

@@ -1,0 +1,134 @@
+"""The runs of every control in every situation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.backends import Backend
+from narrows.errors import InputError, SpecError
+from narrows.evaluate.suite import Situation, Suite
+from narrows.execute import Done, Job, Pool, StoreCache, Watcher
+from narrows.plan import Cell, Plan, plan
+from narrows.spec import Expect, Override, load
+from narrows.spec.python_control import is_own
+from narrows.spec.registry import title
+from narrows.store import create_store, unwritable
+
+NO_JITTER = "0s"
+"""What the specifications give simulated hosts, so that trials differ, real ones bring along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A control as it is written in a specification, and as pages call it."""
+
+    cca: str
+    title: str
+    tested: bool
+    """Whether it is under test, and not only beside for comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A control in a situation: its runs, or why there can't be any."""
+
+    situation: Situation
+    contestant: Contestant
+    expected: tuple[Expect, ...] = ()
+    cell: Cell | None = None
+    refused: str = ""
+
+
+def contestants(tested: Sequence[str], beside: Sequence[str]) -> tuple[Contestant, ...]:
+    """Those under test first, then those they stand beside, each once."""
+    if not tested:
+        raise InputError.at("CONTROL", "none", "one or more controls (`narrows list ccas`)")
+    names = dict.fromkeys([*tested, *beside])
+    return tuple(Contestant(name, _title(name), name in tested) for name in names)
+
+
+def _title(cca: str) -> str:
+    """The class of an own control, or how people write the name."""
+    return cca.partition(":")[2] if is_own(cca) else title(cca)
+
+
+def attempts(
+    suite: Suite, entrants: Sequence[Contestant], backend: Backend, trials: int | None
+) -> tuple[Attempt, ...]:
+    """Every control in every situation, row by row.
+
+    Modules of own controls are also looked for in the working directory. Raises SpecError
+    for a control that no situation takes.
+    """
+    pairs = [(one, other) for one in suite.situations for other in entrants]
+    with _modules_here():
+        made = [
+            _attempt(number, *pair, backend, trials) for number, pair in enumerate(pairs, start=1)
+        ]
+        for contestant in entrants:
+            if all(one.refused for one in made if one.contestant == contestant):
+                _runs(suite.situations[0], contestant, backend, trials)
+    return tuple(made)
+
+
+@contextmanager
+def _modules_here() -> Iterator[None]:
+    """Python also looks for modules in the working directory, as it does for `python -m`."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+def _attempt(
+    number: int, situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
+) -> Attempt:
+    try:
+        expected, runs = _runs(situation, contestant, backend, trials)
+    except SpecError as error:
+        problem = error.problems[0]
+        return Attempt(situation, contestant, refused=f"{problem.place}: {problem.found}")
+    values = {"situation": situation.name, "control": contestant.cca}
+    return Attempt(situation, contestant, expected, Cell(number, values, runs))
+
+
+def _runs(
+    situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
+) -> tuple[tuple[Expect, ...], Plan]:
+    """What is expected, and the runs; raises SpecError if the back end can't run it."""
+    changes = [Override(f"flows.{at}.cca={contestant.cca}") for at in situation.subjects]
+    if backend.name != "sim":
+        changes.append(Override(f"host.jitter={NO_JITTER}"))
+    if trials is not None:
+        changes.append(Override(f"run.trials={trials}", "--trials"))
+    spec = load(situation.path, changes).spec
+    runs = plan(spec, backend.engine, backend.name)
+    backend.check(runs.trials[0].scenario)
+    return spec.expect, runs
+
+
+def gather(
+    wanted: Sequence[Attempt],
+    backend: Backend,
+    out: Path,
+    *,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Done:
+    """Runs what isn't there yet, all together; raises StoreError if `out` is no place."""
+    todo = [
+        Job(one.cell, trial, backend)
+        for one in wanted
+        if one.cell is not None
+        for trial in one.cell.plan.trials
+    ]
+    try:
+        return Pool(todo, StoreCache(create_store(out / "runs")), jobs).run(watcher)
+    except OSError as error:
+        raise unwritable(error, out) from error

@@ -1,0 +1,167 @@
+"""The pages of an evaluation: an overview, and a page for each situation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from narrows.evaluate.runs import Contestant
+from narrows.evaluate.suite import Situation, Suite
+from narrows.evaluate.verdicts import Held, Judged, Verdict
+from narrows.figures import static
+from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
+from narrows.metrics.intervals import half_width, mean
+from narrows.report.page import environment
+from narrows.spec.reading import read_file
+from narrows.store.atomic import write_text
+
+ROUNDING = 1e-9
+"""A half width below this part of the mean comes of rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A situation on the overview, with the verdict of each control."""
+
+    situation: Situation
+    page: str
+    judged: Sequence[Judged]
+
+
+def write(
+    folder: Path,
+    suite: Suite,
+    contestants: Sequence[Contestant],
+    judged: Sequence[Judged],
+    backend: str,
+) -> None:
+    """Writes all pages into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    per, rows = len(contestants), []
+    for at, situation in enumerate(suite.situations):
+        mine = judged[at * per : (at + 1) * per]
+        page = f"{situation.path.stem}.html"
+        rows.append(Row(situation, page, mine))
+        pictured = _draw(folder / situation.path.stem, situation, mine)
+        text = environment().get_template("evaluate-situation.html.jinja").render(
+            suite=suite,
+            situation=situation,
+            judged=mine,
+            pictured=pictured,
+            alt=_alt(situation),
+            specification=read_file(situation.path),
+            command=_command(suite, contestants, backend),
+            told=told,
+        )  # fmt: skip
+        write_text(folder / page, text)
+    words = {one.title: failures(_of(judged, one)) for one in contestants}
+    strengths = {one.title: kept(_of(judged, one)) for one in contestants}
+    overview = environment().get_template("evaluate-index.html.jinja").render(
+        suite=suite, contestants=contestants, rows=rows, failures=words, strengths=strengths,
+        command=_command(suite, contestants, backend), told=told,
+    )  # fmt: skip
+    write_text(folder / "index.html", overview)
+
+
+def told(held: Held) -> str:
+    """What was measured, such as "0.31 ± 0.02"."""
+    if not held.values:
+        return "no value"
+    if len(held.values) < 2:
+        return f"{held.values[0]:.3g}"
+    middle, reach = mean(held.values), half_width(held.values)
+    return f"{middle:.3g} ± {reach if reach > ROUNDING * abs(middle) else 0:.2g}"
+
+
+def failures(judged: Iterable[Judged]) -> list[str]:
+    """A sentence for each expectation that is broken, made from its rule."""
+    return [
+        f"{one.attempt.situation.name}: {held.expected.metric} is {told(held)}, "
+        f"{held.expected.bound} expected. {held.because}"
+        for one in judged
+        for held in one.held
+        if held.verdict is Verdict.BROKEN
+    ]
+
+
+def kept(judged: Iterable[Judged]) -> list[str]:
+    """The situations in which everything is kept."""
+    return [one.attempt.situation.name for one in judged if one.verdict is Verdict.KEPT]
+
+
+def _of(judged: Iterable[Judged], contestant: Contestant) -> list[Judged]:
+    return [one for one in judged if one.attempt.contestant == contestant]
+
+
+def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> str:
+    tested = " ".join(one.cca for one in contestants if one.tested)
+    more = "" if backend == "sim" else f" --backend {backend}"
+    return f"narrows evaluate {tested} --suite {suite.name}{more}"
+
+
+def _alt(situation: Situation) -> str:
+    return f"What each control reaches in the situation {situation.name}, and the bounds."
+
+
+def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
+    """Draws a panel for each expectation; gives False if nothing was measured."""
+    measured = [one for one in judged if one.held]
+    if not measured:
+        return False
+    panels = tuple(_panel(at, judged) for at in range(len(measured[0].held)))
+    title = f"{situation.section} {situation.name}"
+    figure = Figure(
+        title, situation.asks, panels, _alt(situation), columns=min(2, len(panels)), height=3.2
+    )
+    static.save(figure, stem, ["svg"])
+    return True
+
+
+def _panel(number: int, judged: Sequence[Judged]) -> Panel:
+    """An expectation: the mean of each control with its interval, and the bounds."""
+    lines, ticks, expected = [], [], None
+    for at, one in enumerate(judged):
+        ticks.append((float(at), one.attempt.contestant.title))
+        if number >= len(one.held) or not one.held[number].values:
+            continue
+        held = one.held[number]
+        expected = held.expected
+        middle = mean(held.values)
+        reach = half_width(held.values) if len(held.values) > 1 else 0.0
+        lines.append(
+            Line(
+                one.attempt.contestant.title,
+                np.array([float(at)]),
+                np.array([middle]),
+                _colour(one.attempt.contestant),
+                low=np.array([middle - reach]),
+                high=np.array([middle + reach]),
+                marker="o",
+                kind="points",
+                group="",
+            )
+        )
+    bounds = [] if expected is None else [expected.at_least, expected.at_most]
+    words = ("at least", "at most")
+    guides = tuple(
+        Guide(value, f"{word} {value:g}", below=word == "at most")
+        for word, value in zip(words, bounds, strict=False)
+        if value is not None
+    )
+    label = "" if expected is None else expected.metric
+    tops = [float(line.high[0]) for line in lines if line.high is not None]
+    tops += [guide.value for guide in guides]
+    return Panel(
+        "", label, tuple(lines),
+        x_range=(-0.5, len(judged) - 0.5), y_range=(0.0, HEADROOM * max(tops, default=1.0)),
+        guides=guides, ticks=tuple(ticks),
+    )  # fmt: skip
+
+
+def _colour(contestant: Contestant) -> str:
+    from narrows.figures.palette import COLOURS
+
+    return contestant.cca if contestant.cca in COLOURS else "neutral"

@@ -1,0 +1,202 @@
+"""A suite of situations, read from a folder.
+
+`suite.toml` has a `title`, a `source`, a `[[situation]]` for each specification and an
+`[[uncovered]]` for each thing that the source asks and the suite can't test:
+
+    [[situation]]
+    file = "bufferbloat.toml"
+    section = "5.1.2"
+    asks = "Does a flow keep a long queue standing where the buffer is large?"
+    because = ["More than a round trip of queue makes every other flow wait for it."]
+
+`because` has a sentence for each `[[expect]]` of the specification, in its order. The flows
+that get the control under test are those called `subject`, or `subject-` and something more.
+A suite may also be a choice `from` another: `from = "rfc9743"` and `only`, a list of names.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.errors import InputError
+from narrows.spec import load
+from narrows.spec.reading import read_file
+from narrows.spec.suggest import one_of, quote
+
+SUBJECT = "subject"
+"""The name of the flows under test."""
+_INDEX = "suite.toml"
+_OWN = Path(__file__).parent / "suites"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A specification with what it asks; `because` says why of each expectation."""
+
+    name: str
+    path: Path
+    section: str
+    asks: str
+    because: tuple[str, ...]
+    subjects: tuple[int, ...]
+    """Which entries of `flows` get the control under test, from 0 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """What the source asks and no situation tests, with the reason."""
+
+    section: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Situations in the order of their source."""
+
+    name: str
+    title: str
+    source: str
+    situations: tuple[Situation, ...]
+    uncovered: tuple[Uncovered, ...]
+
+
+def suites() -> dict[str, str]:
+    """The suites that come along, with their titles."""
+    names = sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
+    return {name: load_suite(name).title for name in names}
+
+
+def load_suite(wanted: str | Path) -> Suite:
+    """The suite of a name, or in a folder; raises InputError for what is wrong with it."""
+    own = _OWN / wanted if isinstance(wanted, str) and "/" not in wanted else None
+    folder = own if own is not None and (own / _INDEX).is_file() else Path(wanted)
+    index = folder / _INDEX
+    if not index.is_file():
+        known = sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
+        found = f"{quote(str(wanted))}, which is neither a suite nor a folder with a {_INDEX}"
+        raise InputError.at("--suite", found, one_of(str(wanted), known))
+    document = _Table(str(index), "", _parsed(index))
+    title, base = document.text("title"), document.some_text("from")
+    if base is not None:
+        suite = _choice(folder, title, load_suite(base), document)
+    else:
+        suite = _whole(folder, title, document)
+    document.finish()
+    return suite
+
+
+def _choice(folder: Path, title: str, base: Suite, document: _Table) -> Suite:
+    """Some situations of another suite, in its order."""
+    names, wanted = [one.name for one in base.situations], document.texts("only")
+    for name in wanted:
+        if name not in names:
+            found = f"{quote(name)}, which {base.name} hasn't"
+            raise document.wrong("only", found, one_of(name, names))
+    chosen = tuple(one for one in base.situations if one.name in wanted)
+    return Suite(folder.resolve().name, title, base.source, chosen, ())
+
+
+def _whole(folder: Path, title: str, document: _Table) -> Suite:
+    source = document.text("source")
+    listed = tuple(_situation(folder, entry) for entry in document.tables("situation"))
+    if not listed:
+        raise document.wrong("situation", "none", "a `[[situation]]` for each file")
+    uncovered = tuple(_uncovered(entry) for entry in document.tables("uncovered"))
+    return Suite(folder.resolve().name, title, source, listed, uncovered)
+
+
+def _uncovered(entry: _Table) -> Uncovered:
+    made = Uncovered(entry.text("section"), entry.text("reason"))
+    entry.finish()
+    return made
+
+
+def _parsed(index: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_file(index))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError.at("the text", f"no TOML: {error}", "TOML", str(index)) from error
+
+
+def _situation(folder: Path, entry: _Table) -> Situation:
+    """An entry, held against its specification."""
+    file = entry.text("file")
+    path = folder / file
+    if not path.is_file():
+        raise entry.wrong("file", f"{quote(file)}, which isn't there", "a file")
+    section, asks, because = entry.text("section"), entry.text("asks"), entry.texts("because")
+    entry.finish()
+    spec = load(path).spec
+    if len(spec.expect) != len(because) or not because:
+        found = f"{len(because)} sentences for {len(spec.expect)} expectations of {file}"
+        raise entry.wrong("because", found, "one for each `[[expect]]`")
+    subjects = _subjects(path)
+    if not subjects:
+        found = f"no flow called {quote(SUBJECT)} in {file}"
+        raise entry.wrong("file", found, "one, which gets the control under test")
+    return Situation(spec.name, path, section, asks, because, subjects)
+
+
+def _subjects(path: Path) -> tuple[int, ...]:
+    flows = tomllib.loads(read_file(path))["flows"]
+    names = [str(flow.get("name", "")) for flow in flows]
+    return tuple(
+        at for at, name in enumerate(names) if name == SUBJECT or name.startswith(f"{SUBJECT}-")
+    )
+
+
+class _Table:
+    """A table of a suite's index: every key is taken once, and what is left over is an error."""
+
+    def __init__(self, file: str, prefix: str, values: Mapping[str, Any]) -> None:
+        self._file, self._prefix, self._values = file, prefix, dict(values)
+        self._known: list[str] = []
+
+    def wrong(self, key: str, found: str, remedy: str) -> InputError:
+        """The error of a key, such as `situation[2].asks`."""
+        return InputError.at(f"{self._prefix}{key}", found, remedy, self._file)
+
+    def text(self, key: str) -> str:
+        """A text that has to be there."""
+        value = self._take(key)
+        if not isinstance(value, str) or not value:
+            raise self.wrong(key, _told(value), "a text")
+        return value
+
+    def some_text(self, key: str) -> str | None:
+        """A text that may be missing."""
+        return self.text(key) if key in self._values else None
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self._take(key)
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise self.wrong(key, _told(value), "a list of texts")
+        return tuple(value)
+
+    def tables(self, key: str) -> Sequence[_Table]:
+        """The tables of a list, which may be missing."""
+        value = self._take(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise self.wrong(key, _told(value), f"`[[{key}]]`")
+        return [_Table(self._file, f"{key}[{at}].", one) for at, one in enumerate(value)]
+
+    def finish(self) -> None:
+        """Raises InputError if something is left that nobody asked for."""
+        for key in self._values:
+            raise self.wrong(key, "an unknown key", one_of(key, self._known))
+
+    def _take(self, key: str) -> object:
+        self._known.append(key)
+        return self._values.pop(key, None)
+
+
+def _told(value: object) -> str:
+    return "nothing" if value is None else quote(str(value))

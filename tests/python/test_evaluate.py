@@ -1,0 +1,185 @@
+"""Suites of situations: read, run, judged by interval, and able to fail a control."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from narrows.backends import get_backend
+from narrows.cli import main
+from narrows.errors import InputError
+from narrows.evaluate import evaluate, load_suite, suites
+from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
+from narrows.evaluate.suite import Situation
+from narrows.evaluate.verdicts import Verdict, judge, together
+from narrows.plan import Cell, plan
+from narrows.spec import Expect, Written, load
+from narrows.spec.permission import allowing
+
+SPECIFICATION = """name = "alone"
+[path]
+rate = "8mbit"
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+name = "subject"
+cca = "cubic"
+[host]
+jitter = "200us"
+[run]
+duration = "4s"
+warmup = "1s"
+trials = 3
+[[expect]]
+metric = "utilization"
+at_least = 0.9
+"""
+INDEX = """title = "One"
+source = "a test"
+[[situation]]
+file = "alone.toml"
+section = "1"
+asks = "Does it fill the link?"
+because = ["It is alone."]
+"""
+LAZY = """
+class Lazy:
+    def on_ack(self, sample):
+        pass
+
+    def on_congestion(self, event):
+        pass
+
+    def control(self):
+        return 2.0  # packets in flight, whatever happens
+"""
+
+
+def suite(tmp_path: Path, index: str = INDEX, specification: str = SPECIFICATION) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "suite.toml").write_text(index, encoding="utf-8")
+    (folder / "alone.toml").write_text(specification, encoding="utf-8")
+    return folder
+
+
+def test_the_suites_that_come_along_can_all_be_planned() -> None:
+    assert list(suites()) == ["quick", "rfc9743"]
+    for name in suites():
+        whole = load_suite(name)
+        made = attempts(whole, contestants(["cubic"], []), get_backend("sim"), None)
+        assert [one.refused for one in made] == [""] * len(whole.situations)
+        assert all(one.cell is not None and len(one.cell.plan.trials) >= 3 for one in made)
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "found"),
+    [
+        (("because = [", 'becuase = ["x"]\nbecause = ['), "situation[0].becuase", "unknown"),
+        (('because = ["It is alone."]', "because = []"), "situation[0].because", "0 sentences"),
+        (('"alone.toml"', '"gone.toml"'), "situation[0].file", "isn't there"),
+        (('source = "a test"', "source = 3"), "source", "3"),
+        (
+            ('title = "One"', 'title = "One"\nfrom = "rfc9743"\nonly = ["tial-drop"]'),
+            "only",
+            "tial",
+        ),
+        (("title", "title = "), "the text", "no TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_suite_is_said(
+    change: tuple[str, str], place: str, found: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as error:
+        load_suite(suite(tmp_path, INDEX.replace(*change, 1)))
+    assert error.value.place == place
+    assert found in error.value.found
+
+
+def test_a_suite_without_a_flow_under_test_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no flow called"):
+        load_suite(suite(tmp_path, specification=SPECIFICATION.replace("subject", "other")))
+
+
+def test_an_unknown_suite_and_an_unknown_control_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["evaluate", "cubic", "--suite", "quik"]) == 2
+    assert '"quick" would be right' in capsys.readouterr().err
+    out = str(tmp_path / "out")
+    assert main(["evaluate", "cubik", "--suite", str(suite(tmp_path)), "--out", out]) == 2
+    assert "cubik" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_control_with_a_fault_breaks_what_others_keep(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "lazy.py").write_text(LAZY, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    command = ["evaluate", "lazy:Lazy", "reno", "--beside", "cubic", "--out", "out", "--json"]
+    status = main([*command, "--suite", str(suite(tmp_path))])
+    document = json.loads(capsys.readouterr().out)
+    verdicts = {entry["control"]: entry["verdict"] for entry in document["situations"]}
+    assert status == 1
+    assert verdicts == {"lazy:Lazy": "broken", "reno": "kept", "cubic": "kept"}
+    page = (tmp_path / "out" / "site" / "index.html").read_text(encoding="utf-8")
+    assert "alone: utilization is" in page
+    assert (tmp_path / "out" / "site" / "alone.svg").is_file()
+    assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == document
+
+
+def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
+    folder, out = suite(tmp_path), tmp_path / "out"
+    first = evaluate(["reno"], suite=folder, beside=[], out=out)
+    assert (first.done.new, first.good) == (3, True)
+    again = evaluate(["reno"], suite=folder, beside=["cubic"], out=out)
+    assert (again.done.new, again.done.stored) == (3, 3)
+    assert again.lines()[:2] == ["      Reno      CUBIC", "alone kept      kept"]
+
+
+def judged(values: list[float | None], trials: int | None = None) -> Verdict:
+    """The verdict on runs whose metric has these values, where at least 0.9 is expected."""
+    spec = load(
+        Written(SPECIFICATION.replace("trials = 3", f"trials = {trials or len(values)}"))
+    ).spec
+    cell = Cell(1, {}, plan(spec, get_backend("sim").engine, "sim"))
+    situation = Situation("alone", Path("alone.toml"), "1", "?", ("It is alone.",), (0,))
+    attempt = Attempt(
+        situation, Contestant("cubic", "CUBIC", tested=True),
+        (Expect("utilization", 0.9, None, {}),), cell,
+    )  # fmt: skip
+    rows = {
+        trial.hash: {"utilization": value}
+        for trial, value in zip(cell.plan.trials, values, strict=False)
+    }
+    return judge(attempt, rows).verdict
+
+
+def test_verdicts_come_from_the_whole_interval() -> None:
+    assert judged([0.95, 0.96, 0.94]) is Verdict.KEPT
+    assert judged([0.5, 0.51, 0.52]) is Verdict.BROKEN
+    assert judged([0.85, 0.95, 0.99]) is Verdict.UNDECIDED
+    assert judged([0.99, 0.99]) is Verdict.UNDECIDED  # two trials decide nothing
+    assert judged([0.95, None, 0.95]) is Verdict.BROKEN  # what never came
+    assert judged([0.95, 0.95], trials=3) is Verdict.UNDECIDED  # a run failed
+
+
+def test_one_broken_expectation_breaks_a_situation() -> None:
+    assert together([Verdict.KEPT, Verdict.UNDECIDED, Verdict.BROKEN]) is Verdict.BROKEN
+    assert together([Verdict.KEPT, Verdict.UNDECIDED]) is Verdict.UNDECIDED
+    assert together([Verdict.KEPT]) is Verdict.KEPT
+
+
+def test_code_of_a_person_runs_only_if_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "lazy.py").write_text(LAZY, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    folder = suite(tmp_path)
+    with pytest.raises(InputError, match="--allow-code"):
+        evaluate(["lazy:Lazy"], suite=folder, beside=[])
+    with allowing(controls=["lazy:Lazy"]):
+        assert not evaluate(["lazy:Lazy"], suite=folder, beside=[]).good
