@@ -107,6 +107,12 @@ impl<B, S: Service<B>> Served<B, S> {
         QueueState { backlog, packets, counters: self.counters() }
     }
 
+    /// The next packet that had left at `now`, of a link that was caught up.
+    #[inline]
+    pub fn take_sent(&mut self, now: Time) -> Option<Departure<B>> {
+        self.port.pop_due(now)
+    }
+
     /// When the next packet leaves of those whose transmission has begun.
     #[inline]
     #[must_use]

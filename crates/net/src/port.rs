@@ -92,7 +92,7 @@ impl<B> Port<B> {
     }
 
     /// Puts a packet into the queue.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet<B>, now: Time) {
         self.queue.enqueue(packet, now, &mut self.verdicts);
     }

@@ -90,38 +90,52 @@ impl Agenda {
 /// A deadline and whose it is.
 type Entry = (Time, u32);
 
-/// A tournament tree: the leaves are the entrants, each inner node holds the winner of its
-/// two children. Setting a deadline replays one path to the root.
+/// Nobody's deadline.
+const NOBODY: Entry = (Time::MAX, u32::MAX);
+
+/// A tournament: entrants meet in groups of four, the winners of four groups in the next round,
+/// and so on. Setting a deadline replays one group of each round.
 struct Tournament {
-    /// Those who meet. Pair 1 decides the tournament; the winners of pairs 2n and 2n + 1 meet
-    /// in pair n, and the entrants in the second half of them. Pair 0 is unused.
-    pairs: Vec<[Entry; 2]>,
+    /// The final, then the groups of the round before it, and so on; the winners of groups
+    /// 4n + 1 to 4n + 4 meet in group n.
+    groups: Vec<[Entry; 4]>,
+    /// The first group of the first round, where the entrants stand.
+    first: usize,
     winner: Entry,
 }
 
 /// At equal deadlines the left one wins: entrants stand in the order of their numbers.
 #[inline]
-fn winner([left, right]: [Entry; 2]) -> Entry {
+fn better(left: Entry, right: Entry) -> Entry {
     if right.0 < left.0 { right } else { left }
+}
+
+#[inline]
+fn winner([a, b, c, d]: [Entry; 4]) -> Entry {
+    better(better(a, b), better(c, d))
 }
 
 impl Tournament {
     fn new(elements: Range<usize>) -> Self {
-        let half = elements.len().next_power_of_two().max(2) / 2;
-        let mut pairs = vec![[(Time::MAX, u32::MAX); 2]; 2 * half];
-        for (entry, element) in pairs[half..].as_flattened_mut().iter_mut().zip(elements) {
+        let (mut first, mut round) = (0, 1);
+        while 4 * round < elements.len() {
+            first += round;
+            round *= 4;
+        }
+        let mut groups = vec![[NOBODY; 4]; first + round];
+        for (entry, element) in groups[first..].as_flattened_mut().iter_mut().zip(elements) {
             entry.1 = u32::try_from(element).expect("elements fit 32 bits");
         }
-        for pair in (1..half).rev() {
-            pairs[pair] = [winner(pairs[2 * pair]), winner(pairs[2 * pair + 1])];
+        for group in (1..groups.len()).rev() {
+            groups[(group - 1) / 4][(group - 1) % 4] = winner(groups[group]);
         }
-        let winner = winner(pairs[1]);
-        Self { pairs, winner }
+        let winner = winner(groups[0]);
+        Self { groups, first, winner }
     }
 
     #[inline]
     fn deadline(&self, entrant: usize) -> Time {
-        self.pairs[self.pairs.len() / 2 + entrant / 2][entrant % 2].0
+        self.groups[self.first + entrant / 4][entrant % 4].0
     }
 
     #[inline]
@@ -133,17 +147,17 @@ impl Tournament {
 
     #[inline(never)] // so that setting the deadline of a busy element stays small
     fn replay(&mut self, entrant: usize, deadline: Time) {
-        let mut pair = self.pairs.len() / 2 + entrant / 2;
-        self.pairs[pair][entrant % 2].0 = deadline;
-        let mut best = winner(self.pairs[pair]);
-        while pair > 1 {
-            let place = &mut self.pairs[pair / 2][pair % 2];
+        let mut group = self.first + entrant / 4;
+        self.groups[group][entrant % 4].0 = deadline;
+        let mut best = winner(self.groups[group]);
+        while group > 0 {
+            let place = &mut self.groups[(group - 1) / 4][(group - 1) % 4];
             if *place == best {
                 return; // nothing changes above
             }
             *place = best;
-            pair /= 2;
-            best = winner(self.pairs[pair]);
+            group = (group - 1) / 4;
+            best = winner(self.groups[group]);
         }
         self.winner = best;
     }
@@ -157,7 +171,9 @@ mod tests {
 
     /// Agendas of different sizes, in which a few elements are busy.
     fn agendas() -> impl Iterator<Item = (usize, Agenda)> {
-        [(1, 0), (2, 1), (3, 3), (7, 2), (100, 30)].into_iter().map(|(n, b)| (n, Agenda::new(n, b)))
+        [(1, 0), (2, 1), (3, 3), (7, 2), (20, 3), (21, 4), (100, 30)]
+            .into_iter()
+            .map(|(n, b)| (n, Agenda::new(n, b)))
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl ConstantRate {
     ///
     /// # Panics
     /// If `size` is beyond 2 GB or the end beyond the range of [`Time`].
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         if size != self.size {
             self.divide(size);

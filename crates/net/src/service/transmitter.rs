@@ -82,7 +82,7 @@ impl<B> Service<B> for Transmitter {
         }
     }
 
-    #[inline]
+    #[inline(always)] // a packet is copied with every call
     fn arrive(&mut self, packet: Packet<B>, now: Time, port: &mut Port<B>) {
         if self.transmission.is_some() {
             port.enqueue(packet, now);

@@ -67,7 +67,7 @@ pub(crate) struct One {
 }
 
 impl One {
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let segment = &packet.body;
         if matches!(segment.kind, Kind::Syn { .. }) && segment.instance > self.config.instance {

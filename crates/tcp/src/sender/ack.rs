@@ -33,7 +33,11 @@ impl Connection {
         } else {
             self.on_ack_of_data(ack, &mut found);
         }
+        let sent = self.counters.sent;
         self.write(now);
+        if found.sets_timer && self.counters.sent == sent {
+            self.set_timer(now);
+        }
         self.note_completion(now);
     }
 
@@ -81,8 +85,10 @@ impl Connection {
             let duplicate = !(found.una_advanced || found.is_not_dup() || found.dsack);
             resend = self.alert(found, duplicate);
         }
-        if found.sets_timer {
+        // Sending sets the timer anew: where it may follow, the timer waits for it.
+        if found.sets_timer && !(resend == Resend::Nothing && self.may_probe()) {
             self.set_timer(found.now);
+            found.sets_timer = false;
         }
         self.control_congestion(found);
         self.resend(resend, found.now);

@@ -18,7 +18,8 @@ pub(super) enum Pending {
 pub(super) struct Timers {
     jiffies: Jiffies,
     retransmit: Option<Running>,
-    pacing: Option<Time>,
+    /// When the next burst leaves, or [`Time::MAX`] if none waits.
+    pacing: Time,
     /// None of them fires before: [`Time::MAX`] if none runs.
     bound: Time,
 }
@@ -53,7 +54,7 @@ impl Running {
 
 impl Timers {
     pub(super) fn new(jiffies: Jiffies) -> Self {
-        Self { jiffies, retransmit: None, pacing: None, bound: Time::MAX }
+        Self { jiffies, retransmit: None, pacing: Time::MAX, bound: Time::MAX }
     }
 
     /// The clock that they run by.
@@ -63,11 +64,13 @@ impl Timers {
 
     /// When the first of them fires.
     pub(super) fn next(&self) -> Option<Time> {
-        let Some(timer) = &self.retransmit else { return self.pacing };
-        match self.pacing {
-            Some(at) if at <= timer.bound() => Some(at),
-            pacing => Time::earlier(pacing, Some(timer.fires_at(self.jiffies))),
-        }
+        let next = match &self.retransmit {
+            Some(timer) if timer.bound() < self.pacing => {
+                self.pacing.min(timer.fires_at(self.jiffies))
+            }
+            _ => self.pacing,
+        };
+        (next < Time::MAX).then_some(next)
     }
 
     /// An instant after `now` before which none of them fires; none if none runs. None may be
@@ -81,8 +84,8 @@ impl Timers {
     }
 
     fn set_bound(&mut self) {
-        let retransmit = self.retransmit.as_ref().map(Running::bound);
-        self.bound = Time::earlier(retransmit, self.pacing).unwrap_or(Time::MAX);
+        let retransmit = self.retransmit.as_ref().map_or(Time::MAX, Running::bound);
+        self.bound = self.pacing.min(retransmit);
     }
 
     #[inline]
@@ -94,8 +97,9 @@ impl Timers {
     /// how long the packets that it watches wait for pacing.
     #[inline]
     pub(super) fn arm(&mut self, pending: Pending, wait_us: u64, paced: Duration, now: Time) {
-        self.retransmit = Some(Running { pending, set_at: now, wait_us, paced });
-        self.set_bound();
+        let timer = Running { pending, set_at: now, wait_us, paced };
+        self.bound = self.pacing.min(timer.bound());
+        self.retransmit = Some(timer);
     }
 
     /// What the retransmission timer waits for, if it runs.
@@ -117,20 +121,21 @@ impl Timers {
 
     /// The next burst leaves then.
     pub(super) fn pace(&mut self, at: Time) {
-        self.pacing = Some(at);
+        self.pacing = at;
         self.set_bound();
     }
 
     /// Whether a burst waited for this instant; once.
     pub(super) fn take_paced(&mut self, now: Time) -> bool {
-        let was_due = self.pacing.take_if(|at| *at <= now).is_some();
-        if was_due {
+        let is_due = self.pacing <= now;
+        if is_due {
+            self.pacing = Time::MAX;
             self.set_bound();
         }
-        was_due
+        is_due
     }
 
     pub(super) fn clear(&mut self) {
-        (self.retransmit, self.pacing, self.bound) = (None, None, Time::MAX);
+        (self.retransmit, self.pacing, self.bound) = (None, Time::MAX, Time::MAX);
     }
 }
