@@ -49,7 +49,7 @@ pub use profile::{
     LINUX_5_15, LINUX_6_1, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,
 };
 pub use progress::{Mark, Progress};
-pub use registry::{CONTROLS, CcError, build, info, validate};
+pub use registry::{CONTROLS, CcError, build, complete, info, validate};
 pub use samples::{
     AckSample, AtSend, Congestion, CongestionEvent, DeliveredSample, LostPacket, RateSample,
     RecoveryState, StartEvent, UndoEvent, Unused,

@@ -88,13 +88,27 @@ pub fn info(name: &str) -> Option<&'static Info> {
 ///
 /// # Errors
 /// If the name or an option isn't known, or an option is out of range.
-pub fn build(name: &str, mut config: CcConfig) -> Result<Box<dyn CongestionControl>, CcError> {
-    let entry = validate(name, &config.options)?;
+pub fn build(name: &str, config: CcConfig) -> Result<Box<dyn CongestionControl>, CcError> {
+    let (build, options) = complete(name, &config.options)?;
+    Ok(build(CcConfig { options, ..config }))
+}
+
+/// Builds a control from checked and complete options.
+pub type Build = fn(CcConfig) -> Box<dyn CongestionControl>;
+
+/// What builds the control called `name`, and its options with the defaults of those that aren't
+/// given: once for all connections of a flow.
+///
+/// # Errors
+/// As [`build`].
+pub fn complete(name: &str, options: &Values) -> Result<(Build, Values), CcError> {
+    let entry = validate(name, options)?;
+    let mut complete = options.clone();
     let defaults = Values::defaults(&entry.info, Rate::from_bps(0));
     for (key, value) in defaults.0 {
-        config.options.entry(key).or_insert(value);
+        complete.entry(key).or_insert(value);
     }
-    Ok((entry.build)(config))
+    Ok((entry.build, complete))
 }
 
 /// Checks a control's name and options without building it.

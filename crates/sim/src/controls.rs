@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use narrows_base::registry::Values;
 use narrows_cc::{CcConfig, CongestionControl};
 
 /// Makes a control for one connection.
@@ -52,14 +53,16 @@ impl Controls {
         self.own.contains_key(name)
     }
 
-    /// What makes the control called `name` for the connections of a flow.
-    pub(crate) fn maker(&self, name: &str, flow: &str) -> Arc<Make> {
+    /// What makes the control called `name` for the connections of a flow, and the options that
+    /// it is made with.
+    pub(crate) fn maker(&self, name: &str, flow: &str, options: &Values) -> (Arc<Make>, Values) {
         if let Some(make) = self.own.get(name) {
             let (make, flow) = (Arc::clone(make), flow.to_owned());
-            return Arc::new(move |config| make(&flow, config));
+            return (Arc::new(move |config| make(&flow, config)), options.clone());
         }
-        let name = name.to_owned();
-        Arc::new(move |config| narrows_cc::build(&name, config).expect("the scenario was checked"))
+        let (build, options) =
+            narrows_cc::complete(name, options).expect("the scenario was checked");
+        (Arc::new(build), options)
     }
 }
 

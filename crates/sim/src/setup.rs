@@ -105,8 +105,8 @@ fn control_factory(
     controls: &Controls,
     profile: &'static TcpProfile,
 ) -> ControlFactory {
-    let (name, options) = (flow.name.clone(), flow.options.clone());
-    let make = controls.maker(&flow.cca, &flow.name);
+    let name = flow.name.clone();
+    let (make, options) = controls.maker(&flow.cca, &flow.name, &flow.options);
     Box::new(move |instance| -> MakeControl {
         let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
         let (make, options) = (Arc::clone(&make), options.clone());
