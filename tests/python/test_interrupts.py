@@ -55,6 +55,18 @@ def test_an_interrupted_command_leaves_without_ending_the_interpreter(status: in
     assert (done.returncode, done.stdout) == (status, "" if status else "ending\n")
 
 
+def test_ctrl_c_does_not_change_the_status_of_what_is_done() -> None:
+    """The interpreter's end would give the signal back to the system, which kills."""
+    code = (
+        "import atexit, os, signal; from narrows.cli.interrupts import leave_with\n"
+        "class Late:\n"
+        "    def __del__(self, kill=os.kill, me=os.getpid(), what=signal.SIGINT): kill(me, what)\n"
+        "import builtins; builtins.late = Late(); leave_with(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
     """A callback of a weak reference, as imports have some: what it raises is only printed."""
 

@@ -14,6 +14,7 @@ from waiting import HANG_S
 
 from narrows.backends import get_backend
 from narrows.backends.uml import Uml, get_kernel, kernels, machine
+from narrows.backends.uml.backend import Watch
 from narrows.backends.uml.machine import GuestError
 from narrows.cli import main
 from narrows.errors import SpecError
@@ -196,6 +197,16 @@ def test_what_a_guest_cannot_do_is_refused(
     with pytest.raises(SpecError) as caught:
         run(uml, GOOD, overrides)
     assert caught.value.place == place
+
+
+def test_a_file_that_is_being_written_tells_nothing_new(tmp_path: Path) -> None:
+    heard: list[tuple[float, int]] = []
+    watch = Watch(tmp_path, lambda sim_s, packets: heard.append((sim_s, packets)))
+    for text in (None, "", "500000000 42", "", "6000000000", "6000000000 99"):
+        if text is not None:
+            (tmp_path / "progress").write_text(text, encoding="ascii")
+        watch()
+    assert heard == [(0.0, 0), (0.0, 0), (0.5, 42), (0.5, 42), (0.5, 42), (6.0, 99)]
 
 
 def test_progress_is_heard_and_can_stop_the_run(uml: Uml) -> None:

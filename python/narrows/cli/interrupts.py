@@ -21,7 +21,9 @@ def leave_with(status: int) -> None:
     After a Ctrl-C a library's threads may still be at work, and a thread that wants to
     enter an interpreter that is ending takes the whole process down with it.
     """
-    signal.signal(signal.SIGINT, lambda *_: os._exit(status))
+    # Python's end leaves an ignored signal ignored; a handler of ours it would replace by the
+    # default, which kills.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
     pool = sys.modules.get("narrows.execute.pool")
     if status == INTERRUPTED or (pool is not None and pool.is_stuck()):

@@ -118,7 +118,7 @@ class Uml:
         _write(directory / NETWORK, network_script(scenario))
         _write(directory / SCRIPT, init_script(str(self._tool)))
         program = Program(self.kernel.binary, self.kernel.library)
-        watch = _Watch(directory, progress)
+        watch = Watch(directory, progress)
         seed = int(scenario["seed"])
         cpu_s = boot(program, directory, seed=seed, parameters=parameters, watch=watch)
         _complain(directory)
@@ -181,21 +181,26 @@ def _extent(tables: Tables) -> tuple[float, int]:
     return queue["time_s"], packets
 
 
-class _Watch:
-    """Reads how far the guest is; what it returns changes as long as the guest works."""
+class Watch:
+    """Reads how far the guest is; what it returns changes as long as the guest works.
+
+    A file that isn't there yet, or is being written at the moment, tells nothing new.
+    """
 
     def __init__(self, directory: Path, progress: Progress | None) -> None:
         self._file = directory / "progress"
         self._progress = progress
+        self._known = (0, 0)
 
     def __call__(self) -> object:
         try:
             now, packets = self._file.read_text(encoding="ascii").split()
+            self._known = (int(now), int(packets))
         except (OSError, ValueError):
-            now, packets = "0", "0"
+            pass
         if self._progress is not None:
-            self._progress(int(now) / 1e9, int(packets))
-        return now
+            self._progress(self._known[0] / 1e9, self._known[1])
+        return self._known[0]
 
 
 def _write(path: Path, text: str) -> None:
