@@ -182,7 +182,7 @@ def _extent(tables: Tables) -> tuple[float, int]:
 
 
 class Watch:
-    """Reads how far the guest is; what it returns changes as long as the guest works.
+    """Tells a listener how far the guest is, from the file that the guest writes.
 
     A file that isn't there yet, or is being written at the moment, tells nothing new.
     """
@@ -193,6 +193,7 @@ class Watch:
         self._known = (0, 0)
 
     def __call__(self) -> object:
+        """Looks once; what it gives changes as long as the guest works."""
         try:
             now, packets = self._file.read_text(encoding="ascii").split()
             self._known = (int(now), int(packets))
