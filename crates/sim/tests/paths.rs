@@ -226,12 +226,13 @@ fn random_paths_lose_sight_of_no_packet() {
 
 /// Links that only lines follow are polled late if nobody looks at each packet: flows of
 /// different round trips share one, and each row is what it is where links take every turn.
+/// Rows are far apart, since each of them has the links polled.
 #[test]
 fn nobody_notices_a_link_that_is_polled_late() {
     let mut case = case(&["cubic", "bbr", "reno"], 4);
     case.flows[0].rtt_ns = Some(7_000_000);
     case.flows[1].rtt_ns = Some(90_000_000);
-    case.run.sample_interval_ns = 1_300_000;
+    case.run.sample_interval_ns = 130_000_000;
     for queue in ["droptail", "codel", "pie"] {
         let entry = info(QUEUES, queue).expect("a known queue");
         case.path.queue = Choice::with_defaults(entry, Rate::from_bps(MBPS * 1_000_000));
@@ -240,7 +241,7 @@ fn nobody_notices_a_link_that_is_polled_late() {
             _ => Limit::Bytes(Bytes::new(60_000)),
         };
         let (late, each) = (run(&case), run_watched(&case));
-        assert!(late.flows.len() > 9_000);
+        assert!(late.flows.len() >= 90);
         assert!(late.queues == each.queues && late.flows == each.flows, "{queue}");
     }
 }
