@@ -9,11 +9,12 @@ import pytest
 
 from narrows.backends import get_backend
 from narrows.errors import InputError
+from narrows.execute import run_all
 from narrows.report import Check
 from narrows.reproduce import catalogue, negative
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Finding, Scope
-from narrows.reproduce.gather import conditions, run_all, work
+from narrows.reproduce.gather import conditions, work
 from narrows.reproduce.mutations import Mutation, mutations
 from narrows.store import RunStore
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from narrows.backends import get_backend
+from narrows.execute import run_all
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case
-from narrows.reproduce.gather import conditions, run_all
+from narrows.reproduce.gather import conditions
 from narrows.reproduce.today import page, table
 from narrows.reproduce.today.measure import outcome
 from narrows.reproduce.today.problems import Problem, Version, case, problems, versions

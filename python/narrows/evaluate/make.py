@@ -16,10 +16,10 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.evaluate import site
-from narrows.evaluate.runs import Contestant, attempts, contestants, gather
+from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite
 from narrows.evaluate.verdicts import Judged, Verdict, by_run, judge
-from narrows.execute import Done, Watcher
+from narrows.execute import Done, Watcher, run_all
 from narrows.spec.registry import also_known
 from narrows.store import RESULTS, RunStore
 from narrows.store.atomic import write_text
@@ -101,7 +101,8 @@ def evaluate(
         entrants = contestants(controls, beside)
         tried = attempts(asked, entrants, engine, trials)
     place = Path(out) if out is not None else OUT / asked.name
-    done = gather(tried, engine, place, jobs=jobs, watcher=watcher)
+    runs = [job for one in tried for job in one.jobs(engine)]
+    done = run_all(runs, place, jobs=jobs, watcher=watcher)
     summary = by_run(rows(RunStore(place / "runs"), "summary"))
     judged = tuple(judge(one, summary) for one in tried)
     made = Evaluation(asked, entrants, judged, backend, done, place)

@@ -11,12 +11,11 @@ from pathlib import Path
 from narrows.backends import Backend
 from narrows.errors import InputError, SpecError
 from narrows.evaluate.suite import Situation, Suite
-from narrows.execute import Done, Job, Pool, StoreCache, Watcher
+from narrows.execute import Job
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Expect, Override, load
 from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
-from narrows.store import create_store, unwritable
 
 NO_JITTER = "0s"
 """What the specifications give simulated hosts, so that trials differ, real ones bring along."""
@@ -41,6 +40,12 @@ class Attempt:
     expected: tuple[Expect, ...] = ()
     cell: Cell | None = None
     refused: str = ""
+
+    def jobs(self, backend: Backend) -> Iterator[Job]:
+        """Every run."""
+        if self.cell is not None:
+            for trial in self.cell.plan.trials:
+                yield Job(self.cell, trial, backend)
 
 
 def contestants(tested: Sequence[str], beside: Sequence[str]) -> tuple[Contestant, ...]:
@@ -111,24 +116,3 @@ def _runs(
     runs = plan(spec, backend.engine, backend.name)
     backend.check(runs.trials[0].scenario)
     return spec.expect, runs
-
-
-def gather(
-    wanted: Sequence[Attempt],
-    backend: Backend,
-    out: Path,
-    *,
-    jobs: int | None = None,
-    watcher: Watcher | None = None,
-) -> Done:
-    """Runs what isn't there yet, all together; raises StoreError if `out` is no place."""
-    todo = [
-        Job(one.cell, trial, backend)
-        for one in wanted
-        if one.cell is not None
-        for trial in one.cell.plan.trials
-    ]
-    try:
-        return Pool(todo, StoreCache(create_store(out / "runs")), jobs).run(watcher)
-    except OSError as error:
-        raise unwritable(error, out) from error

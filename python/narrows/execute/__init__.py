@@ -1,6 +1,6 @@
 """Runs jobs: on all cores or on a cluster, each kept as soon as it is done, never twice.
 
-`narrows run`, `sweep`, `compare` and `reproduce` differ in what they want run and where
+`narrows run`, `sweep`, `compare`, `evaluate` and `reproduce` differ in what they want run and where
 they keep it; how it is run stands here once.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from narrows.execute.cache import Cache, StoreCache
 from narrows.execute.job import Job, Made, load, width
 from narrows.execute.pool import Pool
+from narrows.execute.stored import run_all
 from narrows.execute.tally import Done, Failure
 from narrows.execute.watcher import State, Watcher
 
@@ -23,5 +24,6 @@ __all__ = [
     "StoreCache",
     "Watcher",
     "load",
+    "run_all",
     "width",
 ]

@@ -16,17 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
-from narrows.execute import Done, Job, Pool, StoreCache, Watcher
+from narrows.execute import Done, Job, Watcher, run_all
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.spec import Written, load
-from narrows.store import (
-    RunStore,
-    create_store,
-    read_frames,
-    unwritable,
-    write_frames,
-)
+from narrows.store import RunStore, read_frames, write_frames
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -168,21 +162,6 @@ def gather(
 ) -> Done:
     """Runs what isn't there yet, all figures together; raises StoreError if `out` is no place."""
     return run_all([job for item in works for job in item.jobs()], out, jobs=jobs, watcher=watcher)
-
-
-def run_all(
-    wanted: Sequence[Job],
-    out: Path,
-    *,
-    jobs: int | None = None,
-    watcher: Watcher | None = None,
-) -> Done:
-    """Runs what isn't in `out` yet; raises StoreError if it is no place."""
-    store = create_store(out / "runs")
-    try:
-        return Pool(wanted, StoreCache(store), jobs).run(watcher)
-    except OSError as error:
-        raise unwritable(error, out) from error
 
 
 def measured(item: Work, out: Path) -> Data:

@@ -12,9 +12,9 @@ import polars as pl
 
 from narrows.backends import get_backend
 from narrows.errors import NarrowsError
-from narrows.execute import Watcher
+from narrows.execute import Watcher, run_all
 from narrows.metrics.bounds import decide
-from narrows.reproduce.gather import Condition, conditions, run_all
+from narrows.reproduce.gather import Condition, conditions
 from narrows.reproduce.judging import interval
 from narrows.reproduce.make import OUT
 from narrows.reproduce.today.measure import outcome

@@ -1,0 +1,28 @@
+"""Runs jobs of any kind into a store beside what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from narrows.execute.cache import StoreCache
+from narrows.execute.job import Job
+from narrows.execute.pool import Pool
+from narrows.execute.tally import Done
+from narrows.execute.watcher import Watcher
+from narrows.store import create_store, unwritable
+
+
+def run_all(
+    wanted: Sequence[Job],
+    out: Path,
+    *,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Done:
+    """Runs what isn't in the store `out/runs` yet; raises StoreError if `out` is no place."""
+    store = create_store(out / "runs")
+    try:
+        return Pool(wanted, StoreCache(store), jobs).run(watcher)
+    except OSError as error:
+        raise unwritable(error, out) from error
