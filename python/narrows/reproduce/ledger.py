@@ -7,7 +7,6 @@ takes the place of one of the whole.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from narrows.reproduce.claims import DATA, KINDS, Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
-from narrows.store.atomic import write_text
+from narrows.reproduce.records import read_list, write_list
 
 LEDGER = "ledger.json"
 CLAIM_FIELDS = ("identifier", "kind", "where", "setup", "expect")
@@ -76,11 +75,7 @@ def entry(exhibit: Exhibit, finding: Finding, scope: Scope, backend: str, engine
 
 def read(out: Path) -> list[Entry]:
     """All entries in the directory; none if nothing was reproduced there."""
-    try:
-        stored = json.loads((out / LEDGER).read_text(encoding="utf-8"))
-        return [_entry(fields) for fields in stored["entries"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    return read_list(out / LEDGER, "entries", _entry)
 
 
 def recorded() -> list[Entry]:
@@ -110,8 +105,7 @@ def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
         (item for item in kept.values() if item.claim in order),
         key=lambda item: (order[item.claim], item.key),
     )
-    document = {"entries": [asdict(item) for item in entries]}
-    write_text(out / LEDGER, json.dumps(document, indent=1) + "\n")
+    write_list(out / LEDGER, "entries", entries)
     return entries
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from narrows.backends import get_backend
@@ -16,7 +15,7 @@ from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
 from narrows.reproduce.make import OUT
 from narrows.reproduce.mutations import mutations
-from narrows.store.atomic import write_text
+from narrows.reproduce.records import read_list, write_list
 
 RECORD = "mutations.json"
 
@@ -101,19 +100,14 @@ def control(finding: Finding, mutation: str, quick: bool) -> Control:
 
 def read(out: Path) -> list[Control]:
     """Those that were kept; none if none were run there."""
-    try:
-        stored = json.loads((out / RECORD).read_text(encoding="utf-8"))
-        return [Control(**fields) for fields in stored["controls"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    return read_list(out / RECORD, "controls", lambda fields: Control(**fields))
 
 
 def _write(out: Path, new: Sequence[Control]) -> None:
     kept = {(one.claim, one.mutation, one.quick): one for one in (*read(out), *new)}
     order = {identifier: place for place, identifier in enumerate(claims())}
     known = sorted(kept.values(), key=lambda one: (order.get(one.claim, -1), one.mutation))
-    document = {"controls": [asdict(one) for one in known]}
-    write_text(out / RECORD, json.dumps(document, indent=1) + "\n")
+    write_list(out / RECORD, "controls", known)
 
 
 def describe(made: Sequence[Control]) -> Iterator[str]:

@@ -7,10 +7,9 @@ OUT/site/data/                 the measurements as Parquet and CSV
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import DOCUMENTS, KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
-from narrows.store.atomic import write_text
+from narrows.reproduce.records import read_list, write_list
 
 PLATES = "plates.json"
 """What pictures there are, so that a page can be written again when another way is added."""
@@ -89,24 +88,15 @@ def write_site(
 ) -> tuple[dict[str, Path], Path]:
     """Writes the pages of the figures in `new` and the index; gives their paths."""
     (out / "site").mkdir(parents=True, exist_ok=True)
-    known = {plates.key: plates for plates in _read(out)}
+    known = {plates.key: plates for plates in read_list(out / PLATES, "plates", _plates)}
     known.update({plates.key: plates for plates in new})
-    listed = [asdict(plates) for plates in known.values()]
-    write_text(out / PLATES, json.dumps({"plates": listed}, indent=1) + "\n")
+    write_list(out / PLATES, "plates", known.values())
     pages = {}
     for identifier in dict.fromkeys(plates.figure for plates in new):
         exhibit = exhibits()[identifier]
         mine = [plates for plates in known.values() if plates.figure == identifier]
         pages[identifier] = _page(out, exhibit, mine, entries, backend)
     return pages, _index(out, entries, list(known.values()))
-
-
-def _read(out: Path) -> list[Plates]:
-    try:
-        stored = json.loads((out / PLATES).read_text(encoding="utf-8"))["plates"]
-        return [_plates(fields) for fields in stored]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def _plates(fields: dict[str, Any]) -> Plates:

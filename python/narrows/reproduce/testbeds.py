@@ -9,9 +9,8 @@ satisfies most.
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
 from narrows.reproduce.make import OUT
-from narrows.store.atomic import write_text
+from narrows.reproduce.records import read_list, write_list
 
 RECORD = "testbeds.json"
 DESCRIBED = "as chosen"
@@ -183,19 +182,14 @@ def alone(finding: Finding) -> str:
 
 def read(out: Path) -> list[Judged]:
     """What was kept; nothing if nothing was judged there."""
-    try:
-        stored = json.loads((out / RECORD).read_text(encoding="utf-8"))
-        return [Judged(**fields) for fields in stored["judged"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    return read_list(out / RECORD, "judged", lambda fields: Judged(**fields))
 
 
 def _write(out: Path, new: Sequence[Judged]) -> None:
     kept = {(one.claim, one.testbed, one.quick): one for one in (*read(out), *new)}
     order = {identifier: place for place, identifier in enumerate(claims())}
     known = sorted(kept.values(), key=lambda one: order.get(one.claim, -1))
-    document = {"judged": [asdict(one) for one in known]}
-    write_text(out / RECORD, json.dumps(document, indent=1) + "\n")
+    write_list(out / RECORD, "judged", known)
 
 
 @dataclass(frozen=True, slots=True)
