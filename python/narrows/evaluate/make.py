@@ -18,7 +18,14 @@ from narrows.backends import get_backend
 from narrows.evaluate import site
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite
-from narrows.evaluate.verdicts import Judged, Verdict, by_run, judge
+from narrows.evaluate.verdicts import (
+    Judged,
+    Verdict,
+    by_run,
+    by_situation,
+    judge,
+    of_contestant,
+)
 from narrows.execute import Done, Watcher, run_all
 from narrows.spec.registry import also_known
 from narrows.store import RESULTS, RunStore
@@ -56,10 +63,6 @@ class Evaluation:
     def page(self) -> Path:
         """The overview."""
         return self.out / "site" / "index.html"
-
-    def of(self, contestant: Contestant) -> tuple[Judged, ...]:
-        """The verdicts of a control, in the order of the suite."""
-        return tuple(one for one in self.judged if one.attempt.contestant == contestant)
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints and `evaluation.json` holds."""
@@ -138,9 +141,7 @@ def _matrix(made: Evaluation) -> list[str]:
     first = max(len(one.name) for one in made.suite.situations)
     head = " ".join(f"{name:{width}}" for name, width in zip(names, widths, strict=True))
     lines = [f"{'':{first}} {head}".rstrip()]
-    per = len(made.contestants)
-    for at, situation in enumerate(made.suite.situations):
-        row = made.judged[at * per : (at + 1) * per]
+    for situation, row in by_situation(made.judged):
         cells = (f"{one.verdict:{width}}" for one, width in zip(row, widths, strict=True))
         lines.append(f"{situation.name:{first}} {' '.join(cells)}".rstrip())
     return lines
@@ -149,7 +150,7 @@ def _matrix(made: Evaluation) -> list[str]:
 def _counts(made: Evaluation) -> list[str]:
     lines = []
     for contestant in made.contestants:
-        found = Counter(one.verdict for one in made.of(contestant))
+        found = Counter(one.verdict for one in of_contestant(made.judged, contestant))
         told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
         lines.append(f"{contestant.title}: {told}")
     return lines
@@ -160,5 +161,5 @@ def _broken(made: Evaluation) -> list[str]:
         f"{contestant.title}: {line}"
         for contestant in made.contestants
         if contestant.tested
-        for line in site.failures(made.of(contestant))
+        for line in site.failures(of_contestant(made.judged, contestant))
     ]

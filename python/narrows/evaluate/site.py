@@ -10,9 +10,9 @@ import numpy as np
 
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import Held, Judged, Verdict
-from narrows.figures import static
+from narrows.evaluate.verdicts import Held, Judged, Verdict, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
+from narrows.figures.palette import COLOURS
 from narrows.metrics.intervals import half_width, mean
 from narrows.report.page import environment
 from narrows.spec.reading import read_file
@@ -40,9 +40,8 @@ def write(
 ) -> None:
     """Writes all pages into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    per, rows = len(contestants), []
-    for at, situation in enumerate(suite.situations):
-        mine = judged[at * per : (at + 1) * per]
+    command, rows = _command(suite, contestants, backend), []
+    for situation, mine in by_situation(judged):
         page = f"{situation.path.stem}.html"
         rows.append(Row(situation, page, mine))
         pictured = _draw(folder / situation.path.stem, situation, mine)
@@ -53,15 +52,19 @@ def write(
             pictured=pictured,
             alt=_alt(situation),
             specification=read_file(situation.path),
-            command=_command(suite, contestants, backend),
+            command=command,
             told=told,
         )  # fmt: skip
         write_text(folder / page, text)
-    words = {one.title: failures(_of(judged, one)) for one in contestants}
-    strengths = {one.title: kept(_of(judged, one)) for one in contestants}
+    mine_of = {one.title: of_contestant(judged, one) for one in contestants}
     overview = environment().get_template("evaluate-index.html.jinja").render(
-        suite=suite, contestants=contestants, rows=rows, failures=words, strengths=strengths,
-        command=_command(suite, contestants, backend), told=told,
+        suite=suite,
+        contestants=contestants,
+        rows=rows,
+        failures={name: failures(mine) for name, mine in mine_of.items()},
+        strengths={name: kept(mine) for name, mine in mine_of.items()},
+        command=command,
+        told=told,
     )  # fmt: skip
     write_text(folder / "index.html", overview)
 
@@ -92,10 +95,6 @@ def kept(judged: Iterable[Judged]) -> list[str]:
     return [one.attempt.situation.name for one in judged if one.verdict is Verdict.KEPT]
 
 
-def _of(judged: Iterable[Judged], contestant: Contestant) -> list[Judged]:
-    return [one for one in judged if one.attempt.contestant == contestant]
-
-
 def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> str:
     tested = " ".join(one.cca for one in contestants if one.tested)
     more = "" if backend == "sim" else f" --backend {backend}"
@@ -111,6 +110,8 @@ def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
     measured = [one for one in judged if one.held]
     if not measured:
         return False
+    from narrows.figures import static  # slow to load; wrong input is told before
+
     panels = tuple(_panel(at, judged) for at in range(len(measured[0].held)))
     title = f"{situation.section} {situation.name}"
     figure = Figure(
@@ -162,6 +163,4 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
 
 
 def _colour(contestant: Contestant) -> str:
-    from narrows.figures.palette import COLOURS
-
     return contestant.cca if contestant.cca in COLOURS else "neutral"

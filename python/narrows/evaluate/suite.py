@@ -65,10 +65,9 @@ class Suite:
     uncovered: tuple[Uncovered, ...]
 
 
-def suites() -> dict[str, str]:
-    """The suites that come along, with their titles."""
-    names = sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
-    return {name: load_suite(name).title for name in names}
+def suites() -> list[str]:
+    """The names of the suites that come along."""
+    return sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
 
 
 def load_suite(wanted: str | Path) -> Suite:
@@ -77,9 +76,8 @@ def load_suite(wanted: str | Path) -> Suite:
     folder = own if own is not None and (own / _INDEX).is_file() else Path(wanted)
     index = folder / _INDEX
     if not index.is_file():
-        known = sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
         found = f"{quote(str(wanted))}, which is neither a suite nor a folder with a {_INDEX}"
-        raise InputError.at("--suite", found, one_of(str(wanted), known))
+        raise InputError.at("--suite", found, one_of(str(wanted), suites()))
     document = _Table(str(index), "", _parsed(index))
     title, base = document.text("title"), document.some_text("from")
     if base is not None:
@@ -131,19 +129,20 @@ def _situation(folder: Path, entry: _Table) -> Situation:
         raise entry.wrong("file", f"{quote(file)}, which isn't there", "a file")
     section, asks, because = entry.text("section"), entry.text("asks"), entry.texts("because")
     entry.finish()
-    spec = load(path).spec
+    loaded = load(path)
+    spec = loaded.spec
     if len(spec.expect) != len(because) or not because:
         found = f"{len(because)} sentences for {len(spec.expect)} expectations of {file}"
         raise entry.wrong("because", found, "one for each `[[expect]]`")
-    subjects = _subjects(path)
+    subjects = _subjects(loaded.text)
     if not subjects:
         found = f"no flow called {quote(SUBJECT)} in {file}"
         raise entry.wrong("file", found, "one, which gets the control under test")
     return Situation(spec.name, path, section, asks, because, subjects)
 
 
-def _subjects(path: Path) -> tuple[int, ...]:
-    flows = tomllib.loads(read_file(path))["flows"]
+def _subjects(text: str) -> tuple[int, ...]:
+    flows = tomllib.loads(text)["flows"]
     names = [str(flow.get("name", "")) for flow in flows]
     return tuple(
         at for at, name in enumerate(names) if name == SUBJECT or name.startswith(f"{SUBJECT}-")

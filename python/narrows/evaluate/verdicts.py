@@ -6,12 +6,14 @@ and broken only if all of it lies outside. What noise leaves open is undecided.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from narrows.evaluate.runs import Attempt
+from narrows.evaluate.runs import Attempt, Contestant
+from narrows.evaluate.suite import Situation
 from narrows.metrics.bounds import decide
 from narrows.spec import Expect
 
@@ -67,6 +69,17 @@ def judge(attempt: Attempt, summary: Mapping[str, Mapping[str, object]]) -> Judg
         for one, because in zip(attempt.expected, attempt.situation.because, strict=True)
     )
     return Judged(attempt, together([one.verdict for one in held]), held)
+
+
+def of_contestant(judged: Iterable[Judged], contestant: Contestant) -> list[Judged]:
+    """The verdicts of a control, in the order of the suite."""
+    return [one for one in judged if one.attempt.contestant == contestant]
+
+
+def by_situation(judged: Iterable[Judged]) -> Iterator[tuple[Situation, list[Judged]]]:
+    """Every situation, in the order of the suite, with the verdict of each control."""
+    for situation, row in groupby(judged, key=lambda one: one.attempt.situation):
+        yield situation, list(row)
 
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:
