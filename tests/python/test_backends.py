@@ -49,6 +49,7 @@ def test_every_back_end_can_say_what_it_can() -> None:
         backend = get_backend(name)
         assert backend.name == name
         assert backend.engine
+        assert get_backend(backend.selector).engine == backend.engine
         able = backend.capabilities()
         assert {"reno", "cubic", "bbr"} <= set(able.ccas)
         assert able.queues

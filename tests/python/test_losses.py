@@ -44,6 +44,26 @@ def summary_of(path: str, flow: str = "") -> tuple[dict[str, Any], pl.DataFrame]
     return summarise(scenario, result.tables, result.info), events
 
 
+def test_each_place_says_what_it_took() -> None:
+    policer = POLICER.replace("4mbit", "500kbit")  # which a sender that loses so much still meets
+    summary, events = summary_of("loss = 0.02\n" + policer + BURSTS)
+    places = summary["losses"]["places"]
+    assert [(place["place"], place["kind"]) for place in places] == [
+        ("path.impairments[0]", "policer"),
+        ("path.impairments[1]", "gilbert_elliott"),
+        ("path.loss", "loss"),
+    ]
+    taken = [place["dropped"] for place in places]
+    assert all(taken)
+    assert sum(taken) == summary["losses"]["elsewhere"]
+    # The policer's are called dropped, as the queue's are; those by chance are called lost.
+    data = events.filter(pl.col("size") > 100)
+    assert taken[1] + taken[2] == data.filter(pl.col("event") == "lost").height
+    assert (
+        taken[0] == data.filter(pl.col("event") == "dropped").height - summary["losses"]["queues"]
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "where"),
     [
@@ -65,6 +85,7 @@ def test_every_packet_of_data_that_is_lost_is_counted(path: str, where: str) -> 
     assert losses["sent"] == events.filter(pl.col("event") == "sent").height
     assert losses["loss_rate"] == losses["dropped"] / losses["sent"]
     assert losses["queues"] + losses["elsewhere"] == losses["dropped"]
+    assert sum(place["dropped"] for place in losses["places"]) == losses["elsewhere"]
     assert losses[where] > 0
     assert losses["queues"] == sum(
         link["drops"]

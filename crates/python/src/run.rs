@@ -45,6 +45,9 @@ pub struct RunOutput {
     cpu_s: f64,
     /// Captures: name of the file and its packets.
     captures: Vec<(String, u64)>,
+    /// Places of the scenario that lose packets besides queues, and how many of data from the
+    /// warm-up on.
+    losses: Vec<(String, u64)>,
 }
 
 /// Runs a scenario, given as JSON, and returns its tables.
@@ -93,7 +96,15 @@ pub fn run(
         packets: outcome.packets,
         cpu_s,
         captures,
+        losses: losses(&scenario, &outcome),
     })
+}
+
+fn losses(scenario: &Scenario, outcome: &Outcome) -> Vec<(String, u64)> {
+    let counts = outcome.impairments_dropped.iter().enumerate();
+    let impairments = counts.map(|(index, &count)| (format!("path.impairments[{index}]"), count));
+    let path = ("path.loss".to_owned(), outcome.path_lost);
+    impairments.chain((scenario.path.loss > 0.0).then_some(path)).collect()
 }
 
 /// The scenario in a JSON text; the message of an error begins with the place.

@@ -24,11 +24,23 @@ pub(crate) struct Accounts {
     /// Packets that reached a host.
     pub(crate) left: u64,
     dropped: u64,
+    losses: Losses,
+}
+
+/// Packets of data that elements of the path dropped since the warm-up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Losses {
+    /// By the element's number.
+    elements: Vec<u64>,
+    /// Those that the path lost behind its last link.
+    path: u64,
 }
 
 impl Accounts {
-    pub(crate) fn new(flows: usize) -> Self {
-        Self { flows: vec![FlowAccount::default(); flows], entered: 0, left: 0, dropped: 0 }
+    pub(crate) fn new(flows: usize, elements: usize) -> Self {
+        let flows = vec![FlowAccount::default(); flows];
+        let losses = Losses { elements: vec![0; elements], path: 0 };
+        Self { flows, entered: 0, left: 0, dropped: 0, losses }
     }
 
     #[inline]
@@ -38,10 +50,34 @@ impl Accounts {
         account.forwarded += 1;
     }
 
-    /// Counts a packet that was dropped on the way of its flow's data, or of its ACKs.
-    pub(crate) fn dropped(&mut self, packet: &Packet<Segment>, data_way: bool) {
+    /// Counts a packet that was dropped on the way of its flow's data, or of its ACKs: by an
+    /// element, or by the path behind its last link.
+    pub(crate) fn dropped(
+        &mut self,
+        packet: &Packet<Segment>,
+        data_way: bool,
+        element: Option<usize>,
+    ) {
         self.flows[packet.flow.index()].dropped += u64::from(data_way);
         self.dropped += 1;
+        let losses = &mut self.losses;
+        *element.map_or(&mut losses.path, |id| &mut losses.elements[id]) += u64::from(data_way);
+    }
+
+    /// The warm-up is over: what elements dropped until now doesn't count.
+    pub(crate) fn begin_losses(&mut self) {
+        self.losses.elements.fill(0);
+        self.losses.path = 0;
+    }
+
+    /// Packets of data that the element has dropped since the warm-up.
+    pub(crate) fn dropped_by(&self, element: usize) -> u64 {
+        self.losses.elements[element]
+    }
+
+    /// Packets of data that the path has lost behind its last link since the warm-up.
+    pub(crate) fn lost_by_path(&self) -> u64 {
+        self.losses.path
     }
 
     /// Data packets that left the bottleneck, of all flows.

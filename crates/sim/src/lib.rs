@@ -62,12 +62,17 @@ use setup::{hosts, sampler, stop_when};
 pub use sim_tap::SimTap;
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The end of the run.
     pub end: Time,
     /// Data packets that left the bottleneck.
     pub packets: u64,
+    /// Packets of data that each impairment dropped from the warm-up on, in the order of the
+    /// scenario.
+    pub impairments_dropped: Vec<u64>,
+    /// Packets of data that the path's own loss took from the warm-up on.
+    pub path_lost: u64,
 }
 
 /// Runs a scenario and tells `observer` what happens.
@@ -124,5 +129,10 @@ pub fn run_with<O: Observer, T: SimTap>(
     let network = Network::new(scenario, hosts);
     let mut engine = Engine::new(network, sampler(scenario), stop_when(scenario), observer, tap);
     let end = engine.run(Time::from_nanos(scenario.run.duration_ns), progress);
-    Ok(Outcome { end, packets: engine.data_packets() })
+    Ok(Outcome {
+        end,
+        packets: engine.data_packets(),
+        impairments_dropped: engine.impairments_dropped(scenario.path.impairments.len()),
+        path_lost: engine.accounts.lost_by_path(),
+    })
 }

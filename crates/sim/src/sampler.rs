@@ -44,13 +44,14 @@ impl Sampler {
         self.warmup.map_or(next, |warmup| next.min(warmup))
     }
 
+    /// Whatever is due; returns whether the warm-up is over just now.
     pub(crate) fn sample<O: Observer>(
         &mut self,
         now: Time,
         network: &Network,
         accounts: &Accounts,
         observer: &mut O,
-    ) {
+    ) -> bool {
         if self.next_probe <= now {
             self.probe(now, network, observer);
         }
@@ -64,6 +65,7 @@ impl Sampler {
         while self.next_row <= now {
             self.next_row = self.interval.map_or(Time::MAX, |interval| self.next_row + interval);
         }
+        at_warmup
     }
 
     /// The last row, at the end of the run.

@@ -26,6 +26,7 @@ class Captured:
             found = f'"capture:{place}", the result of a run'
             raise InputError.at("--backend", found, "one of `narrows analyze`")
         self._trial = result.trials[0]
+        self.selector = f"{self.name}:{place}"
         self.engine = f"capture {self._trial.info.digest}"
 
     def capabilities(self) -> Capabilities:

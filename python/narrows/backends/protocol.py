@@ -43,6 +43,9 @@ class Backend(Protocol):
     engine: str
     """The version of what computes; a result counts for it alone."""
 
+    selector: str
+    """What `get_backend` takes to give the same back end in another process."""
+
     def capabilities(self) -> Capabilities:
         """What it can run."""
 

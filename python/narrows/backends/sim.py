@@ -29,6 +29,7 @@ class Simulator:
     """The deterministic packet simulator of the native module."""
 
     name = "sim"
+    selector = name
 
     def __init__(self) -> None:
         from narrows import _native
@@ -84,6 +85,7 @@ class Simulator:
             packets=output.packets,
             cpu_s=output.cpu_s,
             wall_s=time.perf_counter() - began,
+            losses=dict(output.losses),
         )
         return RunResult(tables, info, dict(output.captures))
 

@@ -152,7 +152,7 @@ class ClusterPool:
             client.cancel([future for future, _ in sent.values()])
 
     def _parcel(self, job: Job) -> Parcel:
-        return Parcel(self._place, job.backend.name, job.backend.engine, job.cell, job.trial)
+        return Parcel(self._place, job.backend.selector, job.backend.engine, job.cell, job.trial)
 
     def _take(self, future: Any, job: Job) -> None:  # noqa: ANN401 (a future of Dask)
         """Counts the answer to a job; only what concerns all jobs ends them all."""

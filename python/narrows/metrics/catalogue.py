@@ -46,6 +46,10 @@ def _bottleneck(name: str) -> Reader:
     return lambda run: run.entry["bottleneck"][name]
 
 
+def _on_the_path(name: str) -> Reader:
+    return lambda run: run.entry.get("losses", {}).get(name)
+
+
 def _queue(name: str) -> Metric:
     return Metric(
         f"queue_{name}_bdp", f"queue {name}", "BDP",
@@ -98,6 +102,13 @@ RUN: tuple[Metric, ...] = (
            _bottleneck("utilization"), "more", part=True),
     Metric("drops", "drops", "packets", "packets that the queue dropped",
            _bottleneck("drops"), "less", whole=True),
+    Metric("path_loss_rate", "loss on the path", "",
+           "packets of data dropped or lost anywhere on their way, of those sent; empty where only "
+           "the bottleneck's queue can lose them",
+           _on_the_path("loss_rate"), "less"),
+    Metric("path_drops", "drops on the path", "packets",
+           "packets of data dropped or lost anywhere on their way; empty as the loss is",
+           _on_the_path("dropped"), "less", whole=True),
     Metric("forwarded", "forwarded", "packets", "packets that left the bottleneck",
            _bottleneck("forwarded"), whole=True),
     *(_queue(name) for name in QUEUE_STATISTICS),

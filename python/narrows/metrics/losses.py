@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from narrows.metrics.counters import growth
 
+if TYPE_CHECKING:
+    from narrows.store import RunInfo
+
 
 def loss_summary(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], info: RunInfo
 ) -> dict[str, Any] | None:
     """The packets of data that were lost from the warm-up to the end of the run.
 
@@ -21,11 +24,16 @@ def loss_summary(
     `elsewhere` by impairments, such as a policer, or by the path's own loss. Both are None where
     data and acknowledgements share a queue, which doesn't tell them apart. All are None on back
     ends that don't know what was lost of each flow.
+
+    `places` says what each impairment and the path's own loss took: its place in the
+    specification, its kind and `dropped`; None on back ends that don't tell. What each queue
+    dropped, stands in the summaries of the links.
     """
     path = scenario["path"]
     if not any(path.get(part) for part in ("impairments", "loss", "links", "reverse")):
         return None
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
+    end_s = info.end_s
     flows = growth(tables["flow_samples"], "flow", ("sent", "dropped"), warmup_s, end_s)
     sent, dropped = _total(flows, "sent"), _total(flows, "dropped")
     known = None not in (sent, dropped)
@@ -36,7 +44,19 @@ def loss_summary(
         "loss_rate": dropped / sent if dropped is not None and sent else None,
         "queues": queues,
         "elsewhere": None if dropped is None or queues is None else dropped - queues,
+        "places": None if info.losses is None else _places(path, info.losses),
     }
+
+
+def _places(path: Mapping[str, Any], losses: Mapping[str, int]) -> list[dict[str, Any]]:
+    kinds = {
+        f"path.impairments[{index}]": impairment["kind"]
+        for index, impairment in enumerate(path.get("impairments", ()))
+    }
+    return [
+        {"place": place, "kind": kinds.get(place, "loss"), "dropped": dropped}
+        for place, dropped in losses.items()
+    ]
 
 
 def _queue_drops(

@@ -36,7 +36,7 @@ def summarise(
     `narrows.metrics.catalogue`.
     """
     links = link_summaries(scenario, tables, info.end_s)
-    losses = loss_summary(scenario, tables, info.end_s)
+    losses = loss_summary(scenario, tables, info)
     completions = completion_summaries(scenario, tables, groups)
     return {
         "scenario": dict(scenario),

@@ -123,6 +123,7 @@ class Result:
             **{name: trial[name] for name in ("digest", "end_s", "packets", "cpu_s", "wall_s")},
             invalid=trial.get("invalid"),
             conditions=trial.get("conditions", {}),
+            losses=trial.get("losses"),
         )
 
 

@@ -22,7 +22,9 @@ class RunInfo:
     the bottleneck, `cpu_s` and `wall_s` what the run cost, `digest` a
     hexadecimal hash of all its results. `invalid` says why the run is not to be
     trusted, if so; `conditions` is what else decided it, such as the kernel and
-    its settings.
+    its settings. `losses` are the data packets that places of the path other than queues
+    lost from the warm-up on, by place ("path.impairments[0]", "path.loss"); None where
+    the back end doesn't tell.
     """
 
     backend: str
@@ -34,6 +36,7 @@ class RunInfo:
     wall_s: float
     invalid: str | None = None
     conditions: Mapping[str, Any] = field(default_factory=dict)
+    losses: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             agenda.set(id, node.next_deadline());
         }
         agenda.set(network.nodes.len(), Some(sampler.next()));
-        let accounts = Accounts::new(network.senders.len());
+        let accounts = Accounts::new(network.senders.len(), network.nodes.len());
         let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
         let ending = Ending::new(stop_when, hosts);
         Self { network, agenda, accounts, sampler, observer, tap, ending }
@@ -91,7 +91,9 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
 
     fn sample(&mut self, now: Time) {
         self.catch_up_links(now);
-        self.sampler.sample(now, &self.network, &self.accounts, self.observer);
+        if self.sampler.sample(now, &self.network, &self.accounts, self.observer) {
+            self.accounts.begin_losses();
+        }
         self.agenda.set(self.network.nodes.len(), Some(self.sampler.next()));
     }
 
@@ -320,7 +322,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.tell_event(PacketKind::Forwarded, packet, at);
         let lost = data && self.network.loses(from);
         if lost {
-            self.accounts.dropped(packet, true);
+            self.accounts.dropped(packet, true, None);
             self.tell_event(PacketKind::Lost, packet, at);
         }
         !lost
@@ -337,7 +339,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     fn tell_drops(&mut self, id: usize) {
         while let Some(dropped) = self.network.take_dropped(id) {
             let (packet, at) = (&dropped.packet, dropped.at);
-            self.accounts.dropped(packet, self.network.carries_data(id, packet.flow));
+            let data_way = self.network.carries_data(id, packet.flow);
+            self.accounts.dropped(packet, data_way, Some(id));
             let kind = match dropped.reason {
                 DropReason::RandomLoss | DropReason::Outage => PacketKind::Lost,
                 _ => PacketKind::Dropped,
@@ -422,6 +425,13 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     /// Data packets that left the bottleneck.
     pub(crate) fn data_packets(&self) -> u64 {
         self.accounts.data_packets()
+    }
+
+    /// Packets of data that each of so many impairments dropped since the warm-up: in a path they
+    /// come behind the links.
+    pub(crate) fn impairments_dropped(&self, count: usize) -> Vec<u64> {
+        let first = self.network.links.len();
+        (first..first + count).map(|id| self.accounts.dropped_by(id)).collect()
     }
 }
 

@@ -71,6 +71,7 @@ class Kernel:
         parts += [platform.version(), sender, self._senders.version]
         mark = hashlib.sha256(":".join(parts).encode()).hexdigest()[:12]
         self.engine = f"Linux {self.release} {mark}.{_REVISION}"
+        self.selector = f"{self.name}:{sender}"
 
     def capabilities(self) -> Capabilities:
         """What the kernel has loaded; one run at a time, since runs would disturb each other."""

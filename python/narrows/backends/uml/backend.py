@@ -71,6 +71,7 @@ class Uml:
         parts = f"{self.kernel.digest}:{hashlib.sha256(self._tool.read_bytes()).hexdigest()}"
         mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
         self.engine = f"{self.kernel.name} ({self.kernel.release}) {mark}.{_REVISION}"
+        self.selector = f"{self.name}:{self.kernel.name}"
 
     def capabilities(self) -> Capabilities:
         """What the kernel has."""
