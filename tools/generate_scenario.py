@@ -42,6 +42,7 @@ KINDS = {
     "workload": "dict[str, Any]",
     "names": "list[str]",
     "options": "dict[str, Any]",
+    "sysctls": "dict[str, str]",
 }
 """What a kind of value is in a scenario."""
 MORE = {
@@ -52,6 +53,9 @@ MORE = {
     "Reverse": {"name": "str"},
 }
 """What a scenario has besides, of itself."""
+
+OWN_HOST = ("profile", "fq", "kernel", "line_rate_bps", "sysctls")
+"""What stands in a flow of a scenario only where the flow has hosts of its own."""
 
 
 def generate() -> str:
@@ -70,6 +74,8 @@ def _in_order(section: Section) -> Iterator[Section]:
 
 def _class(section: Section) -> str:
     fields = {key["scenario"]: _type(key) for key in section["keys"] if key["scenario"]}
+    if section["title"] == "Flow":
+        fields |= {name: f"NotRequired[{fields[name].split(' |')[0]}]" for name in OWN_HOST}
     fields |= MORE.get(section["title"], {})
     title, what = section["title"], f'"""{section["what"]}"""'
     if any(keyword.iskeyword(name) for name in fields):

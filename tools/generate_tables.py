@@ -43,6 +43,7 @@ TYPES = {
     "impairments": "Sequence[Values[str | Mapping[str, object]]]",
     "names": "Sequence[Values[str]]",
     "options": "Mapping[str, object]",
+    "sysctls": "Mapping[str, object]",
     "where": "Mapping[str, object]",
 }
 """What a kind of value is written as; any other is a text with its unit, or a word."""

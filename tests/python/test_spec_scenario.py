@@ -16,6 +16,7 @@ from narrows import _native
 from narrows.backends import get_backend
 from narrows.errors import SpecError
 from narrows.spec import registry
+from narrows.spec.classes import OWN_HOST
 
 CRATES = Path(__file__).parents[2] / "crates"
 SOURCES = (CRATES / "spec/src/scenario.rs", CRATES / "net/src/path/config.rs")
@@ -90,7 +91,7 @@ def test_python_fills_every_field_of_the_engine() -> None:
         expected |= set(re.findall(r"pub (\w+):", renamed))
     element = {"kind", "probability"}
     written = {place[-1] for place in FIELDS} - {"bytes", "packets", *element}
-    assert written == expected - {"element"}
+    assert written == expected - {"element", *OWN_HOST}
 
 
 @pytest.mark.parametrize("field", ["host.socket_buffers", "run.record"])
@@ -133,3 +134,16 @@ def test_ecn_is_the_flows_then_the_controls_then_the_hosts() -> None:
         "off",
         "l4s",
     ]
+
+
+def test_hosts_of_a_flow_stand_in_a_scenario_only_where_they_are() -> None:
+    changes = ['flows.0.profile="linux-4.9"', "flows.0.fq=true", 'flows.0.line_rate="225mbit"']
+    changes += ['flows.0.sysctls.tcp_rmem="4096 131072 6291456"']
+    flow = scenario_of(GOOD, changes)["flows"][0]
+    assert (flow["profile"], flow["fq"], flow["line_rate_bps"]) == ("linux-4.9", True, 225_000_000)
+    assert flow["sysctls"] == {"tcp_rmem": "4096 131072 6291456"}
+    plain = scenario_of(GOOD)["flows"][0]
+    assert not plain.keys() & set(OWN_HOST)
+    for wrong in ("TCP_sack=1", 'tcp_sack="a\\nb"', "tcp_sack=true"):
+        with pytest.raises(SpecError, match=r"flows\[0\].sysctls"):
+            scenario_of(GOOD, [f"flows.0.sysctls.{wrong}"])

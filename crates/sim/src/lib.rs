@@ -53,7 +53,6 @@ use narrows_base::Time;
 use narrows_record::{NullTap, Observer};
 use narrows_spec::Problems;
 use narrows_spec::scenario::Scenario;
-use narrows_tcp::profile;
 
 pub use controls::{Controls, Make};
 use engine::Engine;
@@ -124,8 +123,8 @@ pub fn run_with<O: Observer, T: SimTap>(
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
     narrows_spec::check(scenario, &|name| controls.has(name))?;
-    let profile = profile(&scenario.host.profile).expect("the scenario was checked");
-    let hosts = hosts(scenario, controls, profile, tap.wants_senders());
+    setup::refuse_own_kernels(scenario)?;
+    let hosts = hosts(scenario, controls, tap.wants_senders());
     let network = Network::new(scenario, hosts);
     let mut engine = Engine::new(network, sampler(scenario), stop_when(scenario), observer, tap);
     let end = engine.run(Time::from_nanos(scenario.run.duration_ns), progress);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
+use narrows_spec::{Place, Problem, ProblemKind, Problems};
 use narrows_tcp::{
     BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
 };
@@ -42,7 +43,6 @@ pub(crate) fn sampler(scenario: &Scenario) -> Sampler {
 pub(crate) fn hosts(
     scenario: &Scenario,
     controls: &Controls,
-    profile: &'static TcpProfile,
     note_lost: bool,
 ) -> Vec<(SendingHost, ReceivingHost)> {
     let limits = match scenario.host.socket_buffers {
@@ -61,12 +61,13 @@ pub(crate) fn hosts(
             repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
             while_flow: flow.while_flow.as_deref().and_then(|name| numbers.get(name).copied()),
         };
+        let profile = profile_of(scenario, flow);
         let config = SenderConfig {
             flow: id,
             mss: MSS,
             initial_cwnd: INITIAL_CWND,
             profile,
-            fq: scenario.host.fq,
+            fq: flow.fq.unwrap_or(scenario.host.fq),
             timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
             limits,
             size: flow.size_bytes,
@@ -96,6 +97,30 @@ pub(crate) fn hosts(
         (sender, receiver)
     };
     flows.map(host).collect()
+}
+
+/// Refuses what only hosts with a real kernel have.
+pub(crate) fn refuse_own_kernels(scenario: &Scenario) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let given = [
+            ("kernel", flow.kernel.is_some(), "`profile`"),
+            ("line_rate_bps", flow.line_rate_bps.is_some(), "--backend uml or kernel"),
+            ("sysctls", !flow.sysctls.is_empty(), "--backend uml or kernel"),
+        ];
+        for (key, _, remedy) in given.into_iter().filter(|(_, given, _)| *given) {
+            let place = Place::default().key("flows").index(index).key(key);
+            let found = "what only hosts with a real kernel have";
+            problems.push(Problem::new(ProblemKind::Relation, place, found, remedy));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+}
+
+/// The TCP of a flow's hosts.
+fn profile_of(scenario: &Scenario, flow: &Flow) -> &'static TcpProfile {
+    let name = flow.profile.as_ref().unwrap_or(&scenario.host.profile);
+    narrows_tcp::profile(name).expect("the scenario was checked")
 }
 
 /// Makes the flow's congestion controls, one for each connection of its chain.

@@ -232,6 +232,11 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
         links: entry.some_names("links"),
         repeat_gap_ns: entry.some_whole("repeat_gap"),
         while_flow: entry.some_text("while"),
+        profile: entry.some_text("profile"),
+        fq: entry.some_flag("fq"),
+        kernel: entry.some_text("kernel"),
+        line_rate_bps: entry.some_whole("line_rate"),
+        sysctls: entry.some_sysctls("sysctls").unwrap_or_default(),
         cca,
     }
 }

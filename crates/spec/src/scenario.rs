@@ -1,7 +1,10 @@
 //! One run, as plain data: the whole input of the simulator.
 //!
 //! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing
-//! here has a default, so that what ran is always what is written down.
+//! here has a default, so that what ran is always what is written down. What a flow's own host
+//! may have stands there only where it does; else [`Host`] holds for it.
+
+use std::collections::BTreeMap;
 
 use narrows_base::registry::Values;
 use serde::{Deserialize, Serialize};
@@ -62,6 +65,21 @@ pub struct Flow {
     /// Repeat only while the flow of this name isn't done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
+    /// Which kernel's TCP its own hosts have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether the egress queue of its own sending host is `fq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fq: Option<bool>,
+    /// The kernel of its own hosts, by the name that it was built under; for real kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// How fast its own sending host's card is, in bit/s; for real kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_rate_bps: Option<u64>,
+    /// Settings below `net.ipv4` of its own hosts; for real kernels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sysctls: BTreeMap<String, String>,
 }
 
 /// What an application does that doesn't always send.

@@ -81,7 +81,9 @@ fn kind(key: &Key) -> Value {
             return json!({ "type": "array", "items": one });
         }
         Kind::Names => return json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Options | Kind::Where | Kind::Axes => return json!({ "type": "object" }),
+        Kind::Options | Kind::Sysctls | Kind::Where | Kind::Axes => {
+            return json!({ "type": "object" });
+        }
         Kind::Zip => {
             let places = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 });
             return json!({ "type": "array", "items": places });

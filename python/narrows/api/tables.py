@@ -126,6 +126,26 @@ class Flow(Table):
     """
     options: Mapping[str, object] | None = None
     """Options of the control: a quantity with its unit, a number, a word, true or false."""
+    profile: Values[str] | None = None
+    """The profile of its own hosts; else that of `[host]`. Takes a profile, such as
+    "linux-6.12".
+    """
+    fq: Values[bool] | None = None
+    """Whether the egress queue of its own sending host is `fq`; else as `[host]` says. Takes
+    true or false.
+    """
+    kernel: Values[str] | None = None
+    """The kernel of its own hosts, as `narrows kernel list` names it; for the back end uml.
+    Takes a text of 1 to 80 printable characters.
+    """
+    line_rate: Values[str] | None = None
+    """How fast its own sending host's card is; for real kernels. Takes a rate with its unit,
+    such as "80mbit".
+    """
+    sysctls: Mapping[str, object] | None = None
+    """Settings below `net.ipv4` of its own hosts; for real kernels. Takes a table of settings,
+    such as { tcp_slow_start_after_idle = 0 }.
+    """
 
 
 @dataclass(kw_only=True)

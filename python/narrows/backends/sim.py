@@ -49,8 +49,9 @@ class Simulator:
         )
 
     def check(self, scenario: Mapping[str, Any]) -> None:
-        """Raises SpecError for an eBPF program; the engine looks at the rest as it starts."""
+        """Raises SpecError for what needs a kernel; the engine looks at the rest as it starts."""
         refuse_programs(scenario, "which only a kernel runs")
+        _refuse_own_kernels(scenario)
 
     def run(
         self,
@@ -107,6 +108,18 @@ class Simulator:
         return self._native.run(
             text, progress, _captures_json(captures), classes, python_control.PATIENCE_S
         )
+
+
+def _refuse_own_kernels(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for what only hosts with a real kernel have."""
+    remedies = {"kernel": "`profile`", "line_rate_bps": _REAL, "sysctls": _REAL}
+    for index, flow in enumerate(scenario.get("flows", [])):
+        for key in remedies.keys() & flow.keys():
+            place = f"flows[{index}].{key.removesuffix('_bps')}"
+            raise SpecError.at(place, f"{flow[key]}", f"{remedies[key]} here")
+
+
+_REAL = "none, or --backend uml or kernel, which have real hosts,"
 
 
 def _captures_json(request: CaptureRequest | None) -> str | None:

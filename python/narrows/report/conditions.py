@@ -105,9 +105,20 @@ def _words(scenario: Scenario, flows: Sequence[Scenario]) -> Iterator[str]:
         yield f"ECN {first['ecn']}"
     if first["receive_window_bytes"] is not None:
         yield f"receive window {number(first['receive_window_bytes'])} bytes"
+    yield from _own_hosts(first)
     yield f"from {_span(sorted({flow['start_ns'] / 1e9 for flow in flows}))} s"
     if first["stop_ns"] is not None:
         yield f"until {first['stop_ns'] / 1e9:g} s"
+
+
+def _own_hosts(flow: Scenario) -> Iterator[str]:
+    """What its own hosts have that the others haven't."""
+    yield from (str(flow[key]) for key in ("kernel", "profile") if key in flow)
+    if "fq" in flow:
+        yield "fq" if flow["fq"] else "no fq"
+    if "line_rate_bps" in flow:
+        yield f"a card of {flow['line_rate_bps'] / 1e6:g} Mbit/s"
+    yield from (f"{name} = {value}" for name, value in flow.get("sysctls", {}).items())
 
 
 def _span(values: Sequence[float]) -> str:

@@ -4,7 +4,7 @@ Entries without a name are a class by their control, such as "cubic". Where flow
 control differ in more, the class says in what: "cubic-20ms" and "cubic-80ms", in no more
 words than tell them apart. What tells
 flows apart are their round-trip time, direction and links, what they send, their options,
-ECN, receive window, and when they start and stop.
+ECN, receive window, their own hosts, and when they start and stop.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from typing import Any
 
 Flow = Mapping[str, Any]
 
+OWN_HOST = ("kernel", "profile", "fq", "line_rate_bps", "sysctls")
+"""Keys of a flow that say what hosts of its own have."""
+_NAMED = {"kernel", "profile"}
+"""Those whose values say enough."""
 MOST = 8
 """What would give a control more classes than this doesn't count."""
 
@@ -95,6 +99,11 @@ def _window(flow: Flow) -> tuple[str, object]:
     return ("" if window is None else f"window={_size(window)}"), window
 
 
+def _hosts(flow: Flow) -> tuple[str, object]:
+    own = {key: flow[key] for key in OWN_HOST if key in flow}
+    return "+".join(map(str, own.values())) if set(own) <= _NAMED else "own", own
+
+
 def _life(flow: Flow) -> tuple[str, object]:
     start, stop = flow["start_ns"], flow["stop_ns"]
     until = "" if stop is None else f"+to{stop / 1e9:g}s"
@@ -107,6 +116,6 @@ def _size(size: int) -> str:
 
 
 _ASPECTS: tuple[Callable[[Flow], tuple[str, object]], ...] = (
-    _rtt, _direction, _links, _sends, _options, _ecn, _window, _life,
+    _rtt, _direction, _links, _sends, _options, _ecn, _window, _hosts, _life,
 )  # fmt: skip
 """What flows of a control can differ in, in the order in which a class says it."""

@@ -63,6 +63,11 @@ Flow = TypedDict(
         "while": str | None,
         "ecn": str,
         "options": dict[str, Any],
+        "profile": NotRequired[str],
+        "fq": NotRequired[bool],
+        "kernel": NotRequired[str],
+        "line_rate_bps": NotRequired[int],
+        "sysctls": NotRequired[dict[str, str]],
     },
 )
 """A flow, `count` alike ones, or a chain of successive ones."""

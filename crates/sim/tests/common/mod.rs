@@ -3,6 +3,7 @@
 #![allow(clippy::cast_precision_loss, reason = "small numbers")]
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use narrows_base::registry::Values;
@@ -33,6 +34,11 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         links: None,
         repeat_gap_ns: None,
         while_flow: None,
+        profile: None,
+        fq: None,
+        kernel: None,
+        line_rate_bps: None,
+        sysctls: BTreeMap::new(),
     };
     Scenario {
         name: "test".into(),

@@ -31,7 +31,7 @@ pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Prob
     checker.path();
     checker.flows();
     checker.run(&scenario.run);
-    checker.profile();
+    checker.profiles();
     if checker.problems.is_empty() { Ok(()) } else { Err(Problems(checker.problems)) }
 }
 
@@ -90,10 +90,18 @@ impl Checker<'_> {
         }
     }
 
-    fn profile(&mut self) {
-        let name = self.scenario.host.profile.as_str();
+    fn profiles(&mut self) {
+        let scenario = self.scenario;
+        self.profile(Place::default().key("host").key("profile"), &scenario.host.profile);
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            if let Some(name) = &flow.profile {
+                self.profile(Place::default().key("flows").index(index).key("profile"), name);
+            }
+        }
+    }
+
+    fn profile(&mut self, place: Place, name: &str) {
         if !PROFILES.iter().any(|profile| profile.name == name) {
-            let place = Place::default().key("host").key("profile");
             let remedy = one_of(name, PROFILES.iter().map(|profile| profile.name));
             self.wrong(place, format!("{}, which is no profile", quote(name)), remedy);
         }

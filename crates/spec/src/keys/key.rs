@@ -130,6 +130,8 @@ pub enum Kind {
     Control,
     /// Options of the flow's control.
     Options,
+    /// A table of settings of a kernel and their values.
+    Sysctls,
     /// An element by its name, or a table with its `kind`.
     Element(Elements),
     /// A list of tables, each with the `kind` of an impairment.
@@ -211,6 +213,7 @@ impl Kind {
             Self::Word(_) => "word",
             Self::Control => "control",
             Self::Options => "options",
+            Self::Sysctls => "sysctls",
             Self::Element(_) => "element",
             Self::Impairments => "impairments",
             Self::Workload => "workload",
@@ -248,6 +251,9 @@ impl Kind {
             Self::Workload => {
                 let example = "{ kind = \"poisson\", rate = \"5/s\", size = \"1mb\" }";
                 format!("a table with a kind, such as {example},")
+            }
+            Self::Sysctls => {
+                "a table of settings, such as { tcp_slow_start_after_idle = 0 },".into()
             }
             Self::Names => "a list of names of links, such as [\"bottleneck\"],".into(),
             Self::Where => {

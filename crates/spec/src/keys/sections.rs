@@ -166,6 +166,41 @@ pub static FLOW: Section = Section {
             "Options of the control: a quantity with its unit, a number, a word, true or false.",
         )
         .stays(),
+        Key::new(
+            "profile",
+            Kind::Word(&PROFILE),
+            Off,
+            "The profile of its own hosts; else that of `[host]`.",
+        )
+        .stays(),
+        Key::new(
+            "fq",
+            Kind::Flag,
+            Off,
+            "Whether the egress queue of its own sending host is `fq`; else as `[host]` says.",
+        )
+        .stays(),
+        Key::new(
+            "kernel",
+            Kind::Name,
+            Off,
+            "The kernel of its own hosts, as `narrows kernel list` names it; for the back end uml.",
+        )
+        .stays(),
+        Key::new(
+            "line_rate",
+            Kind::Rate,
+            Off,
+            "How fast its own sending host's card is; for real kernels.",
+        )
+        .becomes("line_rate_bps"),
+        Key::new(
+            "sysctls",
+            Kind::Sysctls,
+            Off,
+            "Settings below `net.ipv4` of its own hosts; for real kernels.",
+        )
+        .stays(),
     ],
 };
 

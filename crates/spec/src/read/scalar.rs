@@ -59,6 +59,25 @@ pub(super) fn read(kind: Kind, node: &Node, key: &str) -> Result<Read, Wrong> {
     }
 }
 
+/// The value of a setting of a kernel, as it is written to its file.
+pub(super) fn sysctl(name: &str, node: &Node) -> Result<String, Wrong> {
+    let expects = "a whole number, or numbers in a text such as \"4096 131072 6291456\",";
+    single(node, expects)?;
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if name.is_empty() || !name.chars().all(is_word) {
+        let remedy = "a setting below net.ipv4 by its name, such as tcp_rmem,";
+        return Err(Wrong::value(quote(name), remedy));
+    }
+    let text = match node.as_text() {
+        Some(text) => text.to_owned(),
+        None => node.as_whole().map(|whole| whole.to_string()).unwrap_or_default(),
+    };
+    if text.is_empty() || text.len() > MAX_NAME || !text.chars().all(is_printable) {
+        return Err(Wrong::value(node.described(), expects));
+    }
+    Ok(text)
+}
+
 fn rate(text: &str) -> Result<u64, Wrong> {
     match parse_rate(text)? {
         0 => Err(Wrong::value(quote(text), "a rate above zero")),

@@ -1,5 +1,7 @@
 //! Reads a table by the declaration of its section.
 
+use std::collections::BTreeMap;
+
 use narrows_base::registry::{Values as Options, nearest};
 
 use crate::around::Surroundings;
@@ -54,6 +56,7 @@ impl<'a> Reader<'a> {
             Kind::Options => self.options(table, key, node, &here),
             Kind::Impairments => self.impairments(key, node, &here),
             Kind::Names => self.names(key, node, &here),
+            Kind::Sysctls => self.sysctls(key, node, &here),
             Kind::Where => self.places(key, node, &here),
             Kind::Zip | Kind::Axes => Some(Read::Raw(node.clone())),
             _ => {
@@ -179,6 +182,18 @@ impl<'a> Reader<'a> {
             }
         }
         Some(Read::Names(names))
+    }
+
+    fn sysctls(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
+        let Some(table) = node.table() else { return self.unfit(key, node, here) };
+        let mut found = BTreeMap::new();
+        for entry in &table.0 {
+            match scalar::sysctl(&entry.key, &entry.node) {
+                Ok(value) => drop(found.insert(entry.key.clone(), value)),
+                Err(wrong) => self.problems.push(wrong.at(&entry.key).problem(here)),
+            }
+        }
+        Some(Read::Sysctls(found))
     }
 
     fn places(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {

@@ -21,6 +21,7 @@ pub(crate) enum Read {
     Workload(Workload),
     Names(Vec<String>),
     Options(narrows_base::registry::Values),
+    Sysctls(BTreeMap<String, String>),
     Where(Vec<(Place, Node)>),
     /// A number, and whether it is a part of the mean.
     Within(f64, bool),
@@ -66,6 +67,7 @@ impl Values {
         workload, some_workload: Workload -> Workload;
         names, some_names: Names -> Vec<String>;
         options, some_options: Options -> narrows_base::registry::Values;
+        sysctls, some_sysctls: Sysctls -> BTreeMap<String, String>;
         wheres, some_wheres: Where -> Vec<(Place, Node)>;
         raw, some_raw: Raw -> Node;
         table, some_table: Table -> Values;

@@ -29,7 +29,12 @@ from narrows.backends.kernel.senders import find_senders
 from narrows.backends.kernel.tables import read_tables
 from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.refusals import refuse_ecn, refuse_reverse_flows, refuse_workloads
+from narrows.backends.linux.refusals import (
+    refuse_ecn,
+    refuse_own_hosts,
+    refuse_reverse_flows,
+    refuse_workloads,
+)
 from narrows.backends.linux.tables import read_flows
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FULL_PACKET
@@ -179,6 +184,7 @@ def _check(scenario: Mapping[str, Any]) -> None:
             raise SpecError.at(f"host.{name}", found, '"0s", since a real host has its own,')
     if host["fq"]:
         raise SpecError.at("host.fq", "true", '"false" on this back end')
+    refuse_own_hosts(scenario)
     refuse_ecn(scenario)
     refuse_workloads(scenario)
     if len(flows) > MAX_FLOWS:

@@ -7,6 +7,7 @@ from typing import Any
 
 from narrows.errors import SpecError
 from narrows.spec import registry
+from narrows.spec.classes import OWN_HOST
 from narrows.spec.suggest import one_of
 
 
@@ -34,6 +35,16 @@ def refuse_ecn(scenario: Mapping[str, Any]) -> None:
         if flow["ecn"] not in able:
             remedy = f"{one_of(flow['ecn'], able)} for {flow['cca']} on this back end"
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
+
+
+def refuse_own_hosts(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for a flow with hosts of its own."""
+    for i, flow in enumerate(scenario["flows"]):
+        for key in OWN_HOST:
+            if key in flow:
+                place = f"flows[{i}].{key.removesuffix('_bps')}"
+                remedy = "the same hosts for all flows, as [host] says,"
+                raise SpecError.at(place, f"{flow[key]}", remedy)
 
 
 def refuse_links(scenario: Mapping[str, Any]) -> None:

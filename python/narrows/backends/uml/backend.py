@@ -14,6 +14,7 @@ from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_elements,
     refuse_links,
+    refuse_own_hosts,
     refuse_workloads,
 )
 from narrows.backends.linux.tools import traffic_tool
@@ -136,6 +137,7 @@ class Uml:
                 remedy = '"0s", since hosts in virtual time take no time,'
                 raise SpecError.at(f"host.{key}", f"{host[f'{key}_ns']} ns", remedy)
         check_queue(scenario["path"])
+        refuse_own_hosts(scenario)
         refuse_ecn(scenario)
         refuse_workloads(scenario)
         if len(flows) > MAX_FLOWS:
