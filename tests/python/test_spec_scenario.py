@@ -91,7 +91,7 @@ def test_python_fills_every_field_of_the_engine() -> None:
         expected |= set(re.findall(r"pub (\w+):", renamed))
     element = {"kind", "probability"}
     written = {place[-1] for place in FIELDS} - {"bytes", "packets", *element}
-    assert written == expected - {"element", *OWN_HOST}
+    assert written - set(OWN_HOST) == expected - {"element", *OWN_HOST}
 
 
 @pytest.mark.parametrize("field", ["host.socket_buffers", "run.record"])
