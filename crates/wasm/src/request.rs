@@ -1,0 +1,100 @@
+//! Requests and their answers.
+
+use narrows_spec::{Node, Problems};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::edit::{Edit, edited};
+use crate::run::{Stretch, run};
+
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+enum Request {
+    /// The JSON Schema of specifications.
+    Schema,
+    /// The events and fields of a page's own control.
+    Control,
+    /// What a specification says.
+    Read { text: String },
+    /// Values put into a specification's text.
+    Edit { text: String, edits: Vec<Edit> },
+    /// The first trial of a specification.
+    Run {
+        text: String,
+        /// The name of the page's own control, if there is one.
+        #[serde(default)]
+        own: Option<String>,
+        /// The tables of the answer.
+        tables: Vec<String>,
+        /// The stretch whose packets are wanted, too; the run ends with it.
+        #[serde(default)]
+        packets: Option<Stretch>,
+    },
+}
+
+/// The answer to a request.
+#[must_use]
+pub fn answer(request: &str) -> String {
+    let answered = match serde_json::from_str(request) {
+        Ok(request) => answered(request),
+        Err(error) => Ok(json!({ "problems": [{ "text": error.to_string() }] })),
+    };
+    answered.unwrap_or_else(|problems| described(&problems)).to_string()
+}
+
+fn answered(request: Request) -> Result<Value, Problems> {
+    match request {
+        Request::Schema => Ok(narrows_spec::schema()),
+        Request::Control => Ok(crate::own::interface()),
+        Request::Read { text } => Ok(json!({ "document": Node::from_toml(&text)?.to_json() })),
+        Request::Edit { text, edits } => {
+            // A text that is no TOML gets the message that every other way gives.
+            Node::from_toml(&text)?;
+            Ok(match edited(&text, &edits) {
+                Ok(text) => json!({ "text": text }),
+                Err(problem) => json!({ "problems": [{ "text": problem }] }),
+            })
+        }
+        Request::Run { text, own, tables, packets } => {
+            run(&text, own.as_deref(), &tables, packets.as_ref())
+        }
+    }
+}
+
+fn described(problems: &Problems) -> Value {
+    let one = |problem: &narrows_spec::Problem| {
+        json!({
+            "at": problem.at.map(|at| json!({ "line": at.line, "column": at.column })),
+            "place": problem.place.to_string(),
+            "text": problem.to_string(),
+        })
+    };
+    json!({ "problems": problems.0.iter().map(one).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_is_none_is_answered() {
+        for request in ["", "{}", r#"{"do": "fly"}"#, r#"{"do": "run"}"#] {
+            assert!(answer(request).contains("problems"), "{request}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_command() {
+        let whole: Value = serde_json::from_str(&answer(r#"{"do": "schema"}"#)).unwrap();
+        assert_eq!(whole, narrows_spec::schema());
+    }
+
+    #[test]
+    fn a_problem_has_its_line() {
+        let request = json!({ "do": "run", "text": "[path]\nrate = 5\n", "tables": [] });
+        let said: Value = serde_json::from_str(&answer(&request.to_string())).unwrap();
+        let of_rate =
+            said["problems"].as_array().unwrap().iter().find(|one| one["place"] == "path.rate");
+        assert_eq!(of_rate.unwrap()["at"], json!({ "line": 2, "column": 8 }));
+    }
+}

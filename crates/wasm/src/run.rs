@@ -1,0 +1,104 @@
+//! Runs the first trial of a specification.
+
+use std::ops::ControlFlow;
+
+use narrows_base::Time;
+use narrows_base::registry::Values;
+use narrows_record::columns::PACKETS;
+use narrows_record::{Level, NullTap, Recorder};
+use narrows_sim::Controls;
+use narrows_spec::scenario::{self, Scenario};
+use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surroundings};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{own, tables};
+
+/// A flow's packets from one time to another, in seconds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stretch {
+    flow: u32,
+    from_s: f64,
+    to_s: f64,
+}
+
+impl Stretch {
+    /// The same scenario with packets, only as long as it must be: what is earlier stays as it is.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a run")]
+    fn shorten(&self, scenario: &mut Scenario) {
+        let run = &mut scenario.run;
+        run.record = scenario::Level::Packets;
+        let ends = (self.to_s.max(0.001) * 1e9).min(1e18) as u64;
+        run.duration_ns = run.duration_ns.min(ends);
+        run.warmup_ns = run.warmup_ns.min(run.duration_ns / 2);
+    }
+}
+
+/// What ran and what was recorded, with the tables of these names.
+pub(crate) fn run(
+    text: &str,
+    own: Option<&str>,
+    wanted: &[String],
+    packets: Option<&Stretch>,
+) -> Result<Value, Problems> {
+    let document = Node::from_toml(text)?;
+    let source = Source::new(&document, Vec::new(), "scenario", None)?;
+    let mut read = source.read(&Page { own })?;
+    if let Some(stretch) = packets {
+        stretch.shorten(&mut read.scenario);
+    }
+    let scenario = &read.scenario;
+    let warmup = Time::from_nanos(scenario.run.warmup_ns);
+    let mut recorder = Recorder::new(level(scenario.run.record), warmup);
+    let controls = own.map_or_else(Controls::new, |name| Controls::new().with(name, own::control));
+    let mut unheard = |_, _| ControlFlow::Continue(());
+    let outcome =
+        narrows_sim::run_with(scenario, &controls, &mut recorder, &mut NullTap, &mut unheard)?;
+    let digest = recorder.digest().to_string();
+    let mut found = Map::new();
+    for table in recorder.into_tables() {
+        if let Some(stretch) = packets.filter(|_| table.name == PACKETS.name) {
+            let rows = tables::packets(&table, stretch.flow, stretch.from_s);
+            found.insert(table.name.into(), rows);
+        } else if wanted.iter().any(|name| name == table.name) {
+            found.insert(table.name.into(), tables::columns(&table));
+        }
+    }
+    Ok(json!({
+        "digest": digest,
+        "end_s": outcome.end.as_secs_f64(),
+        "packets": outcome.packets,
+        "groups": read.groups,
+        "scenario": scenario,
+        "document": document.to_json(),
+        "tables": found,
+    }))
+}
+
+/// A page offers no files, and at most one control of its own.
+struct Page<'a> {
+    own: Option<&'a str>,
+}
+
+impl Surroundings for Page<'_> {
+    fn file(&self, name: &str) -> Result<String, String> {
+        Files::default().file(name)
+    }
+
+    fn control(&self, name: &str, options: &Values) -> Result<Module, Vec<ControlFault>> {
+        Files::default().control(name, options)
+    }
+
+    fn knows(&self, control: &str) -> bool {
+        self.own == Some(control)
+    }
+}
+
+fn level(level: scenario::Level) -> Level {
+    match level {
+        scenario::Level::Summary => Level::Summary,
+        scenario::Level::Samples => Level::Samples,
+        scenario::Level::Packets => Level::Packets,
+    }
+}
