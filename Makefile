@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz wasm instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -77,8 +77,8 @@ instructions: setup ## instructions per packet, compared with those that are tra
 	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
 	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario $(PIN)
 
-wasm: setup ## build the simulator for WebAssembly, and check a digest there
-	tests/wasm/check.sh $(BIN)/python
+playground: setup ## build the page that runs the simulator in a browser, and test it
+	tests/wasm/check.sh $(BIN)/python target/playground
 
 reference: setup ## renew what is made from the sources: Python classes, reference, notebooks
 	$(BIN)/python tools/generate_scenario.py

@@ -1,4 +1,4 @@
-"""Measures how much the router of `--backend kernel` carries, and how late it is.
+"""Measures how fast the router of `--backend kernel` is: what it carries, and how late.
 
     .venv/bin/python tools/measure_router.py [--runs 3] [--backend kernel]
 

@@ -58,14 +58,18 @@ class Browser:
         os.close(self._out)
 
     def open(self, page: Path, width: int = 1400, height: int = 900) -> None:
-        """Loads a page in a window of this size and waits until it is complete."""
+        """Loads a page's file in a window of this size and waits until it is complete."""
+        self.visit(page.resolve().as_uri(), width, height)
+
+    def visit(self, address: str, width: int = 1400, height: int = 900) -> None:
+        """The same of an address."""
         self.said.clear()
         self._events.clear()
         self._call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height,
             deviceScaleFactor=1, mobile=width < 600,
         )  # fmt: skip
-        self._call("Page.navigate", url=page.resolve().as_uri())
+        self._call("Page.navigate", url=address)
         self._until(lambda: "Page.loadEventFired" in self._events)
 
     def value(self, expression: str) -> Any:

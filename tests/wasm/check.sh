@@ -1,15 +1,17 @@
 #!/bin/sh
-# The simulator gives the same digest in WebAssembly as here, and the same problems.
-#   tests/wasm/check.sh PYTHON
+# Builds the simulator for WebAssembly and the playground around it. The module gives the same
+# digest as here, and the same problems; the page is tested in Chromium.
+#   tests/wasm/check.sh PYTHON FOLDER
 set -eu
 target=wasm32-unknown-unknown
-skip() { echo "wasm: not checked: $1"; exit 0; }
+skip() { echo "playground: not built: $1"; exit 0; }
 command -v rustup > /dev/null || skip "rustup, which adds the target $target, isn't there."
 command -v node > /dev/null || skip "node, which runs the module, isn't there."
 rustup target list --installed | grep -qx "$target" || rustup target add "$target" ||
     skip "the target $target can't be added."
 
 python=$1
+folder=$2
 cargo build --locked --quiet --release --target "$target" -p narrows-wasm
 module=target/$target/release/narrows_wasm.wasm
 
@@ -47,3 +49,6 @@ print(Simulator().run(load(sys.argv[1]).spec.scenario).info.digest)
 sed 's/20mbit/20mbits/' "$directory/spec.toml" > "$directory/wrong.toml"
 node tests/wasm/digest.mjs "$module" "$directory/wrong.toml" | grep -q "line 3, column 8: path.rate: found"
 echo "wasm: digest $there, as here."
+
+"$python" tools/make_playground.py "$module" "$folder"
+"$python" -m pytest -q -p no:xdist tests/python/test_playground.py

@@ -30,7 +30,7 @@ _LEAD = (
 )
 
 Watcher = Callable[[int], None]
-"""Is called with the number of segments read so far."""
+"""Hears how many segments were read so far."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def analyze(
 
 @dataclass(frozen=True)
 class Understood:
-    """A measurement of another program as a run: its specification, plan, tables and summary."""
+    """What others measured, as a run: its specification, its plan, its tables and its summary."""
 
     loaded: Loaded
     plan: Plan
@@ -85,7 +85,7 @@ class Understood:
 def understood(
     files: Sequence[str | Path], *, packets: bool = False, watcher: Watcher | None = None
 ) -> Understood:
-    """The results that `analyze` makes of captures, without writing them.
+    """Everything that `analyze` makes of captures, without writing it.
 
     Raises InputError for files that can't be read or hold no TCP data.
     """
@@ -142,7 +142,7 @@ def _joined(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataF
 
 
 def _name(files: Sequence[str | Path]) -> str:
-    """The first file's name without the suffixes of captures."""
+    """The first file's name without what says that it is a capture."""
     stem = re.sub(r"(\.(pcap|pcapng|cap|dmp|gz))+\d*$", "", Path(files[0]).name)
     printable = "".join(c for c in stem if c.isprintable())
     return printable[:MAX_NAME].strip() or "capture"

@@ -1,4 +1,4 @@
-"""A specification that describes a capture as closely as possible."""
+"""A specification of what was captured, as near as a specification can come."""
 
 from __future__ import annotations
 

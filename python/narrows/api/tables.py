@@ -1,4 +1,4 @@
-"""The tables of a specification as classes. Made by tools/generate_tables.py.
+"""What a person writes in a specification, as classes. Made by tools/generate_tables.py.
 
 Values are written as in TOML: "80mbit", "25ms", "1.75bdp". None leaves a field to
 its default. In a sweep, a list or a `Range` in place of a value is an axis.

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 
 def print_json(document: object) -> None:
-    """Prints a document; refuses NaN and infinity, which JSON lacks."""
+    """Prints a document; NaN and infinity, which JSON lacks, are refused."""
     import json
 
     print(json.dumps(document, indent=1, allow_nan=False))
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Prints each on its own line."""
+    """Prints each on a line of its own."""
     for line in lines:
         print(line)
 
 
 def hint(*commands: str) -> None:
-    """Suggests the next commands on a terminal; a program that reads the output sees nothing."""
+    """What to do next, for a person at a terminal; programs that read the output see nothing."""
     import sys
 
     if sys.stdout.isatty():

@@ -1,4 +1,4 @@
-"""Imports the results of other programs, and exports ours in their formats."""
+"""Results of other programs in, and ours out in their formats."""
 
 from __future__ import annotations
 

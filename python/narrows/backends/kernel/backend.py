@@ -51,15 +51,15 @@ from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, digest
 
 _REVISION = 2
-"""Is increased when the tables change, so that older results aren't reused."""
+"""Counts changes of the tables: older results aren't those of this version."""
 
 
 class Kernel:
     """This machine's kernel in real time.
 
-    The scenario's profile applies to the simulator only: here the running kernel counts, and the
-    results name it. `sender` says who sends flows without a size: "iperf3", whose reports are kept,
-    or "own".
+    The scenario's profile is the simulator's alone: here the kernel is the one
+    that runs, and the results name it. `sender` says who sends flows without a
+    size: "iperf3", whose reports are kept, or "own".
     """
 
     name = "kernel"
@@ -79,10 +79,7 @@ class Kernel:
         self.selector = f"{self.name}:{sender}"
 
     def capabilities(self) -> Capabilities:
-        """What the kernel has loaded.
-
-        Only one run at a time, since runs would disturb each other.
-        """
+        """What the kernel has loaded; one run at a time, since runs would disturb each other."""
         return Capabilities(
             ccas=available_ccas(),
             queues=tuple(queues()),
@@ -105,7 +102,7 @@ class Kernel:
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
     ) -> RunResult:
-        """Runs `scenario` to its end in real time.
+        """Runs `scenario` to its end, which takes as long as it says.
 
         Captures are made at both hosts' devices and at both sides of the bottleneck.
 
@@ -162,12 +159,12 @@ class Kernel:
 
 
 def _controls(own: Mapping[str, programs.Program]) -> dict[str, Any]:
-    """The programs that ran, for the conditions of a run."""
+    """Which programs ran, for the conditions of a run."""
     return {"controls": {cca: asdict(program) for cca, program in own.items()}} if own else {}
 
 
 def _captured(directory: Path) -> dict[str, dict[str, int]]:
-    """The packets of each capture, and those that it missed."""
+    """How each capture ended: its packets, and those that it missed."""
     ends = _read(directory / "captures.json")
     bottleneck = _read(directory / "router_captures.json")
     return dict(sorted((ends | bottleneck).items()))

@@ -1,5 +1,4 @@
 """What the back ends with a real Linux kernel share.
 
-These are their programs, the configuration made from a scenario, and the tables made from their
-output.
+Their programs, what these are told of a scenario, and what they write as tables.
 """

@@ -1,4 +1,4 @@
-"""What a kernel is built from: sources, patches and options, with a fingerprint of everything."""
+"""What a kernel is built from: sources, patches and options, and a fingerprint of all of it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from narrows.backends.uml.packages import archive_of
 from narrows.errors import InputError, NarrowsError
 
 _LEFT_OUT = (".git",)
-"""Parts of a tree that don't affect the kernel."""
+"""What of a tree has no part in the kernel."""
 _FAILED = re.compile("FAILED|find file|ignored|malformed|Only garbage|previously applied")
-"""What `patch` prints about failures; it also prints what went well."""
+"""What `patch` says where something is wrong; it also says whatever went well."""
 _TOLD = 3
 
 
@@ -31,7 +31,7 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """The kernel's default name."""
+        """What the kernel is called if nobody says otherwise."""
         plain = self.sources.name.removesuffix(".tar.xz").replace("linux-source-", "linux-")
         parts = [plain, *(patch.name.removesuffix(patch.suffix) for patch in self.patches)]
         return re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts))[:64]
@@ -42,14 +42,14 @@ class Origin:
         return f"{self.sources}{patched}"
 
     def fingerprint(self, recipe: str) -> str:
-        """SHA-256 of everything that determines the kernel: the contents and the `recipe`."""
+        """SHA-256 of all that decides the kernel: the contents, and `recipe`, how it is made."""
         whole = hashlib.sha256(recipe.encode())
         for part in (self.sources, *self.patches, *([self.config] if self.config else [])):
             whole.update(_digest(part).encode())
         return whole.hexdigest()
 
     def prepare(self, tree: Path) -> Path:
-        """The patched sources, in the new directory `tree` unless they can be used in place.
+        """The sources, patched; in the new directory `tree`, unless they can be used in place.
 
         Raises InputError if a patch doesn't apply, and names it.
         """
@@ -70,7 +70,7 @@ class Origin:
 def find_origin(
     source: Path | None, debian: str, patches: Sequence[Path], config: Path | None
 ) -> Origin:
-    """The requested origin; raises InputError if a part of it doesn't exist."""
+    """What was asked for; raises InputError if a part of it isn't there."""
     if source is not None and not (source / "arch" / "um" / "Kconfig").is_file():
         raise InputError.at("--source", f"{source}, no kernel tree", "a Linux source tree")
     for place, files in (("--patch", patches), ("--config", [config] if config else [])):
@@ -106,7 +106,7 @@ def call(command: Sequence[str], what: str) -> None:
 
 
 def last_lines(lines: Sequence[str]) -> str:
-    """The last lines as one text."""
+    """The last of them, as a text."""
     return "\n".join(lines[-15:])
 
 

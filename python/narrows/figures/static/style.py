@@ -1,4 +1,4 @@
-"""The style of figures as images, the same for every layout."""
+"""The look of figures on paper, the same for every layout."""
 
 from __future__ import annotations
 

@@ -1,0 +1,145 @@
+// The page: a description, which the form and the text show, and the run that follows from it.
+import { Charts } from "./charts.js";
+import { Engine } from "./engine.js";
+import { made } from "./fields.js";
+import { Form } from "./form.js";
+import { Network } from "./network.js";
+import { numbers } from "./numbers.js";
+import { Packets } from "./packets.js";
+import { series } from "./series.js";
+import { csv, download, link, linked } from "./share.js";
+
+const OWN = "mine";
+const PAUSE_MS = 30;
+const TYPING_MS = 400;
+const TABLES = ["flow_samples", "queue_samples", "distributions", "completions"];
+
+const element = (id) => document.getElementById(id);
+const file = async (name) => (await fetch(new URL(name, import.meta.url))).text();
+
+const engine = new Engine();
+const looks = JSON.parse(await file("looks.json"));
+const form = new Form(element("form"), await engine.ask({ do: "schema" }), edit);
+const network = new Network(element("network"), { button: element("play"), slide: element("time"), said: element("said") });
+const charts = new Charts(element("charts"), look, (time) => network.seekTime(time));
+const packets = new Packets({ box: element("packets"), flow: element("packet-flow"), from: element("packet-from"), span: element("packet-span"), said: element("packet-said"), figure: element("sequence") }, run);
+let shown = null;
+let wait = null;
+
+/** The colour of a class: its control's, as in all figures of narrows. */
+function look(name, number) {
+  const cca = shown.scenario.flows[shown.groups.indexOf(name)].cca;
+  const same = shown.classes.slice(0, number).some((other) => shown.scenario.flows[shown.groups.indexOf(other)].cca === cca);
+  const found = same ? looks.others[number % looks.others.length] : looks.controls[cca] ?? looks.others[number % looks.others.length];
+  return { colour: matchMedia("(prefers-color-scheme: dark)").matches ? found.dark : found.light };
+}
+
+const text = () => element("text").value;
+const source = () => (text().includes(`"${OWN}"`) ? element("source").value : null);
+
+/** Puts values into the text. One after the other, since each starts from the text of the last. */
+let edits = Promise.resolve();
+function edit(list, redraw) {
+  edits = edits.then(async () => {
+    const said = await engine.ask({ do: "edit", text: text(), edits: list });
+    if (said.problems) return problems(said.problems);
+    element("text").value = said.text;
+    changed(redraw, PAUSE_MS);
+  });
+}
+
+/** The description is another one: draws the form if it must, and runs. */
+function changed(redraw, pause) {
+  clearTimeout(wait);
+  wait = setTimeout(async () => {
+    if (redraw) await draw();
+    await show();
+  }, pause);
+}
+
+async function draw() {
+  const said = await engine.ask({ do: "read", text: text() });
+  if (!said.problems) form.show(said.document, OWN);
+}
+
+function run(purpose, request) {
+  return engine.run(purpose, { do: "run", own: source() ? OWN : null, ...request }, source());
+}
+
+async function show() {
+  element("status").textContent = "running";
+  const result = await run("charts", { text: text(), tables: TABLES });
+  if (result === null) return;
+  problems(result.problems ?? []);
+  if (result.problems) return;
+  element("status").textContent = `${result.packets.toLocaleString("en")} packets in ${result.seconds.toFixed(2)} s`;
+  element("command").textContent = `narrows run ${result.document.name ?? "scenario"}.toml`;
+  const found = numbers(result);
+  shown = { ...result, classes: found.byClass.map(({ name }) => name) };
+  table(found);
+  const lines = series(result, found.bottleneck.bdp);
+  charts.show(lines, { warmup: result.scenario.run.warmup_ns / 1e9 });
+  const room = result.scenario.path.buffer.bytes / found.bottleneck.bdp || null;
+  network.show(lines, shown.classes.map((name, number) => look(name, number)), room);
+  packets.offer(result, text());
+  document.documentElement.dataset.digest = result.digest;
+}
+
+function problems(list) {
+  element("problems").replaceChildren(...list.map(({ text }) => made("li", { textContent: text })));
+  element("results").classList.toggle("stale", list.length > 0);
+  if (list.length) element("status").textContent = "";
+}
+
+function table({ byClass, bottleneck, jain }) {
+  const known = (value, show) => (value === null || Number.isNaN(value) ? "–" : show(value));
+  const percent = (value) => known(value, (part) => `${(part * 100).toPrecision(3)} %`);
+  const digits = (value) => known(value, (number) => number.toPrecision(3));
+  const some = byClass.some(({ completions }) => completions.count > 0);
+  const heads = ["Flows", "Number", "Goodput, Mbit/s", "Share", "RTT, ms", "RTT p95, ms", ...(some ? ["Done", "Time p50, s", "Time p95, s"] : [])];
+  const row = (one, number) => {
+    const mark = made("i");
+    mark.style.borderColor = look(one.name, number).colour;
+    const done = [one.completions.count, digits(one.completions.median), digits(one.completions.p95)];
+    const cells = [one.flows.length, digits(one.goodput), percent(one.share), digits(one.rtt), digits(one.rtt95), ...(some ? done : [])];
+    return made("tr", {}, made("td", {}, mark, one.name), ...cells.map((textContent) => made("td", { textContent })));
+  };
+  element("numbers").replaceChildren(
+    made("thead", {}, made("tr", {}, ...heads.map((textContent) => made("th", { textContent, scope: "col" })))),
+    made("tbody", {}, ...byClass.map(row)));
+  element("bottleneck").textContent = `Bottleneck: ${percent(bottleneck.utilization)} used, ${percent(bottleneck.loss)} of packets dropped by the queue, `
+    + `${digits(bottleneck.queue)} BDP waiting on average. Jain's index of the flows: ${digits(jain)}.`;
+}
+
+/** Takes a whole description. */
+async function open(given, control) {
+  element("text").value = given;
+  element("source").value = control || (await file("mine.js.txt"));
+  await draw();
+  await show();
+}
+
+function wire(examples) {
+  const menu = element("examples");
+  menu.append(...examples.map(({ name, title }) => made("option", { value: name, textContent: title })));
+  menu.addEventListener("change", async () => open(await file(`examples/${menu.value}.toml`)));
+  element("text").addEventListener("input", () => changed(true, TYPING_MS));
+  element("source").addEventListener("input", () => changed(false, TYPING_MS));
+  element("form").addEventListener("submit", (event) => event.preventDefault());
+  const name = () => shown?.document.name ?? "scenario";
+  element("save").addEventListener("click", () => download(`${name()}.toml`, text(), "application/toml"));
+  element("csv").addEventListener("click", () => shown && download(`${name()}-flow_samples.csv`, csv(shown.tables.flow_samples), "text/csv"));
+  element("link").addEventListener("click", async () => {
+    const address = await link(text(), source());
+    history.replaceState(null, "", address);
+    await navigator.clipboard?.writeText(address).catch(() => {});
+    element("status").textContent = "The address of this page holds the description.";
+  });
+}
+
+const examples = JSON.parse(await file("examples/index.json"));
+wire(examples);
+const given = location.hash.length > 1 ? await linked(location.hash) : null;
+if (location.hash.length > 1 && !given) problems([{ text: "The address holds no description that can be read; here is an example." }]);
+await open(given?.text ?? (await file(`examples/${examples[0].name}.toml`)), given?.source);
+if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("offline.js");

@@ -1,0 +1,78 @@
+// The charts of a run: one above the other, with one cursor and one stretch of time.
+import { made } from "./fields.js";
+
+const HEIGHT = 170;
+const CURSOR = { sync: { key: "run" }, points: { size: 5 } };
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+
+export class Charts {
+  #root;
+  #drawn = [];
+  #looks;
+
+  /** `looks` gives the colour of a class; `watch` hears the time under the cursor. */
+  constructor(root, looks, watch) {
+    this.#root = root;
+    this.#looks = looks;
+    this.watch = watch;
+    new ResizeObserver(() => this.#fit()).observe(root);
+  }
+
+  show({ times, byClass, queue }, marks) {
+    const lines = (key) => byClass.map((one, number) => ({ name: one.name, values: one[key], ...this.#looks(one.name, number), dash: DASHES[number % DASHES.length] }));
+    const panels = [
+      ["Throughput, Mbit/s", lines("throughput")],
+      ["Round-trip time, ms", lines("rtt")],
+      ["Queue, BDP", [{ name: "queue", values: queue, colour: "var(--ink)", dash: [] }]],
+      ["In flight, packets", lines("inFlight")],
+    ];
+    for (const chart of this.#drawn) chart.destroy();
+    this.#root.replaceChildren();
+    this.#drawn = panels.map(([title, series]) => this.#panel(title, times, series, marks));
+  }
+
+  #panel(title, times, series, { warmup }) {
+    const figure = made("figure", { ariaLabel: title }, made("figcaption", { textContent: title }));
+    this.#root.append(figure);
+    const ink = colour("var(--faint)");
+    const axis = { stroke: ink, grid: { stroke: colour("var(--grid)"), width: 1 }, ticks: { show: false } };
+    const chart = new window.uPlot({
+      width: figure.clientWidth, height: HEIGHT, cursor: CURSOR, legend: { live: true },
+      scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most || 1) * 1.05] } },
+      axes: [{ ...axis, size: 28 }, { ...axis, size: 52 }],
+      series: [
+        { label: "s", value: (_, time) => time?.toFixed(1) ?? "" },
+        ...series.map(({ name, colour: stroke, dash }) => ({
+          label: name, stroke: colour(stroke), width: 1.6, dash, points: { show: false },
+          value: (_, value) => (value === null || value === undefined ? "" : value.toPrecision(3)) })),
+      ],
+      hooks: {
+        drawClear: [(plot) => shade(plot, warmup)],
+        setCursor: [(plot) => plot.cursor.idx !== null && plot.cursor.event && this.watch(plot.data[0][plot.cursor.idx])],
+      },
+    }, [times, ...series.map(({ values }) => values)], figure);
+    return chart;
+  }
+
+  #fit() {
+    for (const chart of this.#drawn) {
+      const width = chart.root.parentElement.clientWidth;
+      if (width && width !== chart.width) chart.setSize({ width, height: HEIGHT });
+    }
+  }
+}
+
+/** The warm-up is a little darker: no number counts it. */
+function shade(plot, warmup) {
+  const { left, top, height } = plot.bbox;
+  const width = plot.valToPos(warmup, "x", true) - left;
+  if (width <= 0) return;
+  plot.ctx.fillStyle = colour("var(--shade)");
+  plot.ctx.fillRect(left, top, Math.min(width, plot.bbox.width), height);
+}
+
+/** What a CSS colour is just now; a canvas knows no variables. */
+export function colour(written) {
+  const name = /^var\((.+)\)$/.exec(written)?.[1];
+  return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : written;
+}

@@ -1,0 +1,88 @@
+// The fields of the form. Each returns an element; `change` gets the new value.
+import { format, parse } from "./units.js";
+
+const STEPS = 400;
+
+/** An element with properties and children. */
+export function made(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+function labelled(label, what, ...inputs) {
+  return made("label", { className: "field", title: what }, made("span", { textContent: label }), ...inputs);
+}
+
+/** A quantity from `least` to `most`, on a logarithmic scale, and as text. */
+export function quantity({ label, what = "", value, units, least, most, change }) {
+  const text = made("input", { type: "text", value: value ?? "", spellcheck: false, autocomplete: "off" });
+  const slide = made("input", { type: "range", min: 0, max: STEPS, ariaLabel: label });
+  const place = (number) => Math.round((Math.log(number / least) / Math.log(most / least)) * STEPS);
+  const show = (written) => {
+    const number = parse(written, units);
+    slide.disabled = number === null;
+    if (number !== null) slide.value = place(Math.min(Math.max(number, least), most));
+  };
+  show(value);
+  slide.addEventListener("input", () => {
+    text.value = format(least * (most / least) ** (slide.value / STEPS), units);
+    change(text.value);
+  });
+  text.addEventListener("change", () => {
+    show(text.value);
+    change(text.value.trim() || null);
+  });
+  return labelled(label, what, slide, text);
+}
+
+/** A part of one, as a percentage. */
+export function share({ label, what = "", value, most, change }) {
+  const said = made("output", { textContent: `${+((value ?? 0) * 100).toPrecision(2)} %` });
+  const slide = made("input", { type: "range", min: 0, max: STEPS, value: Math.sqrt((value ?? 0) / most) * STEPS });
+  slide.addEventListener("input", () => {
+    const chosen = Number((most * (slide.value / STEPS) ** 2).toPrecision(2));
+    said.textContent = `${+(chosen * 100).toPrecision(2)} %`;
+    change(chosen);
+  });
+  return labelled(label, what, slide, said);
+}
+
+/** One of several names. */
+export function menu({ label, what = "", value, choices, change }) {
+  const options = choices.map(({ name, what, shown = name }) =>
+    made("option", { value: name, textContent: shown, title: what ?? "", selected: name === value }));
+  const select = made("select", {}, ...options);
+  const chosen = choices.find(({ name }) => name === value);
+  select.addEventListener("change", () => change(select.value));
+  return labelled(label, what || chosen?.what || "", select);
+}
+
+/** A whole number. */
+export function count({ label, what = "", value, least = 1, most, change }) {
+  const input = made("input", { type: "number", value, min: least, max: most, step: 1 });
+  input.addEventListener("change", () => change(input.value === "" ? null : Number(input.value)));
+  return labelled(label, what, input);
+}
+
+/** What the schema says of a parameter decides its field: a menu, a tick, a number or a text. */
+export function parameter({ label, what, schema, value, change }) {
+  if (schema.type === "boolean") {
+    const names = ["", "true", "false"].map((name) => ({ name, shown: name || "default" }));
+    return menu({ label, what, value: value === undefined ? "" : String(value), choices: names,
+      change: (chosen) => change(chosen === "" ? null : chosen === "true") });
+  }
+  const words = schema.enum ?? (schema.const ? [schema.const] : null);
+  if (words) {
+    const names = ["", ...words].map((name) => ({ name, shown: name || "default" }));
+    return menu({ label, what, value: value ?? "", choices: names, change: (chosen) => change(chosen || null) });
+  }
+  const input = made("input", { type: "text", value: value ?? "", placeholder: schema.default ?? "default", spellcheck: false });
+  const numeric = schema.type === "integer" || schema.type === "number" || Array.isArray(schema.type);
+  input.addEventListener("change", () => {
+    const written = input.value.trim();
+    const isNumber = numeric && written !== "" && !Number.isNaN(Number(written));
+    change(written === "" ? null : isNumber ? Number(written) : written);
+  });
+  return labelled(label, what, input);
+}

@@ -1,0 +1,18 @@
+// Keeps the page for times without a network: answers from what was kept, and renews it behind.
+const KEPT = "narrows-VERSION";
+
+self.addEventListener("install", (event) => event.waitUntil(caches.open(KEPT).then((kept) => kept.addAll(FILES))));
+self.addEventListener("activate", (event) => event.waitUntil(forget()));
+self.addEventListener("fetch", (event) => {
+  if (event.request.method === "GET") event.respondWith(answered(event.request));
+});
+
+async function answered(request) {
+  const kept = await (await caches.open(KEPT)).match(request, { ignoreSearch: true });
+  return kept ?? fetch(request);
+}
+
+/** Other versions aren't needed any more. */
+async function forget() {
+  for (const name of await caches.keys()) if (name !== KEPT) await caches.delete(name);
+}

@@ -1,0 +1,43 @@
+// What the JSON Schema says about a key: the choices of a menu, its parameters, a remark.
+
+/** The schemas that a schema allows, with those of lists and ranges (axes of a study) left out. */
+function single(schema) {
+  const found = schema?.anyOf?.[0] ?? schema ?? {};
+  return found.anyOf && !found.anyOf.some((one) => one.properties || one.enum) ? found : found;
+}
+
+/** The schema at a place such as `path.queue`; the entries of a list count as one. */
+export function at(schema, place) {
+  return place.split(".").reduce((here, step) => {
+    if (/^\d+$/.test(step)) return here.items;
+    return (here.properties ?? single(here).properties)?.[step];
+  }, schema);
+}
+
+/** The names that may stand at a place, each with what it means. */
+export function choices(schema) {
+  const one = single(schema);
+  const listed = one.anyOf ?? [one];
+  const names = listed.flatMap((entry) => entry.enum ?? (entry.const ? [entry.const] : []));
+  const meaning = Object.fromEntries(listed.map((entry) => [entry.const ?? entry.properties?.kind?.const, entry.description]));
+  return names.map((name) => ({ name, what: meaning[name] ?? "" }));
+}
+
+/** The parameters of an element: of the queue `codel`, say. */
+export function parameters(schema, kind) {
+  const listed = single(schema).anyOf ?? [];
+  const found = listed.find((entry) => entry.properties?.kind?.const === kind);
+  return described(found?.properties, ["kind", "at", "direction"]);
+}
+
+/** The options of a congestion control. */
+export function options(flow, cca) {
+  const found = flow.allOf?.find((rule) => rule.if.properties.cca.const === cca);
+  return described(found?.then.properties.options?.properties, []);
+}
+
+function described(properties = {}, left) {
+  return Object.entries(properties)
+    .filter(([name]) => !left.includes(name))
+    .map(([name, schema]) => ({ name, schema: single(schema), what: schema.description ?? "" }));
+}

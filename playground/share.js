@@ -1,0 +1,42 @@
+// Takes a description away: as a link, as files.
+
+/** The address that opens the page with this text and control. */
+export async function link(text, source) {
+  const given = new Blob([JSON.stringify(source ? { text, source } : { text })]);
+  const packed = await new Response(given.stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer();
+  const letters = btoa(String.fromCharCode(...new Uint8Array(packed)));
+  const address = new URL(location.href);
+  address.hash = letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return address.href;
+}
+
+/** The text and the control that an address holds; null if it holds none that can be read. */
+export async function linked(hash) {
+  try {
+    const letters = atob(hash.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const { text, source } = await new Response(unpacked).json();
+    return typeof text === "string" ? { text, source: typeof source === "string" ? source : "" } : null;
+  } catch {
+    return null;
+  }
+}
+
+export function download(name, content, type) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const anchor = Object.assign(document.createElement("a"), { href: address, download: name });
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** A table as CSV; a null is an empty cell. */
+export function csv(table) {
+  const names = Object.keys(table);
+  const cell = (value) => {
+    const text = value === null ? "" : String(value);
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const rows = table[names[0]].map((_, row) => names.map((name) => cell(table[name][row])).join(","));
+  return [names.join(","), ...rows, ""].join("\n");
+}

@@ -1,0 +1,191 @@
+"""The playground in a real browser: `make playground` puts it together and runs this."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+
+from narrows.backends.sim import Simulator
+from narrows.metrics.summary import summarise
+from narrows.spec import load, parse
+from narrows.spec.permission import allowing
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "target" / "playground"
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
+    pytest.mark.skipif(
+        not (FOLDER / "narrows.wasm").exists(), reason="the playground isn't built: make playground"
+    ),
+]
+EXAMPLES = [one["name"] for one in json.loads((FOLDER / "examples" / "index.json").read_text())] \
+    if (FOLDER / "examples").exists() else []  # fmt: skip
+WRITTEN = sorted((ROOT / "experiments").glob("agreement*/*.toml"))[::25][:5]
+DIGEST = "document.documentElement.dataset.digest"
+AIMD = """class {
+  constructor() { this.cwnd = 10; }
+  on_ack(sample) {
+    if (sample.may_grow && sample.cwnd_limited) this.cwnd += sample.acked / this.cwnd;
+  }
+  on_congestion(event) { this.cwnd = event.kind === "timeout" ? 1 : Math.max(2, event.cwnd * 0.5); }
+  control() { return this.cwnd; }
+}"""
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+class Server:
+    """Gives the playground's files on loopback."""
+
+    def __init__(self) -> None:
+        handler = functools.partial(_Quiet, directory=str(FOLDER))
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}/"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    found = Server()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
+    """The playground with its first run."""
+    with Browser(tmp_path) as browser:
+        browser.visit(server.address)
+        browser.wait(f"!!{DIGEST}")
+        yield browser
+        assert browser.said == []
+
+
+def put(page: Browser, name: str, text: str) -> None:
+    """Types into one of the two texts."""
+    field = f"document.getElementById({json.dumps(name)})"
+    page.value(f"{field}.value = {json.dumps(text)}; {field}.dispatchEvent(new Event('input'))")
+
+
+def native(text: str) -> str:
+    """The digest that the command gives."""
+    return Simulator().run(parse(text, "playground").spec.scenario).info.digest
+
+
+def test_descriptions_give_the_digest_of_the_command(page: Browser) -> None:
+    texts = [(FOLDER / "examples" / f"{name}.toml").read_text() for name in EXAMPLES]
+    texts = [text for text in texts if '"mine"' not in text]
+    texts += [file.read_text() for file in WRITTEN]
+    assert len(texts) >= 10
+    for text in texts:
+        put(page, "text", text)
+        page.wait(f"{DIGEST} === {json.dumps(native(text))}")
+
+
+def test_numbers_are_those_of_the_command(page: Browser) -> None:
+    text = (FOLDER / "examples" / "managed-queue.toml").read_text()
+    put(page, "text", text)
+    spec = parse(text, "playground").spec
+    result = Simulator().run(spec.scenario)
+    page.wait(f"{DIGEST} === {json.dumps(result.info.digest)}")
+    summary = summarise(spec.scenario, result.tables, result.info)
+    rows = page.value(
+        "[...document.querySelectorAll('#numbers tbody tr')].map(row =>"
+        " [...row.cells].map(cell => cell.textContent))"
+    )
+    for row, flow in zip(rows, summary["flows"], strict=True):
+        shown = [float(cell.removesuffix(" %")) for cell in row[2:6]]
+        rtt = flow["rtt_ms"]
+        assert shown == pytest.approx(
+            [flow["goodput_mbps"], flow["share"] * 100, rtt["mean"], rtt["p95"]], rel=6e-3
+        )
+
+
+def test_the_form_changes_the_text_and_the_run(page: Browser) -> None:
+    before = page.value(DIGEST)
+    page.value(
+        "(slide => { slide.value = 150; slide.dispatchEvent(new Event('input')); })"
+        "(document.querySelector('#form input[type=range]'))"
+    )
+    page.wait("!document.getElementById('text').value.includes('40mbit')")
+    page.wait(f"{DIGEST} !== {json.dumps(before)}")
+    text = page.value("document.getElementById('text').value")
+    assert text.startswith("# BBR and CUBIC take turns"), "comments stay"
+    page.wait(f"{DIGEST} === {json.dumps(native(text))}")
+
+
+def test_a_control_in_javascript_is_one_in_python(page: Browser) -> None:
+    folder = ROOT / "experiments" / "own-control-python"
+    (file,) = folder.glob("*.toml")
+    with allowing([folder]):
+        expected = Simulator().run(load(file).spec.scenario).info.digest
+    text = file.read_text().replace("aimd:Aimd", "mine").replace("options = ", "# ")
+    put(page, "source", AIMD)
+    put(page, "text", text)
+    page.wait(f"{DIGEST} === {json.dumps(expected)}")
+
+
+def test_what_is_wrong_is_said(page: Browser) -> None:
+    problems = "document.getElementById('problems').textContent"
+    put(page, "text", "[path]\nrate = 5\n")
+    page.wait(f"{problems}.includes('line 2, column 8: path.rate')")
+    text = (FOLDER / "examples" / "own-control.toml").read_text()
+    put(page, "source", "class { on_ack() {} on_congestion() {} control() { return 0; } }")
+    put(page, "text", text)
+    page.wait(f"{problems}.includes('a window of 0')")
+    put(page, "source", AIMD)
+    page.wait(f"{problems} === ''")
+
+
+def test_packets_are_shown(page: Browser) -> None:
+    page.value("document.getElementById('packets').open = true")
+    page.wait("document.querySelector('#sequence canvas') !== null")
+    page.wait(
+        "parseInt(document.getElementById('packet-said').textContent.replace(',', '')) > 1000"
+    )
+
+
+def test_a_link_holds_the_description(page: Browser, server: Server) -> None:
+    text = (FOLDER / "examples" / "random-loss.toml").read_text() + "\n# ä\n"
+    put(page, "text", text)
+    page.value("document.getElementById('link').click()")
+    page.wait("location.hash.length > 1")
+    address = page.value("location.href")
+    page.visit("about:blank")
+    page.visit(address)
+    page.wait(f"{DIGEST} === {json.dumps(native(text))}")
+    page.visit("about:blank")
+    page.visit(server.address + "#nonsense")
+    page.wait("document.getElementById('text').value.length > 0")
+
+
+def test_it_works_without_a_network(page: Browser, server: Server) -> None:
+    digest = page.value(DIGEST)
+    page.value("navigator.serviceWorker.ready.then(() => true)")
+    server.stop()
+    page.visit("about:blank")
+    page.visit(server.address)
+    page.wait(f"{DIGEST} === {json.dumps(digest)}")
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_it_fits_the_window(width: int, page: Browser, server: Server) -> None:
+    page.visit("about:blank")
+    page.visit(server.address, width)
+    page.wait(f"!!{DIGEST}")
+    beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.value(beyond) <= 0

@@ -1,0 +1,58 @@
+"""Puts the playground together: its files, the simulator as WebAssembly, the colours of figures.
+
+    python tools/make_playground.py MODULE.wasm FOLDER
+
+FOLDER is ready for any server of static files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from narrows.figures import palette
+
+SOURCE = Path(__file__).resolve().parents[1] / "playground"
+
+
+def main() -> int:
+    """Makes the folder anew."""
+    module, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("README.md"))
+    shutil.copyfile(module, folder / "narrows.wasm")
+    (folder / "looks.json").write_text(json.dumps(_looks()))
+    keep_offline(folder)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    print(f"{folder}: {size / 1e6:.1f} MB")
+    return 0
+
+
+def _looks() -> dict[str, object]:
+    """The colours of controls, and those of whatever else is drawn."""
+    return {
+        "controls": {name: asdict(colour) for name, colour in palette.COLOURS.items()},
+        "others": [asdict(colour) for colour in palette.SHADES],
+    }
+
+
+def keep_offline(folder: Path) -> None:
+    """Tells the service worker which files there are, and a version that follows from them."""
+    worker = folder / "offline.js"
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file != worker)
+    names = ["./", *(file.relative_to(folder).as_posix() for file in files)]
+    content = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    text = (
+        worker.read_text()
+        .replace("VERSION", content)
+        .replace("addAll(FILES)", f"addAll({json.dumps(names)})")
+    )
+    worker.write_text(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
