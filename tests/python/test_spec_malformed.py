@@ -173,7 +173,7 @@ CASES = {
         "run.seed",
         "at most 18446744073709551614",
     ),
-    "stop when nobody": (run('stop_when = "cubic"'), "run.stop_when", '"cubic-1"'),
+    "stop when nobody": (run('stop_when = "cubic-7"'), "run.stop_when", '"cubic-1"'),
     "stop when all of none": (run('stop_when = "all"'), "run.stop_when", "a flow with a size"),
     "stop when an endless one": (run('stop_when = "cubic-1"'), "run.stop_when", "with a size"),
     "samples without end": (run('sample_interval = "1ns"'), "run.sample_interval", "at least"),

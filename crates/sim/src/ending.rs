@@ -1,62 +1,85 @@
-//! What ends a run before its time, and which flows end with another one.
+//! What ends a run before its time, and which flows end with others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::host::SendingHost;
 
 /// What ends a run before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StopWhen {
     Never,
     /// Every flow that has a size is done.
     AllSizedDone,
-    /// This flow is done.
-    Done(usize),
+    /// All of these flows are done.
+    Done(Arc<[usize]>),
+}
+
+/// Flows, and those that run beside them only as long as one of them does.
+#[derive(Debug)]
+struct Group {
+    /// How many aren't done.
+    left: usize,
+    companions: Vec<usize>,
 }
 
 /// How near the end is.
 #[derive(Debug)]
 pub(crate) struct Ending {
-    when: StopWhen,
+    stops: bool,
     /// Whether each flow keeps the run going.
     awaited: Vec<bool>,
     /// How many do.
     left: usize,
-    /// The flows that run beside each one, only as long as it does.
-    companions: Vec<Vec<usize>>,
+    groups: Vec<Group>,
+    /// The groups that each flow belongs to, until it is done.
+    memberships: Vec<Vec<usize>>,
     come: bool,
 }
 
 impl Ending {
     pub(crate) fn new<'a>(
-        when: StopWhen,
+        when: &StopWhen,
         hosts: impl ExactSizeIterator<Item = &'a SendingHost>,
     ) -> Self {
-        let mut companions = vec![Vec::new(); hosts.len()];
+        let mut memberships = vec![Vec::new(); hosts.len()];
         let mut awaited = vec![false; hosts.len()];
+        let mut groups: Vec<Group> = Vec::new();
+        let mut known: BTreeMap<&[usize], usize> = BTreeMap::new();
         for (flow, host) in hosts.enumerate() {
             awaited[flow] = match when {
                 StopWhen::Never => false,
                 StopWhen::AllSizedDone => host.is_sized(),
-                StopWhen::Done(one) => flow == one,
+                StopWhen::Done(flows) => flows.binary_search(&flow).is_ok(),
             };
-            if let Some(other) = host.while_flow() {
-                companions[other].push(flow);
-            }
+            let Some(others) = host.while_flows() else { continue };
+            let group = *known.entry(others).or_insert_with(|| {
+                others.iter().for_each(|&other| memberships[other].push(groups.len()));
+                groups.push(Group { left: others.len(), companions: Vec::new() });
+                groups.len() - 1
+            });
+            groups[group].companions.push(flow);
         }
         let left = awaited.iter().filter(|&&awaited| awaited).count();
-        Self { when, awaited, left, companions, come: false }
+        let stops = *when != StopWhen::Never;
+        Self { stops, awaited, left, groups, memberships, come: false }
     }
 
-    /// A flow has done all that it will ever do.
-    pub(crate) fn is_done(&mut self, flow: usize) {
+    /// A flow has done all that it will ever do. Gives the flows that end with it.
+    pub(crate) fn is_done(&mut self, flow: usize) -> Vec<usize> {
         if std::mem::take(&mut self.awaited[flow]) {
             self.left -= 1;
         }
-        self.come |= self.left == 0 && self.when != StopWhen::Never;
-    }
-
-    /// Takes the flows that end with this one.
-    pub(crate) fn companions(&mut self, flow: usize) -> Vec<usize> {
-        std::mem::take(&mut self.companions[flow])
+        self.come |= self.stops && self.left == 0;
+        let mut companions = Vec::new();
+        for group in std::mem::take(&mut self.memberships[flow]) {
+            let group = &mut self.groups[group];
+            group.left -= 1;
+            if group.left == 0 {
+                companions.append(&mut group.companions);
+            }
+        }
+        companions
     }
 
     /// Whether the run is over.

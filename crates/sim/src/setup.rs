@@ -1,10 +1,10 @@
 //! What a scenario's flows are made of, and when a run is looked at.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
+use narrows_spec::Names;
 use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
 use narrows_tcp::{
@@ -22,11 +22,12 @@ const INITIAL_CWND: u32 = 10;
 
 /// What ends the run before its time.
 pub(crate) fn stop_when(scenario: &Scenario) -> StopWhen {
-    let index_of = |name: &str| scenario.flows.iter().position(|flow| flow.name == name);
     match scenario.run.stop_when.as_deref() {
         None => StopWhen::Never,
         Some("all") => StopWhen::AllSizedDone,
-        Some(name) => index_of(name).map_or(StopWhen::Never, StopWhen::Done),
+        Some(name) => {
+            Names::of(&scenario.flows).called(name).cloned().map_or(StopWhen::Never, StopWhen::Done)
+        }
     }
 }
 
@@ -51,15 +52,14 @@ pub(crate) fn hosts(
         SocketBuffers::Unlimited => BufferLimits::Unlimited,
     };
     let flows = scenario.flows.iter().enumerate();
-    let numbers: BTreeMap<&str, usize> =
-        flows.clone().map(|(index, flow)| (flow.name.as_str(), index)).collect();
+    let names = Names::of(&scenario.flows);
     let host = |(index, flow): (usize, &Flow)| {
         let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
         let plan = Plan {
             start: Time::from_nanos(flow.start_ns),
             stop: flow.stop_ns.map(Time::from_nanos),
             repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
-            while_flow: flow.while_flow.as_deref().and_then(|name| numbers.get(name).copied()),
+            while_flows: flow.while_flow.as_deref().and_then(|name| names.called(name).cloned()),
         };
         let profile = profile_of(scenario, flow);
         let config = SenderConfig {

@@ -62,7 +62,7 @@ pub struct Flow {
     pub links: Option<Vec<String>>,
     /// Repeat: the next flow connects this many ns after the last one completed.
     pub repeat_gap_ns: Option<u64>,
-    /// Repeat only while the flow of this name isn't done.
+    /// Repeat until the flow of this name, or all of an entry with a count, are done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
     /// Which kernel's TCP its own hosts have.

@@ -97,7 +97,7 @@ pub struct FlowConfig {
     pub receive_window_bytes: Option<u64>,
     /// The next flow connects this many ns after the last one completed.
     pub repeat_gap_ns: Option<u64>,
-    /// Repeat only while the flow of this name isn't done.
+    /// Repeat until the flow of this name, or all of an entry with a count, are done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
     /// The iperf3 that sends and receives it, if we don't; for flows without a size.

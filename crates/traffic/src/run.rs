@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::Child;
 
-use narrows_base::Point;
+use narrows_base::{Point, stem};
 use narrows_pcapng::{Ending, file_name};
 
 use crate::capture::Capture;
@@ -312,8 +312,13 @@ impl Run<'_> {
         name.is_none_or(|name| !self.is_done(name))
     }
 
+    /// Whether the flow of that name, or all of an entry with a count, are done.
     fn is_done(&self, name: &str) -> bool {
-        self.flows.iter().any(|s| s.config().name == name && s.is_done())
+        let names = || self.flows.iter().map(|flow| flow.config().name.as_str());
+        let alone = names().any(|own| own == name);
+        let is_called = |own: &str| if alone { own == name } else { stem(own) == Some(name) };
+        let mut called = self.flows.iter().filter(|flow| is_called(&flow.config().name)).peekable();
+        called.peek().is_some() && called.all(Flow::is_done)
     }
 
     fn should_stop(&self) -> bool {

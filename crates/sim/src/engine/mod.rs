@@ -55,7 +55,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         agenda.set(network.nodes.len(), Some(sampler.next()));
         let accounts = Accounts::new(network.senders.len(), network.nodes.len());
         let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
-        let ending = Ending::new(stop_when, hosts);
+        let ending = Ending::new(&stop_when, hosts);
         Self { network, agenda, accounts, sampler, observer, tap, ending }
     }
 
@@ -408,14 +408,15 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Ends the chains that run beside a flow that is done, and perhaps the run.
+    /// Ends the chains that run beside a flow that is done, those that run beside these, and
+    /// perhaps the run.
     fn flow_done(&mut self, flow: usize) {
-        self.ending.is_done(flow);
-        for other in self.ending.companions(flow) {
+        let mut ending = self.ending.is_done(flow);
+        while let Some(other) = ending.pop() {
             let host = self.network.sender_mut(other);
             host.end_chain();
             if host.is_done() {
-                self.ending.is_done(other);
+                ending.append(&mut self.ending.is_done(other));
             }
             let id = self.network.senders[other];
             self.agenda.set(id, self.network.nodes[id].next_deadline());

@@ -1,5 +1,7 @@
 //! A sender that connects, and connects again in a chain.
 
+use std::sync::Arc;
+
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_tcp::{MakeControl, Segment, Sender, SenderConfig, SenderStats};
 
@@ -9,14 +11,14 @@ use super::completed::Completed;
 pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
 
 /// What a flow does over the run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     /// The next connection starts this long after the last one completed.
     pub(crate) repeat_gap: Option<Duration>,
-    /// No new connection once this flow is done.
-    pub(crate) while_flow: Option<usize>,
+    /// No new connection once all of these flows are done.
+    pub(crate) while_flows: Option<Arc<[usize]>>,
 }
 
 /// One connection, or one after another.
@@ -38,13 +40,13 @@ pub(crate) struct Chain {
 impl Chain {
     pub(crate) fn new(plan: Plan, config: SenderConfig, factory: ControlFactory) -> Self {
         Self {
-            plan,
             config,
             factory,
             next_start: Some(plan.start),
             stop: plan.stop,
             act_at: plan.stop.map_or(plan.start, |stop| plan.start.min(stop)),
             connected_at: plan.start,
+            plan,
             sender: None,
             past: SenderStats::default(),
             done: false,
@@ -78,9 +80,9 @@ impl Chain {
         self.config.size.is_some()
     }
 
-    /// The flow that this one accompanies.
-    pub(crate) fn while_flow(&self) -> Option<usize> {
-        self.plan.while_flow
+    /// The flows that this one accompanies.
+    pub(crate) fn while_flows(&self) -> Option<&Arc<[usize]>> {
+        self.plan.while_flows.as_ref()
     }
 
     /// Starts no further connection.

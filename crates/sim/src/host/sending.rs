@@ -1,5 +1,7 @@
 //! The sending side of a flow.
 
+use std::sync::Arc;
+
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_spec::scenario::Workload;
 use narrows_tcp::{Segment, Sender, SenderStats, SenderView};
@@ -168,10 +170,10 @@ impl SendingHost {
         matches!(self, Self::Chain(chain) if chain.is_sized())
     }
 
-    /// The flow that this one accompanies.
-    pub(crate) fn while_flow(&self) -> Option<usize> {
+    /// The flows that this one accompanies.
+    pub(crate) fn while_flows(&self) -> Option<&Arc<[usize]>> {
         match self {
-            Self::Chain(chain) => chain.while_flow(),
+            Self::Chain(chain) => chain.while_flows(),
             Self::Session(_) | Self::Crowd(_) => None,
         }
     }

@@ -25,7 +25,9 @@ impl Checker<'_> {
         for (index, flow) in flows.iter().enumerate() {
             let Some(other) = &flow.while_flow else { continue };
             let at = place.index(index).key("while");
-            if *other == flow.name {
+            let itself =
+                self.names.called(other).is_some_and(|flows| flows.binary_search(&index).is_ok());
+            if itself {
                 self.wrong(at, format!("{}, the chain itself", quote(other)), "another flow");
             } else {
                 self.ends(at, other, Some(index), &[]);
@@ -106,17 +108,18 @@ impl Checker<'_> {
                 let remedy = "another name (`stop_when` gives this one a meaning)";
                 self.wrong(place.clone(), "\"all\"", remedy);
             }
-            if self.names[flow.name.as_str()] != index {
+            if self.names.called(&flow.name).is_some_and(|flows| flows[0] != index) {
                 let found = format!("{}, the name of an earlier flow", quote(&flow.name));
                 self.wrong(place, found, "a name of its own");
             }
         }
     }
 
-    /// Whether `name` is a flow that can be done; `without` is the number of the flow that asks.
+    /// Whether `name` means flows that can all be done; `without` is the number of the flow that
+    /// asks.
     pub(super) fn ends(&mut self, at: Place, name: &str, without: Option<usize>, also: &[&str]) {
         let flows = &self.scenario.flows;
-        let Some(&index) = self.names.get(name) else {
+        let Some(called) = self.names.called(name).cloned() else {
             let others = flows.iter().enumerate().filter(|(index, _)| Some(*index) != without);
             let names = others.map(|(_, flow)| flow.name.as_str());
             let names = also.iter().copied().chain(names).take(MOST_NAMES);
@@ -124,9 +127,12 @@ impl Checker<'_> {
             self.wrong(at, format!("{}, which is no flow", quote(name)), remedy);
             return;
         };
-        let flow = &flows[index];
-        let endless = flow.repeat_gap_ns.is_some() && flow.while_flow.is_none();
-        if flow.size_bytes.is_none() || endless {
+        let ends = |&index: &usize| {
+            let flow = &flows[index];
+            let endless = flow.repeat_gap_ns.is_some() && flow.while_flow.is_none();
+            flow.size_bytes.is_some() && !endless
+        };
+        if !called.iter().all(ends) {
             let remedy = "a flow with a size, repeated only `while` another lasts,";
             self.wrong(at, format!("{}, which never ends", quote(name)), remedy);
         }

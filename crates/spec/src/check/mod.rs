@@ -4,11 +4,10 @@ mod flows;
 mod path;
 mod workload;
 
-use std::collections::BTreeMap;
-
 use narrows_tcp::PROFILES;
 
 use crate::limits::{MAX_DURATION_NS, MAX_ROWS};
+use crate::names::Names;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::scenario::{Run, Scenario};
@@ -23,10 +22,7 @@ pub const ALL: &str = "all";
 /// # Errors
 /// Everything that is wrong, each with its place in the scenario.
 pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Problems> {
-    let mut names = BTreeMap::new();
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        names.entry(flow.name.as_str()).or_insert(index);
-    }
+    let names = Names::of(&scenario.flows);
     let mut checker = Checker { scenario, own, names, problems: Vec::new() };
     checker.path();
     checker.flows();
@@ -39,8 +35,7 @@ pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Prob
 struct Checker<'a> {
     scenario: &'a Scenario,
     own: &'a dyn Fn(&str) -> bool,
-    /// The first flow of each name.
-    names: BTreeMap<&'a str, usize>,
+    names: Names<'a>,
     problems: Vec<Problem>,
 }
 

@@ -148,7 +148,7 @@ pub static FLOW: Section = Section {
             "while",
             Kind::Name,
             Off,
-            "The chain goes on until the flow of this name is done.",
+            "The chain goes on until the flow of this name, or all of an entry with a count, are done.",
         )
         .stays(),
         Key::new(
@@ -288,7 +288,7 @@ pub static RUN: Section = Section {
             "stop_when",
             Kind::Name,
             Off,
-            "End once the flow of this name is done, or \"all\" sized flows are.",
+            "End once the flow of this name, all of an entry with a count, or \"all\" sized flows are done.",
         )
         .stays(),
         Key::new(
