@@ -54,6 +54,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
              "among which netem counts those that it delays."),
     _exhibit("fig6", "BBR flows converge to a fair share", "Figure 6", also=LATER,
              choices="Starts that aren't exact are up to half a second off, in three ways."),
+    _exhibit("keeps", "A flow keeps what it got until it probes again", "The text on Figure 6",
+             "keeps-bandwidth"),
     _exhibit("extension", "1 CUBIC against 1 BBR in large buffers", "The extension",
              "extension-6bdp", "extension-18bdp", also=LATER,
              choices="The queues are 200 and 600 packets, 6 and 18 BDP of the 40 ms that the text "

@@ -28,6 +28,19 @@ def _exhibit(number: int, title: str, *claims: str) -> Exhibit:
     )
 
 
+def _text(name: str, title: str, section: str, *claims: str) -> Exhibit:
+    """What the text says and no figure shows."""
+    return Exhibit(
+        f"mixed/{name}",
+        title,
+        f"Section {section} of {PAPER}",
+        tuple(f"mixed/{claim}" for claim in claims or (name,)),
+        f"mixed.{name.replace('-', '_')}",
+        PROFILE,
+        choices=CHOICES,
+    )
+
+
 def _idea(name: str, title: str) -> Exhibit:
     return Exhibit(
         f"mixed/idea-{name}",
@@ -56,6 +69,8 @@ EXHIBITS = (
     _exhibit(13, "100 KB CUBIC flows beside a large flow"),
     _exhibit(14, "Distribution of the completion times of 100 KB CUBIC flows"),
     _exhibit(15, "Pacing rate of a large BBR flow beside 100 KB CUBIC flows"),
+    _text("order", "Which of a CUBIC and a BBR flow came first", "V-D"),
+    _text("more-flows", "More large flows at once", "VII", "more-bbr-flows", "more-cubic-flows"),
     _idea("bw-window", "A BBR with a shorter bandwidth filter beside CUBIC's bursts"),
     _idea("hystart", "Bursts of a BBR whose STARTUP HyStart can end"),
 )  # fmt: skip

@@ -18,7 +18,12 @@ CHOICES = (
 
 
 def _exhibit(
-    figure: str, title: str, source: str, *claims: str, also: tuple[str, ...] = ()
+    figure: str,
+    title: str,
+    source: str,
+    *claims: str,
+    also: tuple[str, ...] = (),
+    choices: str = "",
 ) -> Exhibit:
     return Exhibit(
         f"panaderia/{figure}",
@@ -28,7 +33,7 @@ def _exhibit(
         f"panaderia.{figure.replace('-', '_')}",
         PROFILE,
         also,
-        CHOICES,
+        CHOICES + choices,
     )
 
 
@@ -51,6 +56,9 @@ EXHIBITS = (
              "fig10-small", "fig10-spread", "fig10-fair-point", also=LATER),
     _exhibit("any-filler", "BBR beside other controls that fill buffers", "Section V",
              "any-filler"),
+    _exhibit("networks", "BBR and CUBIC over 4G, 5G and satellites", "Section V", "networks",
+             choices=" The networks are presets (`narrows list paths`), whose numbers, where no "
+             "standard gives them, are chosen."),
     _exhibit("choices", "What the paper leaves open, varied", "Section III"),
     *FIXES,
 )  # fmt: skip
