@@ -1,10 +1,10 @@
-"""Writes docs/reference/comparisons.md: how often a comparison is right, by attacking it.
+"""Writes docs/reference/comparisons.md: how often a comparison is right.
 
     python tools/attack_comparisons.py
 
-Each scenario is run many times. Comparisons are then drawn from these runs: of a scenario
-with itself, which must never differ, and with another one, which must never agree in a
-quantity whose means are known to lie further apart than what is allowed.
+Each scenario is run many times. Comparisons are then drawn from these runs: of a scenario with
+itself, which must never differ, and with another one, which must never agree in a quantity whose
+means are known to differ by more than is allowed.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ Drawn = dict[int, list[Counter[Verdict]]]
 HEAD = """\
 # How often a comparison is right
 
-Made by `python tools/attack_comparisons.py`; not to be edited. The rule under attack is the
-one of `narrows compare`: two means agree if the whole 95 % interval of their difference lies
-within what the quantity allows, differ if all of it lies outside, and are undecided otherwise.
+Made by `python tools/attack_comparisons.py`; not to be edited. The rule under test is that of
+`narrows compare`: two means agree if the whole 95 % interval of their difference lies within what
+the quantity allows, differ if all of it lies outside, and are undecided otherwise.
 """
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A scenario of two flows, and the change that makes another one of it."""
+    """A scenario of two flows, and the change that makes it another one."""
 
     first: str
     second: str
@@ -99,7 +99,7 @@ def values(runs: Sequence[Measured], cell: Cell) -> tuple[float, ...]:
 
 
 def known(first: Sequence[Measured], second: Sequence[Measured]) -> dict[Cell, Verdict]:
-    """The verdict of whole pools on each cell that both have: what is taken for the truth."""
+    """The verdict of whole pools on each common cell, which is taken for the truth."""
     cells = sorted(set(first[0]) & set(second[0]))
     return {c: Row(c, "b", values(second, c), values(first, c)).verdict for c in cells}
 

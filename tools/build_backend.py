@@ -1,7 +1,7 @@
-"""Builds wheels: maturin's, with the programs of the back ends that need a real kernel inside.
+"""Builds wheels with maturin, and adds the programs of the kernel back ends.
 
 pip calls these functions (PEP 517 and 660). The programs are built only where they run, on Linux,
-and where their sources are: an archive of the sources (sdist) has the native module's alone.
+and where their sources are: a source archive (sdist) has only those of the native module.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def build_wheel(
     config_settings: Mapping[str, Any] | None = None,
     metadata_directory: str | None = None,
 ) -> str:
-    """Builds a wheel into a directory; gives its name."""
+    """Builds a wheel into a directory; returns its name."""
     with built_programs():
         name: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     return name
@@ -56,7 +56,7 @@ def build_wheel(
 
 @contextmanager
 def built_programs() -> Iterator[None]:
-    """The programs stand in the package while the wheel is made."""
+    """Puts the programs into the package while the wheel is made."""
     place = ROOT / PLACE
     sources = [ROOT / "crates" / name.removeprefix("narrows-") for name in PROGRAMS]
     if sys.platform != "linux" or not all(source.is_dir() for source in sources):

@@ -1,8 +1,8 @@
 """Finds circles between the modules of each Rust crate; exit status 1 if there is one.
 
-Two modules stand in a circle if each takes something from the other, directly or through further
-ones. What is taken is looked for where it is defined: a name that a module only hands on (`pub
-use`) belongs to the module behind it, and ties nothing by itself; nor do `mod` and tests.
+Two modules form a circle if each imports something from the other, directly or through further
+ones. A name counts where it is defined: one that a module only re-exports (`pub use`) belongs to
+the module behind it. `mod` and tests don't count.
 
     python tools/check_modules.py [DIRECTORY]    a directory with crates, by default crates/
 """
@@ -63,7 +63,7 @@ def modules(crate: Path) -> dict[Name, Module]:
 
 
 def read(module: Module, known: dict[Name, Module]) -> None:
-    """Notes what a module takes and what it hands on."""
+    """Notes what a module imports and what it re-exports."""
     own = USE.sub("", module.text)
     for handed, tree in USE.findall(module.text):
         for path, alias in leaves(tree):
@@ -138,7 +138,7 @@ Arrows = dict[Name, dict[Name, set[str]]]
 
 
 def arrows_of(known: dict[Name, Module]) -> Arrows:
-    """What each module takes from which other."""
+    """What each module imports from which other."""
     arrows: Arrows = {name: {} for name in known}
     for name, module in known.items():
         for path in module.taken:
@@ -149,7 +149,7 @@ def arrows_of(known: dict[Name, Module]) -> Arrows:
 
 
 def circles(known: dict[Name, Module]) -> Iterator[list[str]]:
-    """Every circle, as what its modules take from one another."""
+    """Every circle, as what its modules import from one another."""
     arrows = arrows_of(known)
     for circle in components({name: set(others) for name, others in arrows.items()}):
         yield [
@@ -161,7 +161,7 @@ def circles(known: dict[Name, Module]) -> Iterator[list[str]]:
 
 
 def components(arrows: dict[Name, set[Name]]) -> list[set[Name]]:
-    """The sets of more than one from each of which every other can be reached (few: by search)."""
+    """The strongly connected sets of more than one module, found by search, since there are few."""
     reached = {name: reach(name, arrows) for name in arrows}
     found: list[set[Name]] = []
     for name in arrows:
@@ -172,7 +172,7 @@ def components(arrows: dict[Name, set[Name]]) -> list[set[Name]]:
 
 
 def reach(start: Name, arrows: dict[Name, set[Name]]) -> set[Name]:
-    """All that can be reached from a module."""
+    """Everything reachable from a module."""
     found: set[Name] = set()
     waiting = list(arrows[start])
     while waiting:

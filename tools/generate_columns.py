@@ -1,6 +1,6 @@
 """Writes the tables of docs/reference/tables.md, as the native module declares them.
 
-What stands between the lines `<!-- tables -->` and `<!-- end -->` is made anew.
+It replaces the text between the lines `<!-- tables -->` and `<!-- end -->`.
 `make reference` runs this; a test compares.
 """
 
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"(<!-- tables -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def renewed(page: str) -> str:
-    """The page with its tables made anew."""
+    """The page with its tables renewed."""
     made = "\n".join("\n".join(_table(entry)) for entry in _native.tables())
     return _BLOCK.sub(lambda found: f"{found[1]}\n{made}\n{found[2]}", page)
 

@@ -1,6 +1,6 @@
 """Writes the controls of docs/reference/controls.md, from the registry.
 
-What stands between the lines `<!-- controls -->` and `<!-- end -->` is made anew.
+It replaces the text between the lines `<!-- controls -->` and `<!-- end -->`.
 `make reference` runs this; a test compares.
 """
 
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"(<!-- controls -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def renewed(page: str) -> str:
-    """The page with its controls made anew."""
+    """The page with its controls renewed."""
     made = "\n".join("\n".join(_control(entry)) for entry in _native.ccas())
     return _BLOCK.sub(lambda found: f"{found[1]}\n{made}\n{found[2]}", page)
 

@@ -14,7 +14,7 @@ HEAD = """# Metrics
 
 This page is made from `python/narrows/metrics/catalogue.py` by `make reference`.
 
-Everything is counted from the warm-up to the end of the run, if nothing else is said.
+Everything is counted from the warm-up to the end of the run unless stated otherwise.
 Rates are in 10^6 bit/s. An empty cell is a value that can't be known: no such
 flows, or a back end that doesn't count it. "Better" says which direction is good.
 """
@@ -23,17 +23,17 @@ PAGE = """{head}
 ## `summary`: a row for each run
 
 {run}
-| `invalid` | | | why the run isn't to be trusted, if so |
+| `invalid` | | | why the run is invalid; empty if it is valid |
 
-A class of flows is an entry of the specification by its name, or else by its control and,
-where flows of a control differ, by what differs: `cubic-20ms` and `cubic-80ms`. Its
-columns are named `bbr.share` and so on. The successive flows of a chain count as one flow,
-whose goodput is the mean of theirs.
+A class of flows has the name of its entry in the specification or, without one, of its control and,
+where flows of a control differ, of the difference: `cubic-20ms` and `cubic-80ms`. Its columns are
+named `bbr.share` and so on. The successive flows of a chain count as one flow with their mean
+goodput.
 
 {of_class}
 
-A class that has transfers that end (flows with a size, or a workload other than `on_off`) has
-these, too. Of a workload those transfers count that began after the warm-up.
+A class with transfers that end (flows with a size, or a workload other than `on_off`) has these,
+too. For a workload only transfers that began after the warm-up count.
 
 {completion}
 
@@ -43,16 +43,15 @@ Columns for `name`, `class`, `instance` (in a chain) and `cca` come first.
 
 {flow}
 
-A flow with a workload also has its kind in `workload`, and what its application saw:
+A flow with a workload also has its kind in `workload`, and its application's metrics:
 
 {workload}
 
 ## Harm
 
 Harm needs two runs, with the flow alone and beside others: (alone - beside) / alone
-for a metric of which more is better, (beside - alone) / beside for one of which less is
-better (Ware, Mukerjee, Seshan and Sherry, HotNets 2019). In Python, on tables of one sweep
-or of two:
+if more is better, (beside - alone) / beside if less is better (Ware, Mukerjee, Seshan and Sherry,
+HotNets 2019). In Python, on tables of one sweep or of two:
 
     from narrows.metrics import harms
     harms(alone, beside, "cubic.goodput_mbps", on=["path.rate", "path.rtt", "trial"])

@@ -1,7 +1,7 @@
 """Writes the tables of docs/reference/paths.md and workloads.md, from the registries.
 
-What stands between a line `<!-- table: NAME -->` and the next `<!-- end -->` is
-made anew. `make reference` runs this; a test compares.
+It replaces the text between a line `<!-- table: NAME -->` and the next `<!-- end -->`.
+`make reference` runs this; a test compares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def renewed(page: str) -> str:
-    """The page with all its tables made anew; raises KeyError for a table that there isn't."""
+    """The page with all its tables renewed; raises KeyError for an unknown table."""
     return _BLOCK.sub(lambda found: f"{found[1]}\n{_TABLES[found[2]]()}\n{found[3]}", page)
 
 

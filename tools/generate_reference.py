@@ -1,6 +1,6 @@
 """Writes docs/reference/python.md: every public name, from the docstrings.
 
-`make reference` runs this; a test compares, and finds names without words.
+`make reference` runs this; a test compares, and finds names without a docstring.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEAD = """# Python
 
     import narrows as nw
 
-Made from the docstrings by `make reference`. Examples that run:
+`make reference` makes this page from the docstrings. Runnable examples:
 [docs/notebooks](../notebooks). Values are written as in TOML ("80mbit", "25ms",
 "1.75bdp"); None leaves a field to its default; in a sweep a list or an `nw.Range` in
 place of a value is an axis.
@@ -28,7 +28,7 @@ place of a value is an axis.
 
 
 def generate() -> str:
-    """The text of the page; raises ValueError for a name without words."""
+    """The text of the page; raises ValueError for a name without a docstring."""
     parts = [HEAD]
     for name in sorted(narrows.__all__, key=lambda n: (n[0].isupper(), n)):
         if name not in ("__version__", "metrics"):
@@ -89,7 +89,7 @@ def words(name: str, what: object) -> str:
 
 
 def fields(what: type) -> Iterator[tuple[str, str, str]]:
-    """The annotated fields of a class with what stands below each in the source."""
+    """The annotated fields of a class with their docstrings in the source."""
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(what))).body
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     for node, after in zip(body, [*body[1:], None], strict=True):

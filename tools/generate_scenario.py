@@ -1,7 +1,7 @@
 """Writes python/narrows/spec/scenario.py: a scenario as typed dictionaries.
 
-They come from the declared keys of a specification (crates/spec/src/keys), which say what
-each becomes in a scenario. `make reference` runs this; a test compares.
+They come from the declared keys of a specification (crates/spec/src/keys), which say what each key
+becomes in a scenario. `make reference` runs this; a test compares.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Section = Mapping[str, Any]
 TARGET = Path(__file__).parents[1] / "python" / "narrows" / "spec" / "scenario.py"
 HEAD = '''"""One run as plain data. Made by tools/generate_scenario.py.
 
-Integers are in ns, bytes and bit/s; nothing has a default, so that what ran is what is
-written down. The engine's side is crates/spec/src/scenario.rs.
+Integers are in ns, bytes and bit/s; nothing has a default, so a scenario states exactly what ran.
+The engine's side is crates/spec/src/scenario.rs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 Choice = dict[str, Any]
-"""A kind of element by its name, and every parameter of it by its key."""
+"""An element by the name of its kind, with every parameter by its key."""
 '''
 KINDS = {
     **dict.fromkeys(("rate", "duration", "span", "volume", "whole"), "int"),
@@ -44,7 +44,7 @@ KINDS = {
     "options": "dict[str, Any]",
     "sysctls": "dict[str, str]",
 }
-"""What a kind of value is in a scenario."""
+"""The type of each kind of value in a scenario."""
 MORE = {
     "Scenario": {
         "seed": "int",
@@ -52,7 +52,7 @@ MORE = {
     },
     "Reverse": {"name": "str"},
 }
-"""What a scenario has besides, of itself."""
+"""Fields that a scenario has in addition."""
 
 OWN_HOST = ("profile", "fq", "kernel", "line_rate_bps", "sysctls")
 """What stands in a flow of a scenario only where the flow has hosts of its own."""

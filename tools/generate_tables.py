@@ -1,4 +1,4 @@
-"""Writes python/narrows/api/tables.py: what a person writes in TOML, as Python classes.
+"""Writes python/narrows/api/tables.py: the tables of a specification as Python classes.
 
 The classes come from the declared keys of a specification (crates/spec/src/keys), so that
 both always have the same fields. `make reference` runs this; a test compares.
@@ -20,7 +20,7 @@ from narrows import _native
 Section = Mapping[str, Any]
 Key = Mapping[str, Any]
 TARGET = Path(__file__).parents[1] / "python" / "narrows" / "api" / "tables.py"
-HEAD = '''"""What a person writes in a specification, as classes. Made by tools/generate_tables.py.
+HEAD = '''"""The tables of a specification as classes. Made by tools/generate_tables.py.
 
 Values are written as in TOML: "80mbit", "25ms", "1.75bdp". None leaves a field to
 its default. In a sweep, a list or a `Range` in place of a value is an axis.
@@ -46,7 +46,7 @@ TYPES = {
     "sysctls": "Mapping[str, object]",
     "where": "Mapping[str, object]",
 }
-"""What a kind of value is written as; any other is a text with its unit, or a word."""
+"""The type in which each kind of value is written; any other is a text with a unit, or a word."""
 
 
 def generate() -> str:
@@ -67,7 +67,7 @@ def _in_order(section: Section) -> Iterator[Section]:
 def _class(section: Section) -> str:
     """One section as a dataclass."""
     keys = section["keys"]
-    # A preset may stand in for any field.
+    # A preset may supply any field.
     preset = any(key["name"] == "preset" for key in keys)
     required = [key for key in keys if key["required"] and not preset]
     others = [key for key in keys if key not in required]
@@ -85,7 +85,7 @@ def _class(section: Section) -> str:
 
 
 def _type(key: Key) -> str:
-    """The type of what is written."""
+    """The type of a written value."""
     if key["section"]:
         title = str(key["section"]["title"])
         return f"Sequence[{title}]" if key["kind"] == "tables" else title
@@ -93,21 +93,21 @@ def _type(key: Key) -> str:
 
 
 def _words(key: Key) -> str:
-    """What a field means, and what it takes."""
+    """A field's meaning, and its possible values."""
     silent = key["section"] or key["kind"] == "options"
     takes = "" if silent else f"Takes {key['expects'].rstrip(',')}."
     return " ".join(part for part in (key["what"], takes) if part)
 
 
 def _wrapped(words: str) -> str:
-    """A docstring of a field, its lines short enough."""
+    """A field's docstring, wrapped."""
     lines = textwrap.wrap(words.replace("\\", "\\\\"), 88)
     inner = "\n    ".join(lines)
     return f'    """{inner}"""' if len(lines) == 1 else f'    """{inner}\n    """'
 
 
 def formatted(text: str, target: Path = TARGET) -> str:
-    """As `ruff format` leaves it."""
+    """The text formatted by `ruff format`."""
     ruff = Path(sys.executable).with_name("ruff")
     command = [str(ruff), "format", "--stdin-filename", str(target), "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Kills runs at random moments and looks whether the next one leaves anything of them.
+"""Kills runs at random moments and checks that the next one removes what they left.
 
     python tools/kill_runs.py [--kills 100] [--seed 1] [--commands run,sweep,reproduce,kernel]
 
@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 QUIET = (0, 1, 130, -2)
-"""How Ctrl-C may end a command: it was done, it says that it was interrupted, or it is gone
-because Python itself was still starting or already ending."""
+"""How Ctrl-C may end a command: it was done, it reports the interrupt, or it ended because Python
+itself was still starting or already ending."""
 SETTLING_S = 10.0
 """Processes of a killed run are gone within this time: the kernel takes some."""
 _SPEC = """\
@@ -45,7 +45,7 @@ _SHORT = _LONG.replace('"30s"', '"200ms"').replace("trials = 3", "trials = 1")
 _COMMAND = """
 import sys
 from narrows.start import main
-print("ready", flush=True)  # until here it is Python that starts, not narrows
+print("ready", flush=True)  # until here Python is starting, not narrows
 sys.exit(main())
 """
 _FIGURE = "panaderia/fig9"
@@ -53,7 +53,7 @@ _FIGURE = "panaderia/fig9"
 
 @dataclass(frozen=True)
 class Command:
-    """What is killed, and the run in the same place that cleans up after it."""
+    """The command to kill, and the run in the same place that cleans up after it."""
 
     name: str
     long: tuple[str, ...]
@@ -124,7 +124,7 @@ class Site:
             shutil.rmtree(self.root / name, ignore_errors=True)
 
     def leftovers(self) -> Iterator[str]:
-        """Whatever has no business here once nothing runs."""
+        """Everything that must not be here once nothing runs."""
         for path in self.root.rglob("*"):
             inside = path.relative_to(self.root).parts
             at_work = inside[:-1][-1:] in (("tmp",), ("locks",))
@@ -159,7 +159,7 @@ class Tally:
 
 
 def kill(site: Site, command: Command, after_s: float, number: signal.Signals) -> tuple[int, str]:
-    """Starts a command and ends it after some time; gives its status and what it said."""
+    """Starts a command and ends it after some time; returns its status and output."""
     process = site.start(command.long)
     try:
         process.wait(after_s)
@@ -170,7 +170,7 @@ def kill(site: Site, command: Command, after_s: float, number: signal.Signals) -
 
 
 def main() -> int:
-    """Kills, looks, and says what was found."""
+    """Kills runs, checks, and prints what was found."""
     options = _options()
     chance, number = random.Random(options.seed), signal.Signals[f"SIG{options.signal}"]  # noqa: S311
     wanted = [command for command in COMMANDS if command.name in options.commands.split(",")]

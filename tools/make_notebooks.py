@@ -50,7 +50,7 @@ def notebook(script: str, run: bool = True) -> dict[str, Any]:
 
 
 def outputs(text: str, space: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Runs a cell; gives what it prints and what its last expression is."""
+    """Runs a cell; returns its output and the value of its last expression."""
     body = ast.parse(text).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
     printed = io.StringIO()
@@ -70,7 +70,7 @@ def outputs(text: str, space: dict[str, Any], count: int) -> list[dict[str, Any]
 
 
 def display(value: object) -> dict[str, Any]:
-    """A value in the forms that it has."""
+    """A value in its available formats."""
     data: dict[str, Any] = {}
     if callable(getattr(value, "_repr_png_", None)):
         data["image/png"] = base64.b64encode(value._repr_png_()).decode()  # type: ignore[attr-defined]
@@ -83,7 +83,7 @@ def display(value: object) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def elsewhere() -> Iterator[None]:
-    """In a directory that goes again: scripts leave results behind."""
+    """Works in a temporary directory, since scripts leave results behind."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)

@@ -1,4 +1,4 @@
-"""Measures how fast the router of `--backend kernel` is: what it carries, and how late.
+"""Measures how much the router of `--backend kernel` carries, and how late it is.
 
     .venv/bin/python tools/measure_router.py [--runs 3] [--backend kernel]
 

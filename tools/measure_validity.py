@@ -1,10 +1,10 @@
-"""Measures how well `--backend kernel` tells a busy machine: runs beside busy loops, and without.
+"""Measures how well `--backend kernel` recognises a busy machine, with and without busy loops.
 
     .venv/bin/python tools/measure_validity.py [--runs 20] [--rates 20mbit,100mbit,500mbit]
 
-Each run lasts 3 s and is made twice in turns: alone, and beside a busy loop on each core. What is
-printed: of each kind how many runs were called invalid, what the hosts waited and ran, and how
-late the router was. Leave the machine alone meanwhile; the load before each run is printed.
+Each run lasts 3 s and is made twice in turns: alone, and beside a busy loop on each core. It prints
+for each kind how many runs were invalid, how long the hosts waited and ran, and how late the router
+was. Leave the machine alone meanwhile; the load before each run is printed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BUSY = "while True: pass"
 
 @contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """So many processes that never rest, each a session of its own as a person's would be."""
+    """Starts `count` busy loops, each in its own session as a user's would be."""
     command = [sys.executable, "-c", BUSY]
     loops = [subprocess.Popen(command, start_new_session=True) for _ in range(count)]
     try:
@@ -51,7 +51,7 @@ def busy_loops(count: int) -> Iterator[None]:
 
 
 def one(spec: Path, seed: int, backend: str, loops: int) -> bool:
-    """Makes a run, says how it went, and whether it was invalid."""
+    """Makes a run, prints its measurements, and returns whether it was invalid."""
     load = os.getloadavg()[0]
     with busy_loops(loops):
         result = narrows.run(
@@ -72,7 +72,7 @@ def one(spec: Path, seed: int, backend: str, loops: int) -> bool:
 
 
 def main() -> None:
-    """Both kinds in turns at each rate, and how many of each were called invalid."""
+    """Runs both kinds in turns at each rate, and counts the invalid ones."""
     parser = argparse.ArgumentParser(description="How well is a busy machine told?")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--rates", default="20mbit,100mbit,500mbit")

@@ -3,9 +3,9 @@
     .venv/bin/python tools/throw_nonsense.py --seconds 3600 --seed 1
 
 Each must end with status 0, 1 or 2, and without a traceback. A case has a number, and
-`--only NUMBER` runs it alone; `--cases` says how many there are at least. Prints how many of each
-kind there were and how they ended. Most cases go to what a command calls first; of some hundred
-one goes through the whole command.
+`--only NUMBER` runs it alone; `--cases` says how many there are at least. It prints the counts of
+each kind and how they ended. Most cases go directly to the functions that a command calls first;
+one in some hundred goes through the whole command.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS = (
     *('"cubic"', '"bbr3"', '"fq_codel"', '"poisson"', '{ kind = "codel" }', '{ kind = "x" }'),
     *("1979-05-27T07:32:00Z", "0x7fffffffffffffffffff", "[[1, 2], [3]]", '"\\ud7ff"', "10000"),
 )
-"""Values that a person might write, or that nobody would."""
+"""Plausible and implausible values."""
 SMALL = """name = "small"
 [path]
 rate = "8mbit"
@@ -53,11 +53,11 @@ duration = "300ms"
 
 
 _LEFT_OUT = shutil.ignore_patterns("captures", "*.html")
-"""What no damaged result needs."""
+"""Files that a damaged result doesn't need."""
 
 
 class Kinds:
-    """What is mutated, and the command that gets it."""
+    """What is mutated, and the command that reads it."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -96,7 +96,7 @@ class Kinds:
         return 0
 
     def opened(self, moves: random.Random) -> int:
-        """A results directory with a damaged file, of which everything is read."""
+        """A results directory with a damaged file, read completely."""
         broken = self.place / "opened"
         if not broken.exists():
             shutil.copytree(self.out, broken, ignore=_LEFT_OUT)
@@ -125,7 +125,7 @@ class Kinds:
         return command
 
     def short_run(self, moves: random.Random) -> list[str]:
-        """A small specification, which is run if nothing is wrong with it."""
+        """A small specification, which is run if it is right."""
         file = self.place / "case.toml"
         file.write_bytes(mutated(SMALL.encode(), moves, lines=True))
         shutil.rmtree(self.place / "out", ignore_errors=True)
@@ -151,7 +151,7 @@ class Kinds:
 
 
 def mutated(content: bytes, moves: random.Random, *, lines: bool = False) -> bytes:
-    """`content` after some random changes, of its lines and values if it is a text."""
+    """`content` after random changes; for a text, of its lines and values."""
     changed = bytearray(content)
     for _ in range(moves.randrange(1, 5)):
         if lines and moves.random() < 0.8:
@@ -188,7 +188,7 @@ def _other_line(text: bytes, moves: random.Random) -> bytes:
 
 @contextlib.contextmanager
 def heard() -> Iterator[io.StringIO]:
-    """What the command says on its error output; nothing else is shown."""
+    """The command's error output; nothing else is shown."""
     said, output = io.StringIO(), io.TextIOWrapper(io.BytesIO())
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(said):
         yield said

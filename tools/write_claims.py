@@ -3,8 +3,8 @@
     python tools/write_claims.py OUT...
 
 Each OUT is a directory that `narrows reproduce` wrote, such as one of the simulator and one
-of a real kernel; of two that made the same figure in the same way the later counts. Nothing in
-the page is written by hand.
+of a real kernel; if two made the same figure in the same way, the later counts. Nothing in the page
+is written by hand.
 """
 
 from __future__ import annotations
@@ -29,26 +29,25 @@ OPEN = ("differs", "refuted", "undecided", "partly")
 """Verdicts whose failed and undecided checks are listed."""
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "claims.md"
 HEAD = """\
-# What was found of every claim
+# The verdict on every claim
 
-Each statement of the four documents, with the verdict under the document's kernel on its whole
-grid, and what it is in other ways: with another kernel's TCP, or on a real kernel (uml, on a
-smaller grid where it says so). The rules are in docs/how-to/reproduce.md; measurements, rules
-and figures stand on the pages that `narrows reproduce all` makes. `tools/write_claims.py` made
-this page from such runs.
+This page lists each statement of the four documents with the verdict under the document's kernel on
+its whole grid. "Other ways" are another kernel's TCP, or a real kernel (uml, on a smaller grid
+where it says so). The rules are in docs/how-to/reproduce.md; measurements, rules and figures are on
+the pages that `narrows reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """
 
 TESTBEDS_HEAD = """\
 ## Testbeds
 
-What the documents don't say of their testbeds, as possible testbeds: all claims of a document on
-each, by their checks alone (`narrows reproduce DOCUMENT --testbeds`).
+Where the documents don't describe their testbeds, several are possible. All claims of a document
+were judged on each, by their checks alone (`narrows reproduce DOCUMENT --testbeds`).
 """
 CONTROLS_HEAD = """\
 ## Negative controls
 
-Conditions under which a claim must fail (`narrows reproduce all --mutations`). Of {all} that were
-run {noticed} were noticed; an undecided check hasn't noticed.
+Conditions under which a claim must fail (`narrows reproduce all --mutations`). The checks noticed
+{noticed} of {all}; an undecided check hasn't noticed.
 """
 
 
@@ -63,7 +62,7 @@ def page(
 
 
 def _matrices(judged: Sequence[Judged]) -> Iterator[str]:
-    """The claims of each document on every testbed that is possible."""
+    """The claims of each document on every possible testbed."""
     if not judged:
         return
     yield TESTBEDS_HEAD
@@ -78,7 +77,7 @@ def _matrices(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _controls(controls: Sequence[Control]) -> Iterator[str]:
-    """What each negative control showed."""
+    """The result of each negative control."""
     if not controls:
         return
     noticed = sum(control.noticed for control in controls)
@@ -94,7 +93,7 @@ def _controls(controls: Sequence[Control]) -> Iterator[str]:
 
 def _counts(found: Sequence[Line]) -> Iterator[str]:
     yield f"There are {len(found)} claims.\n"
-    yield "| Kind | Claims | What was found |\n|---|---|---|"
+    yield "| Kind | Claims | Verdicts |\n|---|---|---|"
     for kind, told in ledger.counts_by_kind(found).items():
         yield f"| {KINDS[kind]} | {sum(told.values())} | {ledger.in_words(told)} |"
     yield ""
@@ -122,7 +121,7 @@ def _cells(line: Line) -> Iterator[str]:
 
 
 def _why(entry: Entry) -> Iterator[str]:
-    """What failed, and the reason if one is shown."""
+    """The failed checks, and the reason if one is shown."""
     yield f"**`{entry.claim}`** {entry.verdict}."
     for check in entry.checks:
         if not check["passed"]:
@@ -143,7 +142,7 @@ def main(places: Sequence[str]) -> None:
 
 
 def shipped(entries: Sequence[Entry]) -> str:
-    """The ledger that the package brings along; its rules stand in the package anyway."""
+    """The ledger that the package includes, without the rules, which it contains anyway."""
     short = [asdict(_short(entry)) for entry in entries]
     return json.dumps({"entries": short}, separators=(",", ":"), ensure_ascii=False) + "\n"
 

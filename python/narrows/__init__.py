@@ -1,13 +1,13 @@
 """narrows: a laboratory for congestion control.
 
-Describe a bottleneck and the flows that share it once; run it in a
-deterministic simulator; get tables, figures and verdicts.
+You describe a bottleneck and the flows that share it once, run it in a deterministic simulator, and
+get tables, figures and verdicts.
 
     >>> import narrows as nw
     >>> result = nw.run("fig9.toml")                # doctest: +SKIP
     >>> result.summary_table["utilization"]         # doctest: +SKIP
 
-Nothing heavy is imported before it is used.
+Heavy modules are imported only when they are used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`narrows bench`: data packets through the bottleneck per second of CPU time.
 
 Four scenarios from one flow to a hundred. Each runs once to warm up and then
-three times; the median counts. CPU time is that of the thread that simulates,
-so other programs disturb it little, but a busy machine still shares its caches.
+three times; the median counts. CPU time is that of the simulating thread, so other programs affect
+it little, but they still share the caches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ QUICK = 10
 
 @dataclass(frozen=True)
 class Scenario:
-    """A load to measure: its name, what it is in words, and its specification."""
+    """A load to measure: its name, its description and its specification."""
 
     name: str
     title: str
@@ -113,12 +113,12 @@ COUNTED = (
         run='record = "samples"\nsample_interval = "1ms"\n',
     ),
 )
-"""Loads whose instructions are tracked: those that are measured, and one for each part that they
-don't reach. The tracked counts are in crates/sim/benches/instructions.txt."""
+"""Loads whose instructions are tracked: those measured above, and one for each part of the engine
+that they don't exercise. The tracked counts are in crates/sim/benches/instructions.txt."""
 
 
 def measure(quick: bool = False, scenarios: Iterable[Scenario] = SCENARIOS) -> list[dict[str, Any]]:
-    """Each scenario's packets, CPU seconds and packets per CPU second (the median run's)."""
+    """Each scenario's packets, CPU seconds and packets per CPU second, from the median run."""
     return [_measure(scenario, QUICK if quick else 1) for scenario in scenarios]
 
 
@@ -145,7 +145,7 @@ def _measure(scenario: Scenario, divisor: int) -> dict[str, Any]:
 def print_measurements(results: Sequence[dict[str, Any]], quick: bool) -> None:
     """A line for every scenario."""
     if quick:
-        print(f"Quick: a tenth of the simulated time, so start-up weighs {QUICK} times as much.")
+        print(f"Quick: a tenth of the simulated time, so start-up counts {QUICK} times as much.")
     for result in results:
         print(
             f"{result['name']}  {result['title'] + ', ' + result['buffer'].upper():46}"
@@ -157,7 +157,7 @@ def print_measurements(results: Sequence[dict[str, Any]], quick: bool) -> None:
 def write_scenarios(directory: Path, divisor: int = QUICK) -> list[Path]:
     """Writes each scenario, shortened, as the JSON that the engine reads.
 
-    For instruction counts of the engine alone, without Python (`make instructions`).
+    They serve to count the engine's instructions without Python (`make instructions`).
     """
     from narrows.backends import get_backend
     from narrows.plan import canonical_json, plan

@@ -1,7 +1,7 @@
 """The tables that every back end writes, as the native module declares them.
 
-Whoever makes a table of its own (from a kernel's files, a capture or another program's
-results) makes it here, so that names, types and order are the same everywhere.
+Code that makes a table itself (from a kernel's files, a capture or another program's results) makes
+it here, so that names, types and order are the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def schema(table: str) -> Mapping[str, pl.DataType]:
-    """The columns of a table by name, in their order; raises KeyError if there is none."""
+    """The columns of a table by name, in their order; raises KeyError for an unknown table."""
     import polars as pl
 
     from narrows import _native
@@ -40,7 +40,7 @@ def empty(table: str) -> pl.DataFrame:
 
 
 def shaped(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    """The table, each column by its expression over `rows`; null where there is none.
+    """The table with each column computed by its expression over `rows`; null where there is none.
 
     Raises ValueError for a column that the table doesn't have.
     """

@@ -1,4 +1,4 @@
-"""What a person sees: the progress bar, the summary table, the lists."""
+"""Output for people: the progress bar, the summary table, the lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0
 """A run shorter than this shows no progress bar."""
 MOST_ROWS = 12
-"""More flows than this are summed up by congestion control."""
+"""More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
 """Columns where the output is no terminal."""
 
@@ -28,10 +28,10 @@ Entry = Mapping[str, Any]
 
 
 class ProgressBar:
-    """How far runs are, on standard error; a context manager and a watcher of `narrows.execute`.
+    """Shows progress on standard error; a context manager and a watcher of `narrows.execute`.
 
-    On a terminal it is a bar, which appears after the first second. Elsewhere only the
-    steps are told, where there are several.
+    On a terminal it is a bar, which appears after the first second. Elsewhere only the steps are
+    printed, if there are several.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, state: State, /) -> None:
-        """Shows how far the runs are."""
+        """Shows the progress of the runs."""
         if not self._terminal:
             self._tell(state.step)
             return
@@ -91,7 +91,7 @@ class StepBar:
             self._bar.stop()
 
     def __call__(self, step: str, fraction: float) -> None:
-        """Shows that `step` is going on and how much of the whole is done, from 0 to 1."""
+        """Shows the current `step` and the fraction of the whole that is done."""
         text = step_line(step, fraction, time.monotonic() - self._began)
         tenths = int(fraction * 10)
         if self._bar is not None:
@@ -102,11 +102,12 @@ class StepBar:
 
 
 _GUESSED = 0.15
-"""Below this part of the whole the time left isn't guessed: unpacking says little of compiling."""
+"""Below this part of the whole the time left isn't estimated: unpacking says little about
+compiling."""
 
 
 def step_line(step: str, fraction: float, elapsed_s: float) -> str:
-    """A step of something long, `elapsed_s` seconds after its beginning, in words."""
+    """A line for a step of a long task, `elapsed_s` seconds after its beginning."""
     if not _GUESSED <= fraction < 1.0:
         return step
     left = clock(elapsed_s * (1 - fraction) / fraction)
@@ -122,7 +123,7 @@ def _progress() -> Progress:
 
 
 def print_summary(result: Result) -> None:
-    """The flows, the bottleneck, and where everything is."""
+    """Prints the flows, the bottleneck, and the paths of the results."""
     console = _console()
     runs = result.summary["runs"]
     console.print(_title(result, runs), markup=False, highlight=False)
@@ -140,12 +141,12 @@ def print_summary(result: Result) -> None:
 
 def note_cached(result: Result) -> None:
     """Says on standard error that nothing ran."""
-    note = "was complete already, so nothing ran; --force runs it again"
+    note = "was already complete, so nothing ran; --force runs it again"
     print(f"narrows: {result.path} {note}", file=sys.stderr)
 
 
 def print_paths(paths: Iterable[object]) -> None:
-    """One path a line, whole even where the terminal is narrow."""
+    """Prints one path per line, unbroken even in a narrow terminal."""
     for path in paths:
         print(path)
 
@@ -204,7 +205,7 @@ def _completion_table(runs: Sequence[Entry]) -> Table:
 
 
 def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
-    """A row for each class that completes something, and one below for each range of sizes."""
+    """A row for each class with completed transfers, and one below for each range of sizes."""
     from narrows.metrics.completions import SIZES
 
     found = [entry for run in runs for entry in run.get("completions", ())]
@@ -233,8 +234,8 @@ def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
     """A row for every flow: name, control and formatted cells, means over `runs`.
 
-    The flows of a chain share a row. Where there would be more than
-    `MOST_ROWS`, the flows of a control do.
+    The flows of a chain share a row. If there were more than `MOST_ROWS`, so do all flows of a
+    control.
     """
     flows = [flow for run in runs for flow in run["flows"]]
     names = list(dict.fromkeys(flow["name"] for flow in flows))
@@ -256,7 +257,7 @@ def _per_run(group: Sequence[Entry], runs: Sequence[Entry]) -> str:
 
 
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
-    """Shares and retransmissions add up within a run; the others are means over flows."""
+    """Shares and retransmissions are summed within a run; the others are means over flows."""
     cells = [
         _cell(_mean(flow["goodput_mbps"] for flow in group), "{:.2f}"),
         _cell(_sum(flow["share"] for flow in group), "{:.1f}", 100 / runs),
@@ -269,14 +270,14 @@ def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[
 
 
 def _completion_time(flow: Entry) -> float | None:
-    """Of a flow with a workload the mean of its transfers."""
+    """The completion time; for a flow with a workload the mean of its transfers."""
     seen = flow.get("workload")
     found: float | None = flow["fct_s"] if seen is None else seen["completion_s"]["mean"]
     return found
 
 
 def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
-    """A line for every link, of which most paths have one, and one for losses elsewhere."""
+    """A line for every link, and one for losses elsewhere."""
     rtt_ms = runs[0]["scenario"]["path"]["rtt_ns"] / 1e6
     yield _link_line("bottleneck", [run["bottleneck"] for run in runs], rtt_ms)
     for number, link in enumerate(runs[0].get("links", ())):
@@ -287,7 +288,7 @@ def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
 
 
 def _loss_line(losses: Sequence[Entry]) -> str:
-    """What was lost of the data on the whole path, and where."""
+    """How much of the data was lost on the whole path, and where."""
     rate = _cell(_mean(loss["loss_rate"] for loss in losses), "{:.3f}", 100)
     queues, elsewhere = (
         _cell(_mean(loss[place] for loss in losses), "{:,.0f}") for place in ("queues", "elsewhere")
@@ -296,7 +297,7 @@ def _loss_line(losses: Sequence[Entry]) -> str:
 
 
 def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
-    """`rtt_ms` is the path's delay, which a bandwidth-delay product takes to leave."""
+    """A line for a link. `rtt_ms` is the path's delay, the time in which one BDP leaves."""
 
     def mean(get: Callable[[Entry], float | None]) -> float | None:
         return _mean(get(link) for link in links)

@@ -1,4 +1,4 @@
-"""The errors that a person can cause, each with its place, what was found and the remedy."""
+"""The errors that users can cause, each with its place, what was found and the remedy."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an input.
+    """One problem of an input.
 
-    `place` is a dotted path such as `flows[1].cca`, a line of a file or an
-    option; `file` the file it stands in, if any; `found` what is there;
-    `remedy` what would be right; `line` and `column`, both from 1 on, where in the file.
+    `place` is a dotted path such as `flows[1].cca`, a line of a file or an option; `file` the file
+    that contains it, if any; `found` what is there; `remedy` what would be right; `line` and
+    `column` the position in the file, both counted from 1.
     """
 
     place: str
@@ -28,7 +28,7 @@ class Problem:
         return f"{where}: found {self.found}; {self.remedy} would be right"
 
     def _origin(self) -> str:
-        """The file, with the line where it is known; of a text without a file, the line."""
+        """The file, with the line if it is known; for a text without a file, the line."""
         if self.line is None:
             return self.file or ""
         if self.file is None:
@@ -37,7 +37,7 @@ class Problem:
 
 
 class NarrowsError(Exception):
-    """Anything that narrows tells a person in words instead of with a traceback."""
+    """An error that narrows reports in words instead of with a traceback."""
 
 
 class InputError(NarrowsError):
@@ -49,12 +49,12 @@ class InputError(NarrowsError):
 
     @classmethod
     def at(cls, place: str, found: str, remedy: str, file: str | None = None) -> Self:
-        """The error of a single problem."""
+        """The error with a single problem."""
         return cls([Problem(place, found, remedy, file)])
 
     @property
     def place(self) -> str:
-        """Where the first problem is."""
+        """The place of the first problem."""
         return self.problems[0].place
 
     @property
@@ -82,4 +82,4 @@ class StoreError(InputError):
 
 
 class InterruptedRunError(NarrowsError):
-    """The person asked to stop (exit status 130)."""
+    """The user asked to stop (exit status 130)."""

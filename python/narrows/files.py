@@ -1,4 +1,4 @@
-"""Files that people name are read with a limit, and only if reading them can end."""
+"""Files named by users are read with a limit, and only if reading them can end."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ STANDARD_INPUT = "/dev/stdin"
 def read_limited(path: Path, most: int) -> bytes:
     """The content of a regular file, or of the standard input as `/dev/stdin`.
 
-    Raises OSError for anything else: a device may never end, and whoever opens a pipe that
-    nobody writes to waits for ever. Raises it for more than `most` bytes, too.
+    Raises OSError for anything else: a device may never end, and opening a pipe without a writer
+    waits for ever. Also raises it for more than `most` bytes.
     """
     if str(path) == STANDARD_INPUT:
         with os.fdopen(os.dup(0), "rb") as file:
             return _at_most(file.read(most + 1), most)
-    # Without O_NONBLOCK opening a pipe would wait already.
+    # Without O_NONBLOCK even opening a pipe would wait.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         kind = os.fstat(file.fileno()).st_mode
         if stat.S_ISDIR(kind):

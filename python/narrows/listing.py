@@ -1,4 +1,4 @@
-"""What `narrows list` lists: everything that can be named, from the registries."""
+"""The output of `narrows list`: everything that can be named, from the registries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = tuple[str, str]
 
 
 def listing(kind: str, backend: str = "sim") -> list[Row]:
-    """The rows for a kind, such as "ccas" or "paths", as `backend` has them."""
+    """The rows for a kind, such as "ccas" or "paths", on `backend`."""
     rows = list(_LISTINGS[kind]())
     if backend == "sim" or kind not in ("ccas", "queues", "profiles"):
         return rows
@@ -22,7 +22,7 @@ def listing(kind: str, backend: str = "sim") -> list[Row]:
 
 
 def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The rows as objects: what is indented stands in the one before, by its name."""
+    """The rows as objects; indented rows are put into the one before, by name."""
     found: list[dict[str, Any]] = []
     for name, meaning in rows:
         if name.startswith("  ") and found:
@@ -33,7 +33,7 @@ def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _backends() -> Iterator[Row]:
-    """Each back end with its engine, then each feature with those that have it and the reasons."""
+    """Each back end with its engine, then each feature with its back ends and the refusals."""
     from narrows.backends.features import table
 
     found = table()

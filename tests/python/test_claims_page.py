@@ -1,4 +1,4 @@
-"""The page of what was found of every claim."""
+"""The page with the verdict on every claim."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     page = write_claims.page(ledger.lines([], own_profiles()), judged, controls)
     assert "### cs244, smaller grids" in page
     assert "| `cs244/gso` | confirmed | not run | not run | not run |" in page
-    assert "Of 2 that were\nrun 1 were noticed" in page
+    assert "The checks noticed\n1 of 2;" in page
     control = "| `mixed/fig5` | Reno in BBR's place, smaller grid | yes | It is pinned. 50 % |"
     assert control in page
     kept = write_claims.shipped([ENTRY])

@@ -170,7 +170,7 @@ def test_a_result_is_not_computed_twice(
     assert run_cli("run", file) == 0
     second = capsys.readouterr()
     assert second.out == first.out
-    assert "complete already" in second.err
+    assert "already complete" in second.err
     assert "--force" in second.err
     assert (directory / "manifest.json").stat().st_mtime_ns == stamp
     assert run_cli("run", file, "--force") == 0

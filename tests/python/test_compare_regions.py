@@ -1,4 +1,4 @@
-"""Where the simulator may be believed: regions of a study's page."""
+"""Where the simulator can be trusted: regions of a study's page."""
 
 from __future__ import annotations
 

@@ -98,7 +98,9 @@ def test_a_full_standard_output_is_one_sentence(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = narrows("run", write(tmp_path), "--json", "--out", str(tmp_path / "o"), stdout=full)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("narrows: error: standard output: found no room")
+    assert done.stderr.splitlines()[-1].startswith(
+        "narrows: error: standard output: found no space"
+    )
     assert "Traceback" not in done.stderr
 
 

@@ -1,7 +1,7 @@
 """Captures of real traffic as results: the tables, metrics and figures of a run.
 
-The native module reads the packets; here its findings become a results directory
-with a specification that comes as near to what was seen as a specification can.
+The native module reads the packets. Here its findings become a results directory with a
+specification that describes the capture as closely as possible.
 """
 
 from __future__ import annotations

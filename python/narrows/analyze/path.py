@@ -1,8 +1,8 @@
 """What a capture shows of the path: its rate, its delay, its queue. All are estimates.
 
 They hold where the flows of a capture share one bottleneck and at times fill it:
-the rate is the highest that was seen, the delay the lowest, and the queue what
-round trips took longer.
+the rate is the highest that was seen, the delay the minimum RTT, and the queue the excess of round
+trips over it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PathEstimate:
 
 
 def round_trip_ms(flow: Flow) -> float | None:
-    """The least round trip from sender to receiver and back that a flow shows, in ms."""
+    """The minimum RTT from sender to receiver and back that a flow shows, in ms."""
     ahead, behind = flow["to_receiver_ms"], flow["to_sender_ms"]
     if ahead is None:
         return None
@@ -66,7 +66,7 @@ _COUNTERS = ("sent", "lost", "received_bytes", "wire_bytes")
 
 
 def growth_by_time(samples: pl.DataFrame) -> pl.DataFrame:
-    """How much the counters of all flows grew up to each instant since the one before."""
+    """The growth of all flows' counters from each instant to the next."""
     counters = [pl.col(name).cast(pl.Int64) for name in _COUNTERS]
     known = samples.with_columns(pl.coalesce("dropped", "lost").alias("lost"))
     grown = known.sort("flow", "time_s").select(
@@ -79,9 +79,9 @@ def growth_by_time(samples: pl.DataFrame) -> pl.DataFrame:
 def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
     """The bottleneck as the flows felt it, in the columns that every back end writes.
 
-    The backlog is what the flows together delivered in the time by which their
-    round trips exceeded their least. Packets lost count as dropped by the queue: those
-    that never arrived if both ends were captured, else those sent again.
+    The backlog is what the flows together delivered in the time by which their RTTs exceeded their
+    minimum. Packets lost count as dropped by the queue: those that never arrived if both ends were
+    captured, otherwise those retransmitted.
     """
     least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
     waiting = samples.with_columns(
@@ -111,7 +111,7 @@ def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
-    """How long the queue had which length, as rows of `distributions`."""
+    """The time that the queue spent at each length, as rows of `distributions`."""
     spans = np.diff(queue["time_s"].to_numpy(), prepend=0.0)
     rows = queue.select(value=pl.col("backlog_bytes").cast(pl.Float64)).with_columns(
         weight=pl.Series(spans)

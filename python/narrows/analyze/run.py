@@ -30,7 +30,7 @@ _LEAD = (
 )
 
 Watcher = Callable[[int], None]
-"""Hears how many segments were read so far."""
+"""Is called with the number of segments read so far."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def analyze(
 
 @dataclass(frozen=True)
 class Understood:
-    """What others measured, as a run: its specification, its plan, its tables and its summary."""
+    """A measurement of another program as a run: its specification, plan, tables and summary."""
 
     loaded: Loaded
     plan: Plan
@@ -85,7 +85,7 @@ class Understood:
 def understood(
     files: Sequence[str | Path], *, packets: bool = False, watcher: Watcher | None = None
 ) -> Understood:
-    """Everything that `analyze` makes of captures, without writing it.
+    """The results that `analyze` makes of captures, without writing them.
 
     Raises InputError for files that can't be read or hold no TCP data.
     """
@@ -142,7 +142,7 @@ def _joined(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataF
 
 
 def _name(files: Sequence[str | Path]) -> str:
-    """The first file's name without what says that it is a capture."""
+    """The first file's name without the suffixes of captures."""
     stem = re.sub(r"(\.(pcap|pcapng|cap|dmp|gz))+\d*$", "", Path(files[0]).name)
     printable = "".join(c for c in stem if c.isprintable())
     return printable[:MAX_NAME].strip() or "capture"

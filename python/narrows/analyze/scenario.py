@@ -1,4 +1,4 @@
-"""A specification of what was captured, as near as a specification can come."""
+"""A specification that describes a capture as closely as possible."""
 
 from __future__ import annotations
 

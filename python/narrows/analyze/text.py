@@ -14,7 +14,7 @@ _PAGES = ("report.html", "figure.png", "sequence.png")
 
 
 def lines(made: Analysis) -> Iterator[str]:
-    """The largest flows, what speaks for their controls, what is missing, and the files."""
+    """The largest flows, the evidence for their controls, what is missing, and the files."""
     found = made.findings
     for file in found["files"]:
         yield f"{file['path']}: {file['segments']:,} TCP segments in {file['frames']:,} frames"
@@ -36,7 +36,7 @@ def lines(made: Analysis) -> Iterator[str]:
 
 
 def _ways(flow: Mapping[str, Any]) -> Iterator[str]:
-    """What its packets met between the captures, from each to the next."""
+    """Loss and delay of its packets from each capture to the next."""
     stages = flow["stages"] or ([{"from": "", **flow["ends"]}] if flow["ends"] else [])
     for stage in stages:
         where = f"{stage['from']} to {stage['to']}" if stage["from"] else "between the captures"

@@ -46,7 +46,7 @@ def heading(column: str) -> str:
 
 @dataclass(frozen=True)
 class Interactive:
-    """A figure that zooms, in a frame of its own: the page that `--format html` writes."""
+    """A zoomable figure in its own frame: the page that `--format html` writes."""
 
     figure: Figure
 
@@ -60,7 +60,7 @@ class Interactive:
         return f'<iframe srcdoc="{inner}" title="{title}" style="{style}"></iframe>'
 
     def save(self, file: str | Path) -> Path:
-        """Writes the page, which needs nothing else; gives its path."""
+        """Writes the self-contained page; returns its path."""
         from narrows.report.single import page
 
         place = Path(file)

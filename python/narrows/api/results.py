@@ -24,7 +24,7 @@ _SHOWN = ("name", "class", "goodput_mbps", "share", "retransmits", "rtt_mean_ms"
 
 
 class _Tables:
-    """What has tables: their names are those of `narrows export`."""
+    """Something with tables; their names are those of `narrows export`."""
 
     def _place(self) -> Place:
         raise NotImplementedError
@@ -52,7 +52,7 @@ class _Tables:
 
 
 class RunResult(Result, _Tables):
-    """What `narrows.run` gives: a results directory.
+    """The results directory that `narrows.run` returns.
 
     `path` is the directory, `summary` what `narrows run --json` prints, `trials`
     the runs with their scenarios and tables.
@@ -73,7 +73,7 @@ class RunResult(Result, _Tables):
         return self.path
 
     def plot(self, name: str = "timeline", trial: int = 1) -> Drawing:
-        """A figure of one trial, of matplotlib: one of a run that `narrows list figures` names.
+        """A matplotlib figure of one trial; `narrows list figures` lists the figures of a run.
 
         Raises InputError for another name or trial.
         """
@@ -82,7 +82,7 @@ class RunResult(Result, _Tables):
         return drawing(self._described(name, trial))
 
     def explore(self, name: str = "timeline", trial: int = 1) -> Interactive:
-        """The same figure, which zooms in a notebook."""
+        """The same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
 
         return Interactive(self._described(name, trial))
@@ -110,7 +110,7 @@ class RunResult(Result, _Tables):
 
 @dataclass(frozen=True)
 class SweepResult(_Tables):
-    """What `narrows.sweep` gives: a store of runs, and what the sweep did if there was one."""
+    """The store of runs that `narrows.sweep` returns, with the sweep's outcome if there was one."""
 
     place: Place
     outcome: SweepOutcome | None = None
@@ -163,7 +163,7 @@ class SweepResult(_Tables):
         where: Sequence[str] = (),
         trial: int = 1,
     ) -> Interactive:
-        """The same figure, which zooms in a notebook."""
+        """The same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
         from narrows.sweeps.figure import described
 
@@ -197,13 +197,13 @@ class SweepResult(_Tables):
 
 
 def open_result(path: str | Path) -> RunResult | SweepResult:
-    """What an earlier run or sweep left in a directory or at a URL; raises InputError."""
+    """The results of an earlier run or sweep in a directory or at a URL; raises InputError."""
     if is_store(path):
         return SweepResult(location(path))
     return of_run(open_directory(Path(path)))
 
 
 def of_run(result: Result) -> RunResult:
-    """A result of the store, with everything that Python offers."""
+    """A result of the store, with the methods of the Python interface."""
     known: dict[str, Any] = {"path": result.path, "manifest": result.manifest}
     return RunResult(**known)

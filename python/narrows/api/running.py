@@ -30,11 +30,11 @@ def run(
     watcher: Watcher | None = None,
     allow_code: Iterable[str | Path] = (),
 ) -> RunResult:
-    """Runs every trial of a scenario and gives its results.
+    """Runs every trial of a scenario and returns its results.
 
     `overrides` are texts such as "path.buffer=4bdp". The results go to the
     directory `out`, or below `narrows-results`; the same experiment isn't run
-    again unless `force` is given. `watcher` hears of the progress. A file may name
+    again unless `force` is given. `watcher` gets the progress. A file may name
     controls in Python whose code is in `allow_code`, files or directories. Raises
     InputError for bad input, with its place and what would be right.
     """
@@ -57,7 +57,7 @@ def sweep(
     watcher: Watcher | None = None,
     allow_code: Iterable[str | Path] = (),
 ) -> SweepResult:
-    """Runs every combination of a study that isn't stored yet, and gives all results.
+    """Runs every combination of a study that isn't stored yet, and returns all results.
 
     A list or a `Range` in place of a value is an axis. The runs go to the store
     `out`, a directory or a URL; `filters` such as "path.buffer=1bdp,2bdp" choose
@@ -75,7 +75,7 @@ def sweep(
 
 
 def _permission(source: Source, places: Iterable[str | Path]) -> AbstractContextManager[None]:
-    """A program that writes a scenario names its controls itself; a file doesn't."""
+    """Controls that a program names in its own scenario are allowed; those in a file aren't."""
     written = isinstance(source, Scenario | Mapping)
     return allowing([EVERYTHING] if written else places)
 

@@ -15,9 +15,8 @@ T = TypeVar("T")
 class Range:
     """Values between two ends, in `count` values or in steps, for an axis of a sweep.
 
-    The fields are called as in a specification (`from_`, since `from` is a word of Python).
-    Without a count or a step it is drawn from, as a random or Latin-hypercube
-    design does.
+    The fields are named as in a specification (`from_`, since `from` is a Python keyword). Without
+    a count or a step, a random or Latin-hypercube design draws values from it.
 
         >>> Range("1mbit", "1gbit", count=4, scale="log").written()
         {'from': '1mbit', 'to': '1gbit', 'count': 4, 'scale': 'log'}
@@ -40,7 +39,7 @@ Values: TypeAlias = T | Sequence[T] | Range
 
 
 class Table:
-    """A table of a specification: what is not None is written."""
+    """A table of a specification; fields that aren't None are written."""
 
     def written(self) -> dict[str, Any]:
         """As the document of a specification."""
@@ -54,7 +53,7 @@ class Table:
 
 @dataclass(kw_only=True)
 class Sweep(Table):
-    """Which combinations a sweep has, where lists in their places don't say it all."""
+    """The combinations of a sweep, where lists in their places aren't enough."""
 
     design: Literal["grid", "random", "lhs"] | None = None
     """Every combination (the default), or `budget` of them."""
@@ -67,7 +66,7 @@ class Sweep(Table):
     axes: Mapping[str, object] | None = None
     """Axes that don't fit in their place: {"path.loss": [0, 0.01]}."""
     until: Mapping[str, object] | None = None
-    """Trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
+    """As many trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
 
 
 def _plain(value: object) -> object:

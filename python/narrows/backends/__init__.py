@@ -1,4 +1,4 @@
-"""What runs scenarios: every back end follows one protocol and writes the same tables."""
+"""Back ends run scenarios: all follow one protocol and write the same tables."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from narrows.spec.suggest import one_of
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A back end: its name, its class in a module below this one, what may follow the name.
+    """A back end: its name, its class in a submodule, and its option.
 
-    `option` says whether a text can or must follow the name after a colon, as in "uml:6.12".
+    `option` says whether a text can or must follow the name and a colon, as in "uml:6.12".
     """
 
     name: str
@@ -39,7 +39,7 @@ BACKENDS = {
     )
 }
 NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")
-"""The back ends of this version that run something."""
+"""The back ends of this version that run scenarios."""
 
 __all__ = [
     "BACKENDS",
@@ -56,9 +56,9 @@ __all__ = [
 def get_backend(name: str) -> Backend:
     """The back end of that name; raises InputError for one that this version lacks.
 
-    "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with
-    our own sender instead of iperf3, "capture:DIR" what was captured: the results of
-    `narrows analyze` in that directory. No back end is loaded before it is asked for.
+    "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with our own sender
+    instead of iperf3, and "capture:DIR" gives the results of `narrows analyze` in that directory. A
+    back end is loaded only when it is used.
     """
     plain, colon, option = name.partition(":")
     entry = BACKENDS.get(plain)

@@ -1,7 +1,7 @@
-"""What was captured, as a back end: it runs nothing and gives what `narrows analyze` kept.
+"""A capture as a back end: it runs nothing and returns the results of `narrows analyze`.
 
-Beside the simulator in `narrows compare`, it says how far the specification that
-was made from a capture is from what really happened.
+Beside the simulator in `narrows compare`, it shows how well the specification made from a capture
+describes it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Captured:
         self.engine = f"capture {self._trial.info.digest}"
 
     def capabilities(self) -> Capabilities:
-        """All that a specification can name: whatever it says, what happened has happened."""
+        """Everything that a specification can name, since nothing is run."""
         return Simulator().capabilities()
 
     def check(self, scenario: Mapping[str, Any]) -> None:
         """Nothing is refused beforehand."""
 
     def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
-        """What was captured; raises SpecError for a scenario with other flows."""
+        """Returns the tables of the capture; raises SpecError for a scenario with other flows."""
         if progress is not None:
             progress(self._trial.info.end_s, self._trial.info.packets)
         known, flows = self._trial.scenario["flows"], scenario["flows"]

@@ -1,7 +1,7 @@
 """What each back end can do, as one table: every refusal with its reason.
 
-A feature is an example that is shown to the back ends' own checks, so the table says what a run
-would be told, and nothing that isn't so.
+A feature is an example that is passed to the back ends' own checks, so the table holds exactly the
+refusals that a run would get.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ duration = "2s"
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that a specification can ask for, with lines of an example.
+    """A feature of specifications, with lines of an example.
 
     `path`, `flow` and `run` are lines of these tables, `rest` whole tables. `own` is the name of a
     control that a person wrote, `capture` an option of a run.
@@ -123,9 +123,9 @@ _OTHERS = (
 
 
 def table() -> dict[str, Any]:
-    """Which back end can do what; a text is the reason why one can't.
+    """Which back end has which feature; a text is the reason for a refusal.
 
-    A back end that can't run on this machine at all says why under `backends`.
+    If a back end can't run on this machine at all, `backends` says why.
     """
     found: dict[str, Backend] = {}
     missing: dict[str, str] = {}

@@ -13,10 +13,10 @@ from narrows.store import CaptureOptions, RunResult
 
 
 class Progress(Protocol):
-    """Hears how far a run is; may raise to stop it."""
+    """Gets the progress of a run; may raise to stop it."""
 
     def __call__(self, sim_s: float, packets: int, /) -> None:
-        """`sim_s` simulated seconds and `packets` out of the bottleneck so far."""
+        """Gets the simulated seconds and the packets out of the bottleneck so far."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class Capabilities:
 
 
 class Backend(Protocol):
-    """Runs one scenario at a time, and may be asked from several threads at once."""
+    """Runs one scenario per call, and may be called from several threads at once."""
 
     name: str
     engine: str
-    """The version of what computes; a result counts for it alone."""
+    """The version of the engine; a result is valid for it alone."""
 
     selector: str
-    """What `get_backend` takes to give the same back end in another process."""
+    """The name for which `get_backend` returns the same back end in another process."""
 
     def capabilities(self) -> Capabilities:
         """What it can run."""
 
     def check(self, scenario: Mapping[str, Any]) -> None:
-        """Raises SpecError for what it is known to refuse before anything runs."""
+        """Raises SpecError for anything that is known to be refused, before anything runs."""
 
     def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
         """Runs `scenario` to its end.
@@ -61,10 +61,10 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """What a run is to capture, and the empty directory that the files go to.
+    """What a run captures, and the empty directory for the files.
 
     Packets go to sender.pcapng, before-queue.pcapng, after-queue.pcapng and
-    receiver.pcapng, as far as the back end can see these points.
+    receiver.pcapng, if the back end can see these points.
     """
 
     options: CaptureOptions
@@ -72,7 +72,7 @@ class CaptureRequest:
 
 
 class CapturingBackend(Backend, Protocol):
-    """A back end that leaves captures when it is asked."""
+    """A back end that can write captures."""
 
     def run(
         self,
@@ -80,7 +80,7 @@ class CapturingBackend(Backend, Protocol):
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
     ) -> RunResult:
-        """As without captures, and with the same results."""
+        """Runs as without captures, with the same results."""
 
 
 def refuse_own_controls(scenario: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The simulator, in this process; other threads run meanwhile."""
+"""The simulator in this process; other threads keep running."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class EngineError(RuntimeError):
-    """The engine found an invariant of its own broken: a mistake of ours, never of the input."""
+    """An invariant of the engine is broken: a bug in narrows, never a mistake in the input."""
 
 
 class Simulator:
@@ -49,7 +49,7 @@ class Simulator:
         )
 
     def check(self, scenario: Mapping[str, Any]) -> None:
-        """Raises SpecError for what needs a kernel; the engine looks at the rest as it starts."""
+        """Raises SpecError for what needs a kernel; the engine checks the rest when it starts."""
         refuse_programs(scenario, "which only a kernel runs")
         _refuse_own_kernels(scenario)
 
@@ -96,7 +96,7 @@ class Simulator:
         progress: Progress | None,
         captures: CaptureRequest | None,
     ) -> RunOutput:
-        """Hands the engine its part of the scenario, and the classes of own controls."""
+        """Passes its part of the scenario and the classes of own controls to the engine."""
         self.check(scenario)
         named = scenario.get("controls", {})
         classes = {
@@ -139,7 +139,7 @@ def _captures_json(request: CaptureRequest | None) -> str | None:
 
 @cache
 def _build() -> str:
-    """A digest of the native module: two builds of a version may give other results."""
+    """A digest of the native module, since two builds of a version may give different results."""
     from narrows import _native
 
     return blake2b(Path(str(_native.__file__)).read_bytes(), digest_size=6).hexdigest()

@@ -1,7 +1,7 @@
 """The command line: every command is a few lines that call the package.
 
-Only typer is imported here; each command imports what it needs, because
-`narrows --help` has to answer at once.
+Only typer is imported here; each command imports what it needs, so that `narrows --help` answers at
+once.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from narrows.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; gives the exit status.
+    """Runs the command line; returns the exit status.
 
-    Without `arguments` the process is taken to be ours, and short: the garbage
-    collector, which would search everything that imports leave behind, rests.
-    That saves a third of the CPU time of a short run.
+    Without `arguments` the process is ours and short-lived, so the garbage collector, which would
+    scan everything that was imported, runs rarely. That saves a third of the CPU time of a short
+    run.
     """
     if arguments is None:
         gc.set_threshold(200_000, 20, 20)
@@ -51,7 +51,7 @@ def _check_names(arguments: Sequence[str]) -> None:
 
 
 def _dispatch(arguments: Sequence[str]) -> int:
-    """Typer's own main would turn some exceptions into statuses of its choice."""
+    """Runs the command; typer's own main would turn some exceptions into its own statuses."""
     command = typer.main.get_command(app)
     if asked_to_complete():
         command.main(list(arguments), prog_name="narrows", complete_var=COMPLETE)

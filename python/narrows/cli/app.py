@@ -1,4 +1,4 @@
-"""What `narrows` is made of: its options, its commands and its groups of commands."""
+"""The command `narrows` with its options, commands and groups of commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.version import __version__
 app = typer.Typer(
     name="narrows",
     help="A congestion-control laboratory: describe a bottleneck once, run it, see what happens.",
-    add_completion=False,  # by `narrows completion`, which changes no file of a shell
+    add_completion=False,  # `narrows completion` does this without changing a shell's files
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
     pretty_exceptions_enable=False,

@@ -1,4 +1,4 @@
-"""Commands to begin with: `narrows init`, `narrows validate`, `narrows completion`."""
+"""Commands for a start: `narrows init`, `narrows validate`, `narrows completion`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def init(
         ),
     ] = None,
     out: Annotated[str, typer.Option(metavar="DIR", help="Where the files go.")] = ".",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a specification to begin with; without a kind, list the kinds."""
+    """Write a specification to start from; without a kind, list the kinds."""
     from narrows import starters
     from narrows.console import print_list
 
@@ -105,14 +105,14 @@ def _checked(spec: str, sets: list[str], backend: str) -> dict[str, Any]:
 def completion(
     shell: Annotated[Shell, typer.Argument(help="The shell.")],
 ) -> None:
-    """Print what makes a shell complete commands: eval "$(narrows completion bash)"."""
+    """Print a script for completion in a shell: eval "$(narrows completion bash)"."""
     from typer._completion_shared import get_completion_script
 
     print(get_completion_script(prog_name="narrows", complete_var=COMPLETE, shell=shell.value))
 
 
 def asked_to_complete() -> bool:
-    """Whether a shell asks for completions instead of a command; prepares for that if so."""
+    """Whether a shell asks for completions instead of a command; if so, prepares for it."""
     if COMPLETE not in os.environ:
         return False
     from typer._completion_classes import completion_init

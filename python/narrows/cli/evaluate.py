@@ -1,4 +1,4 @@
-"""The command that holds controls against a suite of situations."""
+"""The command that tests controls in the situations of a suite."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def evaluate(
     beside: Annotated[
         str,
         typer.Option(
-            metavar="NAMES", help='Controls to stand beside them, with commas; "" for none.'
+            metavar="NAMES", help='Controls to compare with, separated by commas; "" for none.'
         ),
     ] = "cubic,reno,bbr3",
     trials: Annotated[
@@ -42,7 +42,7 @@ def evaluate(
     out: Out = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Hold controls against a suite of situations; resume where it stopped."""
+    """Test controls in the situations of a suite; resume where it stopped."""
     from narrows.console import ProgressBar
     from narrows.evaluate import evaluate as judged
 

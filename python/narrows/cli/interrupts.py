@@ -16,12 +16,12 @@ from narrows.cli.status import INTERRUPTED
 
 
 def leave_with(status: int) -> None:
-    """All is done: what follows needs no orderly end, and a Ctrl-C no words.
+    """Ends the process without further cleanup, and without a message on Ctrl-C.
 
-    After a Ctrl-C a library's threads may still be at work, and a thread that wants to
-    enter an interpreter that is ending takes the whole process down with it.
+    After a Ctrl-C a library's threads may still be at work, and a thread that enters the
+    interpreter while it shuts down crashes the whole process.
     """
-    # Python's end leaves an ignored signal ignored; a handler of ours it would replace by the
+    # At its end Python leaves an ignored signal ignored, but would replace our handler by the
     # default, which kills.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
@@ -34,7 +34,7 @@ def leave_with(status: int) -> None:
 
 @contextmanager
 def noted_interrupts() -> Iterator[list[int]]:
-    """Every Ctrl-C so far: what it interrupts may turn it into an error of another kind."""
+    """Collects every Ctrl-C, because interrupted code may turn it into another exception."""
     interrupts: list[int] = []
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
@@ -56,7 +56,7 @@ def noted_interrupts() -> Iterator[list[int]]:
 def _unraisable(
     hook: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs
 ) -> None:
-    """A Ctrl-C that came where Python can't raise it, as in an import's locks, comes again."""
+    """Repeats a Ctrl-C that came where Python can't raise it, as in an import's locks."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         again = (threading.main_thread().ident or 0, signal.SIGINT)
         threading.Timer(0.05, signal.pthread_kill, again).start()

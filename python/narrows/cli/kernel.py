@@ -27,17 +27,17 @@ def build(
     ] = None,
     patch: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A patch to apply; several by several --patch."),
+        typer.Option(metavar="FILE", help="A patch to apply; may be given several times."),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file of further CONFIG_ lines.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Jobs of make at once.")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Build also what was built before.")
+        bool, typer.Option("--force", help="Build even if it was built before.")
     ] = False,
 ) -> None:
-    """Build a kernel as a program and keep it; this takes minutes, the same again takes seconds."""
+    """Build a kernel as a program and keep it; this takes minutes, the second time seconds."""
     from narrows.backends.uml import build as build_kernel
     from narrows.console import StepBar
 

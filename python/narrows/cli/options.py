@@ -1,4 +1,4 @@
-"""Options that several commands have, and what is made of them."""
+"""Options that several commands share, and their evaluation."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ AllowCode = Annotated[
 
 
 def source(spec: str) -> str:
-    """Where a specification is read from: "-" is the standard input."""
+    """The path of a specification; "-" is the standard input."""
     return "/dev/stdin" if spec == "-" else spec
 
 
 def permission(places: list[str] | None, sets: list[str] | None) -> AbstractContextManager[None]:
-    """Allows the code that was named on the command line; a control by `--set`, too."""
+    """Allows the code named on the command line, including controls named by `--set`."""
     from narrows.spec.permission import allowing
     from narrows.spec.python_control import is_own, well_formed
 
@@ -59,7 +59,7 @@ def permission(places: list[str] | None, sets: list[str] | None) -> AbstractCont
 
 
 def overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
-    """`--trials` and `--seed` are short for `--set`, and come after it."""
+    """`--trials` and `--seed` are short for `--set`, and are applied after it."""
     from narrows.spec import Override
 
     changes = [Override(text) for text in sets]

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 
 def print_json(document: object) -> None:
-    """Prints a document; NaN and infinity, which JSON lacks, are refused."""
+    """Prints a document; refuses NaN and infinity, which JSON lacks."""
     import json
 
     print(json.dumps(document, indent=1, allow_nan=False))
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Prints each on a line of its own."""
+    """Prints each on its own line."""
     for line in lines:
         print(line)
 
 
 def hint(*commands: str) -> None:
-    """What to do next, for a person at a terminal; programs that read the output see nothing."""
+    """Suggests the next commands on a terminal; a program that reads the output sees nothing."""
     import sys
 
     if sys.stdout.isatty():

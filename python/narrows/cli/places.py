@@ -25,7 +25,7 @@ def ls(
     ] = _RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """List what lies in a directory of results, the latest first."""
+    """List the contents of a directory of results, the latest first."""
     from narrows.report.shelf import items
 
     found = items(directory)
@@ -60,7 +60,7 @@ def open_(
 
 
 def _show(address: str) -> None:
-    """Asks the machine's browser; where there is none, the printed path has to do."""
+    """Opens the browser; without one, the printed path has to do."""
     import webbrowser
 
     try:
@@ -76,7 +76,7 @@ def diff(
     as_json: AsJson = False,
     out: Out = None,
 ) -> None:
-    """Hold two results against each other: what was changed, and what became of it."""
+    """Compare two results: what was changed, and its effect."""
     from narrows.diff import diff as hold
 
     made = hold(first, second, out)

@@ -1,4 +1,4 @@
-"""Commands on what was found: in stored results, in captures, in files of other programs."""
+"""Commands on stored results, captures and files of other programs."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def report(
     ],
     png: Png = False,
     runs: Annotated[
-        bool, typer.Option("--runs", help="Of a sweep, also make the page of every run.")
+        bool, typer.Option("--runs", help="For a sweep, also make the page of every run.")
     ] = False,
 ) -> None:
-    """Make the page of results again."""
+    """Rebuild the page of results."""
     from narrows.console import print_paths
 
     print_paths(write_pages(directory, png, runs))
 
 
 def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]:
-    """The pages of a run or a sweep, written again, with the pictures of a run if `png`."""
+    """Rewrites the pages of a run or a sweep, with the pictures of a run if `png`."""
     from narrows.report import write_report
     from narrows.store import is_store
     from narrows.sweeps.page import write_pages as of_sweep
@@ -52,7 +52,7 @@ def claims(
         str | None, typer.Option(metavar="DIR", help="Where `narrows reproduce` put its results.")
     ] = None,
 ) -> None:
-    """Print the ledger: every claim of the documents and what was found of it."""
+    """Print the ledger: every claim of the documents and its verdict."""
     from narrows.reproduce import ledger
     from narrows.reproduce.make import OUT
     from narrows.reproduce.site import own_profiles
@@ -91,7 +91,10 @@ def export(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Results of a sweep or a run.")],
     table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
     form: Annotated[
-        str, typer.Option("--format", help="csv, parquet, json; of a run iperf3, flent, mahimahi.")
+        str,
+        typer.Option(
+            "--format", help="csv, parquet, json; for a run also iperf3, flent, mahimahi."
+        ),
     ] = "csv",
     out: Annotated[
         Path | None,
@@ -137,7 +140,7 @@ def figure(
     ] = "png,svg",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="STEM", help="Path of the files without ending; by default NAME."),
+        typer.Option(metavar="STEM", help="Path of the files without suffix; by default NAME."),
     ] = None,
 ) -> None:
     """Draw a figure of stored results."""
@@ -155,7 +158,8 @@ def draw(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="The specification, a TOML file.")],
     sets: Sets = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where it goes; by default printed.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write; by default standard output."),
     ] = None,
 ) -> None:
     """Draw the network of a specification as SVG."""
@@ -186,12 +190,12 @@ def import_(
     ] = None,
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PLACE=VALUE", help="What is known: path.rate=100mbit."),
+        typer.Option("--set", metavar="PLACE=VALUE", help="A known value: path.rate=100mbit."),
     ] = None,
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Make results from what other programs measured; several files count as one run."""
+    """Make results from measurements of other programs; several files count as one run."""
     from narrows.console import print_summary
     from narrows.exchange import import_files
 

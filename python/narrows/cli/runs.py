@@ -57,7 +57,7 @@ def run(
     qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
     png: Png = False,
     watched: Annotated[
-        bool, typer.Option("--watch", help="Run again whenever the specification is changed.")
+        bool, typer.Option("--watch", help="Run again whenever the specification changes.")
     ] = False,
     allow_code: AllowCode = None,
 ) -> None:
@@ -87,7 +87,7 @@ def _run(
     as_json: bool,
     captures: CaptureOptions,
 ) -> bool:
-    """Runs a checked specification and shows what came out; whether its expectations are met."""
+    """Runs a checked specification and shows the results; returns whether expectations are met."""
     from narrows.console import ProgressBar, note_cached, print_summary
     from narrows.runner import execute, unmet
 
@@ -174,10 +174,10 @@ def compare(
             metavar="NAMES", help="Two or three: sim, uml, uml:NAME, kernel, capture:FILE."
         ),
     ] = "sim,uml",
-    trials: Annotated[int, typer.Option(metavar="N", help="Least number of runs of each.")] = 4,
+    trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
     max_trials: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Greatest number; by default 12, or --trials if more."),
+        typer.Option(metavar="N", help="Maximum number; by default 12, or --trials if more."),
     ] = None,
     until_decided: Annotated[
         bool, typer.Option("--until-decided", help="Short for --max-trials 200.")
@@ -246,12 +246,12 @@ def reproduce(
     ] = False,
     testbeds: Annotated[
         bool,
-        typer.Option("--testbeds", help="Judge the claims on every testbed that is possible."),
+        typer.Option("--testbeds", help="Judge the claims on every possible testbed."),
     ] = False,
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
-    """Make published figures again and judge their claims; resume where it stopped."""
+    """Reproduce published figures and judge their claims; resume where it stopped."""
     from narrows.console import ProgressBar
     from narrows.reproduce import make, negative
     from narrows.reproduce import testbeds as possible
@@ -284,7 +284,7 @@ def still_true(
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
-    """Hold the problems that the documents found in BBR against every version of it."""
+    """Test every version of BBR for the problems that the documents found in it."""
     from narrows.console import ProgressBar
     from narrows.reproduce.make import OUT
     from narrows.reproduce.today import page, table

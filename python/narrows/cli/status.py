@@ -1,4 +1,4 @@
-"""Exit statuses, and what is said of an error.
+"""Exit statuses and error messages.
 
 0 done, 1 an assertion failed or back ends differ, 2 bad input, 70 an error of narrows itself,
 130 interrupted.
@@ -18,15 +18,15 @@ from narrows.version import __version__
 
 DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 
-# The base of all errors of usage. Typer may carry its own copy of click, so the
-# class is reached through what typer exports: BadParameter, UsageError, this.
+# The base of all usage errors. Typer may bundle its own copy of click, so the class is reached
+# through what typer exports: BadParameter, UsageError, this.
 _ClickError = typer.BadParameter.__mro__[2]
 
 
 def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
-    """Runs a command and turns whatever it raises into words and a status.
+    """Runs a command and turns its exceptions into messages and a status.
 
-    `interrupts` are the Ctrl-C so far: an error after one is taken to come of it.
+    `interrupts` are the Ctrl-C so far; an error after one is attributed to it.
     """
     try:
         return command()
@@ -45,7 +45,7 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         if error.errno != errno.ENOSPC or error.filename is not None:
             return _stop() if interrupts else _apologise(error)
         _silence()
-        _complain(["standard output: found no room left; a place with room would be right"])
+        _complain(["standard output: found no space left; a place with free space would be right"])
         return FAILED
     except Exception as error:
         if isinstance(error, _ClickError):
@@ -64,12 +64,12 @@ def _complain(problems: Iterable[str]) -> None:
 
 
 def _silence() -> None:
-    """The reader of our output has closed it; the rest of the buffer is dropped."""
+    """Drops the rest of the buffer, since the reader of our output has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain_of_usage(error: Exception) -> int:
-    """An option or argument that typer refuses."""
+    """Reports an option or argument that typer refuses."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "narrows"
     say = getattr(error, "format_message", error.__str__)
@@ -79,7 +79,7 @@ def _complain_of_usage(error: Exception) -> int:
 
 
 def _apologise(error: Exception) -> int:
-    """A mistake of ours: everything that helps to find it."""
+    """Reports a bug in narrows, with everything that helps to find it."""
     import traceback
 
     traceback.print_exception(error)

@@ -10,13 +10,13 @@ from narrows.cli.options import AsJson
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
 
-app = typer.Typer(help="Look after the stored runs of sweeps.", rich_markup_mode=None)
+app = typer.Typer(help="Manage the stored runs of sweeps.", rich_markup_mode=None)
 _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
 
 
 @app.command("ls")
 def list_store(directory: Annotated[str, _STORE], as_json: AsJson = False) -> None:
-    """List the studies of a store and how far they are."""
+    """List the studies of a store and their progress."""
     from dataclasses import asdict
 
     from narrows.store import open_store, states

@@ -1,4 +1,4 @@
-"""Commands on what a specification can say: `narrows list` and `narrows schema`."""
+"""Commands on the vocabulary of specifications: `narrows list` and `narrows schema`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--watch`: a command again and again, whenever its file changes."""
+"""`--watch` repeats a command whenever its file changes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from narrows.errors import InputError
 from narrows.store import RESULTS, slug
 
 TICK_S = 0.2
-"""How often the file is looked at."""
+"""Time between looks at the file."""
 
 
 def place_of(spec: str) -> str:
-    """Where a watched specification's results go: one place, whatever is changed in it."""
+    """Where a watched specification's results go: one place, whatever changes in it."""
     return str(Path(RESULTS) / f"{slug(Path(spec).stem, 40, 'run')}.watch")
 
 
 def watch(spec: str, once: Callable[[], object]) -> None:
-    """Calls `once` now and after every change of the file, until Ctrl-C; wrong input is told.
+    """Calls `once` now and after every change of the file, until Ctrl-C; reports wrong input.
 
     Raises InputError for what can't be watched.
     """
@@ -40,7 +40,7 @@ def watch(spec: str, once: Callable[[], object]) -> None:
 
 
 def _state(file: Path) -> tuple[int, int] | None:
-    """What tells one version of a file from the next; an editor may take it away for a moment."""
+    """What distinguishes versions of a file; an editor may remove it for a moment."""
     try:
         found = file.stat()
     except OSError:

@@ -3,8 +3,8 @@
     narrows compare fig9.toml
     narrows compare experiments/agreement --table docs/reference/agreement.md
 
-`compare` runs and judges one scenario, `study` also all of a directory. What is
-measured and how far apart two means may lie is in `narrows.compare.quantities`.
+`compare` runs and judges one scenario, `study` also all of a directory.
+`narrows.compare.quantities` says what is measured and how far apart two means may lie.
 """
 
 from __future__ import annotations

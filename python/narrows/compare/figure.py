@@ -27,7 +27,7 @@ def overlay(
     """Goodput of each class, queue, loss and smoothed RTT of all back ends in `tables`.
 
     The reference is a broad grey line; the others, in colour, are drawn over it.
-    Runs with chance in them needn't coincide, only resemble one another.
+    Runs with randomness needn't coincide, only resemble one another.
     """
     order = [reference, *(backend for backend in tables if backend != reference)]
     shown = {backend: tables[backend] for backend in order}

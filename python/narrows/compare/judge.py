@@ -13,20 +13,20 @@ from narrows.metrics import intervals as statistics
 from narrows.metrics.equivalence import LEAST_TRIALS, Difference, Verdict
 
 REAL = ("capture", "uml", "kernel")
-"""Back ends that show what really happened, the better reference first."""
+"""Back ends that run or captured real TCP, the better reference first."""
 OBSERVED = "capture"
-"""A back end that has one observation, however often it is asked."""
+"""A back end with a single observation, however often it is run."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One cell on the reference and on another back end.
 
-    `values` and `reference` hold one value for each trial; either may be shorter or
-    empty where nothing could be measured (no flow of the class was done, say).
-    `paired` says that the trials belong together one by one, because both back ends
-    ran the same buffer and delay; `observed` that the reference is one observation.
-    `runs` says how many valid runs the back end with fewer of them had.
+    `values` and `reference` hold one value for each trial; either may be shorter or empty where
+    nothing could be measured (no flow of the class was done, say). `paired` says that the trials
+    correspond one to one, because both back ends ran the same buffer and delay; `observed` that the
+    reference is one observation. `runs` is the number of valid runs of the back end with fewer of
+    them.
     """
 
     cell: Cell
@@ -39,7 +39,7 @@ class Row:
 
     @cached_property
     def apart(self) -> Difference | None:
-        """This mean less the reference's with its interval; None where a side has no value."""
+        """This mean minus the reference's, with its interval; None where a side has no value."""
         if not self.values or not self.reference:
             return None
         if self.observed:
@@ -50,14 +50,14 @@ class Row:
 
     @property
     def limit(self) -> float:
-        """How large the difference may be: what the quantity allows, and never the noise."""
+        """How large the difference may be: what the quantity allows, regardless of the noise."""
         return self.cell.of.allowed(statistics.mean(self.reference)) if self.reference else 0.0
 
     @property
     def verdict(self) -> Verdict:
         """Agree if the whole interval is within the limit, differ if all of it is outside.
 
-        What one side measured in enough trials, and the other in none, differs.
+        A quantity that one side measured in enough trials, and the other in none, differs.
         """
         if self.apart is not None:
             return self.apart.verdict(self.limit)
@@ -72,14 +72,14 @@ class Row:
 
     @property
     def _missing_trials(self) -> int:
-        """How many more trials are needed until a side without a value says something."""
+        """How many more trials a side without a value needs for a verdict."""
         measured = max(len(self.values), len(self.reference))
         return max(0, LEAST_TRIALS - min(measured, self.runs))
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many cells have which verdict."""
+    """The number of cells with each verdict."""
 
     agree: int
     differ: int
@@ -93,7 +93,7 @@ class Counts:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all together: one that differs decides, and one that is undecided leaves it open."""
+        """The verdict on all cells: one that differs decides, and one undecided leaves it open."""
         if self.differ:
             return Verdict.DIFFER
         return Verdict.UNDECIDED if self.undecided or not self.agree else Verdict.AGREE
@@ -105,7 +105,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A run that says of itself that it isn't to be trusted, and why."""
+    """A run that is marked invalid, and why."""
 
     backend: str
     trial: int
@@ -122,9 +122,10 @@ class Comparison:
     """A scenario on several back ends.
 
     `measured` holds for each back end the cells of every trial, none for the runs that are
-    `left_out` because they are invalid; `engines` what computed. `varied` says that the seeds
-    make no difference, so that the trials differ in buffer and delay instead. `conditions` is
-    the scenario in a line, and `cpu_s` the processor time of all runs of each back end.
+    `left_out` because they are invalid; `engines` names the versions that computed them. `varied`
+    says that the seeds make no difference, so that the trials differ in buffer and delay instead.
+    `conditions` describes the scenario in a line, and `cpu_s` is the processor time of all runs of
+    each back end.
     """
 
     name: str
@@ -145,7 +146,7 @@ class Comparison:
 
     @property
     def reference(self) -> str:
-        """The back end that the others are held against: a real kernel if there is one."""
+        """The back end that the others are compared with: a real kernel if there is one."""
         for real in REAL:
             for backend in self.backends:
                 if backend.partition(":")[0] == real:
@@ -179,7 +180,7 @@ class Comparison:
 
     def _row(self, cell: Cell, backend: str) -> Row:
         ours, theirs = self.measured[backend], self.measured[self.reference]
-        if self.varied:  # the trials belong together, so one that is left out takes its partner
+        if self.varied:  # the trials are paired, so leaving one out removes its partner
             valid = [pair for pair in zip(ours, theirs, strict=True) if all(pair)]
             ours, theirs = [pair[0] for pair in valid], [pair[1] for pair in valid]
         return Row(
@@ -194,12 +195,12 @@ class Comparison:
 
     @property
     def counts(self) -> Counts:
-        """How many cells have which verdict."""
+        """The number of cells with each verdict."""
         return Counts.of(self.rows)
 
     @property
     def more_trials(self) -> int | None:
-        """How many more trials would decide every cell that a practicable number decides.
+        """How many more trials would decide every cell that a feasible number decides.
 
         Zero if all are decided; None if the undecided ones would all take too many.
         """

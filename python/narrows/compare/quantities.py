@@ -17,10 +17,10 @@ Tables = Mapping[str, pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something that every back end measures alike.
+    """A quantity that every back end measures in the same way.
 
-    A value times `scale` is in `unit`. `allowed` gives, for a mean of the
-    reference, how far another mean may be from it; `rule` says so in words.
+    A value times `scale` is in `unit`. `allowed` gives, for a mean of the reference, how far
+    another mean may be from it; `rule` states that in words.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Quantity:
     allowed: Callable[[float], float]
 
     def show(self, value: float, sign: str = "") -> str:
-        """A value in the unit, without it; `sign` is "+" for one that always shows its sign."""
+        """The number in the unit, without the unit's name; `sign` "+" always shows the sign."""
         return f"{value * self.scale:{sign}.{self.digits}f}"
 
 
@@ -122,13 +122,12 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
     """Every cell of one run; `groups` names the class of each flow by id.
 
     Endless flows are measured from the warm-up to the end, those with a size
-    over their whole life. A class has a completion time (the mean of all its
-    finished flows) or a goodput; one with a workload whose transfers end has both, and more
-    of its completion times. Shares are given where no flow has a size, and
-    for all classes but the last, which has what the others leave. The RTT is
-    the mean of TCP's own smoothed RTT over the samples, which every back end
-    knows; a kernel doesn't show its single RTT samples. The bottleneck marks
-    where some flow uses ECN.
+    over their whole life. A class has a completion time (the mean of all its finished flows) or a
+    goodput; one with a workload whose transfers end has both, and further statistics of its
+    completion times. Shares are given if no flow has a size, and for all classes but the last,
+    which has the rest. The RTT is the mean of TCP's own smoothed RTT over the samples, which every
+    back end knows; a kernel doesn't show its single RTT samples. The bottleneck's marks count if
+    some flow uses ECN.
     """
     run = _Run(scenario, tables, info, groups)
     found: Measured = {}
@@ -147,7 +146,7 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
 
 
 class _Run:
-    """A run, asked for one class after another."""
+    """A run, measured class by class."""
 
     def __init__(
         self, scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]
@@ -179,7 +178,7 @@ class _Run:
         return {Cell(name, group): value for name, value in values.items() if value is not None}
 
     def _completions(self, group: str) -> dict[str, float | None]:
-        """Of a workload whose transfers end."""
+        """Completion times of a workload whose transfers end."""
         parts = self.summary.get("completions", ())
         found = next((part for part in parts if part["class"] == group), None)
         if found is None:
@@ -193,7 +192,7 @@ class _Run:
         }
 
     def mark_rate(self) -> float | None:
-        """Packets marked of all that arrived; nothing where no flow can be marked."""
+        """The part of arriving packets that was marked; nothing if no flow can be marked."""
         if all(flow["ecn"] == "off" for flow in self.scenario["flows"]):
             return None
         samples = self.tables["queue_samples"].filter(pl.col("link") == 0)
@@ -209,7 +208,7 @@ class _Run:
         return again / sent if sent else None
 
     def _rtt(self, flows: Sequence[int], start_s: float) -> float | None:
-        """A mean over flows of means over time; a flow between two of a chain has no RTT."""
+        """A mean over flows of means over time; a chain has no RTT between two of its flows."""
         samples = self.tables["flow_samples"].filter(
             pl.col("flow").is_in(flows)
             & (pl.col("time_s") >= start_s)

@@ -1,4 +1,4 @@
-"""Where the simulator may be believed: the cells of a study, region by region."""
+"""Where the simulator can be trusted: the cells of a study, region by region."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narrows.figures.frames import bdp_bytes, buffer_bytes, rate_mbps
 
 @dataclass(frozen=True)
 class _Scale:
-    """The classes of one number: below the first edge, between two, from the last edge on."""
+    """Classes of a number: below the first edge, between two edges, and from the last edge on."""
 
     title: str
     edges: tuple[float, ...]
@@ -42,7 +42,7 @@ _MIXES = (
 )
 _BBR = "bbr"
 _TEXT = (
-    "## Where the simulator may be believed\n\n"
+    "## Where the simulator can be trusted\n\n"
     "Each region shows how many of its decided cells agree, and behind it how many are open. "
     "A dash is a region without a scenario.\n"
 )
@@ -90,7 +90,7 @@ def _shown(made: Sequence[Comparison]) -> str:
 
 
 def _rtt_ms(scenario: Scenario) -> float:
-    """The mean two-way delay of the flows, of which each may have its own."""
+    """The mean two-way delay of the flows, each of which may have its own."""
     own = [flow["rtt_ns"] or scenario["path"]["rtt_ns"] for flow in scenario["flows"]]
     return float(sum(own) / len(own) / 1e6)
 

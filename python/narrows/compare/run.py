@@ -20,7 +20,7 @@ from narrows.store.slug import slug
 from narrows.store.write import RESULTS
 
 TRIALS, MAX_TRIALS = 4, 12
-"""How many runs each back end has at least and at most, if nobody says otherwise."""
+"""The default minimum and maximum number of runs of each back end."""
 UNTIL_DECIDED = 200
 """The ceiling of `--until-decided`."""
 
@@ -37,13 +37,12 @@ def compare(
 ) -> Comparison:
     """Compares the back ends on the specification in the file `spec`.
 
-    Each runs `trials` times (or as often as the specification says, if that is more),
-    with seeds that follow one another (or, where the seed makes no difference, with
-    slightly other buffers and delays), and then more often until every quantity is decided,
-    `max_trials` is reached, or no practicable number of trials would decide the rest.
-    Runs, figure and page go into the directory `out`; a run that is there isn't run
-    again. Invalid runs are named and left out, and the next call runs them again.
-    Raises InputError for bad input or a back end that can't run here.
+    Each runs `trials` times (or as often as the specification says, if that is more), with
+    consecutive seeds (or, where the seed makes no difference, with slightly different buffers and
+    delays). More runs follow until every quantity is decided, `max_trials` is reached, or no
+    feasible number of trials would decide the rest. Runs, figure and page go into the directory
+    `out`; existing runs aren't repeated. Invalid runs are named and left out, and the next call
+    repeats them. Raises InputError for bad input or a back end that can't run here.
     """
     most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
     _check(backends, trials, most)
@@ -71,7 +70,7 @@ def compare(
         made.vary()
     made.more(trials - comparison.trials, most)
     while comparison.trials < most and (more := comparison.more_trials):
-        # What the spread of a few trials foresees is rough, so the number at most doubles.
+        # The prediction from the spread of a few trials is rough, so the number at most doubles.
         made.more(min(more, comparison.trials, most - comparison.trials), most)
     return write(comparison, directory, made.drawn())
 
@@ -94,7 +93,7 @@ def _backend(label: str) -> Backend:
 
 
 def _own_trials(spec: str | Path, overrides: Sequence[str | Override], backend: Backend) -> int:
-    """How often the specification itself wants to be run: some spread more than others."""
+    """How many trials the specification itself asks for: some vary more than others."""
     with also_known(backend.capabilities().ccas):
         return load(spec, overrides).spec.trials
 

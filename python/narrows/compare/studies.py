@@ -32,11 +32,11 @@ class Study:
 
     @property
     def counts(self) -> Counts:
-        """How many cells have which verdict."""
+        """The number of cells with each verdict."""
         return Counts.of(self.rows)
 
     def lines(self) -> Iterator[str]:
-        """What to print: every table, the files, and how much agrees in all."""
+        """What to print: every table, the files, and the totals."""
         for comparison in self.comparisons:
             yield from lines(comparison)
             yield from comparison.files.values()
@@ -54,7 +54,7 @@ class Study:
         return {**whole, "comparisons": documents}
 
     def write_table(self, path: Path) -> None:
-        """Writes the table of all cells; raises StoreError if that can't be done."""
+        """Writes the table of all cells; raises StoreError if that fails."""
         try:
             path.write_text(
                 markdown(self.source, self.comparisons, path), encoding="utf-8", newline="\n"
@@ -96,7 +96,7 @@ def study(
 
 
 def _places(source: Path, out: str | Path | None) -> list[tuple[Path, Path | None]]:
-    """Every specification, and where its results go."""
+    """Every specification and the directory of its results."""
     if not source.is_dir():
         return [(source, Path(out) if out is not None else None)]
     files = sorted(source.glob("*.toml"))
@@ -108,7 +108,7 @@ def _places(source: Path, out: str | Path | None) -> list[tuple[Path, Path | Non
 
 
 def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watcher | None:
-    """Tells the watcher how much of all comparisons is done."""
+    """Reports the progress of all comparisons to the watcher."""
     if watcher is None:
         return None
     whole = watcher

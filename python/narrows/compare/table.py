@@ -1,4 +1,4 @@
-"""The page of a study: how much agrees in all, by quantity, by region, by scenario."""
+"""The page of a study: how much agrees in total, by quantity, by region and by scenario."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from narrows.compare.text import difference, how_varied, interval, limit, spread
 from narrows.metrics.equivalence import Verdict
 
 CAUSES = "differences.md"
-"""A file beside the scenarios: which cells differ, and why. It goes into the table as it is."""
+"""A file beside the scenarios that says which cells differ, and why; it is copied into the
+table."""
 README = "README.md"
-"""A file beside the scenarios, whose title the table takes."""
+"""A file beside the scenarios; the table takes its title."""
 _RULE = (
     "A cell is a quantity of a class of flows, or of the bottleneck, in one scenario. It agrees "
     "if the whole 95 % interval of the difference lies within what the quantity allows, differs "
@@ -32,7 +33,7 @@ _LEGEND = (
 def markdown(source: Path, comparisons: Sequence[Comparison], path: Path) -> str:
     """The comparisons of a directory as the page at `path`.
 
-    It has no date: the same results give the same page.
+    The page has no date, so that the same results give the same page.
     """
     rows = [row for comparison in comparisons for row in comparison.rows]
     causes = source / CAUSES
@@ -125,7 +126,7 @@ def _name(row: Row) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that ends no cell of a table and begins no element of HTML."""
+    """The name with characters escaped that would end a table's cell or begin an HTML element."""
     return name.replace("|", "\\|").replace("<", "&lt;")
 
 

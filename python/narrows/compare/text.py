@@ -12,7 +12,7 @@ from narrows.metrics.equivalence import MOST_TRIALS, Verdict
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
-    """The mean and, behind a ±, the standard deviation."""
+    """The mean and, after a ±, the standard deviation."""
     if not values:
         return "-"
     middle, around = statistics.mean(values), statistics.deviation(values)
@@ -39,7 +39,7 @@ def limit(row: Row) -> str:
 
 
 def verdict(row: Row) -> str:
-    """The verdict and, where there is none yet, how many more trials would give one."""
+    """The verdict and, if it is undecided, how many more trials would decide."""
     if row.verdict is not Verdict.UNDECIDED:
         return str(row.verdict)
     more = row.more_trials
@@ -78,7 +78,7 @@ def summary(counts: Counts, reference: str) -> str:
 
 
 def _remedy(comparison: Comparison) -> str | None:
-    """What to do where something is undecided."""
+    """What to do about undecided cells."""
     if not comparison.counts.undecided:
         return None
     more = comparison.more_trials
@@ -104,7 +104,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Columns of equal width; numbers stand to the right."""
+    """Columns of equal width, with numbers aligned right."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
         cells = [

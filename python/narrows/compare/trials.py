@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RUNS = "runs"
 """The store of runs in the directory of a comparison."""
 UNREAD = ("packets", "internals")
-"""Tables that nothing here reads; they aren't kept."""
+"""Tables that nothing here reads and that aren't kept."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Engine:
 
 
 class Trials:
-    """Runs trials of all back ends; what is in `directory` already isn't run again.
+    """Runs trials of all back ends; those already in `directory` aren't repeated.
 
-    A run that is invalid measures nothing, and is run again by the next comparison.
+    An invalid run measures nothing, and the next comparison repeats it.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Trials:
         self.cpu_s: dict[str, float] = {engine.label: 0.0 for engine in engines}
 
     def vary(self) -> None:
-        """From now on the trials differ in buffer and delay; the first is as given, and stays."""
+        """Lets the trials differ in buffer and delay from now on; the first stays as given."""
         self._varied = True
         for found in self.measured.values():
             del found[1:]
         self.left_out[:] = [out for out in self.left_out if out.trial == 1]
 
     def more(self, count: int, most: int) -> None:
-        """Adds `count` trials to every back end; there will be `most` at most."""
+        """Adds `count` trials to every back end, up to `most`."""
         done = len(self.measured[self._engines[0].label])
         jobs = [(e, self._job(e, done + i)) for i in range(count) for e in self._engines]
         self._forget_invalid([job.key for _, job in jobs])
@@ -72,7 +72,7 @@ class Trials:
             self.measured[engine.label].append(self._measured(engine, job))
 
     def _measured(self, engine: Engine, job: Job) -> Measured:
-        """What a run measured; nothing, and a note, if it is invalid."""
+        """The cells of a run; if it is invalid, nothing, and a note."""
         stored = self._store.stored(job.trial)
         self.cpu_s[engine.label] += stored.info.cpu_s
         if stored.info.invalid is None:
@@ -84,13 +84,13 @@ class Trials:
         return {}
 
     def _forget_invalid(self, keys: Sequence[str]) -> None:
-        """Removes invalid runs of an earlier comparison: the machine may have time now."""
+        """Removes invalid runs of an earlier comparison: the machine may be less busy now."""
         for key in self._store.keys().intersection(keys):
             if self._store.info(key).get("invalid") is not None:
                 self._store.discard(key)
 
     def drawn(self) -> dict[str, Mapping[str, pl.DataFrame]]:
-        """The tables of the first valid trial of each back end: what the figure is drawn from."""
+        """The tables of the first valid trial of each back end, for the figure."""
         first = {e.label: self._drawn.get(e.label, e.plan.trials[0]) for e in self._engines}
         return {label: self._store.stored(trial).tables for label, trial in first.items()}
 
@@ -102,7 +102,7 @@ class Trials:
         return Job(Cell(1, {}, engine.plan), trial, engine.backend)
 
     def _heard(self, done: int, count: int, most: int) -> Watcher | None:
-        """Tells the watcher how much of the whole comparison is done."""
+        """Reports the progress of the whole comparison to the watcher."""
         if self._watcher is None:
             return None
         watcher, step = self._watcher, f"trials {done + 1} to {done + count}, at most {most}"

@@ -1,4 +1,4 @@
-"""What makes the trials of a scenario differ where chance has no part in it."""
+"""Variation between the trials of a scenario without randomness."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from narrows.compare.quantities import Measured
 from narrows.spec import Scenario
 
 BUFFER, DELAY = 0.03, 0.01
-"""By up to these parts of theirs the buffer and the path's delay vary.
+"""The largest relative variation of the buffer and of the path's delay.
 
-The buffer alone isn't enough: a small one has few sizes in whole packets.
+Varying the buffer alone isn't enough: a small one has few sizes in whole packets.
 """
 SAME = 1e-6
-"""Values that differ by less than this part of theirs are the same."""
+"""Values with a smaller relative difference count as the same."""
 
 
 def chanceless(trials: Sequence[Measured]) -> bool:
     """Whether the seeds made no difference.
 
-    Without random loss, jitter or a control that draws random numbers a scenario
-    has one result, which may hang on where exactly the buffer ends. (BBR draws
-    where its gain cycle begins, which a short flow doesn't live to see.)
+    Without random loss, jitter or a control that draws random numbers a scenario has one result,
+    which may depend on the exact size of the buffer. (BBR draws where its gain cycle begins, but a
+    short flow ends before that.)
     """
     if len(trials) < 2:
-        return False  # the others were invalid, so chance has a part
+        return False  # the others were invalid, so there is randomness
     first = trials[0]
     return all(
         run.keys() == first.keys()
@@ -35,10 +35,9 @@ def chanceless(trials: Sequence[Measured]) -> bool:
 
 
 def varied(scenario: Scenario, trial: int) -> Scenario:
-    """The scenario with the buffer and the delay of a trial; the first has them as given.
+    """The scenario with the buffer and the delay of a trial; the first keeps the given ones.
 
-    The others divide the stretches between a little less and a little more ever
-    finer, the same for every back end.
+    The others divide the ranges around them ever more finely, identically for every back end.
     """
     if trial == 1:
         return scenario
@@ -52,7 +51,7 @@ def varied(scenario: Scenario, trial: int) -> Scenario:
 
 
 def _halton(number: int, base: int) -> float:
-    """The number's digits in `base`, mirrored at the point: from 0 to 1, evenly spread."""
+    """The Halton sequence: digits in `base` mirrored at the point, evenly spread from 0 to 1."""
     part, place = 0.0, 1 / base
     while number:
         number, digit = divmod(number, base)

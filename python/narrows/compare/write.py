@@ -1,4 +1,4 @@
-"""What a comparison leaves behind: its numbers, its figure, its page."""
+"""Writes the numbers, the figure and the page of a comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE, NUMBERS, PICTURE = "compare.html", "compare.json", "figure"
 def write(
     comparison: Comparison, directory: Path, drawn: Mapping[str, Mapping[str, pl.DataFrame]]
 ) -> Comparison:
-    """Writes everything into `directory`; gives the comparison with the places of its files.
+    """Writes everything into `directory`; returns the comparison with the paths of its files.
 
     `drawn` are the tables of a run of each back end.
 

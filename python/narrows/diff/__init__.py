@@ -1,9 +1,9 @@
-"""Two results held against each other: what was asked, what came out, drawn over each other.
+"""Compares two results: their specifications, their metrics and their figures.
 
     narrows diff narrows-results/before-1a2b3c4d narrows-results/after-5e6f7a8b
 
-Both are runs, or both are sweeps. `narrows compare` asks whether back ends agree on the same
-specification; this asks what a change of the specification, or of narrows, made of the results.
+Both are runs, or both are sweeps. `narrows compare` shows whether back ends agree on the same
+specification; this shows how a change of the specification, or of narrows, changed the results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What changed between two sides: every metric that both have, with the interval of the difference.
+"""What changed between two sides: every common metric, with the interval of the difference.
 
-Of runs the trials of both sides are taken as independent samples (Welch); of sweeps the
-combinations that both have belong together one by one. A change is told only if the 95 %
-interval of the difference doesn't hold zero.
+The trials of two runs are taken as independent samples (Welch); the common combinations of two
+sweeps are paired. A change is reported only if the 95 % interval of the difference doesn't contain
+zero.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
-"""Columns that say what was asked, not what came out."""
+"""Columns that describe the conditions, not the results."""
 
 
 PLACES = ("study", "cell", "trial", "seed", "run")
-"""Columns that say which run it is."""
+"""Columns that identify the run."""
 
 
 class Change(StrEnum):
-    """What is known of a difference."""
+    """What is known about a difference."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -45,8 +45,8 @@ class Change(StrEnum):
 class Row:
     """A metric on both sides.
 
-    `cells` are the combinations behind it, of which the metric got `better` in some and
-    `worse` in others by intervals of their own.
+    `cells` counts the combinations; by their own intervals the metric got `better` in some of them
+    and `worse` in others.
     """
 
     metric: str
@@ -69,7 +69,7 @@ class Row:
 
 
 def judge(first: Side, second: Side) -> list[Row]:
-    """Every metric that has values on both sides; raises InputError if nothing is common."""
+    """Every metric with values on both sides; raises InputError if they have nothing in common."""
     cells = _cells(first, second)
     columns = [(m.name, m.name, m.label) for m in RUN if m.name not in CONDITIONS]
     for one, two in paired(first, second):
@@ -100,9 +100,10 @@ def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]
 
 
 def distinct(rows: pl.DataFrame) -> pl.DataFrame:
-    """The trials, or the first of them if all are the same run: nothing in it is random.
+    """The trials, or only the first if all are the same run because nothing in it is random.
 
-    They tell nothing about chance, and an interval of no width would be told as certainty.
+    Identical trials say nothing about chance, and an interval without width would look like
+    certainty.
     """
     measured = rows.select(name for name in rows.columns if name not in PLACES)
     return rows.head(1) if measured.n_unique() == 1 else rows

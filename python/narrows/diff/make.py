@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 PAGE, NUMBERS = "diff.html", "diff.json"
 MOST_FIGURES = 6
-"""Figures of a sweep: as many metrics that changed."""
+"""A sweep gets figures of at most this many changed metrics."""
 
 
 @dataclass(frozen=True)
 class Diff:
-    """What differs between two results: places of the specification, and metrics."""
+    """The differences between two results, in the specification and in metrics."""
 
     first: Side
     second: Side
@@ -34,7 +34,7 @@ class Diff:
 
     @property
     def page(self) -> Path:
-        """Where its page is."""
+        """The path of its page."""
         return self.directory / PAGE
 
     def document(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Diff:
         }
 
     def lines(self) -> Iterator[str]:
-        """What a person reads."""
+        """What the terminal shows."""
         from narrows.diff.text import lines
 
         yield from lines((self.first, self.second), self.changes, self.rows)
@@ -59,7 +59,7 @@ class Diff:
 
 
 def diff(first: Place, second: Place, out: str | Path | None = None) -> Diff:
-    """Holds the results at two places against each other, and writes a page into `out`.
+    """Compares the results at two places, and writes a page into `out`.
 
     Raises InputError if they can't be compared, and StoreError if `out` can't be written.
     """
@@ -101,7 +101,7 @@ def _page(made: Diff) -> str:
 
 
 TOLD = (Change.BETTER, Change.WORSE, Change.CHANGED)
-"""What is worth reading first."""
+"""The metrics to read first."""
 
 
 def figures(made: Diff) -> list[Figure]:

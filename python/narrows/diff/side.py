@@ -18,10 +18,10 @@ RUN, SWEEP = "run", "sweep"
 
 @dataclass(frozen=True)
 class Side:
-    """What is compared of one place: a row of `rows` for each run.
+    """The data of one side: `rows` has a row for each run.
 
-    `axes` are those of a sweep that vary; `classes` are the classes of flows by the first of
-    each; `result` is there for a run.
+    `axes` are the varying axes of a sweep; `classes` the classes of flows, by the first flow of
+    each; `result` is given for a run.
     """
 
     label: str
@@ -37,7 +37,7 @@ class Side:
 
 
 def read(place: Place, label: str) -> Side:
-    """A place as a side called `label`; raises InputError if no results are there."""
+    """The results at a place as a side called `label`; raises InputError if there are none."""
     return _sweep(place, label) if is_store(place) else _run(place, label)
 
 
@@ -68,7 +68,7 @@ def _sweep(place: Place, label: str) -> Side:
 
 
 def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
-    """Every place of the specification with another value, with both; "-" where there is none."""
+    """Every place of the specification that differs, with both values; "-" for none."""
     places = list(dict.fromkeys([*first.spec, *second.spec]))
     found = [(p, first.spec.get(p), second.spec.get(p)) for p in places if p != "name"]
     written = [(p, _word(one), _word(two)) for p, one, two in found if one != two]
@@ -82,9 +82,9 @@ def _word(value: object) -> str:
 
 
 def paired(first: Side, second: Side) -> list[tuple[str, str]]:
-    """The classes that belong together: those of one name, then the others in their order.
+    """The corresponding classes: those of the same name, then the others in their order.
 
-    A class whose control was changed is called otherwise, and is the same flows.
+    A class whose control was changed has another name, but contains the same flows.
     """
     same = [name for name in first.classes if name in second.classes]
     rest = [[n for n in side.classes if n not in same] for side in (first, second)]

@@ -9,9 +9,9 @@ from narrows.diff.judge import Change, Row
 from narrows.diff.side import Side
 
 MOST_ROWS = 30
-"""More metrics than this that show no difference are left to the page."""
+"""Of the metrics without a difference, at most this many are printed; the page has all."""
 
-SINGLE = "One trial each tells no change from chance: run both with --trials 5."
+SINGLE = "One trial each can't distinguish change from chance: run both with --trials 5."
 SAME = (
     "The trials are one run again and again, since nothing in it is random, so that no change is "
     'told from chance: `[host]` with jitter = "100us", processing noise, makes trials differ.'

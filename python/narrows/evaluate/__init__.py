@@ -1,8 +1,7 @@
-"""Holds a congestion control against a suite of situations, beside those that are in use.
+"""Tests a congestion control in the situations of a suite, beside common controls.
 
-A suite is data: a folder of specifications with `[[expect]]`, and a `suite.toml` that says
-what each of them asks. Suite -> runs of every control in every situation -> verdicts by
-interval -> pages.
+A suite is data: a folder of specifications with `[[expect]]`, and a `suite.toml` with the question
+of each. Suite -> runs of every control in every situation -> verdicts by interval -> pages.
 """
 
 from __future__ import annotations

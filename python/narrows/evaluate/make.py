@@ -1,6 +1,6 @@
 """Evaluates controls: runs, judges, writes the record and the pages.
 
-OUT/runs/            a store of runs: what is there isn't run again
+OUT/runs/ a store of runs: what is there isn't run again
 OUT/evaluation.json  every verdict with what was measured
 OUT/site/index.html  situations and controls, and a page for each situation
 """
@@ -34,9 +34,9 @@ from narrows.store.index import rows
 from narrows.version import __version__
 
 OUT = Path(RESULTS) / "evaluate"
-"""Where everything goes if no directory is given, in a folder of the suite's name."""
+"""The default directory, in which each suite has a folder of its name."""
 BESIDE = ("cubic", "reno", "bbr3")
-"""Controls whose verdicts stand beside those under test."""
+"""Controls that are run for comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Evaluation:
 
     @property
     def good(self) -> bool:
-        """Whether no control under test breaks anything or failed to run."""
+        """Whether every control under test ran and broke nothing."""
         return not any(
             one.verdict is Verdict.BROKEN or (one.verdict is Verdict.UNDECIDED and one.trouble)
             for one in self.judged
@@ -93,10 +93,10 @@ def evaluate(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Evaluation:
-    """Holds `controls` against the situations of a suite, `beside` others for comparison.
+    """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
-    A control is a name, or a module and a class of one's own ("mine:Mine"). Runs that are
-    there aren't run again. Raises InputError for a control, suite or directory that can't be used.
+    A control is a name, or a module and a class of your own ("mine:Mine"). Existing runs aren't
+    repeated. Raises InputError for a control, suite or directory that can't be used.
     """
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):

@@ -18,17 +18,17 @@ from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
 
 NO_JITTER = "0s"
-"""What the specifications give simulated hosts, so that trials differ, real ones bring along."""
+"""Removes the simulated hosts' jitter, which makes trials differ: real hosts have their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A control as it is written in a specification, and as pages call it."""
+    """A control: its name in a specification, and its name on the pages."""
 
     cca: str
     title: str
     tested: bool
-    """Whether it is under test, and not only beside for comparison."""
+    """Whether it is under test rather than for comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Attempt:
 
 
 def contestants(tested: Sequence[str], beside: Sequence[str]) -> tuple[Contestant, ...]:
-    """Those under test first, then those they stand beside, each once."""
+    """The controls under test first, then those for comparison, each once."""
     if not tested:
         raise InputError.at("CONTROL", "none", "one or more controls (`narrows list ccas`)")
     names = dict.fromkeys([*tested, *beside])
@@ -57,7 +57,7 @@ def contestants(tested: Sequence[str], beside: Sequence[str]) -> tuple[Contestan
 
 
 def _title(cca: str) -> str:
-    """The class of an own control, or how people write the name."""
+    """The class of an own control, or the usual spelling of the name."""
     return cca.partition(":")[2] if is_own(cca) else title(cca)
 
 
@@ -66,7 +66,7 @@ def attempts(
 ) -> tuple[Attempt, ...]:
     """Every control in every situation, row by row.
 
-    Modules of own controls are also looked for in the working directory. Raises SpecError
+    Modules of own controls are also searched in the working directory. Raises SpecError
     for a control that no situation takes.
     """
     pairs = [(one, other) for one in suite.situations for other in entrants]
@@ -82,7 +82,7 @@ def attempts(
 
 @contextmanager
 def _modules_here() -> Iterator[None]:
-    """Python also looks for modules in the working directory, as it does for `python -m`."""
+    """Lets Python also search modules in the working directory, as `python -m` does."""
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
@@ -106,7 +106,7 @@ def _attempt(
 def _runs(
     situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
 ) -> tuple[tuple[Expect, ...], Plan]:
-    """What is expected, and the runs; raises SpecError if the back end can't run it."""
+    """The expectations and the runs; raises SpecError if the back end can't run them."""
     changes = [Override(f"flows.{at}.cca={contestant.cca}") for at in situation.subjects]
     if backend.name != "sim":
         changes.append(Override(f"host.jitter={NO_JITTER}"))

@@ -19,7 +19,7 @@ from narrows.spec.reading import read_file
 from narrows.store.atomic import write_text
 
 ROUNDING = 1e-9
-"""A half width below this part of the mean comes of rounding."""
+"""A half-width below this part of the mean is due to rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def write(
 
 
 def told(held: Held) -> str:
-    """What was measured, such as "0.31 ± 0.02"."""
+    """The measurement, such as "0.31 ± 0.02"."""
     if not held.values:
         return "no value"
     if len(held.values) < 2:
@@ -80,7 +80,7 @@ def told(held: Held) -> str:
 
 
 def failures(judged: Iterable[Judged]) -> list[str]:
-    """A sentence for each expectation that is broken, made from its rule."""
+    """A sentence for each broken expectation, made from its rule."""
     return [
         f"{one.attempt.situation.name}: {held.expected.metric} is {told(held)}, "
         f"{held.expected.bound} expected. {held.because}"
@@ -91,7 +91,7 @@ def failures(judged: Iterable[Judged]) -> list[str]:
 
 
 def kept(judged: Iterable[Judged]) -> list[str]:
-    """The situations in which everything is kept."""
+    """The situations in which every expectation is kept."""
     return [one.attempt.situation.name for one in judged if one.verdict is Verdict.KEPT]
 
 
@@ -102,15 +102,15 @@ def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> s
 
 
 def _alt(situation: Situation) -> str:
-    return f"What each control reaches in the situation {situation.name}, and the bounds."
+    return f"Results of each control in the situation {situation.name}, and the bounds."
 
 
 def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
-    """Draws a panel for each expectation; gives False if nothing was measured."""
+    """Draws a panel for each expectation; returns False if nothing was measured."""
     measured = [one for one in judged if one.held]
     if not measured:
         return False
-    from narrows.figures import static  # slow to load; wrong input is told before
+    from narrows.figures import static  # slow to load; wrong input is reported before
 
     panels = tuple(_panel(at, judged) for at in range(len(measured[0].held)))
     title = f"{situation.section} {situation.name}"

@@ -1,7 +1,7 @@
 """A suite of situations, read from a folder.
 
 `suite.toml` has a `title`, a `source`, a `[[situation]]` for each specification and an
-`[[uncovered]]` for each thing that the source asks and the suite can't test:
+`[[uncovered]]` for each requirement of the source that the suite can't test:
 
     [[situation]]
     file = "bufferbloat.toml"
@@ -9,9 +9,9 @@
     asks = "Does a flow keep a long queue standing where the buffer is large?"
     because = ["More than a round trip of queue makes every other flow wait for it."]
 
-`because` has a sentence for each `[[expect]]` of the specification, in its order. The flows
-that get the control under test are those called `subject`, or `subject-` and something more.
-A suite may also be a choice `from` another: `from = "rfc9743"` and `only`, a list of names.
+`because` has a sentence for each `[[expect]]` of the specification, in its order. The flows that
+get the control under test are called `subject`, or have a name that begins with `subject-`. A suite
+may also be a selection `from` another: `from = "rfc9743"` and `only`, a list of names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OWN = Path(__file__).parent / "suites"
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A specification with what it asks; `because` says why of each expectation."""
+    """A specification with its question; `because` gives the reason for each expectation."""
 
     name: str
     path: Path
@@ -43,12 +43,12 @@ class Situation:
     asks: str
     because: tuple[str, ...]
     subjects: tuple[int, ...]
-    """Which entries of `flows` get the control under test, from 0 on."""
+    """The indices of the `flows` entries that get the control under test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """What the source asks and no situation tests, with the reason."""
+    """A requirement of the source that no situation tests, with the reason."""
 
     section: str
     reason: str
@@ -66,12 +66,12 @@ class Suite:
 
 
 def suites() -> list[str]:
-    """The names of the suites that come along."""
+    """The names of the built-in suites."""
     return sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
 
 
 def load_suite(wanted: str | Path) -> Suite:
-    """The suite of a name, or in a folder; raises InputError for what is wrong with it."""
+    """The suite with a name, or in a folder; raises InputError if something is wrong with it."""
     own = _OWN / wanted if isinstance(wanted, str) and "/" not in wanted else None
     folder = own if own is not None and (own / _INDEX).is_file() else Path(wanted)
     index = folder / _INDEX
@@ -122,7 +122,7 @@ def _parsed(index: Path) -> dict[str, Any]:
 
 
 def _situation(folder: Path, entry: _Table) -> Situation:
-    """An entry, held against its specification."""
+    """An entry, checked against its specification."""
     file = entry.text("file")
     path = folder / file
     if not path.is_file():
@@ -150,7 +150,7 @@ def _subjects(text: str) -> tuple[int, ...]:
 
 
 class _Table:
-    """A table of a suite's index: every key is taken once, and what is left over is an error."""
+    """A table of a suite's index: every key is taken once, and remaining keys are errors."""
 
     def __init__(self, file: str, prefix: str, values: Mapping[str, Any]) -> None:
         self._file, self._prefix, self._values = file, prefix, dict(values)
@@ -161,14 +161,14 @@ class _Table:
         return InputError.at(f"{self._prefix}{key}", found, remedy, self._file)
 
     def text(self, key: str) -> str:
-        """A text that has to be there."""
+        """A required text."""
         value = self._take(key)
         if not isinstance(value, str) or not value:
             raise self.wrong(key, _told(value), "a text")
         return value
 
     def some_text(self, key: str) -> str | None:
-        """A text that may be missing."""
+        """An optional text."""
         return self.text(key) if key in self._values else None
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ class _Table:
         return tuple(value)
 
     def tables(self, key: str) -> Sequence[_Table]:
-        """The tables of a list, which may be missing."""
+        """The tables of an optional list."""
         value = self._take(key)
         if value is None:
             return ()
@@ -188,7 +188,7 @@ class _Table:
         return [_Table(self._file, f"{key}[{at}].", one) for at, one in enumerate(value)]
 
     def finish(self) -> None:
-        """Raises InputError if something is left that nobody asked for."""
+        """Raises InputError if an unknown key remains."""
         for key in self._values:
             raise self.wrong(key, "an unknown key", one_of(key, self._known))
 

@@ -1,7 +1,7 @@
-"""Whether a control keeps what a situation asks, by the whole interval of its trials.
+"""Verdicts on whether a control meets the expectations of a situation.
 
 An expectation is kept only if the whole 95 % interval of the mean lies within its bounds,
-and broken only if all of it lies outside. What noise leaves open is undecided.
+and broken only if all of it lies outside. Otherwise it is undecided.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What came of an expectation, or of all of a situation."""
+    """The verdict on an expectation, or on all of a situation."""
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An expectation with what was measured in each trial; `more` trials would decide."""
+    """An expectation with the measurement of each trial; `more` trials would decide."""
 
     expected: Expect
     because: str
@@ -43,7 +43,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A control in a situation with its verdict and those of all expectations."""
+    """A control in a situation with its verdict and those on all expectations."""
 
     attempt: Attempt
     verdict: Verdict
@@ -52,10 +52,10 @@ class Judged:
 
 
 def judge(attempt: Attempt, summary: Mapping[str, Mapping[str, object]]) -> Judged:
-    """Holds the runs of an attempt against its expectations.
+    """Judges the runs of an attempt by its expectations.
 
-    `summary` has the row of each run by its hash. A run that isn't there has failed: the
-    situation is undecided, with the number of failures.
+    `summary` has the row of each run by its hash. A missing run has failed: the situation is
+    undecided, with the number of failures.
     """
     if attempt.cell is None:
         return Judged(attempt, Verdict.REFUSED, trouble=attempt.refused)
@@ -91,7 +91,7 @@ def together(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _held(expected: Expect, because: str, rows: Sequence[Mapping[str, object]]) -> Held:
-    """A metric that has no value in some trial, such as a time that never came, is broken."""
+    """A metric without a value in some trial, such as a time that never came, is broken."""
     values = [_number(row, expected.metric) for row in rows]
     found = [value for value in values if value is not None]
     if len(found) < len(rows):

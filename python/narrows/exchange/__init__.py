@@ -1,4 +1,4 @@
-"""Results of other programs in, and ours out in their formats."""
+"""Imports the results of other programs, and exports ours in their formats."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """flent's data files (`.flent.gz`, format version 3): series over common instants.
 
-Rates are in 10^6 bit/s of payload, ping times in ms. Reading takes the series whose
-names say TCP, without their sums; the first ping series is the round-trip time of
-all. Writing gives a file that flent shows as its test `tcp_nup`.
+Rates are in 10^6 bit/s of payload, ping times in ms. Reading takes the series with TCP in their
+names, without their sums; the first ping series is the round-trip time of all. Writing gives a file
+that flent shows as its test `tcp_nup`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
 VERSION = 3
 PING = "Ping (ms) ICMP"
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-"""The instant at which a simulation begins."""
+"""The date assigned to the beginning of a simulation."""
 MAX_TEXT_BYTES = 1_000_000_000
 _SUMS = re.compile(r"\b(avg|sum|totals?)\b", re.IGNORECASE)
 

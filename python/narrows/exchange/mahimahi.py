@@ -1,12 +1,12 @@
-"""Logs of mahimahi's mm-link: what arrives at the queue, leaves it, is dropped.
+"""Logs of mahimahi's mm-link: arrivals at the queue, departures and drops.
 
     TIME + BYTES            an arrival
     TIME - BYTES DELAY      a departure, after DELAY
     TIME # BYTES            an opportunity to deliver, used or not
     TIME d PACKETS BYTES    a drop
 
-Times are in ms, since the epoch or the base timestamp. Sizes hold 4 bytes more than
-the IP packet, of the TUN device.
+Times are in ms, since the epoch or the base timestamp. Sizes include 4 bytes of the TUN device
+beyond the IP packet.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
 TUN_BYTES = 4
 BIN_S = 0.1
 MAX_MS = 10**9
-"""A longer log has no specification; 11 days."""
+"""No specification can describe a longer log (11 days)."""
 HEADER_BYTES = 52
 """IP and TCP headers with timestamps of a data packet."""
 
@@ -51,7 +51,7 @@ class _Bin:
 
 
 def read(text: str, name: str) -> Measured:
-    """The log as one flow, and the queue as it was; raises ValueError at a line that isn't one."""
+    """The log as one flow, and its queue; raises ValueError for a malformed line."""
     events = list(_events(text))
     if not events:
         raise ValueError("no events")
@@ -94,7 +94,7 @@ def _events(text: str) -> Iterator[tuple[int, str, int, int]]:
 
 
 def _number(text: str) -> int:
-    """A time or a size; raises ValueError for what is none."""
+    """A time or a size; raises ValueError for anything else."""
     value = int(text)
     if not 0 <= value < 2**48:
         raise ValueError(text)
@@ -119,7 +119,7 @@ def _note(here: _Bin, kind: str, size: int, extra: int) -> None:
 
 
 def _running(bins: list[_Bin]) -> Iterator[_Bin]:
-    """The counters from the beginning on."""
+    """The cumulative counters."""
     total = _Bin()
     for here in bins:
         total = _Bin(
@@ -151,9 +151,9 @@ def _queue(times: list[float], rows: list[_Bin]) -> pl.DataFrame:
 def write(
     scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], stem: Path
 ) -> list[Path]:
-    """The log of the bottleneck, `STEM.log`; of a run that recorded packets.
+    """Writes the log of the bottleneck, `STEM.log`, of a run that recorded packets.
 
-    Raises InputError for another, and OSError if the file can't be written.
+    Raises InputError for another run, and OSError if the file can't be written.
     """
     if "packets" not in tables:
         remedy = 'run.record = "packets"'
@@ -169,7 +169,7 @@ def write(
 
 
 def _lines(scenario: Mapping[str, Any], packets: pl.DataFrame) -> Iterator[tuple[int, int, str]]:
-    """Every line with its time and its place among those of the same ms."""
+    """Every line with its time and its rank among those of the same ms."""
     waiting: dict[tuple[int, int, int], deque[float]] = defaultdict(deque)
     last = 0
     wanted = packets.filter(pl.col("event").is_in(["sent", "forwarded", "dropped"]))

@@ -1,7 +1,7 @@
-"""What other programs measured, in the columns of `flow_samples`.
+"""Measurements of other programs, in the columns of `flow_samples`.
 
-What a program doesn't report is null. Where it counts payload, the IP bytes on the
-wire are worked out for full packets of 1500 bytes that carry 1448.
+Values that a program doesn't report are null. If it counts payload, the IP bytes on the wire are
+computed for full packets of 1500 bytes that carry 1448.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from narrows.columns import schema, shaped
 
 WIRE = 1500 / 1448
 MAX_NUMBER = 10**15
-"""Nobody measures more bytes or more ms."""
+"""No plausible measurement has more bytes or more ms."""
 
 
 @dataclass(frozen=True)
 class MeasuredFlow:
-    """A flow: its samples without the column `flow`, and its control if that is known."""
+    """A flow: its samples without the column `flow`, and its control if known."""
 
     name: str
     samples: pl.DataFrame
@@ -38,7 +38,7 @@ class MeasuredFlow:
 
 @dataclass(frozen=True)
 class Measured:
-    """Everything that a file held; `queue` and `rate_bps` where it shows the bottleneck."""
+    """The contents of a file; `queue` and `rate_bps` if it shows the bottleneck."""
 
     flows: Sequence[MeasuredFlow]
     interval_s: float
@@ -47,7 +47,7 @@ class Measured:
 
 
 def checked(measured: Measured) -> Measured:
-    """What was measured, if a run can have it; raises ValueError if none can."""
+    """The measurement, if a run can have such values; raises ValueError otherwise."""
     if len(measured.flows) > MAX_FLOWS:
         raise ValueError(f"{len(measured.flows)} flows, more than {MAX_FLOWS}")
     if not measured.flows or not (math.isfinite(measured.interval_s) and measured.interval_s > 0):
@@ -79,7 +79,7 @@ def samples_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
 def from_payload(
     times_s: Sequence[float], payload: Sequence[int], more: Mapping[str, Sequence[Any]]
 ) -> pl.DataFrame:
-    """Samples of a flow of which the payload of each interval is known, from a zero on."""
+    """Samples of a flow from the payload of each interval, with a zero at the beginning."""
     total, sums = 0, [0]
     for size in payload:
         total += size
@@ -94,7 +94,7 @@ def from_payload(
 
 
 def _first(name: str, values: Sequence[Any]) -> int | None:
-    """What stands at time zero: nothing yet, and for a counter that is known, zero."""
+    """The value at time zero: zero for a known counter, otherwise null."""
     counted = name == "retransmitted" and bool(values) and values[0] is not None
     return 0 if counted else None
 

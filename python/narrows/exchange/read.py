@@ -41,11 +41,11 @@ def import_files(
     force: bool = False,
     command: Sequence[str] = (),
 ) -> Result:
-    """Makes a results directory of files that other programs wrote; their flows run together.
+    """Makes a results directory from files of other programs; their flows count as concurrent.
 
-    The path is estimated from what the flows did; `overrides` such as
-    "path.rate=100mbit" say what it was. Without `form` the files' contents
-    tell it. Raises InputError for files that aren't what they should be.
+    The path is estimated from the flows; `overrides` such as "path.rate=100mbit" give its real
+    values. Without `form` the format is recognised by the files' contents. Raises InputError for
+    malformed files.
     """
     made = understood(files, form, overrides)
     final = Path(out) if out is not None else default_directory(made.plan)
@@ -59,9 +59,9 @@ def import_files(
 def understood(
     files: Sequence[str | Path], form: str | None = None, overrides: Sequence[str] = ()
 ) -> Understood:
-    """Everything that `import_files` makes of files, without writing it.
+    """The results that `import_files` makes of files, without writing them.
 
-    Raises InputError for files that aren't what they should be.
+    Raises InputError for malformed files.
     """
     if form is not None and form not in FORMATS:
         raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
@@ -85,7 +85,7 @@ def understood(
 
 
 def _read(path: Path, form: str | None) -> tuple[Measured, str]:
-    """What a file holds, and its format."""
+    """The contents of a file, and its format."""
     wanted = form or "a format of " + ", ".join(FORMATS)
     try:
         if not path.is_file():
@@ -107,11 +107,11 @@ _NONSENSE = (
     *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
     *(EOFError, zlib.error, gzip.BadGzipFile, pl.exceptions.PolarsError),
 )
-"""What readers raise where a file isn't what they read."""
+"""Exceptions of readers for files that aren't in their format."""
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong, in words."""
+    """The problem in words."""
     match error:
         case KeyError():
             return f"no {error}"
@@ -131,7 +131,7 @@ _READERS: Mapping[str, Callable[[Any, str], Measured]] = {
 
 
 def _recognised(path: Path, form: str | None) -> tuple[str, object]:
-    """The format, and what its reader takes: a document, bytes or a text."""
+    """The format, and the input for its reader: a document, bytes or a text."""
     content = path.read_bytes()
     begin = content[:200].lstrip()
     if form in ("iperf3", "flent") or begin[:1] == b"{" or content[:2] == b"\x1f\x8b":
@@ -155,7 +155,7 @@ def _together(parts: Sequence[Measured]) -> Measured:
 def _described(
     measured: Measured, place: Path, overrides: Sequence[str]
 ) -> tuple[Loaded, list[dict[str, Any]]]:
-    """A specification of what was measured, and each flow as `narrows.analyze` describes it."""
+    """A specification of the measurement, and each flow as `narrows.analyze` describes it."""
     flows = [_facts(flow) for flow in measured.flows]
     samples = joined(measured.flows)
     path = estimate(flows, samples, measured.interval_s)

@@ -1,9 +1,9 @@
 """CSV files with a row for each flow and instant.
 
 Needed are `time_s`, and either `received_bytes` (counted from the start on) or
-`goodput_mbps` (of the time since the row before). `flow` or `name` tells flows
-apart; `cca` and every column of `flow_samples` are taken as they are. That is what
-`narrows export DIR flow_samples` writes.
+`goodput_mbps` (of the time since the row before). `flow` or `name` distinguishes flows; `cca` and
+every column of `flow_samples` are taken as they are. That is what `narrows export DIR flow_samples`
+writes.
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ WRITERS: Mapping[str, Writer] = {
 
 
 def export_run(directory: str | Path, form: str, stem: Path) -> list[Path]:
-    """Writes every trial of a result in a format of another program; gives the files.
+    """Writes every trial of a result in a format of another program; returns the files.
 
     Their names begin with `stem`, and with `stem-TRIAL` if there are several
-    trials. Raises InputError for a directory or format that won't do.
+    trials. Raises InputError for an unsuitable directory or format.
     """
     if form not in WRITERS:
         raise InputError.at("--format", f'"{form}"', one_of(form, list(WRITERS)))

@@ -1,7 +1,7 @@
-"""Runs jobs: on all cores or on a cluster, each kept as soon as it is done, never twice.
+"""Runs jobs on all cores or on a cluster, and keeps each as soon as it is done.
 
-`narrows run`, `sweep`, `compare`, `evaluate` and `reproduce` differ in what they want run and where
-they keep it; how it is run stands here once.
+`narrows run`, `sweep`, `compare`, `evaluate` and `reproduce` differ in what they run and where they
+keep it; they share this way of running.
 """
 
 from __future__ import annotations

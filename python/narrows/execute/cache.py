@@ -1,4 +1,4 @@
-"""Where runs are kept, and what is there already."""
+"""Where runs are kept, and which are already there."""
 
 from __future__ import annotations
 
@@ -21,58 +21,57 @@ if TYPE_CHECKING:
     import polars as pl
 
 _AT_ONCE = 1000
-"""Runs that become a part of the index together."""
+"""Number of runs added to the index together."""
 
 
 class Cache(ABC):
-    """Keeps what a pool runs; asked from several threads at once.
+    """Keeps the runs of a pool; used from several threads at once.
 
-    As it stands nothing is there before, nobody else is at work, and a run that fails
-    ends all.
+    By default nothing is stored, no other process is at work, and a failed run ends everything.
     """
 
     def present(self) -> Set[str]:
-        """The keys of the runs that are there."""
+        """The keys of the existing runs."""
         return set()
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Whether a run is ours to do until the end of the block."""
+        """Whether we own the run until the end of the block."""
         del key
         return nullcontext(True)
 
     def has(self, key: str) -> bool:
-        """Whether a run is there by now."""
+        """Whether a run exists by now."""
         del key
         return False
 
     def failure_since(self, key: str, moment: float) -> str | None:
-        """Why a run failed, if somebody did it after a moment of the system's clock."""
+        """Why a run failed, if a process did it after the given system time."""
         del key, moment
         return None
 
     def make(self, job: Job, progress: Progress) -> Made:
-        """Runs a job that is ours."""
+        """Runs a job that we own."""
         return make(job, progress)
 
     @abstractmethod
     def keep(self, job: Job, made: Made) -> None:
-        """Keeps a run; raises OSError if that can't be done."""
+        """Keeps a run; raises OSError if that fails."""
 
     def fail(self, job: Job, error: Exception) -> str:
-        """Notes that a run failed, and says why in words; or raises, which ends all."""
+        """Records a failed run and returns the reason, or raises, which ends everything."""
         del job
         raise error
 
     def finish(self) -> None:  # noqa: B027 (most caches have nothing left to do)
-        """Called when no further run is going to be kept."""
+        """Is called after the last run was kept."""
 
 
 class StoreCache(Cache):
-    """A store of runs, shared with whoever else works on it.
+    """A store of runs, shared with other processes.
 
-    A run that fails is recorded and doesn't stop the others, unless `strict`. Tables
-    `without` which the runs are wanted aren't kept. In a directory, runs reach the disk
-    `together`, a moment later, and then `finish` is needed.
+    A failed run is recorded and doesn't stop the others, unless `strict`. The tables listed in
+    `without` aren't kept. In a directory, runs reach the disk `together`, a moment later, and then
+    `finish` is needed.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class StoreCache(Cache):
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """A lock between processes; it is held until a run that was kept has its name."""
+        """A lock between processes; it is held until a kept run has its name."""
         with ExitStack() as stack:
             yield stack.enter_context(self._store.claim(key))
             if self._batch is not None:
@@ -110,7 +109,7 @@ class StoreCache(Cache):
         return None if self._strict else self._store.failure_since(key, moment)
 
     def keep(self, job: Job, made: Made) -> None:
-        """Stores a run, and puts it into the index, many runs at a time."""
+        """Stores a run, and adds it to the index, many runs at a time."""
         tables = {n: t for n, t in made.result.tables.items() if n not in self._without}
         result = replace(made.result, tables=tables)
         note = partial(self._note, job.key, made.tables)
@@ -128,7 +127,7 @@ class StoreCache(Cache):
     def _note(
         self, key: str, tables: Mapping[str, pl.DataFrame], record: Mapping[str, Any]
     ) -> None:
-        """Puts a stored run into the index, sooner or later."""
+        """Adds a stored run to the index with the next batch."""
         with self._lock:
             self._entries.append(entry(key, record, tables))
             if len(self._entries) < _AT_ONCE:
@@ -145,7 +144,7 @@ class StoreCache(Cache):
         return text
 
     def finish(self) -> None:
-        """Waits until all runs are on the disk, and puts what is left into the index."""
+        """Waits until all runs are on the disk, and adds the remaining ones to the index."""
         batch, self._batch = self._batch, None
         if batch is not None:
             batch.close()
@@ -156,5 +155,5 @@ class StoreCache(Cache):
 
 
 def words(error: BaseException) -> str:
-    """An error that isn't one of ours, as the last line of its traceback says it."""
+    """The last line of a foreign error's traceback."""
     return f"{type(error).__name__}: {error}"

@@ -1,9 +1,8 @@
 """Jobs on the workers of a Dask cluster; results come back through the store.
 
-Every parcel is self-contained: where the store is, which back end and engine, the
-scenario. A worker computes it into the store, which it must reach under the same
-path or URL, and answers with a few numbers. Dask gives the run of a worker that
-died to another one.
+Every parcel is self-contained: it has the store's place, the back end, the engine and the scenario.
+A worker computes it into the store, which it must reach under the same path or URL, and answers
+with a few numbers. If a worker dies, Dask gives its run to another one.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 AHEAD = 3
-"""Jobs that are sent ahead for every thread of the cluster."""
+"""Jobs sent in advance for every thread of the cluster."""
 PATIENCE = "20s"
-"""A scheduler answers within this time."""
+"""A scheduler must answer within this time."""
 _ENCRYPTED = ("tls://", "wss://")
 _CONFIGURED = ("ca-file", "client.cert", "client.key")
-"""What Dask's configuration must name below `distributed.comm.tls` for a secure connection."""
+"""Keys that Dask's configuration must have below `distributed.comm.tls` for a secure connection."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says of a job: whether the run is new, its packets, or why it failed."""
+    """A worker's answer: whether the run is new, its packets, or why it failed."""
 
     new: bool
     packets: int = 0
@@ -66,7 +65,7 @@ class Answer:
 
 
 def work(parcel: Parcel) -> Answer:
-    """Does a job; runs in a worker. Waits while another process is at the same run."""
+    """Does a job in a worker. Waits while another process does the same run."""
     backend = _backend(parcel.backend)
     if backend.engine != parcel.engine:
         found = f"an engine {backend.engine}, not {parcel.engine}"
@@ -82,7 +81,7 @@ def work(parcel: Parcel) -> Answer:
 
 
 def _answer(job: Job, kept: StoreCache, began: float) -> Answer:
-    """Does a job that is ours, unless it is done by now. The client brings the index up to date."""
+    """Does a job that we own, unless it is done by now. The client updates the index."""
     if kept.has(job.key):
         return Answer(new=False)
     if (failure := kept.failure_since(job.key, began)) is not None:
@@ -96,17 +95,17 @@ def _answer(job: Job, kept: StoreCache, began: float) -> Answer:
 
 
 def _unheard(_sim_s: float, _packets: int) -> None:
-    """Nobody hears how far a run on a worker is."""
+    """Discards the progress of a run on a worker."""
 
 
 @cache
 def _backend(name: str) -> Backend:
-    """A back end, kept by each worker."""
+    """A back end, cached by each worker."""
     return get_backend(name)
 
 
 class ClusterPool:
-    """Sends jobs to a cluster, as `narrows.execute.pool.Pool` gives them to threads.
+    """Sends jobs to a cluster as `narrows.execute.pool.Pool` gives them to threads.
 
     `address` is that of a Dask scheduler, or "local" for `workers` processes here.
     """
@@ -120,7 +119,7 @@ class ClusterPool:
         self._tally = Tally(wanted, store.keys())
 
     def run(self, watcher: Watcher | None = None) -> Done:
-        """Does what isn't stored yet; a run that fails is recorded and doesn't stop the others.
+        """Does the missing runs; a failed run is recorded and doesn't stop the others.
 
         Raises InputError if no scheduler answers or a worker has another engine.
         """
@@ -131,7 +130,7 @@ class ClusterPool:
         return self._tally.outcome()
 
     def _send(self, client: Client, watcher: Watcher | None) -> None:
-        """Keeps every thread of the cluster busy, with a few jobs ahead."""
+        """Keeps every thread of the cluster busy, with a few jobs in advance."""
         rest = iter(self._tally.waiting)
         sent: dict[str, tuple[Any, Job]] = {}
         finished: SimpleQueue[str] = SimpleQueue()
@@ -155,7 +154,7 @@ class ClusterPool:
         return Parcel(self._place, job.backend.selector, job.backend.engine, job.cell, job.trial)
 
     def _take(self, future: Any, job: Job) -> None:  # noqa: ANN401 (a future of Dask)
-        """Counts the answer to a job; only what concerns all jobs ends them all."""
+        """Counts the answer to a job; only a problem that concerns all jobs ends them all."""
         error = future.exception()
         if isinstance(error, NarrowsError | OSError):
             raise error
@@ -173,7 +172,7 @@ class ClusterPool:
 
 
 def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
-    """What is in the queue, after a tick at most."""
+    """The answers in the queue, after at most a tick."""
     try:
         yield finished.get(timeout=TICK_S)
         while True:
@@ -184,7 +183,7 @@ def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
 
 @contextmanager
 def _client(address: str, workers: int | None) -> Iterator[Client]:
-    """A client of the cluster at `address`; "local" is one of this machine, for as long as this."""
+    """A client of the cluster at `address`; "local" starts one here that ends with it."""
     try:
         from distributed import Client
     except ImportError:
@@ -206,7 +205,7 @@ def _client(address: str, workers: int | None) -> Iterator[Client]:
 
 
 def _security(address: str) -> Security | None:
-    """The certificates of Dask's own configuration, for an address that is encrypted.
+    """The certificates of Dask's own configuration, for an encrypted address.
 
     Raises InputError if some are missing or can't be read.
     """
@@ -229,7 +228,7 @@ def _security(address: str) -> Security | None:
 
 @contextmanager
 def _local(workers: int | None) -> Iterator[Client]:
-    """A cluster of processes here, which listens on the loopback interface alone."""
+    """A cluster of processes here, which listens only on the loopback interface."""
     import logging
 
     from distributed import Client, LocalCluster
@@ -247,11 +246,11 @@ def _local(workers: int | None) -> Iterator[Client]:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes that begin here don't hear Ctrl-C, which a terminal sends to all of a command.
+    """Processes started here ignore Ctrl-C, which a terminal sends to all processes of a command.
 
-    They inherit that it is ignored. The process that began them ends them in good order,
-    without a traceback of each; it doesn't hear Ctrl-C either while they start (a second or
-    two). Only the main thread can arrange it.
+    They inherit the ignored signal. Their parent ends them in good order, without a traceback from
+    each; it ignores Ctrl-C, too, while they start (a second or two). Only the main thread can
+    arrange this.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""One run to do, and what becomes of it."""
+"""A run to do, and its result."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Job:
 
     @property
     def key(self) -> str:
-        """The hash of everything that decides the run."""
+        """The hash of everything that determines the run."""
         return self.trial.hash
 
     @property
     def duration_s(self) -> float:
-        """How much is to be simulated, in seconds."""
+        """The simulated duration in seconds."""
         return float(self.trial.scenario["run"]["duration_ns"] / 1e9)
 
 
 @dataclass(frozen=True)
 class Made:
-    """A run that was done: its result, its summary, and the summary as tables."""
+    """A finished run: its result, its summary, and the summary as tables."""
 
     result: RunResult
     summary: dict[str, Any]
@@ -48,14 +48,14 @@ class Made:
 
 
 def load(trial: Trial) -> float:
-    """The packets of a run whose bottleneck is always busy; what its cost goes by."""
+    """The packets of a run whose bottleneck is always busy, as a measure of its cost."""
     scenario = trial.scenario
     bits = float(scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"]) / 1e9
     return bits / PACKET_BITS
 
 
 def width(backend: Backend, jobs: int | None) -> int:
-    """How many runs of a back end go on at once: the machine's cores, at most `jobs`."""
+    """How many runs of a back end are done at once: the machine's cores, at most `jobs`."""
     if not backend.capabilities().parallel:
         return 1
     return jobs or len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""Runs get the memory of this machine, or are refused before they start."""
+"""Allots this machine's memory to runs, or refuses them before they start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.errors import SpecError
 from narrows.plan.demand import Part, demand
 
 _SHARE = 0.9
-"""Of what is free; the rest is for everything else."""
+"""Share of the free memory for runs; the rest is for everything else."""
 _TICK_S = 0.1
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
@@ -22,7 +22,7 @@ _OWN_GROUPS = Path("/proc/self/cgroup")
 class Room:
     """The memory that the runs of this process share.
 
-    A run that would fit alone, but not beside those that are under way, waits for them.
+    A run that would fit alone, but not beside the current ones, waits for them.
     """
 
     def __init__(self, free: Callable[[], int | None]) -> None:
@@ -32,9 +32,9 @@ class Room:
 
     @contextmanager
     def of(self, scenario: Mapping[str, Any], waiting: Callable[[], object]) -> Iterator[None]:
-        """Holds what a run needs; calls `waiting` now and then until there is room.
+        """Reserves what a run needs; calls `waiting` now and then until there is room.
 
-        Raises SpecError if the machine hasn't that much.
+        Raises SpecError if the machine doesn't have that much.
         """
         parts = demand(scenario)
         need = sum(part.bytes for part in parts)
@@ -54,8 +54,8 @@ class Room:
         free = self._free()
         if free is None:
             return True
-        # What others took may be in use already, and then it isn't free any more: what
-        # this leaves out is at most waited for, never refused.
+        # What other runs reserved may already be in use, and then it is no longer free. Counting it
+        # twice at most makes a run wait, but never refuses it.
         if need > free + self._taken:
             raise _refusal(need, free + self._taken, parts[0])
         return self._taken == 0 or need <= free - self._taken
@@ -74,14 +74,14 @@ def _gb(count: int) -> str:
 
 
 def free_memory() -> int | None:
-    """What this process may still take, in bytes; None if the system doesn't say."""
+    """The memory that this process may still take, in bytes; None if the system doesn't say."""
     known = [_free_of_machine(), *_free_of_groups()]
     counts = [count for count in known if count is not None]
     return int(min(counts) * _SHARE) if counts else None
 
 
 def _free_of_machine() -> int | None:
-    """Linux's own estimate of what can be had without swapping, plus the free swap."""
+    """Linux's own estimate of the memory available without swapping, plus the free swap."""
     try:
         lines = _MEMINFO.read_text(encoding="ascii").splitlines()
         fields = dict(line.split(":", 1) for line in lines)
@@ -91,7 +91,7 @@ def _free_of_machine() -> int | None:
 
 
 def _free_of_groups() -> Iterator[int | None]:
-    """What the limits of this process's control groups leave, from its own to the root."""
+    """What the limits of this process's control groups leave, from its own up to the root."""
     try:
         lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -116,7 +116,7 @@ def _free_of_groups() -> Iterator[int | None]:
 
 
 def _left(group: Path, limit: str, usage: str, cache: str) -> int | None:
-    """A group's limit less its use; pages of files that it could drop aren't in use."""
+    """A group's limit minus its use; file pages that it could drop don't count as used."""
     try:
         most = int((group / limit).read_text(encoding="ascii"))
         used = int((group / usage).read_text(encoding="ascii"))
@@ -128,4 +128,4 @@ def _left(group: Path, limit: str, usage: str, cache: str) -> int | None:
 
 
 ROOM = Room(free_memory)
-"""Of this process."""
+"""The memory of this process."""

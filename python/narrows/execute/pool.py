@@ -1,4 +1,4 @@
-"""Jobs on all cores of this machine, each kept as soon as it is done."""
+"""Runs jobs on all cores of this machine, and keeps each as soon as it is done."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from narrows.execute.tally import Done, Tally
 from narrows.execute.watcher import TICK_S, Watcher
 
 LATER_S = 0.3
-"""A run that another process is at is looked at again after this time."""
+"""Time between looks at a run that another process is doing."""
 _GRACE_S = 1.0
-"""Code of a person that doesn't stop within this time is interrupted."""
+"""User code that doesn't stop within this time is interrupted."""
 _INSISTENCE = 10
-"""How often it is interrupted before it is given up."""
+"""How often it is interrupted before we give up."""
 
 
 _THREAD = "run-"
@@ -28,17 +28,17 @@ _THREAD = "run-"
 
 @dataclass
 class _Waiting:
-    """A job that is to be done, not before a moment of the monotonic clock."""
+    """A job to do, not before a time of the monotonic clock."""
 
     job: Job
     not_before: float = 0.0
 
 
 class Pool:
-    """Threads that take one job after the other; the native module lets them run at once.
+    """Threads that take one job after another; the native module lets them run in parallel.
 
-    `jobs` go on at once, as many as there are cores by default. Jobs of back ends that
-    need the machine for themselves come last, one at a time.
+    `jobs` are done at once, by default as many as there are cores. Jobs of back ends that need the
+    machine for themselves come last, one at a time.
     """
 
     def __init__(self, wanted: Iterable[Job], cache: Cache, jobs: int | None = None) -> None:
@@ -51,10 +51,10 @@ class Pool:
         self._waiting: deque[_Waiting] = deque()
 
     def run(self, watcher: Watcher | None = None) -> Done:
-        """Does what isn't there yet; returns when all is done.
+        """Does the missing runs; returns when all are done.
 
-        Whatever stops the pool, every finished run stays. Raises what ends all: an error
-        of the cache, of the `watcher`, or OSError if a run can't be kept.
+        Every finished run is kept, whatever stops the pool. Raises errors that end everything:
+        those of the cache and of the `watcher`, and OSError if a run can't be kept.
         """
         try:
             for jobs, workers in self._batches():
@@ -78,7 +78,7 @@ class Pool:
     def _work(self, workers: int, watcher: Watcher | None) -> None:
         own_code = any("controls" in item.job.trial.scenario for item in self._waiting)
         threads = [
-            # A thread that runs code of a person may never end; the program does without it.
+            # A thread that runs user code may never end; the program doesn't wait for it.
             threading.Thread(target=self._take, name=f"{_THREAD}{number}", daemon=own_code)
             for number in range(workers)
         ]
@@ -97,7 +97,7 @@ class Pool:
         self._stop.clear()
 
     def _take(self) -> None:
-        """A thread's work: jobs, as long as there are any."""
+        """A thread's work: does jobs as long as there are any."""
         try:
             while not self._stop.is_set():
                 with self._lock:
@@ -107,7 +107,7 @@ class Pool:
                 self._stop.wait(max(0.0, item.not_before - time.monotonic()))
                 self._one(item)
         except InterruptedRunError as error:
-            if not self._stop.is_set():  # a back end's own, not the answer to ours
+            if not self._stop.is_set():  # raised by a back end itself, not an answer to ours
                 self._give_up(error)
         except BaseException as error:
             self._give_up(error)
@@ -119,7 +119,7 @@ class Pool:
         self._stop.set()
 
     def _one(self, item: _Waiting) -> None:
-        """Does a job, unless it is done by now or another process is at it."""
+        """Does a job, unless it is done by now or another process is doing it."""
         job, cache = item.job, self._cache
         with cache.claim(job.key) as ours:
             if not ours:
@@ -157,7 +157,7 @@ class Pool:
 
 
 def _await(threads: Sequence[threading.Thread]) -> None:
-    """Lets a tick pass, or less if a thread ends."""
+    """Waits for a tick, or less if a thread ends."""
     for thread in threads:
         if thread.is_alive():
             thread.join(TICK_S)
@@ -165,7 +165,7 @@ def _await(threads: Sequence[threading.Thread]) -> None:
 
 
 def _end(threads: Sequence[threading.Thread]) -> None:
-    """Waits for threads that were told to stop; interrupts code of a person that doesn't."""
+    """Waits for threads that were told to stop; interrupts user code that doesn't."""
     threads = [thread for thread in threads if thread.ident is not None]  # it was started
     for thread in threads:
         thread.join(_GRACE_S if thread.daemon else None)
@@ -177,12 +177,12 @@ def _end(threads: Sequence[threading.Thread]) -> None:
 
 
 def _interrupt(thread: threading.Thread) -> None:
-    """Has KeyboardInterrupt raised in the Python code that a thread is running."""
+    """Raises KeyboardInterrupt in the Python code that a thread is running."""
     error = ctypes.py_object(KeyboardInterrupt)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), error)
 
 
 def is_stuck() -> bool:
-    """Whether code of a person is still running that nothing could stop."""
+    """Whether user code is still running that nothing could stop."""
     threads = threading.enumerate()
     return any(thread.daemon and thread.name.startswith(_THREAD) for thread in threads)

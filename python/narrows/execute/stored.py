@@ -1,4 +1,4 @@
-"""Runs jobs of any kind into a store beside what is made of them."""
+"""Runs jobs of any kind into a store beside their results."""
 
 from __future__ import annotations
 

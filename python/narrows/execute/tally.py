@@ -1,4 +1,4 @@
-"""What became of the jobs of a pool so far, and what came of them in the end."""
+"""Counts the jobs of a pool while they run, and the final outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """What was done: `new` runs, those `stored` before or by another process, failures."""
+    """The outcome: `new` runs, those `stored` before or by another process, and failures."""
 
     new: int
     stored: int
@@ -33,12 +33,12 @@ class Done:
 
     @property
     def runs(self) -> int:
-        """How many runs there were in all."""
+        """The total number of runs."""
         return self.new + self.stored + len(self.failures)
 
 
 class Tally:
-    """Counts what happens to jobs; several threads may tell it."""
+    """Counts the events of jobs; several threads may report to it."""
 
     def __init__(self, jobs: Iterable[Job], present: Collection[str]) -> None:
         wanted: dict[str, Job] = {}
@@ -56,7 +56,7 @@ class Tally:
         self._going: dict[str, tuple[Job, float, int]] = {}
 
     def note(self, job: Job, sim_s: float, packets: int) -> None:
-        """A job is going on and has come so far."""
+        """Notes the progress of a job."""
         with self._lock:
             self._going[job.key] = (job, sim_s, packets)
 
@@ -85,7 +85,7 @@ class Tally:
         self._simulated_s += job.duration_s
 
     def state(self) -> State:
-        """How far all jobs together are."""
+        """The progress of all jobs together."""
         with self._lock:
             going = list(self._going.values())
             work = self._worked + sum(sim_s / j.duration_s * load(j.trial) for j, sim_s, _ in going)
@@ -100,7 +100,7 @@ class Tally:
             )
 
     def outcome(self) -> Done:
-        """What came of all jobs."""
+        """The outcome of all jobs."""
         failures = sorted(self._failures, key=lambda f: (f.cell.number, f.trial.number))
         wall_s = time.monotonic() - self._began
         return Done(self._new, self._stored, tuple(failures), self._packets, wall_s)

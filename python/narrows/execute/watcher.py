@@ -1,4 +1,4 @@
-"""What a person hears of runs that are going on."""
+"""Reports the progress of runs to the user."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 TICK_S = 0.1
-"""How often a watcher hears of the progress, in seconds."""
+"""Time between reports to a watcher, in seconds."""
 
 
 @dataclass(frozen=True)
 class State:
-    """How far some runs are: `done` and `failed` of `total`.
+    """The progress of some runs: `done` and `failed` of `total`.
 
     `sim_s` of at most `total_s` simulated seconds have passed in all of them, and
-    `packets` have left their bottlenecks; `part` of the work is done, 0 to 1. Where
-    there are several steps, `step` names the present one.
+    `packets` have left their bottlenecks; `part` of the work is done, 0 to 1. If there are several
+    steps, `step` names the current one.
     """
 
     done: int
@@ -29,14 +29,14 @@ class State:
 
 
 class Watcher(Protocol):
-    """Hears about ten times a second how far the runs are; may raise to stop them."""
+    """Gets the progress about ten times a second; may raise to stop the runs."""
 
     def __call__(self, state: State, /) -> None:
-        """The state of now."""
+        """Takes the current state."""
 
 
 def progress_line(state: State, elapsed_s: float) -> str:
-    """A state, `elapsed_s` seconds after the beginning, in words."""
+    """A state in words, `elapsed_s` seconds after the beginning."""
     parts = [state.step] if state.step else []
     if state.total > 1:
         parts.append(f"{state.done} of {state.total} done")
@@ -51,7 +51,7 @@ def progress_line(state: State, elapsed_s: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time as people say it: 45 s, 12 min, 3.5 h."""
+    """A duration in a readable unit: 45 s, 12 min, 3.5 h."""
     if seconds < 120:
         return f"{max(seconds, 1):.0f} s"
     if seconds < 7200:

@@ -1,8 +1,7 @@
 """Figures: pure functions from a scenario and its tables to a description.
 
-Describing needs polars and numpy. Drawing needs matplotlib for paper
-(`narrows.figures.static`) and nothing more for a page
-(`narrows.figures.interactive`); neither is loaded before it is used.
+Describing needs polars and numpy. Drawing needs matplotlib for images (`narrows.figures.static`)
+and nothing more for a page (`narrows.figures.interactive`); neither is loaded before it is used.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ Subject: TypeAlias = Literal["run", "sweep"]
 class Entry:
     """A figure of the catalogue.
 
-    The function that describes it has its name, and so has its module in
-    `narrows.figures.runs` or `narrows.figures.sweeps`. That of a run takes the
-    scenario, the tables and the groups; that of a sweep one `table` and a `View`.
+    The function that describes it and its module in `narrows.figures.runs` or
+    `narrows.figures.sweeps` have its name. For a run the function takes the scenario, the tables
+    and the groups; for a sweep, one `table` and a `View`.
     """
 
     name: str
@@ -37,7 +36,7 @@ class Entry:
     table: str = "summary"
 
     def function(self) -> Callable[..., Figure]:
-        """The function that describes it; this loads polars."""
+        """The function that describes it; access loads polars."""
         module = import_module(f"narrows.figures.{self.of}s.{self.name}")
         found: Callable[..., Figure] = getattr(module, self.name)
         return found
@@ -83,7 +82,7 @@ CATALOGUE = {
         Entry("internals", "run", "the named internals of each control"),
     )
 }
-"""Every figure that can be drawn of a run that kept samples, or of a sweep."""
+"""Every figure of a run that kept samples, or of a sweep."""
 
 
 def of(subject: Subject) -> list[Entry]:

@@ -23,16 +23,16 @@ _UNITS = {
     "pkt": (1, "packets"),
     "bdp": (1, "BDP"),
 }
-"""Of each kind of quantity, what figures show: how much it is of what specifications count."""
+"""For each kind of quantity, the unit in figures and its size in the unit of specifications."""
 CROWDED = 0.08
-"""Ticks that are nearer than this part of the axis get no words."""
+"""Ticks closer than this part of the axis get no label."""
 WIDE = 6.0
-"""Positive values that differ by a larger factor stand on a logarithmic scale."""
+"""Positive values that differ by a larger factor get a logarithmic scale."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The values of an axis: each written value's position, in order, and its short words."""
+    """The values of an axis: each written value's position, in order, and its short label."""
 
     place: str
     label: str
@@ -40,11 +40,11 @@ class Axis:
     words: dict[object, str]
     scale: Scale
     measured: bool = True
-    """Whether the values are quantities, so that something lies between them."""
+    """Whether the values are quantities, with further values between them."""
 
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Where the values stand, with their words; of crowded quantities only some."""
+        """The positions of the values with their labels; only some if they are crowded."""
         if not self.measured:
             return tuple((at, self.words[value]) for value, at in self.positions.items())
         log = self.scale == "log"
@@ -58,7 +58,7 @@ class Axis:
 
 
 def axis(place: str, values: Iterable[object]) -> Axis:
-    """The axis of these values; those that are no numbers stand in the order given."""
+    """The axis of these values; values that aren't numbers keep the given order."""
     known = list(dict.fromkeys(values))
     measured = [_measure(value) for value in known]
     kinds = {measure[1] for measure in measured if measure is not None}

@@ -1,4 +1,4 @@
-"""What every figure asks of a scenario and its tables."""
+"""Queries of scenarios and tables that every figure uses."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TIME = "Time (s)"
 ROW_IN = 1.55
 """The usual height of a panel over time, in inches."""
 MOST_FLOWS = 8
-"""More flows than this make panels that nobody can read."""
+"""More flows than this make a panel unreadable."""
 
 NO_INTERNALS = pl.DataFrame(
     schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
 )
 
 MTU_BYTES = 1500
-"""Size of the packets that a buffer counted in packets is taken to hold."""
+"""Assumed size of the packets in a buffer that is given in packets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class FlowClass:
 def flow_classes(scenario: Scenario, groups: Groups = None) -> list[FlowClass]:
     """The classes of a run in the order of their first flows.
 
-    `groups` names the class of every flow by id (as a plan and a result do);
-    without it, flows of a congestion control that are alike are a class. Flows of one
-    group with different controls are different classes.
+    `groups` names the class of every flow by id (as a plan and a result do); without it, identical
+    flows of a congestion control are a class. Flows of one group with different controls are
+    different classes.
     """
     ccas = [str(flow["cca"]) for flow in scenario["flows"]]
     named = list(groups) if groups is not None else classes(scenario, ccas)
@@ -63,7 +63,7 @@ def flow_classes(scenario: Scenario, groups: Groups = None) -> list[FlowClass]:
 
 
 def _label(group: str, cca: str) -> str:
-    """A class that is named after its control, or a name of its own with the control."""
+    """The name of a class named after its control, or its own name with the control."""
     return words(group) if control_of(group) == cca else f"{group} ({name(cca)})"
 
 
@@ -79,7 +79,7 @@ def bdp_bytes(scenario: Scenario) -> float:
 
 
 def buffer_bytes(scenario: Scenario) -> float:
-    """The buffer in bytes; one counted in packets is taken as full-sized packets."""
+    """The buffer in bytes; one given in packets counts as full-sized packets."""
     limit: Mapping[str, int] = scenario["path"]["buffer"]
     return float(limit["bytes"]) if "bytes" in limit else float(limit["packets"] * MTU_BYTES)
 
@@ -98,7 +98,7 @@ def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:
 
 
 def _delays(scenario: Scenario) -> str:
-    """The two-way delays of the flows: one, or the least and the greatest."""
+    """The two-way delays of the flows: one value, or minimum and maximum."""
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     path_ns = scenario["path"]["rtt_ns"]
     known = sorted({path_ns if rtt is None else rtt for rtt in own} or {path_ns})
@@ -107,14 +107,14 @@ def _delays(scenario: Scenario) -> str:
 
 
 def _queue(scenario: Scenario) -> str:
-    """The discipline, if it is another than drop-tail, and whether flows use ECN."""
+    """The discipline, unless it is drop-tail, and whether flows use ECN."""
     kind = str(scenario["path"]["queue"]["kind"])
     marks = any(flow["ecn"] != "off" for flow in scenario["flows"])
     return ("" if kind == "droptail" else f", {kind}") + (", ECN" if marks else "")
 
 
 def column(rows: pl.DataFrame, title: str) -> Floats:
-    """A column as floats, with NaN for what the back end couldn't know."""
+    """A column as floats, with NaN for values that the back end couldn't know."""
     values: Floats = rows.get_column(title).cast(pl.Float64).to_numpy()
     return values
 
@@ -128,11 +128,11 @@ def end_s(tables: Tables) -> float:
 def stays(
     rows: pl.DataFrame, title: str, wanted: str | None = None
 ) -> list[tuple[float, float, str]]:
-    """The stretches of time that one flow spent in each value of a text column.
+    """The intervals of time that one flow spent in each value of a text column.
 
-    A stay lasts from the first sample that shows it to the first that shows
-    something else, so its ends are known to one sample interval. With `wanted`,
-    only the stays in that value. Rows belong to one flow and ascend in time.
+    A stay lasts from the first sample with the value to the first with another value, so its ends
+    are known to within one sample interval. With `wanted`, only the stays in that value. Rows
+    belong to one flow and ascend in time.
     """
     values = rows.get_column(title).fill_null("").to_list()
     times = column(rows, "time_s")
@@ -147,7 +147,7 @@ def stays(
 
 
 def union(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The stretches joined where they overlap or touch, ascending."""
+    """The intervals, joined where they overlap or touch, ascending."""
     joined: list[tuple[float, float]] = []
     for start, end in sorted(stretches):
         if joined and start <= joined[-1][1]:
@@ -158,7 +158,7 @@ def union(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def probe_rtt_stays(flow_samples: pl.DataFrame) -> list[tuple[float, float]]:
-    """When any flow was in PROBE_RTT, in seconds, to one sample interval."""
+    """When any flow was in PROBE_RTT, in seconds, to within one sample interval."""
     wanted = flow_samples.filter(pl.col("cca_state") == "probe_rtt").get_column("flow").unique()
     stretches: list[tuple[float, float]] = []
     for flow in sorted(wanted.to_list()):
@@ -198,12 +198,12 @@ def internal(tables: Tables, title: str) -> pl.DataFrame:
 
 
 def shown(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """The lines of which anything at all would be drawn."""
+    """The lines with at least one value to draw."""
     return tuple(line for line in lines if np.isfinite(line.y).any())
 
 
 def choose(classes: list[FlowClass], most: int) -> list[int]:
-    """At most `most` flows, taking turns between the classes, ascending."""
+    """At most `most` flows, taken from the classes in turns, ascending."""
     longest = max((len(members.flows) for members in classes), default=0)
     turns = [
         members.flows[place]

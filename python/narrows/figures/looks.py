@@ -1,8 +1,8 @@
-"""How classes of flows are told apart: names for people, colours, dashes.
+"""How classes of flows are distinguished: readable names, colours, dashes.
 
-A control has its colour everywhere. Where that would give several classes the same look,
-or where a class isn't named after a control, the classes have colours of their own. Dashes
-differ besides, so that no figure needs its colours.
+A control has the same colour everywhere. If several classes would look the same, or a class isn't
+named after a control, the classes get separate colours. Dashes differ, too, so that every figure is
+readable without colours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from narrows.spec import registry
 
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 HUES = tuple(f"flow:{number}" for number in range(7))
-"""Keys of colours for what isn't a congestion control."""
+"""Keys of colours for classes that aren't congestion controls."""
 
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ms|s|b|kb|mb)$")
 _UNITS = {"b": "bytes", "kb": "kB", "mb": "MB"}
@@ -40,7 +40,7 @@ def control_of(group: str) -> str | None:
 
 
 def words(group: str) -> str:
-    """A class for people: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web"."""
+    """The readable name of a class: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web"."""
     cca = control_of(group)
     if cca is None:
         return name(group)
@@ -49,7 +49,7 @@ def words(group: str) -> str:
 
 
 def _quantity(part: str) -> str:
-    """What differs: "80 ms" for "80ms", "from 10 s" for "from10s"."""
+    """The difference in words: "80 ms" for "80ms", "from 10 s" for "from10s"."""
     for lead in ("from", "to"):
         if part.startswith(lead) and part[len(lead) : len(lead) + 1].isdigit():
             ends = part.split("+")
@@ -67,7 +67,7 @@ def _spaced(text: str) -> str:
 
 
 def looks(controls: Sequence[str | None]) -> list[Look]:
-    """How classes of these controls look beside each other, in their order."""
+    """The looks of classes of these controls in one figure, in their order."""
     counts = Counter(controls)
     alone = len(counts) == len(controls) and None not in counts
     few = None not in counts and len(counts) > 1 and max(counts.values()) <= len(DASHES)
@@ -88,11 +88,11 @@ def _by_control(controls: Sequence[str]) -> list[Look]:
 
 
 def looks_of(groups: Sequence[str]) -> dict[str, Look]:
-    """How classes look that are known by name only, as in a table of many runs."""
+    """The looks of classes known by name only, as in a table of many runs."""
     return dict(zip(groups, looks([control_of(group) for group in groups]), strict=True))
 
 
 def asides(count: int) -> list[float]:
-    """Where the points of several lines stand beside a tick."""
+    """The offsets of several lines' points from a tick."""
     step = min(0.14, 0.7 / max(count, 1))
     return [(number - (count - 1) / 2) * step for number in range(count)]

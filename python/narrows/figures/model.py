@@ -1,8 +1,7 @@
-"""What a figure is, before anything draws it.
+"""The description of a figure, independent of how it is drawn.
 
-A figure is described once with these classes and drawn twice: by
-`narrows.figures.static` for paper and by `narrows.figures.interactive` for a
-page that a person can zoom.
+A figure is described once with these classes and drawn by `narrows.figures.static` for images and
+by `narrows.figures.interactive` for a zoomable page.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ ROW_IN = 2.6
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Values over x. Missing ones are NaN and leave a gap.
+    """Values over x. Missing values are NaN and leave a gap.
 
     `colour` is a key of `narrows.figures.palette`, never a colour itself. A
     `step` holds each value until the next x; `points` aren't joined; with a
@@ -49,9 +48,9 @@ class Line:
     opacity: float = 1.0
     fill: bool = False
     group: str | None = None
-    """The entry in the legend if it isn't the label; an empty one is none."""
+    """The entry in the legend if it differs from the label; empty for no entry."""
     exact: bool = False
-    """Every point counts, with all its digits: nothing is thinned out on a page."""
+    """Keeps every point with all its digits: a page doesn't thin the line."""
 
     def __post_init__(self) -> None:
         """Refuse vectors that don't match."""
@@ -61,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Quartiles, median and the reach of 1.5 interquartile ranges of `values`, at `x`."""
+    """A box plot of `values` at `x`, with whiskers up to 1.5 interquartile ranges."""
 
     label: str
     x: float
@@ -85,8 +84,8 @@ class Bar:
 class Heat:
     """A value for every pair: `values[row, column]`, with NaN where there is none.
 
-    Cells stand at whole numbers. With a `centre` the scale diverges from it, as
-    far to one side as to the other. The label stands at the scale of colours.
+    Cells are at whole numbers. With a `centre` the colour scale diverges from it, equally far to
+    both sides. The label belongs to the colour scale.
     """
 
     label: str
@@ -96,7 +95,7 @@ class Heat:
     high: float | None = None
 
     def limits(self) -> tuple[float, float]:
-        """The ends of the scale of colours."""
+        """The ends of the colour scale."""
         known = self.values[np.isfinite(self.values)]
         least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
         least = least if self.low is None else self.low
@@ -109,7 +108,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """Points, and the ellipse of one standard deviation around their mean, with a note there."""
+    """Points, the ellipse of one standard deviation around their mean, and a note there."""
 
     label: str
     x: Floats
@@ -122,7 +121,7 @@ Mark: TypeAlias = Line | Box | Bar | Heat | Cloud
 
 
 def entry_of(mark: Mark) -> str:
-    """The words of a mark in the legend; empty for one that doesn't stand there."""
+    """A mark's text in the legend; empty for one without an entry."""
     if isinstance(mark, Heat):
         return ""
     return mark.label if not isinstance(mark, Line) or mark.group is None else mark.group
@@ -130,7 +129,7 @@ def entry_of(mark: Mark) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of the x axis to shade, such as a stay in PROBE_RTT."""
+    """An interval of the x axis to shade, such as a stay in PROBE_RTT."""
 
     start: float
     end: float
@@ -142,7 +141,7 @@ class Span:
 class Guide:
     """A straight dashed line across a panel at a value of y, or of x if `upright`.
 
-    Its words stand above the line, or `below`.
+    Its label is above the line, or `below`.
     """
 
     value: float
@@ -155,8 +154,8 @@ class Guide:
 class Panel:
     """One pair of axes. Ends of an axis that are None follow the data.
 
-    `ticks` names places on the x axis and `y_ticks` on the y axis; without them
-    they are numbers. A range whose first end is the larger one is reversed.
+    `ticks` labels positions on the x axis and `y_ticks` on the y axis; without them labels are
+    numbers. A range whose first end is the larger one is reversed.
     """
 
     x_label: str
@@ -171,9 +170,9 @@ class Panel:
     ticks: tuple[tuple[float, str], ...] = field(default=())
     y_ticks: tuple[tuple[float, str], ...] = field(default=())
     spans: tuple[Span, ...] = field(default=())
-    """In a stack: shaded as a strip above the panel."""
+    """In a stack, these are shaded as a strip above the panel."""
     least_high: float = -np.inf
-    """In a stack: the y axis reaches up to this at least."""
+    """In a stack, the y axis reaches at least up to this."""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -181,7 +180,7 @@ class Panel:
         return tuple(mark for mark in self.marks if isinstance(mark, Line))
 
     def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
-        """The ends of a y axis on which all lines and guides in a stretch of x are seen."""
+        """The ends of a y axis that shows all lines and guides in an interval of x."""
         start, end = x_range
         shown = [line.y[(line.x >= start) & (line.x <= end)] for line in self.lines]
         pool = np.concatenate([*shown, [guide.value for guide in self.guides]])
@@ -198,7 +197,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """What panels above each other have in common: the x axis, and spans through all of them."""
+    """What stacked panels share: the x axis, and spans through all of them."""
 
     x_range: tuple[float, float]
     spans: tuple[Span, ...] = ()
@@ -206,7 +205,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Panels in rows of `columns`, or above each other on one x axis if there is a `stack`.
+    """Panels in rows of `columns`, or stacked on one x axis if there is a `stack`.
 
     `alt` says in words what the figure shows, for people who can't see it.
     """
@@ -217,12 +216,12 @@ class Figure:
     alt: str
     columns: int = 1
     height: float = ROW_IN
-    """Of a row in inches, with its words; of the axes alone in a stack."""
+    """Height of a row in inches, including its text; in a stack, of the axes alone."""
     name: str = ""
     stack: Stack | None = None
 
     def between(self, start: float, end: float) -> Figure:
-        """The same stack with the x axis from `start` to `end`; other figures stay as they are."""
+        """The same stack with the x axis from `start` to `end`; other figures are unchanged."""
         if self.stack is None:
             return self
         return replace(self, stack=replace(self.stack, x_range=(start, end)))

@@ -1,7 +1,7 @@
-"""The network of a description as SVG: who sends, what packets pass, who receives.
+"""The network of a scenario as SVG: senders, path elements and receivers.
 
-Drawn from a checked scenario, so that it shows what runs: every impairment where it stands,
-every link with its queue and its service, the propagation delay, and the way back.
+It is drawn from a checked scenario, so it shows what runs: every impairment in its place, every
+link with its queue and its service, the propagation delay, and the reverse path.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ BOX_W, BOX_H, GAP, ROW, MARGIN = 150, 66, 34, 112, 16
 LINE = 15
 MOST_LINES = 4
 UNITS = {"ns": (1e6, "ms"), "bps": (1e6, "Mbit/s"), "bytes": (1e3, "KB")}
-"""What fields of a scenario that end so are told in."""
+"""The units and scales of a scenario's fields, by their suffixes."""
 PLACES = ("at", "direction", "kind", "name")
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle with some lines of words; the first is its title."""
+    """A rectangle with lines of text; the first is its title."""
 
     lines: tuple[str, ...]
     tint: str = INK.light
 
 
 def svg(scenario: Scenario) -> str:
-    """The drawing of one scenario, a document of its own without scripts or addresses."""
+    """The drawing of one scenario, a standalone document without scripts or links."""
     forward, backward = (_row(scenario, way) for way in ("forward", "backward"))
     senders, receivers = _ends(scenario)
     width = max(len(forward), len(backward))
@@ -59,7 +59,7 @@ def svg(scenario: Scenario) -> str:
 
 
 def _ends(scenario: Scenario) -> tuple[list[Box], list[Box]]:
-    """The hosts on both sides: those that send, by what they are, and those that receive."""
+    """The hosts on both sides: senders, grouped by their flows, and receivers."""
     boxes: dict[bool, list[Box]] = {False: [], True: []}
     for words, flows in groupby(scenario["flows"], key=_flow):
         alike = list(flows)
@@ -74,7 +74,7 @@ def _ends(scenario: Scenario) -> tuple[list[Box], list[Box]]:
 
 
 def _flow(flow: Scenario) -> tuple[str, ...]:
-    """What a flow is, in lines."""
+    """The description of a flow, in lines."""
     told = [name(str(flow["cca"]))]
     if flow["workload"]:
         told.append(str(flow["workload"].get("kind", "workload")))
@@ -92,7 +92,7 @@ def _flow(flow: Scenario) -> tuple[str, ...]:
 
 
 def _row(scenario: Scenario, way: str) -> list[Box]:
-    """What packets of a direction pass, in order."""
+    """The elements that packets of a direction pass, in order."""
     path = scenario["path"]
     impairments = [one for one in path["impairments"] if one["direction"] == way]
     before, behind = ([_impairment(i) for i in impairments if i["at"] == at]
@@ -134,7 +134,7 @@ def _value(key: str, value: object) -> str:
 
 
 def _column(boxes: Sequence[Box], x: float, height: float) -> Iterator[str]:
-    """Boxes above each other, in the middle of the drawing."""
+    """A column of boxes, vertically centred."""
     if len(boxes) == 1:
         yield from _box(boxes[0], x, height / 2 + 12 - (ROW + BOX_H) / 2, ROW + BOX_H)
         return
@@ -144,7 +144,7 @@ def _column(boxes: Sequence[Box], x: float, height: float) -> Iterator[str]:
 
 
 def _chain(boxes: Sequence[Box], width: int, y: float, *, onward: bool) -> Iterator[str]:
-    """Boxes beside each other with arrows between; those of the way back from right to left."""
+    """A row of boxes joined by arrows; on the reverse path from right to left."""
     step = BOX_W + GAP
     ordered = list(boxes) if onward else list(reversed(boxes))
     first = MARGIN + step + (0 if onward else (width - len(boxes)) * step)

@@ -1,7 +1,7 @@
 """Colours and names, the same in every figure.
 
-The hues are Okabe and Ito's, which people with any of the common colour
-deficiencies tell apart. Each has a second, lighter value for dark pages.
+The hues are Okabe and Ito's, which people with any common colour vision deficiency can distinguish.
+Each has a second, lighter value for dark pages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from narrows.spec import registry
 
 @dataclass(frozen=True, slots=True)
 class Colour:
-    """One colour on a light and on a dark ground, as `#rrggbb`."""
+    """One colour on a light and on a dark background, as `#rrggbb`."""
 
     light: str
     dark: str
@@ -38,7 +38,7 @@ SHADES = tuple(
         ("#1e40af", "#93c5fd"),
     )
 )
-"""Five steps of something that grows, from warm to cold."""
+"""Five steps of a growing quantity, from warm to cold."""
 
 COLOURS: dict[str, Colour] = {
     "bbr": VERMILION,
@@ -102,7 +102,7 @@ SPARE = tuple(
 
 
 def colour(key: str) -> Colour:
-    """The colour of a key; a key without one always gets the same stand-in."""
+    """The colour of a key; a key without one always gets the same substitute."""
     found = COLOURS.get(key)
     if found is not None:
         return found
@@ -113,5 +113,5 @@ def colour(key: str) -> Colour:
 
 
 def name(cca: str) -> str:
-    """How people write the name of a congestion control."""
+    """The usual spelling of a congestion control's name."""
     return registry.title(cca)

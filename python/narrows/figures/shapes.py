@@ -1,4 +1,4 @@
-"""Shapes that both drawers work out from a mark's values."""
+"""Shapes that both drawers compute from a mark's values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.figures.palette import BLUE, VERMILION
 PAPER = "#f7f7f5"
 DIVERGING = (BLUE.light, PAPER, VERMILION.light)
 SEQUENTIAL = (PAPER, BLUE.light, "#00304c")
-"""The colours of a heat map from its least value to its greatest."""
+"""The colours of a heat map from its minimum to its maximum."""
 
 
 def ellipse(x: Floats, y: Floats) -> tuple[float, float, float] | None:

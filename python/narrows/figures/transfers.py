@@ -18,7 +18,7 @@ TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enume
 
 
 def distribution(label: str, values: pl.Series, hue: str, dash: Dash = "solid") -> Line:
-    """The part of the values that is at most x, as steps; values aren't null."""
+    """The part of the values that is at most x, as steps; values must not be null."""
     x: Floats = np.repeat(np.sort(values.to_numpy().astype(float)), 2)
     steps: Floats = np.arange(values.len() + 1) / max(values.len(), 1)
     return Line(label, x, np.repeat(steps, 2)[1:-1], hue, dash=dash)
@@ -27,7 +27,7 @@ def distribution(label: str, values: pl.Series, hue: str, dash: Dash = "solid") 
 def slowdown_by_size(label: str, rows: pl.DataFrame, hue: str, place: float = 0.0) -> list[Mark]:
     """The median of each range of sizes as a point, with a bar up to the 99th percentile.
 
-    `place` is how far beside the tick it stands.
+    `place` is its offset from the tick.
     """
     x, middle, high = [], [], []
     for tick, span in enumerate(SIZES):
@@ -54,7 +54,7 @@ def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
 
 
 def size_panel(marks: Sequence[Mark], title: str) -> Panel:
-    """The axes of slowdowns by size: 1 is the least there can be."""
+    """The axes of slowdowns by size, from the minimum, 1, up."""
     ends = (-0.6, len(TICKS) - 0.4)
     return Panel(
         SIZE_LABEL, f"{SLOWDOWN_LABEL} (median, 99th percentile)", tuple(marks), title,

@@ -1,4 +1,4 @@
-"""Pure functions from the tables of a run to numbers; every back end's tables alike."""
+"""Pure functions from the tables of a run, on any back end, to numbers."""
 
 from __future__ import annotations
 

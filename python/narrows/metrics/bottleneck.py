@@ -1,4 +1,4 @@
-"""What the links saw: loss, utilisation, the standing queue."""
+"""Loss, utilisation and standing queue of the links."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def bottleneck_summary(
 ) -> dict[str, Any]:
     """The bottleneck from the warm-up to the end of the run at `end_s` seconds.
 
-    `loss_rate` is packets that the queue dropped, of those that arrived at it;
-    `utilization` IP bits forwarded, of those that the rate allows; `drops` and
-    `forwarded` count packets.
+    `loss_rate` is the part of arriving packets that the queue dropped; `utilization` the IP bits
+    forwarded as a part of those that the rate allows; `drops` and `forwarded` count packets.
     """
     return _link_summary(scenario, tables, end_s, 0)
 
@@ -39,7 +38,7 @@ def bottleneck_summary(
 def link_summaries(
     scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
 ) -> list[dict[str, Any]]:
-    """Every link in the order of its number, each with its `name`, as the bottleneck's.
+    """A summary like the bottleneck's for every link, with its `name`, in the order of numbers.
 
     Queues are in bandwidth-delay products of the link's own rate. Empty if the
     bottleneck is the only one.
@@ -54,7 +53,7 @@ def link_summaries(
 
 
 def _links(scenario: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Names and rates in bit/s, by the numbers that the tables give the links."""
+    """Names and rates in bit/s, by the links' numbers in the tables."""
     path = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
     return [("bottleneck", path["rate_bps"]), *((link["name"], link["rate_bps"]) for link in more)]

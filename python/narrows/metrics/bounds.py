@@ -19,10 +19,11 @@ class Decision:
 
 
 def decide(values: Sequence[float], low: float, high: float) -> Decision:
-    """Holds the 95 % interval of a mean against limits, of which one may be infinite.
+    """Compares the 95 % interval of a mean with limits, one of which may be infinite.
 
-    All of it within: passed; all of it outside: not passed; otherwise undecided, as it always is
-    with fewer than three values. `more` is None where more than a thousand would be needed.
+    It passes if all of the interval lies within, and fails if all of it lies outside. Otherwise it
+    is undecided, as always with fewer than three values. `more` is None if more than a thousand
+    trials would be needed.
     """
     known = [float(v) for v in values if not math.isnan(v)]
     if len(known) < LEAST_TRIALS:

@@ -1,7 +1,7 @@
 """Every metric, in the order of the columns of `summary` and `flows`.
 
-What stands here is all that the tables, the figures of sweeps, `[[expect]]` and
-docs/reference/metrics.md know of a metric.
+The tables, the figures of sweeps, `[[expect]]` and docs/reference/metrics.md take everything about
+a metric from here.
 """
 
 from __future__ import annotations
@@ -96,18 +96,18 @@ RUN: tuple[Metric, ...] = (
            lambda run: run.entry.get("convergence_s"), "less",
            measure=lambda scenario, tables, end_s: of_run(
                scenario, tables["flow_samples"], end_s)),
-    Metric("loss_rate", "loss rate", "", "packets that the queue dropped, of those that arrived",
+    Metric("loss_rate", "loss rate", "", "part of the arriving packets that the queue dropped",
            _bottleneck("loss_rate"), "less"),
-    Metric("utilization", "utilization", "", "IP bits forwarded, of those that the rate allows",
+    Metric("utilization", "utilization", "", "IP bits forwarded over those that the rate allows",
            _bottleneck("utilization"), "more", part=True),
     Metric("drops", "drops", "packets", "packets that the queue dropped",
            _bottleneck("drops"), "less", whole=True),
     Metric("path_loss_rate", "loss on the path", "",
-           "packets of data dropped or lost anywhere on their way, of those sent; empty where only "
+           "part of the data packets sent that was dropped or lost on the path; empty where only "
            "the bottleneck's queue can lose them",
            _on_the_path("loss_rate"), "less"),
     Metric("path_drops", "drops on the path", "packets",
-           "packets of data dropped or lost anywhere on their way; empty as the loss is",
+           "data packets dropped or lost on the path; empty where the loss is",
            _on_the_path("dropped"), "less", whole=True),
     Metric("forwarded", "forwarded", "packets", "packets that left the bottleneck",
            _bottleneck("forwarded"), whole=True),
@@ -166,10 +166,10 @@ FLOW: tuple[Metric, ...] = (
            _plain("goodput_mbps"), "more"),
     Metric("throughput_mbps", "throughput", "Mbit/s", "IP bytes out of the bottleneck",
            _plain("throughput_mbps"), "more"),
-    Metric("retransmits", "retransmits", "packets", "packets sent again",
+    Metric("retransmits", "retransmits", "packets", "packets retransmitted",
            _plain("retransmits"), "less", whole=True),
     Metric("fct_s", "fct", "s",
-           "completion time, from connecting to the last acknowledgement; of a flow with a "
+           "completion time, from connecting to the last acknowledgement; for a flow with a "
            "workload the mean of its transfers; empty for a flow that isn't done",
            _completion_time, "less"),
     Metric("share", "share", "", "part of all payload that arrived",
@@ -177,7 +177,7 @@ FLOW: tuple[Metric, ...] = (
     *(_rtt(name) for name in RTT_STATISTICS),
     *(_delay(name) for name in RTT_STATISTICS if name != "min"),
     Metric("slowdown", "slowdown", "",
-           "completion time as a multiple of the least possible: two round trips and the payload "
+           "completion time as a multiple of the minimum: two round trips and the payload "
            "at the rate of the slowest link it crosses, in full packets", _slowdown, "less"),
 )  # fmt: skip
 """Columns of `flows`, a row for each flow, after `name`, `class`, `instance` and `cca`."""
@@ -228,7 +228,7 @@ def _seen(
     whole: bool = False,
     read: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Metric:
-    """What the application of a flow with a workload saw; it is read from that."""
+    """Metrics of the application of a flow with a workload."""
     reader = read if read is not None else lambda seen: seen[name]
     return Metric(name, title, unit, meaning, reader, better, whole)
 
@@ -249,7 +249,7 @@ WORKLOAD: tuple[Metric, ...] = (
     _seen("mean_bytes", "mean size", "bytes", "mean size of the completed transfers"),
     _seen("stalls", "stalls", "", "interruptions of a video after it began to play", "less",
           whole=True),
-    _seen("stalled_s", "stalled", "s", "how long they took together", "less"),
+    _seen("stalled_s", "stalled", "s", "their total duration", "less"),
     _seen("startup_s", "startup", "s", "time until a video began to play; empty if it never did",
           "less"),
     *(_completion(name) for name in STATISTICS),
@@ -274,7 +274,7 @@ COMPLETION: tuple[Metric, ...] = (
     Metric("completed", "completed", "", "transfers completed",
            lambda found: found["completed"], "more", whole=True),
     Metric("unfinished", "unfinished", "",
-           "transfers that had begun and weren't done at the end, which the times leave out; "
+           "transfers that weren't done at the end, which the times leave out; "
            "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
@@ -287,11 +287,11 @@ COMPLETION: tuple[Metric, ...] = (
              "empty without any", _of_size(span, name), "less")
       for span in SIZES for name in ("p50", "p99")),
 )  # fmt: skip
-"""Columns of `summary` for each class that has transfers that end, after those of `CLASS`."""
+"""Columns of `summary` for each class with transfers that end, after those of `CLASS`."""
 
 _ALL = {metric.name: metric for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS, *RUN, PACKETS)}
 
 
 def find(column: str) -> Metric | None:
-    """The metric of a column of `summary` or `flows`, such as "bbr.share"; None if it is none."""
+    """The metric of a column of `summary` or `flows`, such as "bbr.share"; None for others."""
     return _ALL.get(column.rpartition(".")[2])

@@ -1,13 +1,13 @@
 """Completion times of a run, the transfers of each class of flows together.
 
-A transfer is a flow with a size, a flow of a chain, or what a workload sends at a
-time: a flow that arrives, an answer, a chunk of video. Of a workload those count that
-began after the warm-up; of flows with a size all do.
+A transfer is a flow with a size, a flow of a chain, or a unit of a workload: a flow that arrives,
+an answer, a chunk of video. For a workload only transfers that began after the warm-up count; for
+flows with a size all do.
 
-Slowdown is the completion time as a multiple of the least possible: the payload at the
-rate of the slowest link it crosses, in full packets, and two round trips, or one on a
-connection that was there before. How well short transfers fare is seen by size only:
-a mean over all is one over the many short ones, a mean of bytes one over the few long ones.
+Slowdown is the completion time as a multiple of the minimum: the payload at the rate of the slowest
+link it crosses, in full packets, and two round trips, or one on an existing connection. It is given
+by size, since a mean over all transfers is dominated by the many short ones, and a mean over bytes
+by the few long ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from narrows.metrics.metric import FlowFacts
 STATISTICS = ("mean", "p50", "p95", "p99", "max")
 SLOWDOWNS = ("mean", "p50", "p95", "p99")
 WIRE = 1500 / 1448
-"""Bytes on the link for each byte of payload, in full packets."""
+"""Bytes on the link per byte of payload, in full packets."""
 CONNECTED = ("requests", "video")
 """Workloads whose transfers follow one another on one connection."""
 
@@ -54,7 +54,7 @@ def can_complete(flow: Mapping[str, Any]) -> bool:
 
 
 def completing(scenario: Mapping[str, Any], groups: Sequence[str]) -> list[str]:
-    """The classes that have transfers that end, in the order of the flows."""
+    """The classes with transfers that end, in the order of the flows."""
     flows = zip(scenario["flows"], groups, strict=True)
     return list(dict.fromkeys(group for flow, group in flows if can_complete(flow)))
 
@@ -95,7 +95,7 @@ def transfers(
 
 
 def _least(facts: FlowFacts) -> tuple[float, float]:
-    """The least time of a transfer in seconds: what is fixed, and what each byte adds."""
+    """The minimum time of a transfer in seconds: a fixed part, and the part per byte."""
     work = facts.described.get("workload")
     trips = 1 if work is not None and work["kind"] in CONNECTED else 2
     return trips * facts.two_way_ms / 1e3, 8 / facts.rate_bps
@@ -106,10 +106,10 @@ def completion_summaries(
     tables: Mapping[str, pl.DataFrame],
     groups: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """An entry for every class that has transfers that end; times are in seconds.
+    """An entry for every class with transfers that end; times are in seconds.
 
-    `unfinished` are those that had begun and weren't done at the end of the run; they are
-    in no percentile, which are too good then. None where it isn't known.
+    `unfinished` counts those that weren't done at the end of the run. Percentiles don't include
+    them, and look too good then. None where it isn't known.
     """
     named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
     classes = completing(scenario, named)
@@ -157,7 +157,7 @@ def _named(values: np.ndarray, names: Sequence[str]) -> dict[str, float | None]:
 def statistics(values: pl.Series, names: Sequence[str]) -> dict[str, float | None]:
     """Named statistics of values in any order, None without any: "mean", "max", "p95".
 
-    A percentile is the least value that this share of the values doesn't exceed.
+    A percentile is the smallest value that this share of the values doesn't exceed.
     """
     ordered = np.sort(values.to_numpy())
     mean = None if values.is_empty() else float(values.mean())  # type: ignore[arg-type]
@@ -178,7 +178,7 @@ def _unfinished(
     groups: Sequence[str],
     name: str,
 ) -> int | None:
-    """Of flows with a size those without a row, of flows that arrive the open connections."""
+    """Flows with a size that have no row, and the open connections of flows that arrive."""
     total = 0
     for ident, flow in enumerate(scenario["flows"]):
         if groups[ident] != name or not can_complete(flow) or flow["repeat_gap_ns"] is not None:

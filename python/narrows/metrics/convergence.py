@@ -1,7 +1,7 @@
 """How long flows take to share fairly, and to keep doing so.
 
 RFC 5166 counts the time to near-fair shares among the properties of a control
-(section 2.3, "Fairness and Convergence"); here it is measured on a run as it is.
+(section 2.3, "Fairness and Convergence"); here it is measured on a complete run.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def convergence_s(
 ) -> float | None:
     """Seconds from `begin_s` until the flows share fairly for the first time.
 
-    That is the start of the first stretch of `hold_s` seconds in which Jain's
-    index of what the flows' receivers got is at least `level` in every window
-    of `window_s`. None if there is none before `end_s`, with fewer than two
-    flows, or where the back end doesn't count. Windows begin at `begin_s`.
+    That is the start of the first `hold_s` seconds in which Jain's index of the payload received by
+    the flows is at least `level` in every window of `window_s`. None if there are none before
+    `end_s`, with fewer than two flows, or if the back end doesn't count. Windows begin at
+    `begin_s`.
     """
     span_s = end_s - begin_s
     need = max(round(hold_s / window_s), 1)
@@ -51,7 +51,7 @@ def convergence_s(
 def of_run(scenario: Mapping[str, Any], flow_samples: pl.DataFrame, end_s: float) -> float | None:
     """The convergence time of a run's endless flows, from the start of the last one on.
 
-    Flows on the way back share another link, and don't count.
+    Flows in the reverse direction share another link, and don't count.
     """
     endless = [
         (ident, flow["start_ns"] / 1e9)
@@ -66,7 +66,7 @@ def of_run(scenario: Mapping[str, Any], flow_samples: pl.DataFrame, end_s: float
 
 
 def _received(rows: pl.DataFrame | None, borders: Any) -> Any:  # noqa: ANN401
-    """Payload in each window, of a flow with these samples."""
+    """Payload received in each window, from the samples of a flow."""
     if rows is None:
         return np.zeros(len(borders) - 1)
     time_s = rows["time_s"].to_numpy().astype(float)

@@ -9,18 +9,17 @@ import numpy as np
 import polars as pl
 
 _SLACK_S = 1e-9
-"""Sample times are whole nanoseconds; as floats they may be a little off."""
+"""Sample times are whole nanoseconds; as floats they may be slightly off."""
 
 
 def growth(
     samples: pl.DataFrame, key: str, columns: Sequence[str], start_s: float, end_s: float
 ) -> pl.DataFrame:
-    """How much each counter in `columns` grew from `start_s` to `end_s`, for every `key`.
+    """The growth of each counter in `columns` from `start_s` to `end_s`, for every `key`.
 
-    A counter counts as it stood at the last row up to each time (zero before
-    the first), so both ends should be sampled instants, as the warm-up and the
-    end of a run are. Nulls stay nulls. Gives `key` and the columns, ascending
-    by key.
+    A counter has its value in the last row up to each time (zero before the first), so both ends
+    should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. Gives
+    `key` and the columns, ascending by key.
     """
     keys, late, early = _standing(samples, key, start_s, end_s)
     kinds = {key: samples.schema[key], **dict.fromkeys(columns, pl.Int64())}
@@ -29,7 +28,7 @@ def growth(
 
 
 def _grown(counter: pl.Series, late: Sequence[int], early: Sequence[int]) -> list[int | None]:
-    """Null only where a back end couldn't know; a flow that wasn't there yet had zero."""
+    """Null only where a back end couldn't know; a flow that hadn't started had zero."""
     found: list[int | None] = []
     for after, before in zip(late, early, strict=True):
         end, start = counter[after], counter[before] if before >= 0 else 0
@@ -40,9 +39,9 @@ def _grown(counter: pl.Series, late: Sequence[int], early: Sequence[int]) -> lis
 def _standing(
     samples: pl.DataFrame, key: str, start_s: float, end_s: float
 ) -> tuple[list[int], list[int], list[int]]:
-    """The keys, ascending, and the rows in which their counters stand at the end and at the start.
+    """The keys, ascending, and the rows with their counters at the end and at the start.
 
-    -1 is before any. A query would cost more than the rows of a short run.
+    -1 means before the first row. A query would cost more than the rows of a short run.
     """
     time_s, keys = samples["time_s"].to_numpy(), samples[key].to_numpy()
     order = np.lexsort((time_s, keys))

@@ -1,7 +1,7 @@
 """Means and quantiles of weighted values: round-trip times, queue lengths.
 
-A run with a hundred flows has as many distributions. Each query of a frame costs more than
-the rows of one, so the table is parted once and what follows works on columns.
+A run with a hundred flows has as many distributions. Each query of a frame costs more than the rows
+of one, so the table is split once, and later steps work on columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def weighted_mean(rows: pl.DataFrame) -> float | None:
 
 
 def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
-    """The least value that at least `share` (0 to 1) of the weight doesn't exceed.
+    """The smallest value that at least `share` (0 to 1) of the weight doesn't exceed.
 
     `rows` ascend by value. None without any weight.
     """
@@ -51,8 +51,8 @@ EXTREMES = {
     "rtt_ms": ("rtt_min_ms", "rtt_max_ms"),
     "queue_bytes": ("queue_min_bytes", "queue_max_bytes"),
 }
-"""The kinds of the rows that hold a distribution's exact minimum and maximum, where its
-buckets round."""
+"""The kinds of the rows with a distribution's exact minimum and maximum, which its buckets
+round."""
 
 
 def summarised(
@@ -61,9 +61,9 @@ def summarised(
     names: Iterable[str],
     scale: float = 1.0,
 ) -> dict[str, Any]:
-    """The named statistics of one of the distributions that `distributions` gives.
+    """The named statistics of one of the distributions from `distributions`.
 
-    As `statistics`, but with the exact minimum and maximum where the back end knows them.
+    Like `statistics`, but with the exact minimum and maximum if the back end knows them.
     """
     rows = parts.get(of)
     if rows is None:

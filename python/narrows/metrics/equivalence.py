@@ -17,13 +17,13 @@ from enum import StrEnum
 from narrows.metrics import intervals
 
 LEAST_TRIALS = 3
-"""Fewer values on either side decide nothing: two may coincide by chance."""
+"""With fewer values on either side nothing is decided: two may coincide by chance."""
 MOST_TRIALS = 1000
-"""Numbers of trials beyond this aren't worked out."""
+"""Larger numbers of trials aren't computed."""
 
 
 class Verdict(StrEnum):
-    """What is known of a difference."""
+    """The verdict on a difference."""
 
     AGREE = "agree"
     DIFFER = "differ"
@@ -34,9 +34,9 @@ class Verdict(StrEnum):
 class Difference:
     """The difference of two means and half of its 95 % interval; both may be unknown.
 
-    `trials` is the number of values on the side that has fewer. `spread` is the standard
-    deviation of the difference of one trial, and `freedom` how many degrees of freedom
-    each trial adds: with them the interval that more trials would give is foreseen.
+    `trials` is the number of values on the side that has fewer. `spread` is the standard deviation
+    of the difference of one trial, and `freedom` the degrees of freedom that each trial adds: they
+    predict the interval that more trials would give.
     """
 
     mean: float
@@ -88,10 +88,10 @@ def of_means(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def of_observation(first: Sequence[float], observed: float) -> Difference:
-    """How far one observation lies from the mean of a sample, with its prediction interval.
+    """The distance of one observation from the mean of a sample, with its prediction interval.
 
-    The observation is taken to spread as the sample does: what happened once, on a network
-    that can't be run again, has no spread of its own to be measured.
+    The observation is assumed to vary like the sample: its own variation can't be measured, since
+    it happened once on a network that can't be run again.
     """
     spread = intervals.deviation(first)
     widening = math.sqrt(len(first) + 1)
@@ -105,7 +105,7 @@ def of_observation(first: Sequence[float], observed: float) -> Difference:
 
 
 def of_pairs(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The mean difference of trials that belong together one by one; neither is empty."""
+    """The mean difference of paired trials; neither side is empty."""
     differences = [a - b for a, b in zip(first, second, strict=True)]
     return Difference(
         mean=intervals.mean(differences),

@@ -1,4 +1,4 @@
-"""Whether results keep what a specification promises. Frames in, verdicts out."""
+"""Judges from frames whether results meet the expectations of a specification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """One combination: its number, what it is called, its values by place, its metrics."""
+    """One combination: its number, its label, its values by place, and its metrics."""
 
     number: int
     label: str
@@ -39,7 +39,7 @@ class Unmet:
 
 
 def applicable(expected: Sequence[Expect], cases: Sequence[Case]) -> None:
-    """Raises InputError for an expectation that no combination could ever be held to."""
+    """Raises InputError for an expectation that applies to no combination."""
     columns: dict[str, None] = {}
     for case in cases:
         columns.update(dict.fromkeys(case.columns))
@@ -61,7 +61,7 @@ def applicable(expected: Sequence[Expect], cases: Sequence[Case]) -> None:
 def judge(
     expected: Sequence[Expect], cases: Sequence[Case], summary: pl.DataFrame
 ) -> Iterator[Unmet]:
-    """Every expectation that isn't met, by combination.
+    """Every unmet expectation, by combination.
 
     `summary` holds a row for each run, with the column `cell`. A combination is
     judged by the mean of its runs; one without any run fails.

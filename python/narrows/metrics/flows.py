@@ -1,8 +1,7 @@
-"""What each flow got: goodput, throughput, share, round-trip times, completion times.
+"""Goodput, throughput, share, round-trip times and completion times of each flow.
 
-Goodput is payload that reached the receiver, each byte once; throughput is IP
-bytes that left the bottleneck; both in 10^6 bit/s. The span they are measured
-over is the flow's own:
+Goodput is payload that reached the receiver, each byte once; throughput is IP bytes that left the
+bottleneck; both are in 10^6 bit/s. They are measured over the flow's own span:
 
 - an endless flow: from the warm-up, or its start if that is later, to the end
   of the run, or its stop if that is earlier (what was in flight then and still
@@ -37,11 +36,10 @@ def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
 
 
 def slowdown(fct_s: float | None, size_bytes: float, rate_bps: float, rtt_s: float) -> float | None:
-    """A completion time as a multiple of the least possible; None for an unfinished flow.
+    """A completion time as a multiple of the minimum; None for an unfinished flow.
 
-    The least is a round trip to connect, the payload at the bottleneck's rate
-    (in full packets of 1500 bytes that carry 1448), and a round trip until the
-    last acknowledgement.
+    The minimum is a round trip to connect, the payload at the bottleneck's rate (in full packets of
+    1500 bytes that carry 1448), and a round trip until the last acknowledgement.
     """
     if fct_s is None:
         return None
@@ -59,10 +57,10 @@ def flow_summaries(
     """One entry for every flow, and for every flow of a chain, in the order of ids and starts.
 
     `end_s` is the end of the run in seconds. The flows of a chain carry the
-    chain's name and their number in it (`instance`); `throughput_mbps` isn't
-    known for them one by one, and `rtt_ms` is that of the whole chain. A flow
-    that isn't done has the `fct_s` None. A flow with a workload has one entry, with
-    what `narrows.metrics.workloads` says of it as `workload`.
+    chain's name and their number in it (`instance`); `throughput_mbps` isn't known for each of
+    them, and `rtt_ms` is that of the whole chain. A flow that isn't done has the `fct_s` None. A
+    flow with a workload has one entry, with the summary of `narrows.metrics.workloads` as
+    `workload`.
     """
     run = _Run(scenario, tables, end_s)
     summaries = []
@@ -79,7 +77,7 @@ def flow_summaries(
 
 @dataclass
 class _Run:
-    """The tables of a run with what all flows need of them."""
+    """The tables of a run, prepared for all flows."""
 
     scenario: Mapping[str, Any]
     tables: Mapping[str, pl.DataFrame]
@@ -126,7 +124,7 @@ class _Run:
         }
 
     def with_workload(self, ident: int) -> dict[str, Any]:
-        """A flow whose application comes and goes: it counts as an endless one."""
+        """A flow with a workload counts as an endless one."""
         flow, internals = self.scenario["flows"][ident], self.tables["internals"]
         rows = self.tables["completions"].filter(pl.col("flow") == ident)
         own = internals.filter(pl.col("flow") == ident)
@@ -159,7 +157,7 @@ class _Run:
         ]
 
     def _unfinished(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What arrived after the last finished flow of a chain belongs to one more."""
+        """The flow that received the data after the last finished flow of a chain."""
         flow, counters = self.scenario["flows"][ident], self.whole.get(ident, _NOTHING)
         if counters["received_bytes"] is None:
             return []
@@ -183,7 +181,7 @@ class _Run:
         ]
 
     def _share(self, life: Mapping[str, Any]) -> float | None:
-        """Of a flow that is partly in the warm-up, as if its bytes arrived evenly."""
+        """The share of a flow that is partly in the warm-up, as if its bytes arrived evenly."""
         span_s = life["end_s"] - life["start_s"]
         counted_s = life["end_s"] - max(life["start_s"], self.warmup_s)
         if not self.total_bytes or span_s <= 0:
@@ -192,7 +190,7 @@ class _Run:
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
-"""A flow that never came to be has no rows."""
+"""The values of a flow without rows, which never started."""
 
 
 def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def harm(alone: float, beside: float, better: Better = "more") -> float | None:
-    """From 0 (none) to 1 (all is lost); below zero where company did good.
+    """From 0 (no harm) to 1 (total loss); below zero if the other flows helped.
 
     `alone` and `beside` are the same metric of the same flow without and with
     the others; `better` says which direction of it is good: "more" for goodput,
-    "less" for delay, loss or completion time. None where the larger is zero.
+    "less" for delay, loss or completion time. None if the larger value is zero.
     """
     good, bad = (alone, beside) if better == "more" else (beside, alone)
     return (good - bad) / good if good else None
@@ -37,10 +37,10 @@ def harms(
 ) -> pl.DataFrame:
     """The harm for every row of `beside` that has a partner in `alone`.
 
-    Both frames hold `metric` and the columns `on`, which say what belongs
-    together: the path and the seed, say. Of several partners the mean counts.
-    Without `better` the metric's own direction counts, and "more" where it has none.
-    Gives `on`, `alone`, `beside` and `harm`, in the order of `beside`.
+    Both frames hold `metric` and the columns `on`, which match the rows, such as the path and the
+    seed. If there are several partners, their mean counts. Without `better` the metric's own
+    direction counts, and "more" if it has none. Gives `on`, `alone`, `beside` and `harm`, in the
+    order of `beside`.
     """
     import polars as pl
 

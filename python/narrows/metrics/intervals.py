@@ -16,9 +16,9 @@ _STEPS = 20_001
 def student(freedom: float) -> float:
     """How many standard errors on either side hold 95 % of Student's t distribution.
 
-    `freedom` is the degrees of freedom, 1 or more, whole or not. With t =
-    sqrt(freedom) tan(a) the density of the angle is cos(a)^(freedom - 1), which
-    is summed up numerically; five digits are right.
+    `freedom` is the degrees of freedom, 1 or more, whole or not. With t = sqrt(freedom) tan(a) the
+    density of the angle is cos(a)^(freedom - 1), which is integrated numerically; five digits are
+    correct.
     """
     angles = np.linspace(0.0, math.pi / 2, _STEPS)
     heights = np.cos(angles) ** (freedom - 1.0)
@@ -33,7 +33,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The standard deviation of what the values are a sample of; zero for a single one."""
+    """The sample standard deviation; zero for a single value."""
     if len(values) < 2:
         return 0.0
     middle = mean(values)
@@ -50,7 +50,7 @@ def half_width(values: Sequence[float]) -> float:
 def difference_half_width(first: Sequence[float], second: Sequence[float]) -> float:
     """Half of the 95 % interval of the difference of two means, by Welch.
 
-    Both may spread differently. Infinite if either is a single value.
+    Their variances may differ. Infinite if either is a single value.
     """
     if len(first) < 2 or len(second) < 2:
         return math.inf
@@ -59,5 +59,5 @@ def difference_half_width(first: Sequence[float], second: Sequence[float]) -> fl
     weight = sum(part**2 / freedom for part, freedom in parts)
     if not weight:
         return 0.0
-    # Rounded, so that equal sizes don't each need a sum of their own.
+    # Rounded, so that equal sizes share one integral.
     return student(round(max(variance**2 / weight, 1.0), 2)) * math.sqrt(variance)

@@ -1,4 +1,4 @@
-"""What was lost of the data, on the whole path."""
+"""Loss of data packets on the whole path."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def loss_summary(
     scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], info: RunInfo
 ) -> dict[str, Any] | None:
-    """The packets of data that were lost from the warm-up to the end of the run.
+    """The data packets lost from the warm-up to the end of the run.
 
-    None if packets can be lost only at the bottleneck, whose own summary says all. `sent` counts
-    the packets of data that senders sent; `dropped` those that were dropped or lost anywhere on
-    their way, and `loss_rate` is their part. `queues` were dropped by the queues of links, and
-    `elsewhere` by impairments, such as a policer, or by the path's own loss. Both are None where
-    data and acknowledgements share a queue, which doesn't tell them apart. All are None on back
-    ends that don't know what was lost of each flow.
+    None if packets can be lost only at the bottleneck, whose own summary suffices. `sent` counts
+    the data packets that senders sent; `dropped` those dropped or lost anywhere on the path, and
+    `loss_rate` is their part. `queues` were dropped by the queues of links, and `elsewhere` by
+    impairments, such as a policer, or by the path's own loss. Both are None where data and
+    acknowledgements share a queue, which counts them together. All are None on back ends that don't
+    know the losses of each flow.
 
     `places` says what each impairment and the path's own loss took: its place in the
     specification, its kind and `dropped`; None on back ends that don't tell. What each queue
@@ -62,7 +62,7 @@ def _places(path: Mapping[str, Any], losses: Mapping[str, int]) -> list[dict[str
 def _queue_drops(
     scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], warmup_s: float, end_s: float
 ) -> int | None:
-    """The data that the links dropped; only links forward carry data if no flow is reversed."""
+    """Data packets that links dropped; without reversed flows only forward links carry data."""
     if any(flow.get("reverse") for flow in scenario["flows"]):
         return None
     forward = tables["queue_samples"].filter(

@@ -1,4 +1,4 @@
-"""What a metric is: declared once, and read by the tables, the figures and the reference."""
+"""A metric is declared once, for the tables, the figures and the reference."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Reader: TypeAlias = Callable[[Any], Any]
 class Metric:
     """A number of a run, of a flow or of a class of flows.
 
-    `read` takes it from a `RunFacts`, a `FlowFacts` or the rows of a class; None
-    is a value that can't be known. `better` says which direction is good, if one
-    is. The axis of a `part` shows 0 to 1; a metric with a `centre` diverges from it.
-    `measure` takes what isn't in the summary yet from the tables of the run.
+    `read` takes it from a `RunFacts`, a `FlowFacts` or the rows of a class; None is a value that
+    can't be known. `better` says which direction is good, if any. The axis of a `part` shows 0 to
+    1; a metric with a `centre` diverges from it. `measure` computes it from the tables of the run
+    if the summary lacks it.
     """
 
     name: str
@@ -39,13 +39,13 @@ class Metric:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def of_class(self, read: Callable[[Sequence[Row]], Any], how: str) -> Metric:
-        """The same of a class of flows, from the rows of its flows; `how` says it in words."""
+        """The same metric of a class, computed from the rows of its flows; `how` describes that."""
         return replace(self, read=read, meaning=f"{self.meaning}; {how}")
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a metric of a run is read from: its summary and the rows of its flows."""
+    """The data for a metric of a run: its summary and the rows of its flows."""
 
     entry: Entry
     rows: Sequence[Row]
@@ -62,13 +62,13 @@ class RunFacts:
         return float(self.path["rate_bps"] * self.path["rtt_ns"] / 8e9)
 
     def goodputs(self) -> dict[str, float]:
-        """The goodput of every flow by its name; of a chain the mean, of an unknown one zero."""
+        """The goodput of every flow by name; the mean for a chain, zero for an unknown flow."""
         return {name: value or 0.0 for name, value in by_name(self.rows, "goodput_mbps").items()}
 
 
 @dataclass(frozen=True)
 class FlowFacts:
-    """What a metric of a flow is read from: its entry in the summary, its description, the path."""
+    """The data for a metric of a flow: its entry in the summary, its description, the path."""
 
     entry: Entry
     described: Entry
@@ -81,7 +81,7 @@ class FlowFacts:
 
     @property
     def rate_bps(self) -> float:
-        """The least rate of the links that the flow's data cross."""
+        """The lowest rate of the links that the flow's data cross."""
         if self.described.get("reverse"):
             return float(self.path["reverse"]["rate_bps"])
         rates = {"bottleneck": self.path["rate_bps"]}
@@ -102,7 +102,7 @@ def by_their_names(scenario: Entry) -> dict[str, Entry]:
 
 
 def by_name(rows: Iterable[Row], key: str) -> dict[str, float | None]:
-    """A value of every flow; of a chain the mean."""
+    """A value of every flow; the mean for a chain."""
     values: dict[str, list[float | None]] = {}
     for row in rows:
         values.setdefault(row["name"], []).append(row[key])
@@ -110,12 +110,12 @@ def by_name(rows: Iterable[Row], key: str) -> dict[str, float | None]:
 
 
 def total(values: Iterable[Any]) -> Any:  # noqa: ANN401 (whole numbers stay whole)
-    """The sum of what is known; None if nothing is."""
+    """The sum of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def average(values: Iterable[float | None]) -> float | None:
-    """The mean of what is known; None if nothing is."""
+    """The mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

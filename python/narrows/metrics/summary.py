@@ -1,4 +1,4 @@
-"""The summary of a run: what `--json` prints for it."""
+"""The summary of a run, as `--json` prints it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ def summarise(
     """A run in numbers, from the warm-up on; None is a value that can't be known.
 
     `groups` names the class of every flow by id, by default its control.
-    `flows` is explained in `narrows.metrics.flows`, `bottleneck` in
-    `narrows.metrics.bottleneck`, and so is `links`, there if there are several;
-    `losses`, there if packets can be lost elsewhere than at the bottleneck, in
-    `narrows.metrics.losses`; `completions`, there if flows or transfers can end, in
-    `narrows.metrics.completions`;
-    `perf` covers the whole run. `invalid`, there only if the run is, says why it is
-    not to be trusted. What is measured besides, such as `convergence_s`, is declared in
-    `narrows.metrics.catalogue`.
+    `narrows.metrics.flows` explains `flows`, and `narrows.metrics.bottleneck` explains `bottleneck`
+    and `links`, which is present if there are several. `losses` (`narrows.metrics.losses`) is
+    present if packets can be lost elsewhere than at the bottleneck, `completions`
+    (`narrows.metrics.completions`) if flows or transfers can end. `perf` covers the whole run.
+    `invalid`, present only in invalid runs, gives the reason. Further metrics, such as
+    `convergence_s`, are declared in `narrows.metrics.catalogue`.
     """
     links = link_summaries(scenario, tables, info.end_s)
     losses = loss_summary(scenario, tables, info)

@@ -1,9 +1,8 @@
 """A run's summary as tables: `summary` has one row, `flows` one for every flow.
 
-Both come from what `narrows.metrics.summarise` gives, by the declarations in
-`narrows.metrics.catalogue`. In `summary` the flows of a class (an entry's name,
-or else its control) are taken together. The successive flows of a chain count as
-one, whose goodput is the mean of theirs.
+Both are made from the result of `narrows.metrics.summarise` by the declarations in
+`narrows.metrics.catalogue`. In `summary` the flows of a class (an entry's name, or else its
+control) are combined. The successive flows of a chain count as one flow with their mean goodput.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _TEXTS = ("name", "class", "cca", "invalid", "workload")
 def summary_columns(groups: Sequence[str], completing: Collection[str] = ()) -> list[str]:
     """The numbers in `summary` for a run with these classes of flows.
 
-    `completing` are those that have transfers that end (`narrows.metrics.completions`).
+    `completing` are those with transfers that end (`narrows.metrics.completions`).
     """
     classes = [
         f"{name}.{metric.name}"
@@ -67,7 +66,7 @@ def _summary(
 
 
 def _completions(name: str, found: Entry | None) -> dict[str, Any]:
-    """Of all transfers of a class; the two means are those of its flows otherwise."""
+    """Statistics of all transfers of a class; otherwise the two means are over its flows."""
     if found is None:
         return {}
     row = {f"{name}.{metric.name}": metric.read(found) for metric in COMPLETION}
@@ -85,7 +84,7 @@ def _flow(facts: FlowFacts, classes: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _workload(flow: Entry) -> dict[str, Any]:
-    """What the application saw, if the flow has a workload."""
+    """The application's metrics, if the flow has a workload."""
     if "workload" not in flow:
         return {}
     seen = flow["workload"]

@@ -1,4 +1,4 @@
-"""Counters turned into rates, window by window. Frames in, frames out."""
+"""Turns counters into rates, window by window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHORTEST_REST = 0.25
-"""A last window shorter than this part of a whole one is joined to the one before."""
+"""A last window shorter than this part of a full one is joined to the previous one."""
 
 
 def edges(end_s: float, window_s: float) -> NDArray[np.float64]:
@@ -37,8 +37,8 @@ def increments(
 ) -> NDArray[np.float64]:
     """How much a cumulative counter grew in each window.
 
-    Between two samples the counter is taken to grow evenly. Where the borders
-    fall on samples, as they do with the usual intervals, nothing is estimated.
+    Between two samples the counter is assumed to grow evenly. If the borders fall on samples, as
+    with the usual intervals, nothing is estimated.
     """
     return np.diff(np.interp(borders, time_s, counter))
 
@@ -102,7 +102,7 @@ def _windows(borders: NDArray[np.float64]) -> pl.DataFrame:
 
 
 def _column(rows: pl.DataFrame, name: str) -> NDArray[np.float64]:
-    """A column as floats; what the back end couldn't know becomes NaN."""
+    """A column as floats; values that the back end couldn't know become NaN."""
     return rows.get_column(name).cast(pl.Float64).to_numpy()
 
 

@@ -1,4 +1,4 @@
-"""What the applications of flows saw: completion times, and how well a video played."""
+"""Metrics of the applications of flows: completion times, and the playback of videos."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def workload_summary(
 ) -> dict[str, Any]:
     """A flow with a workload, from the warm-up on.
 
-    `lives` are its rows of `completions` with `fct_s`, of which those count that
-    began after the warm-up; `internals` are its rows of that table. Times are in
-    seconds; of a video, `stalls` and `stalled_s` are the interruptions after it began
-    to play, and `startup_s` is how long it took to begin (None if it never did).
+    `lives` are its rows of `completions` with `fct_s`; those that began after the warm-up count.
+    `internals` are its rows of that table. Times are in seconds. For a video, `stalls` and
+    `stalled_s` are the interruptions after it began to play, and `startup_s` is the time until it
+    began (None if it never did).
     """
     counted = lives.filter(pl.col("start_s") >= warmup_s)
     summary = {
@@ -39,7 +39,7 @@ def _last(internals: pl.DataFrame, name: str) -> float | None:
 
 
 def _growth(internals: pl.DataFrame, name: str, since_s: float) -> float | None:
-    """By how much a total grew after the first look at or after `since_s`."""
+    """The growth of a total since its first sample at or after `since_s`."""
     rows = internals.filter((pl.col("name") == name) & (pl.col("time_s") >= since_s))
     rows = rows.sort("time_s")
     return None if rows.is_empty() else float(rows["value"][-1] - rows["value"][0])

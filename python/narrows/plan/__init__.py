@@ -1,4 +1,4 @@
-"""From a specification to what a back end runs: scenarios, each with its content hash."""
+"""Turns a specification into scenarios for a back end, each with its content hash."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import Scenario, Spec
 
 MOST_FLOWS = 1_000_000
-"""Flows of all planned runs together: until the last run is done, a run takes 4 kB of memory and
-each of its flows 0.8 kB."""
+"""The most flows of all planned runs together: until the last run is done, each run takes 4 kB of
+memory and each of its flows 0.8 kB."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: its number from 1 on, its scenario, and the hash of what decides it."""
+    """One run: its number from 1 on, its scenario, and the hash of what determines it."""
 
     number: int
     scenario: Scenario
@@ -60,5 +60,5 @@ def plan(spec: Spec, engine: str, backend: str = "sim", trials: int | None = Non
 
 
 def trial_of(number: int, scenario: Scenario, engine: str, backend: str) -> Trial:
-    """A scenario as a trial, with the hash of all that decides its results."""
+    """A scenario as a trial, with the hash of everything that determines its results."""
     return Trial(number, scenario, content_hash([canonical_json(scenario), engine, backend]))

@@ -1,4 +1,4 @@
-"""One spelling for every scenario, and a hash of it."""
+"""The canonical text of a scenario, and a hash of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def canonical_json(value: object) -> str:
 
 
 def content_hash(parts: Iterable[str]) -> str:
-    """BLAKE2b of the parts, as 32 hexadecimal digits; where a part ends matters."""
+    """BLAKE2b of the parts, as 32 hexadecimal digits; the borders between parts count."""
     digest = blake2b(digest_size=16)
     for part in parts:
         data = part.encode()

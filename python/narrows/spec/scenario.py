@@ -1,7 +1,7 @@
 """One run as plain data. Made by tools/generate_scenario.py.
 
-Integers are in ns, bytes and bit/s; nothing has a default, so that what ran is what is
-written down. The engine's side is crates/spec/src/scenario.rs.
+Integers are in ns, bytes and bit/s; nothing has a default, so a scenario states exactly what ran.
+The engine's side is crates/spec/src/scenario.rs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 Choice = dict[str, Any]
-"""A kind of element by its name, and every parameter of it by its key."""
+"""An element by the name of its kind, with every parameter by its key."""
 
 
 class Link(TypedDict):

@@ -51,15 +51,15 @@ from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, digest
 
 _REVISION = 2
-"""Counts changes of the tables: older results aren't those of this version."""
+"""Is increased when the tables change, so that older results aren't reused."""
 
 
 class Kernel:
     """This machine's kernel in real time.
 
-    The scenario's profile is the simulator's alone: here the kernel is the one
-    that runs, and the results name it. `sender` says who sends flows without a
-    size: "iperf3", whose reports are kept, or "own".
+    The scenario's profile applies to the simulator only: here the running kernel counts, and the
+    results name it. `sender` says who sends flows without a size: "iperf3", whose reports are kept,
+    or "own".
     """
 
     name = "kernel"
@@ -79,7 +79,10 @@ class Kernel:
         self.selector = f"{self.name}:{sender}"
 
     def capabilities(self) -> Capabilities:
-        """What the kernel has loaded; one run at a time, since runs would disturb each other."""
+        """What the kernel has loaded.
+
+        Only one run at a time, since runs would disturb each other.
+        """
         return Capabilities(
             ccas=available_ccas(),
             queues=tuple(queues()),
@@ -102,7 +105,7 @@ class Kernel:
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
     ) -> RunResult:
-        """Runs `scenario` to its end, which takes as long as it says.
+        """Runs `scenario` to its end in real time.
 
         Captures are made at both hosts' devices and at both sides of the bottleneck.
 
@@ -159,12 +162,12 @@ class Kernel:
 
 
 def _controls(own: Mapping[str, programs.Program]) -> dict[str, Any]:
-    """Which programs ran, for the conditions of a run."""
+    """The programs that ran, for the conditions of a run."""
     return {"controls": {cca: asdict(program) for cca, program in own.items()}} if own else {}
 
 
 def _captured(directory: Path) -> dict[str, dict[str, int]]:
-    """How each capture ended: its packets, and those that it missed."""
+    """The packets of each capture, and those that it missed."""
     ends = _read(directory / "captures.json")
     bottleneck = _read(directory / "router_captures.json")
     return dict(sorted((ends | bottleneck).items()))

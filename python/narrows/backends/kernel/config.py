@@ -21,11 +21,11 @@ from narrows.backends.protocol import CaptureRequest
 _DEVICE = "path0"
 """The name that the router gives the device of either host."""
 MAX_FLOWS = 1000
-"""As many flows as one process may have sockets for, with room to spare."""
+"""As many flows as one process may have sockets for, with a margin."""
 _FIRST_DATA_PORT = 30_000
-"""The sender's port of what iperf3 sends as flow i is this plus i, below the ephemeral ones."""
+"""The sender's port of iperf3's flow i is this plus i, below the ephemeral ports."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
-"""Runs below gave the same results again, runs beyond didn't."""
+"""Runs below these limits were reproducible, runs beyond them weren't."""
 _RECORDED = (
     *("tcp_no_metrics_save", "tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_moderate_rcvbuf"),
     *("tcp_window_scaling", "tcp_sack", "tcp_dsack", "tcp_timestamps", "tcp_ecn"),
@@ -44,7 +44,7 @@ def router_config(
     directory: Path,
     captures: CaptureRequest | None = None,
 ) -> dict[str, Any]:
-    """What the router is to do for `scenario`, with its results in `directory`."""
+    """The router's configuration for `scenario`, with its results in `directory`."""
     path, flows = scenario["path"], scenario["flows"]
     pcap = _pcap(scenario, captures)
     fine = fine_interval(scenario["run"]["sample_interval_ns"])
@@ -77,7 +77,7 @@ def router_config(
 
 
 def rename_controls(config: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Calls controls of a person by the names that the kernel has for them."""
+    """Replaces the names of the user's controls by the kernel's names for them."""
     for flow in config["traffic"]["config"]["flows"]:
         flow["cca"] = names.get(flow["cca"], flow["cca"])
 
@@ -102,7 +102,7 @@ def _traffic_config(
 
 
 def _iperf3(senders: Senders, flows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
-    """Of each flow that iperf3 sends, the program and the sender's port of its data."""
+    """For each flow that iperf3 sends, the program and the sender's port of its data."""
     programs = map(senders.program, flows)
     return [
         {"program": program, "data_port": _FIRST_DATA_PORT + i} if program else None
@@ -111,7 +111,7 @@ def _iperf3(senders: Senders, flows: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 
 def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[str, Any] | None:
-    """What all four captures have in common."""
+    """The settings that all four captures share."""
     if captures is None or not captures.options.pcap:
         return None
     kernel = f"{platform.system()} {platform.release()}"

@@ -13,7 +13,7 @@ from narrows.backends.protocol import Progress
 from narrows.errors import InputError, NarrowsError
 
 CONFIG, LOG = "router_config.json", "log"
-"""Files in a run's directory: what the router is to do, and what it said."""
+"""Files in a run's directory: the router's configuration and its output."""
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
@@ -32,7 +32,7 @@ def check(router: Path) -> None:
 
 
 def available_ccas() -> tuple[str, ...]:
-    """The congestion controls that are loaded."""
+    """The loaded congestion controls."""
     try:
         return tuple(_AVAILABLE.read_text(encoding="ascii").split())
     except OSError:
@@ -56,8 +56,8 @@ def has_cca(name: str) -> bool:
 def carry(router: Path, directory: Path, progress: Progress | None) -> float:
     """Runs the router on the configuration in `directory`; returns the CPU seconds of it all.
 
-    Raises KernelRunError if it fails, and whatever `progress` raises; the
-    router's process is gone in any case, and with it the kernel ends the rest.
+    Raises KernelRunError if it fails, and whatever `progress` raises. In any case the router's
+    process is ended, and the kernel ends the rest with it.
     """
     with (directory / LOG).open("wb") as log:
         try:

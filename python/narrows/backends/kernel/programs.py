@@ -1,9 +1,8 @@
-"""Controls in eBPF: compiled, registered with the kernel for as long as a run lasts, and gone.
+"""Controls in eBPF are compiled and registered with the kernel for as long as a run lasts.
 
 A program of `struct_ops` stays registered until somebody unregisters it, whoever registered it. So
-a guardian does both: a shell that waits for the end of its standard input. However narrows
-ends, `kill -9` included, that end comes. The guardian is a session of its own, which no Ctrl-C
-reaches.
+a guardian does both: a shell that waits for the end of its standard input. That end comes however
+narrows ends, even by `kill -9`. The guardian runs in its own session, which no Ctrl-C reaches.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
 _NEEDED = {"clang": "clang", "bpftool": "bpftool"}
 """Programs, each with the Debian package that has it."""
 _NAME_BYTES = 16
-"""Of the name in a `struct tcp_congestion_ops` (TCP_CA_NAME_MAX)."""
+"""Size of the name in a `struct tcp_congestion_ops` (TCP_CA_NAME_MAX)."""
 _GUARDIAN = """\
 trap '' INT TERM HUP PIPE
 told=$("$1" struct_ops register "$2" 2>&1) || { echo "$told" >&2; exit 1; }
@@ -42,12 +41,12 @@ done
 exit $failed
 """
 _ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv"}
-"""Names of machines as the headers of libbpf want them."""
+"""Names of machines as the headers of libbpf expect them."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A control that is registered: the kernel's name of it, and what it was made from."""
+    """A registered control: the kernel's name of it, and what it was made from."""
 
     name: str
     source_sha256: str
@@ -84,8 +83,8 @@ def check(scenario: Mapping[str, Any]) -> None:
 def registered(scenario: Mapping[str, Any], directory: Path) -> Iterator[dict[str, Program]]:
     """The programs of a scenario, in the kernel until the end of the block.
 
-    `directory` is where they are compiled. Raises SpecError for one that can't be compiled or that
-    the kernel refuses, with what was said.
+    `directory` is where they are compiled. Raises SpecError, with the tool's message, for one that
+    can't be compiled or that the kernel refuses.
     """
     with ExitStack() as ends:
         yield {
@@ -145,7 +144,7 @@ def _compiled(cca: str, given: bytes, directory: Path) -> Path:
 
 @contextmanager
 def _guardian(cca: str, compiled: Path, directory: Path) -> Iterator[None]:
-    """The program is registered until the end of the block, or of this process."""
+    """Keeps the program registered until the end of the block, or of this process."""
     log = directory / "log"
     with log.open("w", encoding="utf-8") as said:
         guardian = subprocess.Popen(
@@ -184,7 +183,7 @@ def _refused(cca: str, compiled: Path, said: str) -> SpecError:
 
 
 def _which(program: str) -> str | None:
-    """A program, also from the directories that only an administrator's PATH has."""
+    """Finds a program, also in the directories that only an administrator's PATH has."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     return shutil.which(program, path=path)
 

@@ -16,20 +16,20 @@ SENDERS = ("iperf3", "own")
 MAX_IPERF3_FLOWS = 100
 """Each is two processes."""
 _LONGEST_NS = 86_400 * 10**9
-"""What iperf3 can be asked for."""
+"""The longest run that iperf3 can do."""
 _OWN = "narrows-traffic"
 
 
 @dataclass(frozen=True)
 class Senders:
-    """`iperf3` sends the flows without a size, if there is one; others are our own."""
+    """`iperf3`, if given, sends the flows without a size; our own program sends the others."""
 
     wanted: str
     iperf3: Path | None
     version: str
 
     def program(self, flow: Mapping[str, Any]) -> str | None:
-        """The iperf3 of a flow, or none."""
+        """The iperf3 program for a flow, or none."""
         return str(self.iperf3) if self._is_iperf3(flow) else None
 
     def describe(self, flows: list[Mapping[str, Any]]) -> str:
@@ -57,7 +57,7 @@ class Senders:
             raise SpecError.at("flows", "different settings of ecn", remedy)
 
     def tcp_ecn(self, flows: list[Mapping[str, Any]]) -> str:
-        """The sysctl while iperf3's flows connect; our own ones set it themselves."""
+        """The sysctl while iperf3's flows connect; our own program sets it itself."""
         classic = any(self._is_iperf3(flow) and flow["ecn"] == "classic" for flow in flows)
         return "1" if classic else "2"
 
@@ -69,7 +69,7 @@ class Senders:
             raise SpecError.at("run.duration", f"{duration_ns / 1e9:g} s", remedy)
 
     def _is_iperf3(self, flow: Mapping[str, Any]) -> bool:
-        """iperf3 chooses its control too late for one that asks for ECN by itself."""
+        """Whether iperf3 sends the flow: it sets its control too late for one that requests ECN."""
         bulk = flow["size_bytes"] is None and flow["ecn"] != "dctcp"
         return self.wanted == "iperf3" and bulk
 

@@ -1,7 +1,7 @@
 """What the router and the traffic tool wrote, as the tables that every back end writes.
 
-What this kernel's TCP keeps to itself is null: the latest RTT sample and the
-packets marked lost. The router knows the rest.
+Values that this kernel's TCP doesn't show are null: the latest RTT sample and the packets marked
+lost. The router knows the rest.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
 
 
 def _with_path(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
-    """The rows, with what the router counted of each flow at the same instants."""
+    """The rows with the router's counters of each flow at the same instants."""
     counted = read_csv(directory / "router_flows.csv").sort("time_ns")
     keys = rows.select("time_ns", "flow").with_row_index("row").sort("time_ns")
     known = keys.join_asof(counted, on="time_ns", by="flow", check_sortedness=False).sort("row")

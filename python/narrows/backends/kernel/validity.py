@@ -10,17 +10,17 @@ from typing import Any
 import polars as pl
 
 MOST_WAITING = 0.25
-"""Of the time that the hosts' programs wanted a processor, they may have waited for this part.
+"""The hosts' programs may have spent this part of their runnable time waiting for a processor.
 
-On two cores without other work they waited for 3 to 15 % of it at up to 500 Mbit/s, beside a busy
+On two otherwise idle cores they waited for 3 to 15 % of it at up to 500 Mbit/s, and beside a busy
 loop on each core for 34 to 76 % (`tools/measure_validity.py`).
 """
 MOST_DRY = 0.02
-"""In so many of its samples a flow without an end may have had nothing to send."""
+"""A flow without an end may have had nothing to send in this part of its samples."""
 
 
 def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """How the hosts fared: how long they ran and waited, in ns, and how often sockets ran dry.
+    """How long the hosts ran and waited, in ns, and how often sockets ran dry.
 
     `flows` are the traffic tool's samples. Only the time from the warm-up on counts.
     """
@@ -33,11 +33,10 @@ def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Mapping[str, Any]
 
 
 def dry_parts(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, float]:
-    """For each flow without an end, in which part of its samples its socket had run dry.
+    """For each flow without an end, the part of its samples in which its socket had run dry.
 
-    That is: what was sent was limited by the program (`app_limited` of TCP_INFO, by which Linux
-    also means a full send buffer), and neither the receiver's window nor the send buffer
-    held it up meanwhile.
+    A socket has run dry if the application limited the flow (`app_limited` of TCP_INFO, which Linux
+    also sets for a full send buffer) and neither the receiver's window nor the send buffer did.
     """
     endless = {i: f["name"] for i, f in enumerate(scenario["flows"]) if f["size_bytes"] is None}
     held_up = pl.col("rwnd_limited_us") + pl.col("sndbuf_limited_us")
@@ -52,7 +51,7 @@ def dry_parts(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, flo
 
 
 def reasons(hosts: Mapping[str, Any]) -> Iterator[str]:
-    """Why a run whose hosts fared like that isn't to be trusted."""
+    """The reasons why a run with such hosts can't be trusted."""
     waited, ran = hosts["waited_ns"], hosts["ran_ns"]
     if waited > MOST_WAITING * (waited + ran):
         yield (

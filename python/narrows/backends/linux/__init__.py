@@ -1,4 +1,5 @@
 """What the back ends with a real Linux kernel share.
 
-Their programs, what these are told of a scenario, and what they write as tables.
+These are their programs, the configuration made from a scenario, and the tables made from their
+output.
 """

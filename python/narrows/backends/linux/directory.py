@@ -1,4 +1,4 @@
-"""Where the programs of a run put what they write."""
+"""The directory for the output of a run's programs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from narrows.errors import InputError, NarrowsError, StoreError
 from narrows.store.owned import owned_directory
 
 _LITTLE_BYTES = 256 << 10
-"""Whatever fails with no more room than this failed for want of it: programs of others
+"""With no more free space than this, a failure is put down to the full disk, since other programs
 don't always say so."""
 
 
 @contextmanager
 def run_directory(backend: str) -> Iterator[Path]:
-    """An empty directory for a run; it is removed again, and so are those of killed runs.
+    """An empty directory for a run, removed afterwards; those of killed runs are removed, too.
 
-    Raises StoreError instead of what else is raised inside if the disk is full.
+    If the disk is full, raises StoreError in place of the exception raised inside.
     """
     place = Path(tempfile.gettempdir()) / f"narrows-{backend}"
     with owned_directory(place, 0o700) as work:

@@ -1,4 +1,4 @@
-"""What the kernel's controls tell about themselves: `TCP_CC_INFO` and the window."""
+"""State of the kernel's controls, from `TCP_CC_INFO` and the window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _flows(scenario: Mapping[str, Any], names: tuple[str, ...]) -> list[int]:
 
 
 def cca_states(scenario: Mapping[str, Any]) -> pl.Expr:
-    """The state of each flow's control: BBR's by its gains, else by the window's growth."""
+    """The state of each flow's control: BBR's from its gains, others' from the window's growth."""
     pacing, window = pl.col("cc3"), pl.col("cc4")
     # tcp_bbr.c: high gain 739, drain gain 88, cwnd gain 512 while probing for bandwidth.
     bbr = (
@@ -52,7 +52,7 @@ def cca_states(scenario: Mapping[str, Any]) -> pl.Expr:
 
 
 def internals(rows: pl.DataFrame, scenario: Mapping[str, Any], time_s: pl.Expr) -> pl.DataFrame:
-    """BBR's bandwidth (payload), least RTT and gains, in the units of the simulator's table."""
+    """BBR's bandwidth (payload), minimum RTT and gains, in the units of the simulator's table."""
     bbr = rows.filter(
         pl.col("flow").is_in(_flows(scenario, _BBR_INFO)) & pl.col("cc3").is_not_null()
     )

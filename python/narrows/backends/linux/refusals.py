@@ -1,4 +1,4 @@
-"""What back ends with a Linux kernel can't do, told as errors of the specification."""
+"""What back ends with a Linux kernel can't do, reported as errors of the specification."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def refuse_workloads(scenario: Mapping[str, Any]) -> None:
 def refuse_ecn(scenario: Mapping[str, Any]) -> None:
     """Raises SpecError for a flow whose ECN Linux's TCP doesn't have.
 
-    DCTCP negotiates its own by itself (`TCP_CONG_NEEDS_ECN`); for the others it is
-    as `tcp_ecn` is when they connect.
+    DCTCP negotiates its own (`TCP_CONG_NEEDS_ECN`); for the others `tcp_ecn` at the time of
+    connecting decides.
     """
     for i, flow in enumerate(scenario["flows"]):
         need = registry.ecn_need(flow["cca"])
@@ -56,7 +56,7 @@ def refuse_links(scenario: Mapping[str, Any]) -> None:
 
 
 def refuse_reverse_flows(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for a flow the other way."""
+    """Raises SpecError for a flow in the reverse direction."""
     for i, flow in enumerate(scenario["flows"]):
         if flow["reverse"]:
             raise SpecError.at(f"flows[{i}].reverse", "true", _REMEDY)

@@ -1,6 +1,6 @@
-"""What the traffic tool writes, as parts of the tables that every back end writes.
+"""The traffic tool's output as parts of the tables that every back end writes.
 
-What Linux's TCP keeps to itself is null: the latest RTT sample and the packets marked lost.
+Values that Linux's TCP doesn't show are null: the latest RTT sample and the packets marked lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tables = dict[str, pl.DataFrame]
 _STATES = ("open", "disorder", "cwr", "recovery", "loss")
 _INFINITE = 0x7FFF_FFFF
 _UNPACED = str(2**64 - 1)
-"""The pacing rate before the first."""
+"""Linux's pacing rate while none is set."""
 _FIN, _SYN = 1, 2
 
 
@@ -45,11 +45,11 @@ _OPTIONAL = (
     *("srtt_us", "rttvar_us", "min_rtt_us", "pacing_rate", "delivery_rate", "mss", "dsack_dups"),
     *("cc0", "cc1", "cc2", "cc3", "cc4"),
 )
-"""Columns that are empty while there is no connection."""
+"""Columns without values while there is no connection."""
 
 
 def wanted_rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
-    """The instants that the scenario asks for: its interval, the warm-up and the end."""
+    """The instants to keep: the multiples of the scenario's interval, the warm-up and the end."""
     run = scenario["run"]
     time, end = pl.col("time_ns"), pl.col("time_ns").max()
     wanted = (time == run["warmup_ns"]) | (time == end)
@@ -66,7 +66,7 @@ def seconds(column: str = "time_ns") -> pl.Expr:
 def flow_samples(
     flows: pl.DataFrame, scenario: Mapping[str, Any], *, wire_bytes: pl.Expr, dropped: pl.Expr
 ) -> pl.DataFrame:
-    """The table `flow_samples` from rows of `read_flows`, and what the path knows of each row."""
+    """The table `flow_samples` from rows of `read_flows`, with the path's counters of each row."""
     open_ = pl.col("cwnd").is_not_null()
     in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
     rated = flows.with_columns(_paced(scenario).alias("paced"))
@@ -95,16 +95,16 @@ def flow_samples(
 
 
 def _paced(scenario: Mapping[str, Any]) -> pl.Expr:
-    """Whether a flow's pacing rate is kept to: by `fq`, or because its control paces."""
+    """Whether a flow's pacing rate is enforced, by `fq` or because its control paces."""
     paced = [i for i, flow in enumerate(scenario["flows"]) if paces(flow["cca"])]
     return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(paced)
 
 
 def received_bytes() -> pl.Expr:
-    """Payload at the receiver, each byte once, also beyond the holes that TCP_INFO stops at.
+    """Payload at the receiver, each byte once, including data beyond holes, where TCP_INFO stops.
 
-    Of the open connection it is full packets less those that came twice; the
-    sender hears of these half a round trip later, hence the running maximum.
+    For the open connection it counts full packets minus duplicates; the sender hears of these half
+    a round trip later, hence the running maximum.
     """
     full = (pl.col("open_segments") - pl.col("dsack_dups").fill_null(0)) * pl.col("mss")
     known = pl.max_horizontal(full.fill_null(0), pl.col("open_bytes"))
@@ -120,7 +120,7 @@ def completion_rows(completions: pl.DataFrame) -> pl.DataFrame:
 
 
 def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
-    """How long the smoothed RTT of each flow was what, weighted by packets delivered."""
+    """The distribution of each flow's smoothed RTT, weighted by packets delivered."""
     delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(pl.Float64)
     since = pl.col("time_ns") >= since_ns
     rtts = flows.with_columns(weight=delivered).filter(since & (pl.col("srtt_us") > 0))
@@ -129,7 +129,7 @@ def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
 
 
 def queue_depths(queue: pl.DataFrame, backlog: pl.Expr, since_ns: int) -> pl.DataFrame:
-    """How long each link's queue was how deep, in seconds; `backlog` is its bytes in a row."""
+    """Seconds that each link's queue spent at each depth; `backlog` is its bytes in a row."""
     span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")).over("link") / 1e9
     depths = queue.with_columns(weight=span).filter(pl.col("time_ns") >= since_ns)
     depths = depths.select(

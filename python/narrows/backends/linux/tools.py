@@ -1,4 +1,4 @@
-"""Our own programs: built from their sources, in the wheel, or found on the PATH.
+"""Finds our own programs: built from their sources, in the wheel, or on the PATH.
 
 `make` calls this module, so that no run has to compile anything.
 """
@@ -18,7 +18,7 @@ from narrows.store.owned import owned_file
 _TRAFFIC = "narrows-traffic"
 _ROUTER = "narrows-router"
 _INSTALLED = Path(__file__).resolve().parents[2] / "programs"
-"""Where a wheel has them."""
+"""Where a wheel contains them."""
 
 
 def cache_directory() -> Path:
@@ -32,7 +32,7 @@ def cache_directory() -> Path:
 
 
 def traffic_tool(backend: str = "uml") -> Path:
-    """What sends, receives and samples flows for `backend`, built now if its sources have changed.
+    """The program that sends, receives and samples flows for `backend`, rebuilt if it is outdated.
 
     Raises InputError if there are neither sources nor a program.
     """
@@ -40,7 +40,7 @@ def traffic_tool(backend: str = "uml") -> Path:
 
 
 def router_tool(backend: str = "kernel") -> Path:
-    """What carries packets in real time for `backend`, built now if its sources have changed.
+    """The program that carries packets in real time for `backend`, rebuilt if it is outdated.
 
     Raises InputError if there are neither sources nor a program.
     """
@@ -48,7 +48,7 @@ def router_tool(backend: str = "kernel") -> Path:
 
 
 def _tool(name: str, crates: tuple[str, ...], backend: str) -> Path:
-    """The program of the first of `crates`; the others are what it is built from."""
+    """The program of the first of `crates`; the others are its dependencies."""
     sources = _sources()
     if sources is None:
         found = shutil.which(name, path=str(_INSTALLED)) or shutil.which(name)
@@ -66,7 +66,7 @@ def _remedy(name: str) -> str:
 
 
 def _sources() -> Path | None:
-    """The workspace that this package belongs to, if it is one."""
+    """The workspace that this package belongs to, if any."""
     workspace = Path(__file__).resolve().parents[4]
     return workspace if (workspace / "crates" / "traffic" / "Cargo.toml").is_file() else None
 

@@ -1,4 +1,4 @@
-"""What back ends tell the traffic tool of a scenario in the same way."""
+"""The parts of the traffic tool's configuration that the back ends share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ FIRST_PORT = 5000
 FULL_PACKET = 1500
 """IP bytes of a full packet."""
 FINE_NS = 10_000_000
-"""The queue and the RTT are sampled that often for their distributions, with few flows."""
+"""Interval of the samples for the distributions of queue and RTT, with few flows."""
 BUFFERS = {
     "stock": ("4096 131072 6291456", "4096 16384 4194304"),
     "raised": ("4096 131072 67108864", "4096 16384 67108864"),
     "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
 }
-"""tcp_rmem and tcp_wmem by what `host.socket_buffers` says."""
+"""tcp_rmem and tcp_wmem for each value of `host.socket_buffers`."""
 _OF_A_FLOW = (
     "name",
     "cca",
@@ -31,19 +31,19 @@ _OF_A_FLOW = (
 
 
 def flow_config(flow: Mapping[str, Any]) -> dict[str, Any]:
-    """What the tool takes of a flow."""
+    """The tool's configuration of a flow."""
     return {name: flow[name] for name in _OF_A_FLOW}
 
 
 def metrics_sysctl(host: Mapping[str, Any]) -> dict[str, str]:
-    """Unless it is wanted, one flow's ssthresh and RTT mustn't leak into the next."""
+    """The sysctl that keeps one flow's ssthresh and RTT from the next, unless sharing is wanted."""
     return {"net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1"}
 
 
 def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:
     """The shortest interval from `least_ns` on that divides `wanted_ns`, all in ns.
 
-    It is `wanted_ns` itself where that is shorter.
+    If `wanted_ns` is shorter than that, it is returned itself.
     """
     parts = max(1, wanted_ns // least_ns)
     while wanted_ns % parts:
@@ -52,9 +52,9 @@ def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:
 
 
 def run_config(run: Mapping[str, Any], sample_ns: int) -> dict[str, Any]:
-    """What the tool takes of `run`, with its samples `sample_ns` apart.
+    """The tool's configuration of `run`, with samples `sample_ns` apart.
 
-    It notes packets to the end where packets are recorded, else not at all.
+    Packets are noted to the end if they are recorded, otherwise not at all.
     """
     return {
         "duration_ns": run["duration_ns"],

@@ -1,4 +1,4 @@
-"""Real Linux TCP in virtual time: a kernel of the user's choice as a User-Mode Linux program.
+"""Real Linux TCP in virtual time: any kernel, run as a User-Mode Linux program.
 
 Sender, router and receiver are namespaces of one guest whose clock jumps from
 event to event (`time-travel=inf-cpu`). A run is repeatable, independent of the

@@ -1,4 +1,4 @@
-"""The back end `uml`: a scenario on a guest of its own."""
+"""The back end `uml` runs each scenario in its own guest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, Tables, digest
 
 _REVISION = 2
-"""Counts changes of the path and of the tables: older results aren't those of this version."""
+"""Is increased when the path or the tables change, so that older results aren't reused."""
 _FEW_FLOWS = 8
 
 
@@ -75,7 +75,7 @@ class Uml:
         self.selector = f"{self.name}:{self.kernel.name}"
 
     def capabilities(self) -> Capabilities:
-        """What the kernel has."""
+        """The features of the kernel."""
         return Capabilities(
             ccas=self.kernel.ccas,
             queues=KINDS,
@@ -153,7 +153,7 @@ class Uml:
         self._parameters(flows)
 
     def _parameters(self, flows: list[Mapping[str, Any]]) -> list[str]:
-        """What is to be said on the kernel's command line; raises SpecError.
+        """Words for the kernel's command line; raises SpecError.
 
         A control's options are parameters of its module, the same for all its flows.
         """
@@ -176,7 +176,7 @@ class Uml:
 
 
 def _extent(tables: Tables) -> tuple[float, int]:
-    """The end, and the data packets out of the bottleneck; with loss behind it, all packets."""
+    """The end of the run, and the packets out of the bottleneck: data only, or with loss all."""
     queue = tables["queue_samples"].row(-1, named=True)
     flows = tables["flow_samples"]
     data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
@@ -185,9 +185,9 @@ def _extent(tables: Tables) -> tuple[float, int]:
 
 
 class Watch:
-    """Tells a listener how far the guest is, from the file that the guest writes.
+    """Reports the guest's progress from the file that the guest writes.
 
-    A file that isn't there yet, or is being written at the moment, tells nothing new.
+    A file that is missing or is being written at the moment brings no news.
     """
 
     def __init__(self, directory: Path, progress: Progress | None) -> None:
@@ -196,7 +196,7 @@ class Watch:
         self._known = (0, 0)
 
     def __call__(self) -> object:
-        """Looks once; what it gives changes as long as the guest works."""
+        """Looks once; the returned value changes as long as the guest works."""
         try:
             now, packets = self._file.read_text(encoding="ascii").split()
             self._known = (int(now), int(packets))
@@ -212,14 +212,14 @@ def _write(path: Path, text: str) -> None:
 
 
 def _interval(scenario: Mapping[str, Any]) -> int:
-    """The tool's sampling interval: fine, but it costs system calls for every flow."""
+    """The tool's sampling interval. A fine one costs system calls for every flow."""
     flows = len(scenario["flows"])
     least_ns = FINE_NS * -(-flows // _FEW_FLOWS)
     return fine_interval(scenario["run"]["sample_interval_ns"], least_ns)
 
 
 def _complain(directory: Path) -> None:
-    """Raises GuestError unless the tool says that all went well."""
+    """Raises GuestError unless the tool reports success."""
     try:
         status = (directory / STATUS).read_text(encoding="ascii").strip()
     except OSError:

@@ -32,9 +32,9 @@ from narrows.store.owned import owned_directory
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STEPS = 1150
-"""About as many lines as make prints for the kernel; only for the progress."""
+"""About the number of lines that make prints for the kernel, to estimate the progress."""
 _HZ = 250
-"""Debian's; User-Mode Linux would take 100."""
+"""Debian's value; User-Mode Linux would take 100."""
 _REQUIRED = (
     "CONFIG_UML_TIME_TRAVEL_SUPPORT",
     "CONFIG_HIGH_RES_TIMERS",
@@ -55,7 +55,7 @@ exec {tool} power-off
 
 
 class BuildProgress(Protocol):
-    """Hears what a build is doing."""
+    """Gets the progress of a build."""
 
     def __call__(self, step: str, fraction: float, /) -> None:
         """`step` in words; `fraction` of the whole that is done, from 0 to 1."""
@@ -74,11 +74,11 @@ def build(
 ) -> Kernel:
     """Builds the kernel of a source tree, or of a Debian source package that is installed.
 
-    The `patches` are applied in their order to a copy: the tree isn't written to. `config` is a
+    The `patches` are applied in their order to a copy; the tree isn't changed. `config` is a
     file with further CONFIG_ lines. The kernel replaces an older one of the same `name` (by
-    default that of the package or tree, and of the patches). What was built from the same
-    contents before is taken from there, unless `force`. Raises InputError if
-    something is missing, NarrowsError if the kernel can't be built.
+    default that of the package or tree, and of the patches). A kernel built from the same contents
+    before is reused, unless `force`. Raises InputError if something is missing, NarrowsError if the
+    kernel can't be built.
     """
     check_machine((debian or DEFAULT_PACKAGE) if source is None else None)
     origin = find_origin(source, debian or DEFAULT_PACKAGE, patches, config)
@@ -117,7 +117,7 @@ def _built(
 
 
 def _recipe() -> str:
-    """How kernels are made: by this code, these options, this library and this compiler."""
+    """The build recipe: this code, these options, this library and this compiler."""
     gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
     parts = [gcc.stdout.partition("\n")[0], str(_HZ), str(_SAME_FOR_ALL), str(_RECIPE)]
     parts += [_resource(name).read_text(encoding="utf-8") for name in ("kernel.config", "host.c")]
@@ -131,7 +131,7 @@ def _built_before(fingerprint: str, name: str) -> Kernel | None:
 
 
 def _taken(known: Kernel, name: str, place: Path) -> Kernel:
-    """A kernel that is there, also under another name."""
+    """An existing kernel, even under another name."""
     if known.name == name:
         return known
     shutil.copytree(known.path, place)
@@ -142,7 +142,7 @@ def _taken(known: Kernel, name: str, place: Path) -> Kernel:
 
 
 def _configure(tree: Path, objects: Path, config: Path | None) -> None:
-    """The smallest kernel with our fragment; fails if a part of it that we need didn't hold."""
+    """Configures the smallest kernel with our fragment; fails if a needed part was dropped."""
     objects.mkdir()
     fragment = _resource("kernel.config").read_text(encoding="utf-8") + _own_controls(tree)
     if config is not None:
@@ -165,21 +165,21 @@ def _own_controls(tree: Path) -> str:
 
 
 def _kconfig(tree: Path) -> str:
-    """The tree's own top file with our clock rate before its: the first default counts."""
+    """The tree's top Kconfig with our clock rate inserted first: the first default counts."""
     text = (tree / "Kconfig").read_text(encoding="utf-8")
     start = text.index("source ")
     return f"{text[:start]}config HZ\n\tint\n\tdefault {_HZ}\n\n{text[start:]}"
 
 
 _RECIPE = 1
-"""Counts changes of this code that give other kernels."""
+"""Is increased when a change of this code gives other kernels."""
 _SAME_FOR_ALL = (
     "KBUILD_BUILD_TIMESTAMP=1970-01-01",
     "KBUILD_BUILD_USER=narrows",
     "KBUILD_BUILD_HOST=narrows",
     "KBUILD_BUILD_VERSION=1",
 )
-"""Otherwise the kernel would hold who built it and when, and two builds would differ."""
+"""Otherwise the kernel would record who built it and when, and two builds would differ."""
 
 
 def _command(tree: Path, objects: Path) -> list[str]:
@@ -206,7 +206,7 @@ def _make(tree: Path, objects: Path, jobs: int, progress: BuildProgress) -> None
 
 
 def _install(objects: Path, name: str, origin: Origin, fingerprint: str, place: Path) -> Kernel:
-    """Collects the program and what goes with it, boots it, and puts it in the cache."""
+    """Collects the program and its files, boots it, and puts it in the cache."""
     place.mkdir()
     shutil.copy2(objects / BINARY, place / BINARY)
     shutil.copy2(objects / ".config", place / "config")
@@ -234,7 +234,7 @@ def _replace(final: Path, place: Path) -> None:
 
 
 def _probe(program: Program) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The release, the controls and their parameters, as the kernel itself tells."""
+    """The release, the controls and their parameters, as reported by the booted kernel."""
     with run_directory("uml") as directory:
         script = _PROBE.format(out=GUEST_DIRECTORY, tool=traffic_tool())
         (directory / "init").write_text(script, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The kernels that were built, each in a directory of its own in the user's cache."""
+"""The built kernels, each in its own directory in the user's cache."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Kernel:
 
     `release` is the kernel's own (`uname -r`), `digest` the SHA-256 of the
     program, `ccas` what `tcp_available_congestion_control` lists, `parameters`
-    the module parameters of the controls ("tcp_cubic.hystart"), `source` where
-    it was built from and `built` when, `patches` the names of the files that changed the
-    sources, `fingerprint` the SHA-256 of all that it was built from.
+    the module parameters of the controls ("tcp_cubic.hystart"), `source` what it was built from,
+    `built` when, `patches` the names of the files that changed the sources, `fingerprint` the
+    SHA-256 of all that it was built from.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Kernel:
 
     @property
     def library(self) -> Path:
-        """The library that stands between it and its host: see host.c."""
+        """The library between it and its host; see host.c."""
         return self.path / LIBRARY
 
     @property
@@ -59,7 +59,7 @@ class Kernel:
 
     @property
     def is_stock(self) -> bool:
-        """Whether it was built from a distribution's sources as they are."""
+        """Whether it was built from a distribution's unchanged sources."""
         return self.source.endswith(".tar.xz") and not self.patches
 
     def write(self, directory: Path) -> None:

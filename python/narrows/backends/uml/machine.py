@@ -1,4 +1,4 @@
-"""One guest: boots, runs its script, and is gone."""
+"""Boots one guest, which runs its script and ends."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SCRIPT = "init"
 """The guest's first program, a shell script in its directory."""
 CONSOLE = "console.log"
 SILENCE_S = 120.0
-"""A guest without a sign of life for this long has stopped its clock, and is ended."""
+"""A guest that reports nothing for this long has stopped its clock, and is ended."""
 POLL_S = 0.05
 _NEEDED_BYTES = 256 << 20
-"""What the pages of a guest with a few flows take, with room to spare."""
+"""Memory for the pages of a guest with a few flows, with a margin."""
 
 # The same text in every run: the kernel mixes its command line into its random pool. The
 # guest's own files come by way of the process's working directory, whose path differs.
@@ -68,10 +68,9 @@ def boot(
 ) -> float:
     """Boots a guest that runs the script in `directory`; returns the CPU seconds that it took.
 
-    `parameters` are additional words of the kernel's command line. `watch` is
-    called some times a second: what it returns must change within SILENCE_S,
-    and what it raises ends the guest. Raises GuestError if the guest stops
-    responding or can't start.
+    `parameters` are additional words of the kernel's command line. `watch` is called several times
+    a second: its return value must change within SILENCE_S, and an exception ends the guest. Raises
+    GuestError if the guest stops responding or can't start.
     """
     command = [*_launcher(), str(program.binary), *_COMMAND_LINE, *parameters]
     command += [f"narrows.seed={seed}", "--", "-c", _FIRST_STEPS]
@@ -95,7 +94,7 @@ def boot(
 
 
 def console(directory: Path) -> str:
-    """The last lines that a guest said, without the calls that a panic lists."""
+    """The last lines of a guest's output, without the call trace of a panic."""
     try:
         text = (directory / CONSOLE).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -105,18 +104,18 @@ def console(directory: Path) -> str:
 
 
 def missing_programs() -> list[str]:
-    """What the host lacks to boot a guest and to make its network."""
+    """The programs that the host lacks to boot a guest and to make its network."""
     return [name for name in ("setarch", "ip", "tc") if which(name) is None]
 
 
 def which(name: str) -> str | None:
-    """A program, also from the directories that only an administrator's PATH has."""
+    """Finds a program, also in the directories that only an administrator's PATH has."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     return shutil.which(name, path=path)
 
 
 def _launcher() -> list[str]:
-    """Without random addresses, or the guest's memory size shifts; ends with its parent."""
+    """Starts it without address randomisation, for a fixed memory size, and ends it with us."""
     setpriv = which("setpriv")
     launcher = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
     return [*launcher, which("setarch") or "setarch", platform.machine(), "-R"]
@@ -134,7 +133,7 @@ def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]
 
 
 def _memory_directory() -> str:
-    """Where the guest's memory lies: in memory if there is room and programs may be mapped."""
+    """Where the guest's memory file is: in RAM if there is room and programs may be mapped."""
     try:
         state = os.statvfs("/dev/shm")  # noqa: S108 (UML itself makes an unlinked file)
     except OSError:
@@ -160,7 +159,7 @@ def _wait(process: subprocess.Popen[bytes], watch: Callable[[], object]) -> floa
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends the guest with its processes: they are a session of their own."""
+    """Ends the guest with its processes, which form their own session."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     if process.returncode is None:

@@ -15,7 +15,7 @@ _MOST = {"hystart": 1}
 def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | None]:
     """The parameters by their names in the module; None for a value that it can't have.
 
-    `options` is that of a flow in a scenario.
+    `options` are those of a flow in a scenario.
     """
     entry = registry.ccas().get(cca)
     if entry is None:  # a control of the kernel that the simulator doesn't have

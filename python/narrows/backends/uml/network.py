@@ -1,6 +1,6 @@
 """A scenario as the guest's network and the traffic tool's configuration.
 
-The path is snd - rtr - dly - rcv, a namespace each. The bottleneck is
+The path is snd - rtr - dly - rcv, each a namespace. The bottleneck is
 in `qdiscs`; netem in the next namespace adds the time of a packet's
 transmission, and half the two-way delay.
 """
@@ -27,11 +27,11 @@ NETWORK, CONFIG, LOG, STATUS = "network", "config.json", "log", "status"
 """Files in the guest's directory: `network_script`, `tool_config`, what both said, how it ended."""
 MAX_FLOWS = 10_000
 _MAX_BANDS = 16
-"""As many classes as a `prio` queue discipline has."""
+"""The most classes that a `prio` queue discipline can have."""
 _NETEM_PACKETS = 10_000_000
-"""More than any scenario holds on the cable."""
+"""More packets than any scenario has in flight."""
 _SMALL = 256
-"""Random loss spares shorter IP packets: those without data."""
+"""Random loss spares IP packets shorter than this, which carry no data."""
 
 _HOSTS = """\
 mount -t proc proc /proc
@@ -86,7 +86,7 @@ EOF
 def network_script(scenario: Scenario) -> str:
     """The shell commands that build the path in a guest, to be run with `sh -e`.
 
-    Raises SpecError if the guest can't have such a path.
+    Raises SpecError if the guest can't build such a path.
     """
     rmem, wmem = BUFFERS[scenario["host"]["socket_buffers"]]
     fair = f"qdisc add dev s0 root fq flow_limit {_NETEM_PACKETS} limit {_NETEM_PACKETS}"
@@ -99,7 +99,7 @@ def network_script(scenario: Scenario) -> str:
 
 
 def init_script(tool: str) -> str:
-    """The guest's first program: builds the path, runs `tool`, switches off."""
+    """The guest's first program, which builds the path, runs `tool` and powers off."""
     path, config = f"{GUEST_DIRECTORY}/{NETWORK}", f"{GUEST_DIRECTORY}/{CONFIG}"
     return (
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
@@ -133,9 +133,9 @@ def _batch(namespace: str, commands: Sequence[str]) -> list[str]:
 
 
 def _cable(scenario: Scenario, device: str, *, data: bool) -> list[str]:
-    """The delay of one direction: a class for each two-way delay.
+    """The delay of one direction, with a class for each two-way delay.
 
-    Where data may be lost there is a second one for packets without.
+    If data may be lost, there is a second class for packets without data.
     """
     path = scenario["path"]
     rtts = [path["rtt_ns"] if f["rtt_ns"] is None else f["rtt_ns"] for f in scenario["flows"]]

@@ -1,4 +1,4 @@
-"""What a kernel is built from: sources, patches and options, and a fingerprint of all of it."""
+"""What a kernel is built from: sources, patches and options, with a fingerprint of everything."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from narrows.backends.uml.packages import archive_of
 from narrows.errors import InputError, NarrowsError
 
 _LEFT_OUT = (".git",)
-"""What of a tree has no part in the kernel."""
+"""Parts of a tree that don't affect the kernel."""
 _FAILED = re.compile("FAILED|find file|ignored|malformed|Only garbage|previously applied")
-"""What `patch` says where something is wrong; it also says whatever went well."""
+"""What `patch` prints about failures; it also prints what went well."""
 _TOLD = 3
 
 
@@ -31,7 +31,7 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """What the kernel is called if nobody says otherwise."""
+        """The kernel's default name."""
         plain = self.sources.name.removesuffix(".tar.xz").replace("linux-source-", "linux-")
         parts = [plain, *(patch.name.removesuffix(patch.suffix) for patch in self.patches)]
         return re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts))[:64]
@@ -42,14 +42,14 @@ class Origin:
         return f"{self.sources}{patched}"
 
     def fingerprint(self, recipe: str) -> str:
-        """SHA-256 of all that decides the kernel: the contents, and `recipe`, how it is made."""
+        """SHA-256 of everything that determines the kernel: the contents and the `recipe`."""
         whole = hashlib.sha256(recipe.encode())
         for part in (self.sources, *self.patches, *([self.config] if self.config else [])):
             whole.update(_digest(part).encode())
         return whole.hexdigest()
 
     def prepare(self, tree: Path) -> Path:
-        """The sources, patched; in the new directory `tree`, unless they can be used in place.
+        """The patched sources, in the new directory `tree` unless they can be used in place.
 
         Raises InputError if a patch doesn't apply, and names it.
         """
@@ -70,7 +70,7 @@ class Origin:
 def find_origin(
     source: Path | None, debian: str, patches: Sequence[Path], config: Path | None
 ) -> Origin:
-    """What was asked for; raises InputError if a part of it isn't there."""
+    """The requested origin; raises InputError if a part of it doesn't exist."""
     if source is not None and not (source / "arch" / "um" / "Kconfig").is_file():
         raise InputError.at("--source", f"{source}, no kernel tree", "a Linux source tree")
     for place, files in (("--patch", patches), ("--config", [config] if config else [])):
@@ -106,7 +106,7 @@ def call(command: Sequence[str], what: str) -> None:
 
 
 def last_lines(lines: Sequence[str]) -> str:
-    """The last of them, as a text."""
+    """The last lines as one text."""
     return "\n".join(lines[-15:])
 
 

@@ -1,4 +1,4 @@
-"""What a build needs of this machine, all of what is missing in one message."""
+"""Checks what a build needs on this machine, and reports everything missing in one message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from narrows.errors import InputError, Problem
 
 SOURCES = Path("/usr/src")
-"""Where Debian's source packages put their archives."""
+"""Where Debian's source packages install their archives."""
 DEFAULT_PACKAGE = "linux-source-6.12"
 PROGRAMS = {
     "make": "build-essential",
@@ -25,9 +25,9 @@ PROGRAMS = {
 
 
 def archive_of(package: str) -> Path:
-    """The archive of one of Debian's source packages; it need not be there.
+    """The archive of one of Debian's source packages, which may be missing.
 
-    Raises InputError for what isn't the name of such a package.
+    Raises InputError for a name that isn't such a package's.
     """
     if not re.fullmatch(r"linux-source-[\w.]+", package):
         raise InputError.at("--debian", f'"{package}"', f"a package such as {DEFAULT_PACKAGE}")
@@ -35,7 +35,7 @@ def archive_of(package: str) -> Path:
 
 
 def check_machine(package: str | None) -> None:
-    """Raises InputError that names every program, and the source package, that is missing.
+    """Raises InputError that names every missing program and, if it is missing, the source package.
 
     A `package` of None says that the sources come from a tree.
     """

@@ -1,14 +1,12 @@
 """The bottleneck as Linux's own queue disciplines.
 
-It follows the simulator's link to the packet. A shaper hands each packet on when
-its transmission would start, so that the queue holds what waits and nothing else;
-`netem rate` behind it adds the time of the transmission. Drop-tail is a token
-bucket with room for one packet's tokens. The others stand below a class of `htb`
-without a burst: a token bucket would take a packet out of them before its turn, to
-look at it (`qdisc_peek_dequeued`), and they would see too short a delay.
+It follows the simulator's link to the packet. A shaper releases each packet when its transmission
+would start, so that the queue holds waiting packets only; `netem rate` behind it adds the
+transmission time. Drop-tail is a token bucket with room for one packet's tokens. The others are
+children of an `htb` class without a burst: a token bucket would dequeue a packet early to peek at
+it (`qdisc_peek_dequeued`), and they would see too short a delay.
 
-tc counts Ethernet headers, so rates and sizes are scaled by what they add to a
-full packet.
+tc counts Ethernet headers, so rates and sizes are scaled by the headers' part of a full packet.
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ ETHERNET = 14
 _CLASS = 0x10001
 """1:1."""
 _LATE_US = 3
-"""A timer of the guest is that late at most: a bucket without this slack would lose tokens."""
+"""The guest's timers are at most this late; a bucket without this slack would lose tokens."""
 
 
 def framed(count: int) -> int:
-    """IP bytes of full packets, as bytes or bit/s that tc counts."""
+    """IP bytes of full packets converted to bytes, or bit/s, as tc counts them."""
     return -(-count * (FULL_PACKET + ETHERNET) // FULL_PACKET)
 
 
@@ -77,12 +75,12 @@ def _droptail(path: Path) -> list[str]:
 
 
 def _slack(rate_bps: int) -> int:
-    """Bytes that pass while a timer is late."""
+    """Bytes that would pass while a timer is late."""
     return max(2, -(-rate_bps * _LATE_US // 8_000_000))
 
 
 def _limit(amount: int) -> int:
-    """As tc keeps limits in 32 bits; nothing here ever reaches as much."""
+    """The limit capped to tc's 32 bits, which no scenario reaches."""
     return min(amount, 2**32 - 1)
 
 
@@ -126,7 +124,7 @@ def _pie(queue: Queue, limit: int) -> str:
 
 
 def _red(queue: Queue, limit: int) -> str:
-    """What isn't given is as tc-red(8) says: tc itself doesn't know all of it."""
+    """RED with defaults from tc-red(8), since tc itself doesn't supply all of them."""
     given, average = queue["max_bytes"], queue["avpkt_bytes"]
     most = limit // 4 if given is None else given
     least = most // 3 if queue["min_bytes"] is None else queue["min_bytes"]

@@ -1,6 +1,6 @@
-"""What the traffic tool wrote in a guest, as the tables that every back end writes.
+"""The traffic tool's output in a guest as the tables that every back end writes.
 
-What the guest keeps to itself is null: each flow's own drops, too.
+Values that the guest doesn't show are null, including each flow's own drops.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
 
 
 def _wire_bytes(scenario: Mapping[str, Any]) -> pl.Expr:
-    """All data packets count as full ones; where the path loses some, nobody counted them."""
+    """Counts every data packet as a full one; null where the path loses some, uncounted."""
     if scenario["path"]["loss"]:
         return pl.lit(None)
     return pl.col("arrived_segments") * FULL_PACKET

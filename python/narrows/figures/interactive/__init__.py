@@ -1,8 +1,8 @@
 """Figures for a page: the same description as data for plotly.js.
 
 The dictionaries are made here directly, because importing plotly takes longer
-than a short run. Colours stand in them as `@key`; the page puts in the value
-for a light or a dark ground.
+than a short run. Colours are written as `@key`; the page substitutes the value for a light or dark
+background.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["COLUMNS", "Plot", "plots", "thin"]
 
 
 def plots(figure: Figure, columns: int = COLUMNS) -> list[Plot]:
-    """A plot that holds a whole stack, or else one for each panel.
+    """One plot for a whole stack, or one for each panel.
 
-    A long line keeps the first, least, greatest and last value of each of
-    `columns` stretches, so no peak is lost.
+    A long line keeps the first, minimum, maximum and last value of each of `columns` intervals, so
+    no peak is lost.
     """
     if figure.stack is not None:
         return [stack.plot(figure, figure.stack, columns)]

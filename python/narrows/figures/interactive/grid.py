@@ -1,4 +1,4 @@
-"""A panel as a plot of its own."""
+"""A panel as a separate plot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEIGHT_PX = 420
 
 
 def plot(panel: Panel, name: str, columns: int) -> Plot:
-    """The panel for plotly.js, with a legend of its own."""
+    """The panel for plotly.js, with its own legend."""
     marks = [thin(mark, columns) if isinstance(mark, Line) else mark for mark in panel.marks]
     seen: set[str] = set()
     data = []

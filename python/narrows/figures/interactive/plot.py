@@ -1,4 +1,4 @@
-"""A plot for plotly.js, and how its words and numbers are written so that a page is safe."""
+"""A plot for plotly.js, with its text and numbers encoded so that a page is safe."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Plot:
 
 
 def in_script(text: str) -> str:
-    """JSON without the characters by which HTML could end a script element or hide its end.
+    """JSON without characters that could end a script element in HTML or hide its end.
 
     Inside a script, `<!--` followed by `<script` makes a browser skip the next `</script>`.
     """
@@ -41,12 +41,12 @@ def in_script(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """Text as plotly.js shows it: its own markup (`<b>`, links) has no meaning in a name."""
+    """Text escaped for plotly.js, whose markup (`<b>`, links) must have no meaning in a name."""
     return escape(text, quote=False)
 
 
 def numbers(values: Floats) -> list[float | None]:
-    """Values with five significant digits, None for NaN: enough to read, and compact."""
+    """Values with five significant digits, None for NaN: precise enough, and compact."""
     return [float(f"{v:.5g}") if math.isfinite(v) else None for v in np.asarray(values).tolist()]
 
 
@@ -56,7 +56,7 @@ def exactly(values: Floats) -> list[float | None]:
 
 
 def colours(marks: Iterable[Mark], spans: Iterable[Span] = ()) -> dict[str, tuple[str, str]]:
-    """The colours of marks and spans by their keys, for light and for dark grounds."""
+    """The colours of marks and spans by their keys, for light and dark backgrounds."""
     keys = {mark.colour for mark in marks if not isinstance(mark, Heat)}
     keys |= {span.colour for span in spans}
     return {key: (colour(key).light, colour(key).dark) for key in sorted(keys)}

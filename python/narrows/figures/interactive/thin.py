@@ -13,11 +13,10 @@ COLUMNS = 900
 
 
 def thin(line: Line, columns: int = COLUMNS) -> Line:
-    """The line with at most four points in each of `columns` stretches of x.
+    """The line with at most four points in each of `columns` intervals of x.
 
-    Of every stretch the first, the least, the greatest and the last value stay,
-    at their own times. Gaps (NaN) stay gaps. Shorter lines, those that are `exact`
-    and those with a spread come back unchanged.
+    Each interval keeps its first, minimum, maximum and last value, at their own times. Gaps (NaN)
+    stay gaps. Shorter lines, `exact` lines and lines with a spread are returned unchanged.
     """
     if line.exact or line.low is not None or len(line.x) <= 2 * columns:
         return line

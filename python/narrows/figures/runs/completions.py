@@ -1,4 +1,4 @@
-"""How long transfers took, and what the queue cost them."""
+"""Completion times of transfers, and their slowdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from narrows.metrics.completions import completing, transfers
 def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     """Completion times and the slowdown by size of each class of flows; no panel without any.
 
-    Of a workload the transfers count that began after the warm-up.
+    For a workload, only transfers that began after the warm-up count.
     """
     named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
     rows = transfers(scenario, tables["completions"], named)

@@ -1,4 +1,4 @@
-"""What single flows do: their windows and their states."""
+"""Windows and states of single flows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def cwnd(
     """Window, packets in flight and states of each flow, a panel for every flow.
 
     The strip above a panel shows the states: BBR's own, or else the control's
-    phase and the sender's recovery from loss. Dots mark
-    samples by which new packets were declared lost. Of more than `most` flows,
-    the first of each class are shown, as evenly as possible.
+    phase and the sender's recovery from loss. Dots mark samples in which new packets were declared
+    lost. If there are more than `most` flows, the first of each class are shown, as evenly as
+    possible.
     """
     flow_samples = tables["flow_samples"]
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
@@ -55,10 +55,10 @@ def _window(scenario: Scenario, flow_samples: pl.DataFrame, flow: int) -> Panel:
 
 
 def _states(rows: pl.DataFrame, cca: str) -> tuple[Span, ...]:
-    """What the strip above a panel shows.
+    """The states in the strip above a panel.
 
-    BBR's own states rule all it does. Other controls have two phases, and what
-    matters more is when the sender repairs losses.
+    BBR's own states determine all it does. Other controls have two phases, and the sender's
+    recovery from losses matters more.
     """
     if is_bbr(cca):
         own = frames.stays(rows, "cca_state")

@@ -1,8 +1,7 @@
 """Time-sequence graphs of captured flows, as Wireshark and tcptrace draw them.
 
-Data stands as strokes from its first byte to its last, those sent again in
-another colour; what is acknowledged and the end of the receiver's window are steps.
-S. Ostermann: tcptrace.
+Data are strokes from the first byte to the last, retransmissions in another colour; the
+acknowledged data and the end of the receiver's window are steps. S. Ostermann: tcptrace.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ TALL_IN = 2.2 * frames.ROW_IN
 MOST_FLOWS = 3
 """Flows with the most data that are drawn."""
 MOST_POINTS = 24_000
-"""Of a flow; beyond, every other one of each kind is left out."""
+"""Points of a flow; beyond that, every other one of each kind is left out."""
 _NEAR = 1000
-"""Packets nearer than this part of the whole time are about one column of pixels."""
+"""Packets closer than this part of the whole time share about one column of pixels."""
 _MEGA = 1e6
 _STROKES = (
     ("data", "sent", "neutral"),
@@ -33,7 +32,7 @@ _STEPS = (("ack", "acknowledged", "ack"), ("window", "receive window", "window")
 
 
 def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
-    """The numbers of the largest captured flows over time, a panel for each flow.
+    """Sequence numbers of the largest captured flows over time, a panel for each flow.
 
     Only captures have the table `sequence`; other runs have no panels.
     """
@@ -79,10 +78,10 @@ def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int, end_s: float) -> P
 
 
 def _strokes(rows: pl.DataFrame, near_s: float) -> tuple[Floats, Floats]:
-    """Each stretch as a stroke: up from its first byte to its last, and a gap.
+    """Each range of bytes as a stroke from its first byte up to its last, and a gap.
 
-    Stretches that follow one another in their bytes and within `near_s` are joined to stairs: a
-    page with an element for each packet would be slow.
+    Ranges that are consecutive in bytes and within `near_s` are joined into stairs: a page with an
+    element for each packet would be slow.
     """
     time_s, gap = frames.column(rows, "time_s"), np.full(len(rows), np.nan)
     begin, end = (frames.column(rows, edge) for edge in ("begin", "end"))

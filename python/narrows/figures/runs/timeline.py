@@ -1,7 +1,7 @@
 """How the classes of flows share the bottleneck over time.
 
 The layout is that of Figure 9 in "Sharing but not Caring" (Claypool et al.,
-AICT 2019): throughput, queue, loss and RTT above each other.
+AICT 2019): throughput, queue, loss and RTT in stacked panels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from narrows.metrics import windows
 from narrows.spec.registry import is_bbr
 
 WINDOW_S = 0.5
-"""Windows of the document; runs under 20 windows long have shorter ones."""
+"""The document's window; runs of fewer than 20 windows have shorter ones."""
 SHORT_WINDOWS_S = (0.2, 0.1)
 
 
@@ -54,7 +54,7 @@ def timeline(
 
 
 def window_of(scenario: Scenario, end_s: float) -> float:
-    """Half a second, less for a run that is shorter than 10 s, at least a sample interval."""
+    """Half a second; less for a run shorter than 10 s, but at least a sample interval."""
     sizes = [size for size in (WINDOW_S, *SHORT_WINDOWS_S) if end_s >= 20 * size]
     interval_s = float(scenario["run"]["sample_interval_ns"]) / 1e9
     return max(sizes[0] if sizes else SHORT_WINDOWS_S[-1], interval_s)
@@ -122,7 +122,7 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
 
 
 def _least(scenario: Scenario) -> tuple[Guide, ...]:
-    """The path's delay, if some flow has it."""
+    """A guide at the path's delay, if some flow has it."""
     if all(flow["rtt_ns"] is not None for flow in scenario["flows"]):
         return ()
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6

@@ -1,8 +1,8 @@
-"""Figures for paper: PNG and SVG, drawn by matplotlib.
+"""Figures as images: PNG and SVG, drawn by matplotlib.
 
-pyplot is never imported: it is slow to load and keeps every figure alive. The
-same description always gives the same bytes: no date, no random identifiers,
-and the typeface that matplotlib brings along.
+pyplot is never imported: it is slow to load and keeps every figure alive. The same description
+always gives the same bytes: without a date or random identifiers, and with the typeface that
+matplotlib includes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 4}},
     "svg": {"metadata": {"Date": None, "Creator": None}},
 }
-"""What is saved with each: nothing that changes from run to run."""
+"""Metadata of the files, without anything that changes from run to run."""
 
 
 def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) -> list[Path]:
@@ -45,7 +45,7 @@ def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) ->
 
 
 def draw(figure: Figure, kind: type[Canvas] = Canvas) -> Canvas:
-    """The figure as matplotlib's own, to be changed or saved further; use within `style`.
+    """The figure as a matplotlib figure, to change or save; use it within `style`.
 
     `kind` is the class of the figure.
     """

@@ -1,4 +1,4 @@
-"""Heat maps and clouds of points on paper."""
+"""Heat maps and clouds of points in images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from narrows.figures.model import Cloud, Floats, Heat
 
 MOST_WORDS = 144
-"""More cells than this have no numbers in them."""
+"""With more cells than this, they contain no numbers."""
 
 DIVERGING = LinearSegmentedColormap.from_list("diverging", shapes.DIVERGING)
 SEQUENTIAL = LinearSegmentedColormap.from_list("sequential", shapes.SEQUENTIAL)

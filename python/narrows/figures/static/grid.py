@@ -1,4 +1,4 @@
-"""Panels in rows and columns, each with axes of its own; matplotlib finds room for the words."""
+"""Panels in rows and columns, each with its own axes; matplotlib makes room for the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks on paper: lines with their spreads, boxes, bars, guides, and the keys of a legend."""
+"""Marks in images: lines with their spreads, boxes, bars, guides, and the keys of a legend."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _bar(axes: Axes, bar: Bar) -> None:
 
 
 def draw_guide(axes: Axes, guide: Guide) -> None:
-    """A dashed line with its words at the right end, or at the top of an upright one."""
+    """A dashed line with its label at the right end, or at the top of an upright one."""
     rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
     words: dict[str, Any] = {"color": FAINT, "size": 7.5, "textcoords": "offset points"}
     words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}

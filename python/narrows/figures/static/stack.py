@@ -1,4 +1,4 @@
-"""Panels above each other on one x axis, each axis at a place that is known beforehand."""
+"""Stacked panels on one x axis, each at a position that is known beforehand."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _heading(canvas: Canvas, figure: Figure, rows: list[list[Artist]], height: f
 
 
 def _legend_rows(figure: Figure) -> list[list[Artist]]:
-    """The keys of the legend, broken into rows that fit the width."""
+    """The keys of the legend in rows that fit the width."""
     entries = [(label, marks.key(mark, label)) for label, mark in figure.legend().items()]
     entries += [(span.label, _span_key(span)) for span in figure.span_legend()]
     rows: list[list[Artist]] = []
@@ -94,7 +94,7 @@ def _span_key(span: Span) -> Artist:
 def _panel(axes: Axes, common: Stack, panel: Panel, last: bool) -> None:
     axes.set_xlim(*common.x_range)
     axes.set_ylim(*panel.limits(common.x_range))
-    # A given y spares matplotlib the search for a free place, a third of the drawing time.
+    # A given y saves matplotlib's search for a free place, a third of the drawing time.
     pad = 9 if panel.spans else 4
     axes.set_title(panel.title, loc="left", size=8.5, weight="bold", y=1.0, pad=pad)
     axes.set_ylabel(panel.y_label)

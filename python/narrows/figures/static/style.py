@@ -1,4 +1,4 @@
-"""The look of figures on paper, the same for every layout."""
+"""The style of figures as images, the same for every layout."""
 
 from __future__ import annotations
 

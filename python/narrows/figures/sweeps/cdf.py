@@ -18,7 +18,7 @@ from narrows.figures.transfers import distribution
 
 
 def cdf(frame: pl.DataFrame, view: View) -> Figure:
-    """The distribution of a metric over flows, a line for each class; of the table `flows`."""
+    """The distribution of a metric over flows, a line for each class, from the table `flows`."""
     metric = view.metric or ("fct_s" if frame["fct_s"].null_count() < frame.height else "share")
     require(frame, metric, "--metric", numbers(frame))
     valued(frame, {"": metric}, metric)

@@ -68,7 +68,7 @@ def _reach(rows: pl.DataFrame, metric: str, keys: Sequence[str]) -> tuple[float,
 
 
 def _centre(rows: pl.DataFrame, metric: str) -> float | None:
-    """What a metric diverges from: the fair share; none for what has no middle."""
+    """The centre of a diverging scale: the fair share; none for other metrics."""
     group, _, key = metric.rpartition(".")
     if key != "share":
         found = find(metric)

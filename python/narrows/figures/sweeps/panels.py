@@ -1,4 +1,4 @@
-"""Panels beside each other: axes in common, and pages of many."""
+"""Panels side by side: shared axes, and pages of many."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from narrows.figures.model import Bar, Box, Cloud, Figure, Floats, Heat, Line, Mark, Panel
 
 PAGE = 24
-"""Panels on a page of paper."""
+"""Panels on an image."""
 ROOM = 1.04
-"""How far an axis in common reaches above the largest value."""
+"""How far a shared axis reaches above the largest value."""
 
 
 def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
-    """The panels with the same ends of the y axis, so that they can be compared by eye.
+    """The panels with the same ends of the y axis, so that they can be compared visually.
 
-    Panels with colours for values have their scale in common already.
+    Panels of heat maps already share their scale.
     """
     marks = [mark for panel in panels for mark in panel.marks]
     scales = {panel.y_scale for panel in panels}
@@ -53,7 +53,7 @@ def _heights(mark: Mark) -> Floats:
 
 
 def pages(figure: Figure) -> Iterator[Figure]:
-    """A figure with many panels as several, for paper; most are one."""
+    """Splits a figure with many panels into several images; most need one."""
     count = -(-len(figure.panels) // PAGE)
     if figure.stack is not None or count < 2:
         yield figure

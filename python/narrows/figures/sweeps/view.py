@@ -1,6 +1,6 @@
-"""What is wanted of a sweep's figure, and what all of them are made of.
+"""The options of a sweep's figure, and the parts that these figures share.
 
-Every axis that is neither shown nor drawn as lines gives panels of its own.
+Every axis that is neither shown nor drawn as lines gives separate panels.
 Points are means over trials with the 95 % interval of the mean.
 """
 
@@ -24,7 +24,7 @@ from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
 
 MOST_PANELS = 120
-"""Panels of a figure; on paper they are parted among pages."""
+"""Panels of a figure; they are spread over several images."""
 MOST_TICKS = 12
 MOST_LINES = 7
 
@@ -34,9 +34,9 @@ class View:
     """What to draw of a sweep.
 
     `axes` are the sweep's own, in order; `x`, `y` and `by` choose among them, and
-    `metric` is a column. What is None is chosen: the buffer for x if it is an
-    axis, else the axis with the most values. `runs` is how many the sweep has in all,
-    so that a figure can say how many it leaves out.
+    `metric` is a column. None is replaced by a choice: for x the buffer if it is an axis, otherwise
+    the axis with the most values. `runs` is the sweep's total, so that a figure can say how many it
+    leaves out.
     """
 
     title: str
@@ -75,7 +75,7 @@ def figure(
 
 
 def _title(places: Sequence[str], values: Sequence[object]) -> str:
-    """The values of a panel; axes that go together are named once if they are equal."""
+    """The values of a panel; zipped axes with equal values are named once."""
     words = (short(place, value) for place, value in zip(places, values, strict=True))
     return ", ".join(dict.fromkeys(words))
 
@@ -89,7 +89,7 @@ def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
 
 
 def runs_in(frame: pl.DataFrame) -> int:
-    """How many runs a table has rows of."""
+    """The number of runs with rows in a table."""
     return frame.select("study", "cell", "trial").unique().height if "trial" in frame else 0
 
 
@@ -101,7 +101,7 @@ def over(
     ends: tuple[float | None, float | None],
     guides: tuple[Guide, ...],
 ) -> Panel:
-    """A panel with the values of an axis for x, and what a label says for y."""
+    """A panel with the values of an axis as x, and a labelled y axis."""
     return Panel(
         across.label,
         label_of(label),
@@ -118,10 +118,9 @@ def over(
 def means_line(
     rows: pl.DataFrame, across: Axis, metric: str, label: str, look: Look, aside: float = 0.0
 ) -> Line:
-    """Means over the runs at each value, with their intervals as far as values are possible.
+    """Means over the runs at each value, with intervals clipped to possible values.
 
-    Between values that are no quantities nothing lies: they get points, each `aside` of its
-    tick.
+    Values that aren't quantities get points, each `aside` from its tick.
     """
     x, y, reach = [], [], []
     for value, position in across.positions.items():
@@ -142,7 +141,7 @@ def means_line(
 
 
 def shades_of(frame: pl.DataFrame, view: View) -> dict[object, str]:
-    """A colour for every value of the axis that lines stand for, the same in all panels."""
+    """A colour for every value of the axis drawn as lines, the same in all panels."""
     if view.by is None:
         return {}
     require(frame, view.by, "--by", view.axes)
@@ -170,7 +169,7 @@ def split(
 def by_class(
     frame: pl.DataFrame, view: View
 ) -> Callable[[pl.DataFrame], Iterator[tuple[str, Look, pl.DataFrame]]]:
-    """Parts a table with the column `class` into what is shown as one, with label and look."""
+    """Splits a table with the column `class` into classes, each with label and look."""
     classes = frame["class"].unique(maintain_order=True).to_list()
     styled = styles(frame, view, classes)
 
@@ -186,7 +185,7 @@ def by_class(
 
 @dataclass(frozen=True)
 class Styles:
-    """Labels and looks of classes, everywhere in a figure alike.
+    """Labels and looks of classes, the same throughout a figure.
 
     Without an axis for lines (`by`) a class looks as in figures of runs; with one, every value
     of it has a colour, and classes differ in their dashes.
@@ -208,13 +207,13 @@ class Styles:
 
 
 def styles(frame: pl.DataFrame, view: View, classes: Sequence[str]) -> Styles:
-    """How these classes are shown."""
+    """The styles of these classes."""
     dashes = {name: Look("", DASHES[n % len(DASHES)]) for n, name in enumerate(classes)}
     return Styles(view.by, shades_of(frame, view), looks_of(classes), dashes)
 
 
 def x_of(frame: pl.DataFrame, view: View) -> str:
-    """The axis for x: the one wanted, or the buffer, or the one with the most values."""
+    """The axis for x: the given one, or the buffer, or the one with the most values."""
     if view.x is not None:
         require(frame, view.x, "--x", view.axes)
         return view.x
@@ -226,7 +225,7 @@ def x_of(frame: pl.DataFrame, view: View) -> str:
 
 
 def require(frame: pl.DataFrame, name: str, option: str, known: Sequence[str]) -> None:
-    """Raises InputError, with what is like it, for a name that isn't there."""
+    """Raises InputError with similar names for an unknown name."""
     if name not in frame.columns or name not in known:
         raise InputError.at(option, f'"{name}", which is not there', one_of(name, list(known)))
 
@@ -243,7 +242,7 @@ def metrics(frame: pl.DataFrame, metric: str) -> dict[str, str]:
 
 
 def valued(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -> dict[str, str]:
-    """Those columns that have values; raises InputError, with columns that have some, if none."""
+    """The columns with values; raises InputError, naming columns with values, if there are none."""
     found = {words: column for words, column in wanted.items() if frame[column].count()}
     if not found:
         known = numbers(valued_columns(frame))
@@ -254,7 +253,7 @@ def valued(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -> dict[
 
 
 def valued_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without columns that are empty throughout."""
+    """The frame without empty columns."""
     return frame.select(column for column in frame.get_columns() if column.count())
 
 
@@ -265,7 +264,7 @@ def numbers(frame: pl.DataFrame) -> list[str]:
 
 
 def possible(column: str) -> tuple[float, float]:
-    """Between which values a metric always lies; its mean does, too."""
+    """The range of a metric's possible values, which holds for its mean, too."""
     metric = find(column)
     if metric is None or metric.centre is not None:
         return -math.inf, math.inf
@@ -273,14 +272,14 @@ def possible(column: str) -> tuple[float, float]:
 
 
 def limits(wanted: Mapping[str, str]) -> tuple[float | None, float | None]:
-    """The ends of the y axis: of parts of a whole, all of it."""
+    """The ends of the y axis; for shares from 0 to 1."""
     found = [find(column) for column in wanted.values()]
     part = all(metric is not None and metric.part for metric in found)
     return (0.0, 1.03) if part else (0.0, None)
 
 
 def label_of(column: str) -> str:
-    """A column for a label: "share of BBR"."""
+    """The label of a column: "share of BBR"."""
     group, _, key = column.rpartition(".")
     metric = find(column)
     label = metric.label if metric is not None else key.replace("_", " ")
