@@ -117,8 +117,8 @@ class Flow(Table):
     its unit, such as "10s".
     """
     while_: Values[str] | None = None
-    """The chain goes on until the flow of this name is done. Takes a text of 1 to 80 printable
-    characters.
+    """The chain goes on until the flow of this name, or all of an entry with a count, are
+    done. Takes a text of 1 to 80 printable characters.
     """
     ecn: Values[str] | None = None
     """Explicit congestion notification; else what the control needs, or the hosts' setting.
@@ -201,8 +201,8 @@ class Run(Table):
     seed: Values[int] | None = None
     """Takes a whole number from 0 to 18446744073709551615."""
     stop_when: Values[str] | None = None
-    """End once the flow of this name is done, or "all" sized flows are. Takes a text of 1 to
-    80 printable characters.
+    """End once the flow of this name, all of an entry with a count, or "all" sized flows are
+    done. Takes a text of 1 to 80 printable characters.
     """
     sample_interval: Values[str] | None = None
     """Between the rows of the sample tables. Takes a duration with its unit, such as "25ms"."""
