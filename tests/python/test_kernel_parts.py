@@ -20,7 +20,8 @@ from narrows.backends.linux import directory as place
 from narrows.backends.linux import tools
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import queue_depths
-from narrows.backends.linux.traffic import fine_interval
+from narrows.backends.linux.traffic import fine_interval, told_scenario
+from narrows.backends.uml.network import tool_config
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.store.owned import hidden
 
@@ -44,17 +45,15 @@ def test_iperf3_has_no_receive_window() -> None:
 def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> None:
     text = GOOD + '\n[[flows]]\ncca = "bbr"\nrtt = "30ms"\n'
     config = router_config(scenario_of(text), Path("/tool"), IPERF3, tmp_path)
-    assert config["crossing"]["rtts_ns"] == [20_000_000, 30_000_000]
-    assert config["crossing"]["path"]["buffer"] == {"bytes": 20_000}
+    told = config["scenario"]
+    assert [flow["rtt_ns"] for flow in told["flows"]] == [None, 30_000_000]
+    assert told["path"]["buffer"] == {"bytes": 20_000}
     assert config["lateness_limits_ns"] == LATENESS_LIMITS_NS
     traffic = config["traffic"]["config"]
-    assert [flow["cca"] for flow in traffic["flows"]] == ["cubic", "bbr"]
+    assert [flow["cca"] for flow in told["flows"]] == ["cubic", "bbr"]
     ports = [30_000, 30_001]
-    assert config["crossing"]["data_ports"] == ports
-    assert [flow["iperf3"] for flow in traffic["flows"]] == [
-        {"program": "/iperf3", "data_port": port} for port in ports
-    ]
-    assert traffic["capture_ns"] == 0
+    assert config["data_ports"] == ports
+    assert traffic["iperf3"] == [{"program": "/iperf3", "data_port": port} for port in ports]
     assert traffic["sysctls"]["net/ipv4/tcp_rmem"] == "4096 131072 67108864"
     json.dumps(config)
 
@@ -143,9 +142,9 @@ def test_further_links_are_the_routers(tmp_path: Path) -> None:
     )
     scenario = scenario_of(text)
     backend._check(scenario)
-    crossing = router_config(scenario, Path("/tool"), IPERF3, tmp_path)["crossing"]
-    assert [link["name"] for link in crossing["path"]["links"]] == ["second"]
-    assert crossing["links"] == [["second"]]
+    told = router_config(scenario, Path("/tool"), IPERF3, tmp_path)["scenario"]
+    assert [link["name"] for link in told["path"]["links"]] == ["second"]
+    assert told["flows"][0]["links"] == ["second"]
 
 
 def test_every_link_has_its_rows() -> None:
@@ -268,3 +267,30 @@ def test_only_the_first_process_of_a_guest_switches_its_machine_off() -> None:
         [*inside, f"exec {tool} power-off"], capture_output=True, text=True, check=False
     )
     assert first.returncode in (-signal.SIGINT, 128 + signal.SIGINT)
+
+
+def test_the_traffic_tool_reads_a_scenario_and_says_what_it_cannot_do(tmp_path: Path) -> None:
+    config = {**tool_config(scenario_of(GOOD), 10_000_000), "out": str(tmp_path)}
+    config["scenario"]["flows"][0]["ecn"] = "l4s"
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config))
+    done = subprocess.run(
+        [tools.traffic_tool("kernel"), file], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert 'scenario.flows[0].ecn: found "l4s"; "off", "classic" or "dctcp"' in done.stderr
+
+
+def test_a_program_is_built_again_when_a_crate_that_it_needs_has_changed() -> None:
+    workspace = Path(__file__).resolve().parents[2]
+    needed = tools._crates(workspace, "narrows-traffic")
+    assert {"narrows-traffic", "narrows-spec", "narrows-tcp", "narrows-base"} <= needed
+    assert not needed & {"narrows-sim", "narrows-python"}
+
+
+def test_an_own_control_has_the_kernels_name_for_the_programs() -> None:
+    scenario = {**scenario_of(GOOD), "controls": {"mine.bpf.c": {}}}
+    first = {**scenario["flows"][0], "cca": "mine.bpf.c"}  # type: ignore[index]
+    told = told_scenario({**scenario, "flows": [first]}, {"mine.bpf.c": "mine"})
+    assert told["flows"][0]["cca"] == "mine"
+    assert "controls" not in told

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use narrows_base::Point;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Interface, MOST_HEADERS, PcapngWriter, file_name};
 
 /// Which captures to make, as JSON: a file for each point.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PcapFiles {
     /// Where the files go.

@@ -2,22 +2,27 @@
 
 use std::path::PathBuf;
 
-use narrows_net::path::PathConfig;
 use narrows_pcapng::PcapFiles;
+use narrows_spec::scenario::{PathConfig, Scenario};
 use serde::Deserialize;
 
-/// One run: the path, how to watch it, and the program that sends and receives.
+/// One run: what, how to watch it, and the program that sends and receives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The path, and the flows that cross it.
-    pub crossing: Crossing,
-    /// Distance of the samples of the queue, in ns.
+    /// What is run. Its controls have the kernel's names.
+    pub scenario: Scenario,
+    /// Flow i is that of this TCP port of the receiver plus i.
+    pub first_port: u16,
+    /// The sender's port of each flow's data, where the program that sends it also converses over
+    /// a connection of its own. Nothing befalls that conversation but queues, rates and delays.
+    pub data_ports: Vec<Option<u16>>,
+    /// Distance of the samples of the queue and of the hosts, in ns.
     pub sample_ns: u64,
     /// Whether to keep a row of every packet's arrival, drop and departure at the link.
     pub log_packets: bool,
     /// Capture the packets at both sides of the bottleneck: `before-queue.pcapng` and
-    /// `after-queue.pcapng`.
+    /// `after-queue.pcapng`, and those of the hosts.
     pub pcap: Option<PcapFiles>,
     /// Beyond these the run is invalid.
     pub lateness_limits_ns: LatenessLimits,
@@ -29,9 +34,25 @@ pub struct Config {
     pub out: PathBuf,
 }
 
+impl Config {
+    /// The path, and the flows that cross it.
+    #[must_use]
+    pub fn crossing(&self) -> Crossing {
+        let Scenario { path, flows, seed, run, .. } = &self.scenario;
+        Crossing {
+            path: path.clone(),
+            seed: *seed,
+            end_ns: run.duration_ns,
+            first_port: self.first_port,
+            rtts_ns: flows.iter().map(|flow| flow.rtt_ns.unwrap_or(path.rtt_ns)).collect(),
+            links: flows.iter().map(|flow| flow.links.clone()).collect(),
+            data_ports: self.data_ports.clone(),
+        }
+    }
+}
+
 /// A path, and the flows that cross it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Crossing {
     /// The path, as the simulator takes it.
     pub path: PathConfig,
@@ -45,8 +66,7 @@ pub struct Crossing {
     pub rtts_ns: Vec<u64>,
     /// The links that each flow crosses on its way to the receiver, by name; all where none.
     pub links: Vec<Option<Vec<String>>>,
-    /// The sender's port of each flow's data, where the program that sends it also converses over
-    /// a connection of its own. Nothing befalls that conversation but queues, rates and delays.
+    /// The sender's port of each flow's data, as in [`Config`].
     pub data_ports: Vec<Option<u16>>,
 }
 
@@ -66,6 +86,6 @@ pub struct LatenessLimits {
 pub struct Traffic {
     /// The executable.
     pub program: PathBuf,
-    /// Its configuration, without the namespaces.
+    /// Its configuration, without what the router knows.
     pub config: serde_json::Map<String, serde_json::Value>,
 }

@@ -16,7 +16,7 @@ use narrows_router::{
     Captures, Clock, Config, Host, Progress, Recorder, Report, Router, die_with_parent,
     normal_scheduling, prepare_process, real_time_scheduling,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
@@ -47,13 +47,14 @@ fn run(config: &Config) -> Result<()> {
     let parent = rustix::process::getppid();
     let (rights, sender, receiver) = prepare()?;
     die_with_parent(parent)?;
-    let clock =
-        Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * config.crossing.rtts_ns.len() as u64);
+    let crossing = config.crossing();
+    let flows = crossing.rtts_ns.len();
+    let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * flows as u64);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
     let captures = config.pcap.as_ref().map(Captures::create).transpose()?;
-    let record = Recorder::new(config.crossing.rtts_ns.len(), config.log_packets, captures);
-    let router = Router::new((&sender, &receiver), &config.crossing, clock, interval, record);
+    let record = Recorder::new(flows, config.log_packets, captures);
+    let router = Router::new((&sender, &receiver), &crossing, clock, interval, record);
     let mut report = thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
         let traffic = normal_scheduling()
@@ -70,16 +71,31 @@ fn run(config: &Config) -> Result<()> {
     fs::write(config.out.join("router.json"), summary.to_string())
 }
 
+/// What the traffic program is told beyond its own part of the configuration.
+fn told(config: &Config, (sender, receiver): (&Host, &Host), clock: Clock) -> Result<Value> {
+    let namespace = Host::namespace_for_children;
+    Ok(json!({
+        "scenario": config.scenario,
+        "sample_ns": config.sample_ns,
+        "first_port": config.first_port,
+        "pcap": config.pcap,
+        "out": config.out,
+        "namespaces": {"sender": namespace(sender)?, "receiver": namespace(receiver)?},
+        "sender_device": Host::device(),
+        "receiver_device": Host::device(),
+        "sender": SENDER,
+        "receiver": RECEIVER,
+        "zero_ns": clock.zero_ns(),
+    }))
+}
+
 fn start_traffic(config: &Config, hosts: (&Host, &Host), clock: Clock) -> Result<Child> {
-    let (sender, receiver) = (hosts.0.namespace_for_children()?, hosts.1.namespace_for_children()?);
-    let mut traffic: Map<String, Value> = config.traffic.config.clone();
-    traffic.insert("namespaces".into(), json!({"sender": sender, "receiver": receiver}));
-    traffic.insert("sender_device".into(), Host::device().into());
-    traffic.insert("sender".into(), SENDER.to_string().into());
-    traffic.insert("receiver".into(), RECEIVER.to_string().into());
-    traffic.insert("zero_ns".into(), clock.zero_ns().into());
+    let mut traffic = told(config, hosts, clock)?;
+    for (key, value) in &config.traffic.config {
+        traffic[key] = value.clone();
+    }
     let file = config.out.join("traffic.json");
-    fs::write(&file, Value::Object(traffic).to_string())?;
+    fs::write(&file, traffic.to_string())?;
     let program = &config.traffic.program;
     let mut command = Command::new(program);
     narrows_router::dies_with_us(&mut command)
@@ -146,7 +162,7 @@ fn run_file(path: &str) -> Result<()> {
     let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
     let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
     let config: Config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
-    config.crossing.path.check().map_err(|e| wrong(&format!("crossing.path.{e}")))?;
+    config.scenario.path.check().map_err(|e| wrong(&format!("scenario.path.{e}")))?;
     run(&config)
 }
 

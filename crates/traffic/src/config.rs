@@ -1,26 +1,23 @@
-//! What a run of the tool does, as JSON.
+//! What a run of the tool does, as JSON: the scenario, and where it takes place.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use narrows_pcapng::PcapFiles;
+use narrows_spec::scenario::{EcnMode, Level, Scenario};
 use serde::Deserialize;
 
-/// One run: the flows, where their ends are, and what to write.
+/// One run: what, where the two ends are, and what to write.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The end, in ns after the start.
-    pub duration_ns: u64,
-    /// Instant of one additional sample, in ns.
-    pub warmup_ns: u64,
-    /// Distance of the samples, in ns.
+    /// What is run, over a path that is there already. Its controls have the kernel's names.
+    pub scenario: Scenario,
+    /// Distance of the samples, in ns: finer than the scenario's.
     pub sample_ns: u64,
     /// CLOCK_MONOTONIC at time 0, if someone else has set it.
     pub zero_ns: Option<u64>,
-    /// End early: when the flow of this name is done, or "all" sized flows are.
-    pub stop_when: Option<String>,
     /// Namespace files of the sending host, the router and the receiving host.
     pub namespaces: Namespaces,
     /// Address of the sending host, if another program's connections are to be looked at.
@@ -33,10 +30,8 @@ pub struct Config {
     pub bottleneck_device: Option<String>,
     /// The class (1:2 is 0x10002) that it belongs to; the root if none.
     pub bottleneck_class: Option<u32>,
-    /// The sending host's device.
+    /// The sending host's device, where packets are noted if the scenario records them.
     pub sender_device: String,
-    /// Capture packet headers there until this time, in ns; none if 0.
-    pub capture_ns: u64,
     /// The receiving host's device, if its packets are captured.
     pub receiver_device: Option<String>,
     /// Capture the packets of both hosts: `sender.pcapng` and `receiver.pcapng`.
@@ -47,8 +42,9 @@ pub struct Config {
     /// Note how long the programs of the hosts wait for a processor: `waits.json`.
     #[serde(default)]
     pub watch_waits: bool,
-    /// The flows, in the order of their numbers.
-    pub flows: Vec<FlowConfig>,
+    /// Of each flow, the iperf3 that sends and receives it; we do where there is none.
+    #[serde(default)]
+    pub iperf3: Vec<Option<Iperf3>>,
     /// Directory for the results.
     pub out: PathBuf,
 }
@@ -65,46 +61,7 @@ pub struct Namespaces {
     pub receiver: PathBuf,
 }
 
-/// How the two ends of a flow use explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ecn {
-    /// Nothing can be marked.
-    Off,
-    /// RFC 3168.
-    Classic,
-    /// RFC 8257: the control asks for it, and the receiver's must be the same.
-    Dctcp,
-}
-
-/// One flow, or a chain of successive ones.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlowConfig {
-    /// Unique name.
-    pub name: String,
-    /// The kernel's name of its congestion control.
-    pub cca: String,
-    /// Explicit congestion notification.
-    pub ecn: Ecn,
-    /// When it connects, in ns.
-    pub start_ns: u64,
-    /// When it stops writing, in ns.
-    pub stop_ns: Option<u64>,
-    /// Payload bytes to send; endless if none.
-    pub size_bytes: Option<u64>,
-    /// The largest receive window, in bytes; the kernel's own if none.
-    pub receive_window_bytes: Option<u64>,
-    /// The next flow connects this many ns after the last one completed.
-    pub repeat_gap_ns: Option<u64>,
-    /// Repeat until the flow of this name, or all of an entry with a count, are done.
-    #[serde(rename = "while")]
-    pub while_flow: Option<String>,
-    /// The iperf3 that sends and receives it, if we don't; for flows without a size.
-    pub iperf3: Option<Iperf3>,
-}
-
-/// The program that sends and receives a flow in our place.
+/// The program that sends and receives a flow in our place; for flows without a size.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iperf3 {
@@ -113,4 +70,48 @@ pub struct Iperf3 {
     /// The sender's port of its data. It tells the data from the conversation that iperf3 leads
     /// beside it, to the same port of the receiver.
     pub data_port: u16,
+}
+
+impl Config {
+    /// The iperf3 of a flow, if we don't send it.
+    #[must_use]
+    pub fn iperf3_of(&self, flow: usize) -> Option<&Iperf3> {
+        self.iperf3.get(flow)?.as_ref()
+    }
+
+    /// The port of the receiver that a flow goes to.
+    ///
+    /// # Errors
+    /// If there are more flows than ports.
+    pub fn port(&self, flow: usize) -> std::io::Result<u16> {
+        let port = u16::try_from(flow).ok().and_then(|flow| self.first_port.checked_add(flow));
+        port.ok_or_else(|| std::io::Error::other("too many flows"))
+    }
+
+    /// Until when packets are noted one by one, in ns: to the very end, if at all.
+    #[must_use]
+    pub fn notes_packets_until(&self) -> Option<u64> {
+        let run = &self.scenario.run;
+        (run.record == Level::Packets).then_some(run.duration_ns + 1)
+    }
+
+    /// Looks for what the tool can't do.
+    ///
+    /// # Errors
+    /// The place, what was found there, and what would be right.
+    pub fn check(&self) -> Result<(), String> {
+        for (i, flow) in self.scenario.flows.iter().enumerate() {
+            let wrong = |key, remedy| Err(format!("scenario.flows[{i}].{key}: {remedy}"));
+            if flow.ecn == EcnMode::L4s {
+                return wrong("ecn", "found \"l4s\"; \"off\", \"classic\" or \"dctcp\" is right");
+            }
+            if flow.workload.is_some() {
+                return wrong("workload", "found one; a size, or nothing, is right");
+            }
+            if flow.reverse {
+                return wrong("reverse", "found true; false is right");
+            }
+        }
+        Ok(())
+    }
 }

@@ -5,18 +5,48 @@ use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
-use crate::config::FlowConfig;
+use narrows_spec::scenario::Flow;
+
 use crate::diag::{Sockets, State};
 use crate::iperf::Iperf;
 use crate::receiver::{Arrived, Receiver};
 use crate::sender::{Completion, Sample, Sender};
 
-/// A flow or chain of flows.
-pub enum Flow {
-    /// We send and receive it.
-    Own(Box<Sender>, Receiver),
+/// A flow or chain of flows that is run.
+pub struct RunningFlow<'a> {
+    /// What is asked of it.
+    pub flow: &'a Flow,
+    ends: Ends<'a>,
+}
+
+/// Who sends and receives a flow.
+pub enum Ends<'a> {
+    /// We do.
+    Own(Box<Sender<'a>>, Receiver),
     /// iperf3 does.
-    Iperf(Box<Iperf>),
+    Iperf(Box<Iperf<'a>>),
+}
+
+/// How far a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It starts at this time, ns.
+    Waiting(u64),
+    /// It connects or sends.
+    Sending,
+    /// No more will be written, as far as is known.
+    Ending,
+    /// Nothing more will happen.
+    Done,
+}
+
+/// Where and under which name epoll watches a flow's connection.
+#[derive(Clone, Copy)]
+pub struct Watched<'a> {
+    /// The set.
+    pub epoll: &'a OwnedFd,
+    /// The name.
+    pub token: u64,
 }
 
 /// The sockets of both hosts, for flows that aren't our own.
@@ -53,60 +83,71 @@ impl Hosts {
     }
 }
 
-impl Flow {
-    /// Its configuration.
+impl<'a> RunningFlow<'a> {
+    /// A flow that waits for its start.
     #[must_use]
-    pub fn config(&self) -> &FlowConfig {
-        match self {
-            Self::Own(sender, _) => sender.config(),
-            Self::Iperf(iperf) => iperf.config(),
+    pub const fn new(flow: &'a Flow, ends: Ends<'a>) -> Self {
+        Self { flow, ends }
+    }
+
+    fn stage(&self) -> Stage {
+        match &self.ends {
+            Ends::Own(sender, _) => sender.stage(),
+            Ends::Iperf(iperf) => iperf.stage(),
         }
     }
 
     /// Whether nothing more will happen.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        match self {
-            Self::Own(sender, _) => sender.is_done(),
-            Self::Iperf(iperf) => iperf.is_done(),
+        self.stage() == Stage::Done
+    }
+
+    /// When it wants `act` to be called, if ever.
+    #[must_use]
+    pub fn deadline(&self) -> Option<u64> {
+        match self.stage() {
+            Stage::Waiting(at) => Some(at),
+            Stage::Sending => self.flow.stop_ns,
+            Stage::Ending | Stage::Done => None,
+        }
+    }
+
+    /// Starts or stops, if it is time.
+    ///
+    /// # Errors
+    /// If the kernel lacks the congestion control, or the connection or its program fails.
+    pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+        let is_due = self.deadline().is_some_and(|at| at <= now);
+        let starts = matches!(self.stage(), Stage::Waiting(_));
+        match &mut self.ends {
+            Ends::Own(sender, _) if is_due && starts => sender.start(now, watched),
+            Ends::Own(sender, _) if is_due => sender.stop(watched),
+            Ends::Own(..) => Ok(()),
+            Ends::Iperf(iperf) => {
+                if is_due {
+                    if starts { iperf.start() } else { iperf.stop() }?;
+                }
+                iperf.notice_end()
+            }
         }
     }
 
     /// The ports (sender's, receiver's) of its connection, if another program has one now.
     #[must_use]
     pub fn open_ports(&self) -> Option<(u16, u16)> {
-        match self {
-            Self::Own(..) => None,
-            Self::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
+        match &self.ends {
+            Ends::Own(..) => None,
+            Ends::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
         }
     }
 
     /// The process that sends it, if it isn't this one.
     #[must_use]
     pub fn process(&self) -> Option<u32> {
-        match self {
-            Self::Own(..) => None,
-            Self::Iperf(iperf) => iperf.process(),
-        }
-    }
-
-    /// When it wants `act` to be called, if ever.
-    #[must_use]
-    pub fn deadline(&self) -> Option<u64> {
-        match self {
-            Self::Own(sender, _) => sender.deadline(),
-            Self::Iperf(iperf) => iperf.deadline(),
-        }
-    }
-
-    /// Starts or stops, if it is time; `token` is its name in the epoll set.
-    ///
-    /// # Errors
-    /// If the kernel lacks the congestion control, or the connection or its program fails.
-    pub fn act(&mut self, now: u64, epoll: &OwnedFd, token: u64) -> Result<()> {
-        match self {
-            Self::Own(sender, _) => sender.act(now, epoll, token),
-            Self::Iperf(iperf) => iperf.act(now),
+        match &self.ends {
+            Ends::Own(..) => None,
+            Ends::Iperf(iperf) => iperf.process(),
         }
     }
 
@@ -118,27 +159,26 @@ impl Flow {
         &mut self,
         now: u64,
         events: i32,
-        epoll: &OwnedFd,
-        token: u64,
+        watched: Watched<'_>,
     ) -> Result<Option<Completion>> {
-        match self {
-            Self::Own(sender, _) => sender.ready(now, events, epoll, token),
-            Self::Iperf(_) => Ok(None),
+        match &mut self.ends {
+            Ends::Own(sender, _) => sender.ready(now, events, watched),
+            Ends::Iperf(_) => Ok(None),
         }
     }
 
     /// Decides, after a link of a chain, whether another follows.
     pub fn repeat(&mut self, may: bool) {
-        if let Self::Own(sender, _) = self {
+        if let Ends::Own(sender, _) = &mut self.ends {
             sender.repeat(may);
         }
     }
 
     /// Its state now; that of another program's flow is in `connections`.
     pub fn sample(&mut self, connections: &Connections) -> (Sample, Arrived) {
-        match self {
-            Self::Own(sender, receiver) => (sender.sample(), receiver.arrived()),
-            Self::Iperf(iperf) => {
+        match &mut self.ends {
+            Ends::Own(sender, receiver) => (sender.sample(), receiver.arrived()),
+            Ends::Iperf(iperf) => {
                 let (ours, theirs) = iperf.ports();
                 let at_sender = connections.sender.get(&(ours, theirs));
                 iperf.sample(at_sender, connections.receiver.get(&(theirs, ours)))
@@ -151,9 +191,9 @@ impl Flow {
     /// # Errors
     /// Never in practice.
     pub fn finish(&mut self, early: bool) -> Result<()> {
-        match self {
-            Self::Own(..) => Ok(()),
-            Self::Iperf(iperf) => iperf.finish(early),
+        match &mut self.ends {
+            Ends::Own(..) => Ok(()),
+            Ends::Iperf(iperf) => iperf.finish(early),
         }
     }
 }

@@ -8,8 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::config::{FlowConfig, Iperf3};
+use narrows_spec::scenario::Flow;
+
+use crate::config::Iperf3;
 use crate::diag::State;
+use crate::flow::Stage;
 use crate::receiver::Arrived;
 use crate::sender::{Sample, Totals};
 use crate::sys;
@@ -31,9 +34,9 @@ enum Phase {
 }
 
 /// An iperf3 client and what is known of its connection.
-pub struct Iperf {
-    config: FlowConfig,
-    iperf3: Iperf3,
+pub struct Iperf<'a> {
+    flow: &'a Flow,
+    iperf3: &'a Iperf3,
     to: Ipv4Addr,
     port: u16,
     /// When it ends at the latest, ns.
@@ -84,40 +87,39 @@ fn listens(port: u16) -> Result<bool> {
     }))
 }
 
-impl Iperf {
+impl<'a> Iperf<'a> {
     /// Flow number `index`, which waits for its start; its report goes into `directory`.
     #[must_use]
     pub fn new(
-        config: FlowConfig,
-        iperf3: Iperf3,
+        flow: &'a Flow,
+        iperf3: &'a Iperf3,
         index: usize,
         (to, port): (Ipv4Addr, u16),
         duration_ns: u64,
         directory: &Path,
     ) -> Self {
         Self {
-            phase: Phase::Waiting(config.start_ns),
-            end_ns: config.stop_ns.unwrap_or(duration_ns).min(duration_ns),
+            phase: Phase::Waiting(flow.start_ns),
+            end_ns: flow.stop_ns.unwrap_or(duration_ns).min(duration_ns),
             output: directory.join(format!("iperf3-{index}.json")),
             totals: Totals::default(),
             arrived: Arrived::default(),
-            config,
+            flow,
             iperf3,
             to,
             port,
         }
     }
 
-    /// Its configuration.
+    /// How far it is.
     #[must_use]
-    pub fn config(&self) -> &FlowConfig {
-        &self.config
-    }
-
-    /// Whether nothing more will happen.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        matches!(self.phase, Phase::Done)
+    pub const fn stage(&self) -> Stage {
+        match self.phase {
+            Phase::Waiting(at) => Stage::Waiting(at),
+            Phase::Running(_) => Stage::Sending,
+            Phase::Stopping(_) => Stage::Ending,
+            Phase::Done => Stage::Done,
+        }
     }
 
     /// The client's process, while there is one.
@@ -129,26 +131,11 @@ impl Iperf {
         }
     }
 
-    /// When it wants `act` to be called, if ever.
-    #[must_use]
-    pub fn deadline(&self) -> Option<u64> {
-        match self.phase {
-            Phase::Waiting(at) => Some(at),
-            Phase::Running(_) => self.config.stop_ns,
-            Phase::Stopping(_) | Phase::Done => None,
-        }
-    }
-
-    /// Starts or stops, if it is time, and notices that it ended.
+    /// Notices that it ended.
     ///
     /// # Errors
-    /// If it can't be started, or failed; with its own words.
-    pub fn act(&mut self, now: u64) -> Result<()> {
-        match &self.phase {
-            Phase::Waiting(at) if *at <= now => self.phase = Phase::Running(self.start()?),
-            Phase::Running(_) if self.config.stop_ns.is_some_and(|at| at <= now) => self.stop()?,
-            _ => {}
-        }
+    /// If it failed; with its own words.
+    pub fn notice_end(&mut self) -> Result<()> {
         match self.has_ended()? {
             Some(false) => Err(self.failure()),
             _ => Ok(()),
@@ -166,20 +153,32 @@ impl Iperf {
         Ok(Some(asked || status.success()))
     }
 
-    fn start(&self) -> Result<Child> {
-        let seconds = (self.end_ns - self.config.start_ns).div_ceil(1_000_000_000).max(1);
+    /// Starts the client.
+    ///
+    /// # Errors
+    /// If that isn't possible.
+    pub fn start(&mut self) -> Result<()> {
+        self.phase = Phase::Running(self.client()?);
+        Ok(())
+    }
+
+    fn client(&self) -> Result<Child> {
+        let seconds = (self.end_ns - self.flow.start_ns).div_ceil(1_000_000_000).max(1);
         let directory = self.output.parent().unwrap_or(Path::new("."));
         command(&self.iperf3.program, directory)
             .args(["-c", &self.to.to_string(), "-p", &self.port.to_string(), "-J", "-4"])
-            .args(["--cport", &self.iperf3.data_port.to_string(), "-C", &self.config.cca])
+            .args(["--cport", &self.iperf3.data_port.to_string(), "-C", &self.flow.cca])
             .args(["-t", &seconds.to_string()])
             .stdout(File::create(&self.output)?)
             .stderr(Stdio::null())
             .spawn()
     }
 
-    /// Asks it to end; it still writes its report.
-    fn stop(&mut self) -> Result<()> {
+    /// Asks it to end, if it runs; it still writes its report.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn stop(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.phase, Phase::Done) {
             Phase::Running(client) => {
                 sys::terminate(client.id())?;
@@ -195,7 +194,7 @@ impl Iperf {
         let text = std::fs::read_to_string(&self.output).unwrap_or_default();
         let report = serde_json::from_str::<serde_json::Value>(&text).unwrap_or_default();
         let reason = report["error"].as_str().unwrap_or("it says nothing").to_owned();
-        Error::other(format!("iperf3 of flow \"{}\" failed: {reason}", self.config.name))
+        Error::other(format!("iperf3 of flow \"{}\" failed: {reason}", self.flow.name))
     }
 
     /// Its state now, from the sockets of both hosts.
@@ -236,7 +235,7 @@ impl Iperf {
 
     fn await_end(&mut self, glances: u32) -> Result<()> {
         for _ in 0..glances {
-            if self.is_done() || self.has_ended()?.is_some() {
+            if matches!(self.phase, Phase::Done) || self.has_ended()?.is_some() {
                 break;
             }
             thread::sleep(GLANCE);
@@ -245,7 +244,7 @@ impl Iperf {
     }
 }
 
-impl Drop for Iperf {
+impl Drop for Iperf<'_> {
     fn drop(&mut self) {
         if let Phase::Running(client) | Phase::Stopping(client) = &mut self.phase {
             // It may have ended meanwhile.

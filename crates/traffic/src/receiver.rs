@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use crate::config::{Ecn, FlowConfig};
+use narrows_spec::scenario::{EcnMode, Flow};
+
 use crate::info::TcpInfo;
 use crate::sys;
 
@@ -48,9 +49,9 @@ impl Receiver {
     ///
     /// # Errors
     /// If the port is taken, or the kernel lacks a control that the receiver must have.
-    pub fn start(port: u16, flow: &FlowConfig) -> Result<Self> {
+    pub fn start(port: u16, flow: &Flow) -> Result<Self> {
         let listener = sys::listen(port)?;
-        if flow.ecn == Ecn::Dctcp {
+        if flow.ecn == EcnMode::Dctcp {
             // Only a receiver with this control tells each mark; connections inherit it.
             let cca = flow.cca.as_bytes();
             sys::set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;

@@ -7,13 +7,15 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::Child;
 
-use narrows_base::{Point, stem};
+use narrows_base::Point;
 use narrows_pcapng::{Ending, file_name};
+use narrows_spec::Names;
+use narrows_spec::scenario::EcnMode;
 
 use crate::capture::Capture;
-use crate::config::{Config, Ecn};
+use crate::config::Config;
 use crate::diag::Sockets;
-use crate::flow::{Connections, Flow, Hosts};
+use crate::flow::{Connections, Ends, Hosts, RunningFlow, Watched};
 use crate::iperf::{self, Iperf};
 use crate::output::Output;
 use crate::packet_file::PacketFile;
@@ -34,7 +36,9 @@ const WATCH_NS: u64 = 200_000_000;
 
 struct Run<'a> {
     config: &'a Config,
-    flows: Vec<Flow>,
+    flows: Vec<RunningFlow<'a>>,
+    /// The flows by what `while` and `stop_when` call them.
+    names: Names<'a>,
     /// There if some flows aren't our own.
     hosts: Option<Hosts>,
     queue: Option<QueueReader>,
@@ -76,10 +80,9 @@ pub fn run(config: &Config) -> Result<()> {
     let epoll = sys::epoll()?;
     sys::segmentation_offload_off(&config.sender_device)?;
     let at_sender = packet_file(config, Point::Sender, zero)?;
-    let capture = match config.capture_ns {
-        0 => None,
-        until => Some(Capture::start(&config.sender_device, until, zero)?),
-    };
+    let until = config.notes_packets_until();
+    let capture =
+        until.map(|until| Capture::start(&config.sender_device, until, zero)).transpose()?;
     let flows = receivers
         .ends
         .into_iter()
@@ -91,6 +94,7 @@ pub fn run(config: &Config) -> Result<()> {
     let mut run = Run {
         config,
         flows,
+        names: Names::of(&config.scenario.flows),
         hosts,
         queue,
         epoll,
@@ -99,7 +103,7 @@ pub fn run(config: &Config) -> Result<()> {
         next_progress: 0,
         servers,
         watch: Watch::default(),
-        next_watch: config.warmup_ns,
+        next_watch: config.scenario.run.warmup_ns,
     };
     run.until_done()?;
     run.output.write(&config.out)?;
@@ -155,9 +159,9 @@ impl Drop for Servers {
 /// In the current namespace.
 fn start_receivers(config: &Config) -> Result<Receivers> {
     let (mut ends, mut servers) = (Vec::new(), Servers::default());
-    for (i, flow) in config.flows.iter().enumerate() {
-        let port = port(config, i)?;
-        ends.push(match &flow.iperf3 {
+    for (i, flow) in config.scenario.flows.iter().enumerate() {
+        let port = config.port(i)?;
+        ends.push(match config.iperf3_of(i) {
             None => Some(Receiver::start(port, flow)?),
             Some(iperf3) => {
                 servers.0.push(iperf::serve(&iperf3.program, port, &config.out)?);
@@ -168,28 +172,31 @@ fn start_receivers(config: &Config) -> Result<Receivers> {
     Ok(Receivers { ends, servers })
 }
 
-fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Flow> {
-    let (flow, to) = (config.flows[index].clone(), (config.receiver, port(config, index)?));
-    if let Some(iperf3) = flow.iperf3.clone() {
-        let iperf = Iperf::new(flow, iperf3, index, to, config.duration_ns, &config.out);
-        return Ok(Flow::Iperf(Box::new(iperf)));
+fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<RunningFlow<'_>> {
+    let flow = &config.scenario.flows[index];
+    let (host, port) = (config.receiver, config.port(index)?);
+    if let Some(iperf3) = config.iperf3_of(index) {
+        let duration = config.scenario.run.duration_ns;
+        let iperf = Iperf::new(flow, iperf3, index, (host, port), duration, &config.out);
+        return Ok(RunningFlow::new(flow, Ends::Iperf(Box::new(iperf))));
     }
     let receiver = receiver.ok_or_else(|| Error::other("a flow without a receiver"))?;
     let setting = tcp_ecn(config, flow.ecn);
-    Ok(Flow::Own(Box::new(Sender::new(flow, SocketAddrV4::new(to.0, to.1), setting)), receiver))
+    let sender = Sender::new(flow, SocketAddrV4::new(host, port), setting);
+    Ok(RunningFlow::new(flow, Ends::Own(Box::new(sender), receiver)))
 }
 
 /// What a flow has to set while it connects: itself, and what holds for the others. Nothing
 /// where no flow differs from Linux's default.
-fn tcp_ecn(config: &Config, ecn: Ecn) -> Option<[u8; 2]> {
-    let some = config.flows.iter().any(|flow| flow.ecn == Ecn::Classic);
+fn tcp_ecn(config: &Config, ecn: EcnMode) -> Option<[u8; 2]> {
+    let some = config.scenario.flows.iter().any(|flow| flow.ecn == EcnMode::Classic);
     let others = config.sysctls.get("net/ipv4/tcp_ecn").and_then(|v| v.bytes().next());
-    some.then_some([if ecn == Ecn::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
+    some.then_some([if ecn == EcnMode::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
 }
 
 /// Those of the current namespace, if another program's connections are to be looked at.
 fn open_sockets(config: &Config) -> Result<Option<Sockets>> {
-    let others = config.flows.iter().any(|flow| flow.iperf3.is_some());
+    let others = config.iperf3.iter().any(Option::is_some);
     others.then(Sockets::open).transpose()
 }
 
@@ -213,11 +220,6 @@ fn set_sysctls(config: &Config) -> Result<()> {
     Ok(())
 }
 
-fn port(config: &Config, flow: usize) -> Result<u16> {
-    let flow = u16::try_from(flow).map_err(Error::other)?;
-    config.first_port.checked_add(flow).ok_or_else(|| Error::other("too many flows"))
-}
-
 impl Run<'_> {
     fn now(&self) -> u64 {
         sys::monotonic_ns().saturating_sub(self.zero)
@@ -233,12 +235,13 @@ impl Run<'_> {
                 next_sample = self.sample_after(next_sample);
             }
             for (i, flow) in self.flows.iter_mut().enumerate() {
-                flow.act(now, &self.epoll, i as u64)?;
+                flow.act(now, Watched { epoll: &self.epoll, token: i as u64 })?;
             }
-            if now >= self.config.duration_ns || self.should_stop() {
+            if now >= self.config.scenario.run.duration_ns || self.should_stop() {
                 return self.last_sample(now, next_sample);
             }
-            let wake = self.flows.iter().filter_map(Flow::deadline).fold(next_sample, u64::min);
+            let wake =
+                self.flows.iter().filter_map(RunningFlow::deadline).fold(next_sample, u64::min);
             let timeout = wake.saturating_sub(self.now());
             for (token, events) in sys::wait(self.epoll.as_raw_fd(), timeout)? {
                 self.event(token, events)?;
@@ -254,12 +257,12 @@ impl Run<'_> {
     /// Multiples of the interval, the warm-up and the end.
     fn sample_after(&self, t: u64) -> u64 {
         let regular = (t / self.config.sample_ns + 1) * self.config.sample_ns;
-        let extra = [self.config.warmup_ns, self.config.duration_ns];
+        let extra = [self.config.scenario.run.warmup_ns, self.config.scenario.run.duration_ns];
         extra.into_iter().filter(|e| *e > t).fold(regular, u64::min)
     }
 
     fn sample(&mut self, at: u64) -> Result<()> {
-        let ports: Vec<_> = self.flows.iter().filter_map(Flow::open_ports).collect();
+        let ports: Vec<_> = self.flows.iter().filter_map(RunningFlow::open_ports).collect();
         let none = || Ok(Connections::default());
         let connections = self.hosts.as_ref().map_or_else(none, |hosts| hosts.read(&ports))?;
         for (i, flow) in self.flows.iter_mut().enumerate() {
@@ -280,9 +283,11 @@ impl Run<'_> {
 
     /// Reads how long the hosts' programs waited, now and then; programs that end keep what they had.
     fn watch_waits(&mut self, at: u64) {
-        if self.config.watch_waits && (at >= self.next_watch || at >= self.config.duration_ns) {
+        if self.config.watch_waits
+            && (at >= self.next_watch || at >= self.config.scenario.run.duration_ns)
+        {
             self.next_watch = at + WATCH_NS;
-            let clients = self.flows.iter().filter_map(Flow::process);
+            let clients = self.flows.iter().filter_map(RunningFlow::process);
             let own = std::iter::once(std::process::id());
             self.watch.read(own.chain(self.servers.iter().copied()).chain(clients));
         }
@@ -290,13 +295,14 @@ impl Run<'_> {
 
     /// The row at the end, unless the regular one has just been written.
     fn last_sample(&mut self, now: u64, next_sample: u64) -> Result<()> {
-        if next_sample > self.config.duration_ns { Ok(()) } else { self.sample(now) }
+        if next_sample > self.config.scenario.run.duration_ns { Ok(()) } else { self.sample(now) }
     }
 
     fn event(&mut self, token: u64, events: i32) -> Result<()> {
         let i = usize::try_from(token).map_err(Error::other)?;
         let now = self.now();
-        if let Some(completion) = self.flows[i].ready(now, events, &self.epoll, token)? {
+        let watched = Watched { epoll: &self.epoll, token };
+        if let Some(completion) = self.flows[i].ready(now, events, watched)? {
             self.output.completion(i, &completion);
         }
         // Also when another flow ended: a chain may have waited for it.
@@ -308,25 +314,22 @@ impl Run<'_> {
     }
 
     fn may_repeat(&self, i: usize) -> bool {
-        let name = self.flows[i].config().while_flow.as_deref();
+        let name = self.flows[i].flow.while_flow.as_deref();
         name.is_none_or(|name| !self.is_done(name))
     }
 
     /// Whether the flow of that name, or all of an entry with a count, are done.
     fn is_done(&self, name: &str) -> bool {
-        let names = || self.flows.iter().map(|flow| flow.config().name.as_str());
-        let alone = names().any(|own| own == name);
-        let is_called = |own: &str| if alone { own == name } else { stem(own) == Some(name) };
-        let mut called = self.flows.iter().filter(|flow| is_called(&flow.config().name)).peekable();
-        called.peek().is_some() && called.all(Flow::is_done)
+        let flows = self.names.called(name);
+        flows.is_some_and(|flows| flows.iter().all(|&flow| self.flows[flow].is_done()))
     }
 
     fn should_stop(&self) -> bool {
-        match self.config.stop_when.as_deref() {
+        match self.config.scenario.run.stop_when.as_deref() {
             None => false,
             Some("all") => {
-                let mut sized = self.flows.iter().filter(|s| s.config().size_bytes.is_some());
-                sized.all(Flow::is_done)
+                let mut sized = self.flows.iter().filter(|s| s.flow.size_bytes.is_some());
+                sized.all(RunningFlow::is_done)
             }
             Some(name) => self.is_done(name),
         }
@@ -334,7 +337,7 @@ impl Run<'_> {
 
     /// Waits for the reports of other programs.
     fn finish(&mut self) -> Result<()> {
-        let early = self.now() < self.config.duration_ns;
+        let early = self.now() < self.config.scenario.run.duration_ns;
         self.flows.iter_mut().try_for_each(|flow| flow.finish(early))
     }
 }

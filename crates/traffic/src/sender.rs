@@ -4,7 +4,9 @@ use std::io::Result;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::config::FlowConfig;
+use narrows_spec::scenario::Flow;
+
+use crate::flow::{Stage, Watched};
 use crate::info::{self, TcpInfo};
 use crate::sys;
 
@@ -86,8 +88,8 @@ pub struct Sample {
 }
 
 /// A flow and its state.
-pub struct Sender {
-    config: FlowConfig,
+pub struct Sender<'a> {
+    flow: &'a Flow,
     to: SocketAddrV4,
     phase: Phase,
     instance: u32,
@@ -97,67 +99,46 @@ pub struct Sender {
     tcp_ecn: Option<[u8; 2]>,
 }
 
-impl Sender {
+impl<'a> Sender<'a> {
     /// A flow that waits for its start. While it connects the sysctl `tcp_ecn` is the first of
     /// the two, then the second; untouched if none.
     #[must_use]
-    pub fn new(config: FlowConfig, to: SocketAddrV4, tcp_ecn: Option<[u8; 2]>) -> Self {
-        let phase = Phase::Waiting(config.start_ns);
-        let left = config.size_bytes;
+    pub fn new(flow: &'a Flow, to: SocketAddrV4, tcp_ecn: Option<[u8; 2]>) -> Self {
+        let phase = Phase::Waiting(flow.start_ns);
+        let left = flow.size_bytes;
         let closed = Totals::default();
-        Self { config, to, phase, instance: 0, started_ns: 0, left, closed, tcp_ecn }
+        Self { flow, to, phase, instance: 0, started_ns: 0, left, closed, tcp_ecn }
     }
 
-    /// Its configuration.
+    /// How far it is.
     #[must_use]
-    pub fn config(&self) -> &FlowConfig {
-        &self.config
-    }
-
-    /// Whether nothing more will happen.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        matches!(self.phase, Phase::Done)
-    }
-
-    /// When it wants `act` to be called, if ever.
-    #[must_use]
-    pub fn deadline(&self) -> Option<u64> {
+    pub const fn stage(&self) -> Stage {
         match self.phase {
-            Phase::Waiting(at) => Some(at),
-            Phase::Sending(_) => self.config.stop_ns,
-            _ => None,
+            Phase::Waiting(at) => Stage::Waiting(at),
+            Phase::Sending(_) => Stage::Sending,
+            Phase::Draining(_) | Phase::Between(_) => Stage::Ending,
+            Phase::Done => Stage::Done,
         }
     }
 
-    /// Connects or stops, if it is time; `token` is its name in the epoll set.
+    /// Connects.
     ///
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
-    pub fn act(&mut self, now: u64, epoll: &OwnedFd, token: u64) -> Result<()> {
-        match &self.phase {
-            Phase::Waiting(at) if *at <= now => self.connect(now, epoll, token),
-            Phase::Sending(_) if self.config.stop_ns.is_some_and(|at| at <= now) => {
-                self.finish_writing(epoll, token)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn connect(&mut self, now: u64, epoll: &OwnedFd, token: u64) -> Result<()> {
+    pub fn start(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
         let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
         let raw = fd.as_raw_fd();
         // Before connect: the pacing that BBR asks for would stay with the socket.
-        let cca = self.config.cca.as_bytes();
+        let cca = self.flow.cca.as_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
         let low = NOT_SENT_LOW_WATER.to_ne_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
-        sys::watch(epoll.as_raw_fd(), raw, libc::EPOLLOUT, token, false)?;
+        sys::watch(watched.epoll.as_raw_fd(), raw, libc::EPOLLOUT, watched.token, false)?;
         self.set_ecn(0)?;
         sys::connect(raw, self.to)?;
         self.set_ecn(1)?;
         self.started_ns = now;
-        self.left = self.config.size_bytes;
+        self.left = self.flow.size_bytes;
         self.phase = Phase::Sending(fd);
         Ok(())
     }
@@ -176,14 +157,13 @@ impl Sender {
         &mut self,
         now: u64,
         events: i32,
-        epoll: &OwnedFd,
-        token: u64,
+        watched: Watched<'_>,
     ) -> Result<Option<Completion>> {
         match &self.phase {
             Phase::Sending(fd) => {
                 write_all(fd, &mut self.left)?;
                 if self.left == Some(0) {
-                    self.finish_writing(epoll, token)?;
+                    self.stop(watched)?;
                 }
                 Ok(None)
             }
@@ -195,10 +175,14 @@ impl Sender {
     }
 
     /// Half-closes: the end travels with the last data, and the receiver answers it at once.
-    fn finish_writing(&mut self, epoll: &OwnedFd, token: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the connection is broken.
+    pub fn stop(&mut self, watched: Watched<'_>) -> Result<()> {
         if let Phase::Sending(fd) = std::mem::replace(&mut self.phase, Phase::Done) {
             sys::shutdown_write(fd.as_raw_fd())?;
-            sys::watch(epoll.as_raw_fd(), fd.as_raw_fd(), libc::EPOLLRDHUP, token, true)?;
+            let epoll = watched.epoll.as_raw_fd();
+            sys::watch(epoll, fd.as_raw_fd(), libc::EPOLLRDHUP, watched.token, true)?;
             self.phase = Phase::Draining(fd);
         }
         Ok(())
@@ -207,21 +191,21 @@ impl Sender {
     fn complete(&mut self, now: u64) -> Option<Completion> {
         let before = self.closed;
         self.closed = self.totals(self.info().as_ref().map(|(info, _)| info));
-        let completion = self.config.size_bytes.map(|size_bytes| Completion {
+        let completion = self.flow.size_bytes.map(|size_bytes| Completion {
             instance: self.instance,
             start_ns: self.started_ns,
             end_ns: now,
             size_bytes,
             retransmitted: self.closed.retransmitted - before.retransmitted,
         });
-        let repeats = self.config.repeat_gap_ns.is_some() && self.config.size_bytes.is_some();
+        let repeats = self.flow.repeat_gap_ns.is_some() && self.flow.size_bytes.is_some();
         self.phase = if repeats { Phase::Between(now) } else { Phase::Done };
         completion
     }
 
     /// Decides, after a link of a chain, whether another follows.
     pub fn repeat(&mut self, may: bool) {
-        if let (Phase::Between(at), Some(gap)) = (&self.phase, self.config.repeat_gap_ns) {
+        if let (Phase::Between(at), Some(gap)) = (&self.phase, self.flow.repeat_gap_ns) {
             self.phase = if may { Phase::Waiting(at + gap) } else { Phase::Done };
             self.instance += u32::from(may);
         }

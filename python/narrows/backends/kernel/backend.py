@@ -15,7 +15,6 @@ from narrows.backends.kernel import programs
 from narrows.backends.kernel.config import (
     LATENESS_LIMITS_NS,
     MAX_FLOWS,
-    rename_controls,
     router_config,
 )
 from narrows.backends.kernel.machine import (
@@ -117,8 +116,9 @@ class Kernel:
         with run_directory(self.name) as directory:
             with programs.registered(scenario, directory) as own:
                 names = {cca: program.name for cca, program in own.items()}
-                config = router_config(scenario, self._tool, self._senders, directory, captures)
-                rename_controls(config, names)
+                config = router_config(
+                    scenario, self._tool, self._senders, directory, captures, names
+                )
                 (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
                 cpu_s = carry(self._router, directory, progress)
             tables = read_tables(directory, scenario)

@@ -12,14 +12,11 @@ from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
     fine_interval,
-    flow_config,
     metrics_sysctl,
-    run_config,
+    told_scenario,
 )
 from narrows.backends.protocol import CaptureRequest
 
-_DEVICE = "path0"
-"""The name that the router gives the device of either host."""
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with a margin."""
 _FIRST_DATA_PORT = 30_000
@@ -43,60 +40,34 @@ def router_config(
     senders: Senders,
     directory: Path,
     captures: CaptureRequest | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The router's configuration for `scenario`, with its results in `directory`."""
-    path, flows = scenario["path"], scenario["flows"]
-    pcap = _pcap(scenario, captures)
-    fine = fine_interval(scenario["run"]["sample_interval_ns"])
+    """The router's configuration for `scenario`, with its results in `directory`.
+
+    It passes the scenario on to the traffic tool. `names` has the kernel's names of the user's own
+    controls.
+    """
+    iperf3 = _iperf3(senders, scenario["flows"])
     return {
-        "crossing": {
-            "path": path,
-            "seed": scenario["seed"],
-            "end_ns": scenario["run"]["duration_ns"],
-            "first_port": FIRST_PORT,
-            "rtts_ns": [path["rtt_ns"] if f["rtt_ns"] is None else f["rtt_ns"] for f in flows],
-            "links": [flow["links"] for flow in flows],
-            "data_ports": [iperf3 and iperf3["data_port"] for iperf3 in _iperf3(senders, flows)],
-        },
-        "sample_ns": fine,
+        "scenario": told_scenario(scenario, names),
+        "first_port": FIRST_PORT,
+        "data_ports": [each and each["data_port"] for each in iperf3],
+        "sample_ns": fine_interval(scenario["run"]["sample_interval_ns"]),
         "log_packets": False,
-        "pcap": pcap,
+        "pcap": _pcap(scenario, captures),
         "lateness_limits_ns": LATENESS_LIMITS_NS,
         "record_sysctls": [f"net/ipv4/{name}" for name in _RECORDED],
         "traffic": {
             "program": str(traffic_tool),
             "config": {
-                **_traffic_config(scenario, senders, fine, directory),
-                "receiver_device": _DEVICE,
+                "sysctls": {
+                    **_sysctls(scenario["host"]),
+                    "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
+                },
+                "iperf3": iperf3,
                 "watch_waits": True,
-                "pcap": pcap,
             },
         },
-        "out": str(directory),
-    }
-
-
-def rename_controls(config: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Replaces the names of the user's controls by the kernel's names for them."""
-    for flow in config["traffic"]["config"]["flows"]:
-        flow["cca"] = names.get(flow["cca"], flow["cca"])
-
-
-def _traffic_config(
-    scenario: Mapping[str, Any], senders: Senders, fine_ns: int, directory: Path
-) -> dict[str, Any]:
-    """The traffic tool's configuration; the router adds what it alone knows."""
-    flows = scenario["flows"]
-    return {
-        **run_config(scenario["run"], fine_ns),
-        "sysctls": {
-            **_sysctls(scenario["host"]),
-            "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
-        },
-        "flows": [
-            {**flow_config(flow), "iperf3": iperf3}
-            for flow, iperf3 in zip(flows, _iperf3(senders, flows), strict=True)
-        ],
         "out": str(directory),
     }
 

@@ -10,13 +10,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from narrows.errors import InputError, NarrowsError
 from narrows.store.owned import owned_file
 
-_TRAFFIC = "narrows-traffic"
-_ROUTER = "narrows-router"
+_PREFIX = "narrows-"
+_TRAFFIC = f"{_PREFIX}traffic"
+_ROUTER = f"{_PREFIX}router"
 _INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """Where a wheel contains them."""
 
@@ -36,7 +38,7 @@ def traffic_tool(backend: str = "uml") -> Path:
 
     Raises InputError if there are neither sources nor a program.
     """
-    return _tool(_TRAFFIC, ("traffic", "pcapng", "base"), backend)
+    return _tool(_TRAFFIC, backend)
 
 
 def router_tool(backend: str = "kernel") -> Path:
@@ -44,18 +46,17 @@ def router_tool(backend: str = "kernel") -> Path:
 
     Raises InputError if there are neither sources nor a program.
     """
-    return _tool(_ROUTER, ("router", "net", "pcapng", "base"), backend)
+    return _tool(_ROUTER, backend)
 
 
-def _tool(name: str, crates: tuple[str, ...], backend: str) -> Path:
-    """The program of the first of `crates`; the others are its dependencies."""
+def _tool(name: str, backend: str) -> Path:
     sources = _sources()
     if sources is None:
         found = shutil.which(name, path=str(_INSTALLED)) or shutil.which(name)
         if found is None:
             raise InputError.at("--backend", f'"{backend}", which needs {name}', _remedy(name))
         return Path(found)
-    built = cache_directory() / "tools" / f"{name}-{_fingerprint(sources, crates)}"
+    built = cache_directory() / "tools" / f"{name}-{_fingerprint(sources, name)}"
     if not built.exists():
         _build(sources, name, built, backend)
     return built
@@ -71,12 +72,28 @@ def _sources() -> Path | None:
     return workspace if (workspace / "crates" / "traffic" / "Cargo.toml").is_file() else None
 
 
-def _fingerprint(workspace: Path, crates: tuple[str, ...]) -> str:
+def _crates(workspace: Path, name: str) -> set[str]:
+    """The crate of a program, and those of the workspace that its manifests lead to."""
+    found: set[str] = set()
+    pending = {name}
+    while pending:
+        crate = pending.pop()
+        found.add(crate)
+        manifest = workspace / "crates" / crate.removeprefix(_PREFIX) / "Cargo.toml"
+        needed = tomllib.loads(manifest.read_text(encoding="utf-8")).get("dependencies", {})
+        pending |= {other for other in needed if other.startswith(_PREFIX)} - found
+    return found
+
+
+def _fingerprint(workspace: Path, name: str) -> str:
     digest = hashlib.sha256()
-    for crate in (workspace / "crates" / name for name in crates):
-        for file in [*sorted((crate / "src").glob("**/*.rs")), crate / "Cargo.toml"]:
+    for crate in sorted(_crates(workspace, name)):
+        place = workspace / "crates" / crate.removeprefix(_PREFIX)
+        for file in [*sorted((place / "src").glob("**/*")), place / "Cargo.toml"]:
+            if file.is_dir():
+                continue
             content = file.read_bytes()
-            digest.update(f"{file.relative_to(crate)}:{len(content)}:".encode())
+            digest.update(f"{file.relative_to(workspace)}:{len(content)}:".encode())
             digest.update(content)
     return digest.hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""The parts of the traffic tool's configuration that the back ends share."""
+"""The parts of the tools' configuration that the back ends share."""
 
 from __future__ import annotations
 
@@ -17,22 +17,19 @@ BUFFERS = {
     "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
 }
 """tcp_rmem and tcp_wmem for each value of `host.socket_buffers`."""
-_OF_A_FLOW = (
-    "name",
-    "cca",
-    "ecn",
-    "start_ns",
-    "stop_ns",
-    "size_bytes",
-    "receive_window_bytes",
-    "repeat_gap_ns",
-    "while",
-)
 
 
-def flow_config(flow: Mapping[str, Any]) -> dict[str, Any]:
-    """The tool's configuration of a flow."""
-    return {name: flow[name] for name in _OF_A_FLOW}
+def told_scenario(
+    scenario: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The scenario as the programs read it, which is how crates/spec declares it.
+
+    `names` has the kernel's names of a person's own controls.
+    """
+    known = names or {}
+    rest = {key: value for key, value in scenario.items() if key != "controls"}
+    flows = [{**flow, "cca": known.get(flow["cca"], flow["cca"])} for flow in scenario["flows"]]
+    return {**rest, "flows": flows}
 
 
 def metrics_sysctl(host: Mapping[str, Any]) -> dict[str, str]:
@@ -49,18 +46,3 @@ def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:
     while wanted_ns % parts:
         parts -= 1
     return wanted_ns // parts
-
-
-def run_config(run: Mapping[str, Any], sample_ns: int) -> dict[str, Any]:
-    """The tool's configuration of `run`, with samples `sample_ns` apart.
-
-    Packets are noted to the end if they are recorded, otherwise not at all.
-    """
-    return {
-        "duration_ns": run["duration_ns"],
-        "warmup_ns": run["warmup_ns"],
-        "sample_ns": sample_ns,
-        "stop_when": run["stop_when"],
-        "first_port": FIRST_PORT,
-        "capture_ns": run["duration_ns"] + 1 if run["record"] == "packets" else 0,
-    }

@@ -13,9 +13,8 @@ from typing import Any
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
-    flow_config,
     metrics_sysctl,
-    run_config,
+    told_scenario,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY
 from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, framed
@@ -112,7 +111,9 @@ def init_script(tool: str) -> str:
 def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
     """The traffic tool's configuration, sampling every `interval_ns`."""
     return {
-        **run_config(scenario["run"], interval_ns),
+        "scenario": told_scenario(scenario),
+        "sample_ns": interval_ns,
+        "first_port": FIRST_PORT,
         "namespaces": {
             "sender": "/run/netns/snd",
             "router": "/run/netns/rtr",
@@ -123,7 +124,6 @@ def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
         "bottleneck_class": bottleneck_class(scenario["path"]),
         "sender_device": "s0",
         "sysctls": metrics_sysctl(scenario["host"]),
-        "flows": [flow_config(flow) for flow in scenario["flows"]],
         "out": GUEST_DIRECTORY,
     }
 
