@@ -6,7 +6,6 @@
 //! a wrong result is worse than none.
 
 mod jiffies;
-mod naming;
 mod packet;
 mod point;
 mod quantity;
@@ -16,7 +15,6 @@ pub mod registry;
 mod time;
 
 pub use jiffies::Jiffies;
-pub use naming::stem;
 pub use packet::{Ecn, FlowId, Packet};
 pub use point::{Heading, Point};
 pub use quantity::{Bytes, Rate};

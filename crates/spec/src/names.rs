@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use narrows_base::stem;
-
 use crate::scenario::Flow;
 
 /// The flows of a scenario by what they are called.
@@ -37,5 +35,26 @@ impl<'a> Names<'a> {
     #[must_use]
     pub fn called(&self, name: &str) -> Option<&Arc<[usize]>> {
         self.alone.get(name).or_else(|| self.together.get(name))
+    }
+}
+
+/// What those of one kind have in common: `large` of `large-2`; none if the name isn't of that form.
+fn stem(name: &str) -> Option<&str> {
+    let (stem, number) = name.rsplit_once('-')?;
+    let counts = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+    (counts && !number.is_empty() && !stem.is_empty()).then_some(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+
+    #[test]
+    fn a_number_at_the_end_is_one_of_several() {
+        assert_eq!(stem("large-12"), Some("large"));
+        assert_eq!(stem("web-server-2"), Some("web-server"));
+        for name in ["large", "large-", "large-x2", "-2", "large-02", "large-0"] {
+            assert_eq!(stem(name), None, "{name}");
+        }
     }
 }
