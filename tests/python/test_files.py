@@ -104,6 +104,34 @@ def test_a_full_standard_output_is_one_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_an_export_that_finds_no_room_or_no_reader(tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    assert run_cli("run", write(tmp_path), "--out", out) == 0
+    for form in ("csv", "json", "parquet"):
+        command = ("export", out, "flow_samples", "--format", form)
+        with Path("/dev/full").open("w") as full:
+            done = narrows(*command, stdout=full)
+        assert (form, done.returncode, done.stderr.count("\n")) == (form, 1, 1)
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "w") as nobody:
+            done = narrows(*command, stdout=nobody)
+        assert (form, done.returncode, done.stderr) == (form, 0, "")
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_disk_without_room_is_one_sentence(command: str, tmp_path: Path) -> None:
+    """No file may have more than 3,000 bytes, which stands for a full disk."""
+    spec, out = write(tmp_path), tmp_path / "out"
+    most = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); "
+    code = [sys.executable, "-c", most + MAIN, command, spec, "--out", str(out)]
+    done = subprocess.run(code, capture_output=True, text=True, timeout=HANG_S)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith("that can be written (--out DIR) would be right")
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.rglob("*.partial"))
+
+
 def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
     file = os.fsencode(tmp_path) + b"/sp\xff.toml"
     Path(os.fsdecode(file)).write_text(GOOD.split("\n", 1)[1])

@@ -124,7 +124,7 @@ def write_tables(folder: Path, stem: str, frames: Mapping[str, pl.DataFrame]) ->
         write_parquet(frame, folder / f"{stem}-{name}.parquet")
         names.append(f"{folder.name}/{stem}-{name}.parquet")
         if frame.height <= MOST_CSV_ROWS:
-            with (folder / f"{stem}-{name}.csv").open("wb") as file:
-                harmless_frame(frame).write_csv(file, float_precision=9)
+            table = harmless_frame(frame).write_csv(float_precision=9)
+            (folder / f"{stem}-{name}.csv").write_bytes(table.encode())
             names.append(f"{folder.name}/{stem}-{name}.csv")
     return names

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
+from narrows.store.parquet import parquet_bytes
 from narrows.store.read import SCENARIO
 from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of
 from narrows.store.slug import slug
@@ -153,7 +154,7 @@ class ObjectStore:
     ) -> dict[str, Any]:
         """Stores a run with further `tables`, and at last marks it as complete."""
         files = {SCENARIO: (canonical_json(trial.scenario) + "\n").encode()}
-        files |= {f"{n}.parquet": _parquet(t) for n, t in {**result.tables, **tables}.items()}
+        files |= {f"{n}.parquet": parquet_bytes(t) for n, t in {**result.tables, **tables}.items()}
         digests = {name: digest_of(content) for name, content in files.items()}
         record = record_of(trial, result, digests)
         files[RUN] = _json(record)
@@ -245,7 +246,7 @@ class ObjectStore:
 
     def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
         """Keeps a study and the table of its runs, in place of an older one of that name."""
-        self._bucket.put(f"studies/{slug(name)}.parquet", _parquet(runs))
+        self._bucket.put(f"studies/{slug(name)}.parquet", parquet_bytes(runs))
         self._bucket.put(f"studies/{slug(name)}.json", _json(record))
 
     def studies(self) -> dict[str, dict[str, Any]]:
@@ -270,7 +271,7 @@ class ObjectStore:
         """Adds a part; its mark makes it whole."""
         name = f"part-{secrets.token_hex(8)}"
         for table, frame in tables.items():
-            self._bucket.put(f"index/{name}/{table}.parquet", _parquet(frame))
+            self._bucket.put(f"index/{name}/{table}.parquet", parquet_bytes(frame))
         self._bucket.put(f"parts/{name}", b"")
 
     def drop_parts(self, names: Iterable[str]) -> None:
@@ -322,12 +323,6 @@ def is_there(url: str) -> bool:
 
 def _json(document: Mapping[str, Any]) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    stream = BytesIO()
-    frame.write_parquet(stream, compression="zstd")
-    return stream.getvalue()
 
 
 def _frame(content: bytes) -> pl.DataFrame:

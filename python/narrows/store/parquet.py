@@ -7,6 +7,7 @@ folder is called `name=value`, for a column. An open file is none of these.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,5 +35,15 @@ def read_schema(path: Path) -> Mapping[str, pl.DataType]:
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Writes a table to a file."""
-    with path.open("wb") as file:
-        frame.write_parquet(file, compression="zstd")
+    path.write_bytes(parquet_bytes(frame))
+
+
+def parquet_bytes(frame: pl.DataFrame) -> bytes:
+    """A table as the content of a file.
+
+    polars would tell a full disk by an exception of its own, or by an OSError without a number:
+    so Python writes.
+    """
+    stream = BytesIO()
+    frame.write_parquet(stream, compression="zstd")
+    return stream.getvalue()

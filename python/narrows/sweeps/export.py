@@ -22,6 +22,7 @@ from narrows.store import Place, Store, is_store, location, open_result, open_st
 from narrows.store.cells import harmless_frame
 from narrows.store.index import INFO, RUNS, TABLES, rows
 from narrows.store.owned import owned_file
+from narrows.store.parquet import parquet_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -248,7 +249,7 @@ def _fitted(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataF
 def _write_csv(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
     count = 0
     for index, chunk in enumerate(chunks):
-        harmless_frame(chunk).write_csv(stream, include_header=index == 0)
+        stream.write(harmless_frame(chunk).write_csv(include_header=index == 0).encode())
         count += chunk.height
     return count
 
@@ -269,5 +270,5 @@ def _write_parquet(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
     import polars as pl
 
     whole = pl.concat(chunks)
-    whole.write_parquet(stream, compression="zstd")
+    stream.write(parquet_bytes(whole))
     return whole.height
