@@ -165,6 +165,7 @@ def wrong(**methods):
         ((10, -1), "a pacing rate of -1"),
         ((10, "fast"), "'fast', a str"),
         ({}, "{}, a dict"),
+        (10**400, f"1{'0' * 59}..., an int"),
     ],
 )
 def test_a_wrong_answer_names_the_class_and_the_method(answer, found):

@@ -197,6 +197,18 @@ def test_the_command_says_what_failed(
     }
 
 
+def test_the_command_says_why_when_all_runs_fail(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["narrows.sweeps.prepare"]
+    monkeypatch.setattr(module, "get_backend", lambda _: Flaky(RuntimeError("a bug")))
+    spec = write(tmp_path, SMALL.replace("8mbit", "4mbit"))
+    assert run_cli("sweep", spec, "--out", str(tmp_path / "out")) == 1
+    told = capsys.readouterr()
+    assert "RuntimeError: a bug" in told.out
+    assert told.err == ""
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
     command = ("sweep", write(tmp_path, SMALL), "--out", str(tmp_path / "out"), "--dry-run")
     assert run_cli(*command, "--jobs", "2") == 0

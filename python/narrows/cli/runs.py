@@ -154,7 +154,7 @@ def sweep(
         return
     with ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
-    pages = write_pages(job.directory, job.name)
+    pages = write_pages(job.directory, job.name) if outcome.new or outcome.stored else []
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:

@@ -27,6 +27,8 @@ use trouble::{raised, wrong};
 const MAX_CWND: f64 = 10_000_000.0;
 /// Largest pacing rate, in bit/s.
 const MAX_RATE: f64 = 1e13;
+/// Characters of a wrong answer that a message shows.
+const MOST_SHOWN: usize = 60;
 const METHODS: [&str; 3] = ["on_ack", "on_congestion", "control"];
 const NEED: &str = "a window from 1 to 10000000 packets, or (window, pacing rate in bit/s)";
 
@@ -286,7 +288,10 @@ fn number(value: &Bound<'_, PyAny>) -> Result<f64, String> {
     let described = || {
         let kind = value.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());
         let shown = value.repr().map_or_else(|_| "?".into(), |text| text.to_string());
-        if value.is_none() { "None".to_owned() } else { format!("{shown}, a {kind}") }
+        let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let cut = if shown.chars().count() > MOST_SHOWN { "..." } else { "" };
+        let shown: String = shown.chars().take(MOST_SHOWN).collect();
+        if value.is_none() { "None".to_owned() } else { format!("{shown}{cut}, {article} {kind}") }
     };
     if value.is_instance_of::<PyBool>() {
         return Err(described());
