@@ -2,10 +2,8 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
-use common::link::{Flow, Path};
-use common::{at_ms, control_of, internal};
+use crate::common::link::{Flow, Path};
+use crate::common::{at_ms, control_of, internal};
 use narrows_base::Time;
 use narrows_cc::LINUX_6_12;
 

@@ -7,12 +7,10 @@
     reason = "small numbers"
 )]
 
-mod common;
-
 use std::fmt::Write;
 
-use common::link::{Flow, Path};
-use common::{at_ms, control_of, internal};
+use crate::common::link::{Flow, Path};
+use crate::common::{at_ms, control_of, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{CcProfile, CongestionControl, LINUX_4_9, LINUX_6_12, RecoveryState};
 

@@ -1,9 +1,7 @@
 //! Transcripts of Vegas, Westwood+ and DCTCP: what happens, and the window after it.
 
-mod common;
-
-use common::link::{Flow, Path};
-use common::{Options, ack, at_ms, control, control_of, delivered, internal};
+use crate::common::link::{Flow, Path};
+use crate::common::{Options, ack, at_ms, control, control_of, delivered, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LINUX_6_12,
@@ -65,7 +63,7 @@ impl Script {
             cwnd: self.windows().0,
             in_flight: 0,
             progress: Progress::new(self.acked, self.acked),
-            ..common::loss(0)
+            ..crate::common::loss(0)
         });
         self.windows()
     }

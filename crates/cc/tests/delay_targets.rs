@@ -2,10 +2,8 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
-use common::link::{Flow, Path};
-use common::{Options, ack, at_ms, control, control_of, delivered, internal, loss};
+use crate::common::link::{Flow, Path};
+use crate::common::{Options, ack, at_ms, control, control_of, delivered, internal, loss};
 use narrows_base::{Duration, Time};
 use narrows_cc::{AckSample, CongestionControl, LINUX_6_12};
 

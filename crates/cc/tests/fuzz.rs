@@ -1,8 +1,6 @@
 //! Every control, under any plausible sequence of what a sender may tell it.
 
-mod common;
-
-use common::{Options, internal};
+use crate::common::{Options, internal};
 use narrows_base::{Duration, Stream};
 use narrows_cc::contract::{HUGE, ORDINARY, Operation, Scale, Sender};
 use narrows_cc::{CONTROLS, CcConfig, Congestion, PROFILES, Unused};
@@ -81,7 +79,7 @@ fn senders(profile: usize, initial_rtt_us: Option<u64>, scale: Scale) -> Vec<Sen
             initial_rtt: initial_rtt_us.map(Duration::from_micros),
             profile,
             random: Stream::new(1, name),
-            options: common::values(name, options),
+            options: crate::common::values(name, options),
         };
         let control = narrows_cc::build(name, config).expect("a control of the tests");
         Sender::new(control, scale)

@@ -5,10 +5,8 @@
 //! and so on) of Linux 6.12, compiled at HZ 250 around a stub of the TCP core, went through
 //! the same scripts and agreed at every step. They change only if behaviour does.
 
-mod common;
-
-use common::control_of;
-use common::script::{Script, Step};
+use crate::common::control_of;
+use crate::common::script::{Script, Step};
 use narrows_base::Duration;
 use narrows_cc::{CongestionControl, LINUX_6_12};
 
@@ -30,11 +28,11 @@ fn digest(name: &str, seed: u64) -> (u64, [u32; 5]) {
 
 const fn kind(step: &Step) -> usize {
     match step {
-        Step::Ack(_) => 0,
-        Step::Delivered(_) => 4,
-        Step::Congestion(_) => 1,
-        Step::Undo(_) => 2,
-        Step::Start(_) => 3,
+        Step::Ack => 0,
+        Step::Delivered => 4,
+        Step::Congestion => 1,
+        Step::Undo => 2,
+        Step::Start => 3,
     }
 }
 

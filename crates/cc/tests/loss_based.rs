@@ -1,9 +1,7 @@
 //! Transcripts of loss-based controls: what happens, and the window after it.
 
-mod common;
-
-use common::link::{Flow, Path};
-use common::{Options, ack, at_ms, control, control_of, delivered, internal};
+use crate::common::link::{Flow, Path};
+use crate::common::{Options, ack, at_ms, control, control_of, delivered, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample, INFINITE_SSTHRESH,

@@ -1,8 +1,6 @@
 //! Prague's rules, one by one, over a sender that is told what to say.
 
-mod common;
-
-use common::{MSS, at_ms, control_of, internal};
+use crate::common::{MSS, at_ms, control_of, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LINUX_6_12,

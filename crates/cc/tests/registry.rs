@@ -1,7 +1,5 @@
 //! Names, options and their errors.
 
-mod common;
-
 use narrows_base::registry::{Bounds, Fallback, Role, Value, Values};
 use narrows_cc::{CONTROLS, CcError, CcProfile, LINUX_6_12, PROFILES, validate};
 
@@ -13,7 +11,7 @@ fn message(name: &str, options: &[(&str, Value)]) -> String {
 #[test]
 fn every_control_is_built_with_its_defaults() {
     for entry in CONTROLS {
-        let control = common::control(entry.info.name, &[]).control();
+        let control = crate::common::control(entry.info.name, &[]).control();
         assert!((1..=20).contains(&control.cwnd), "{}: {}", entry.info.name, control.cwnd);
         let Role::Control { paces, .. } = entry.info.role else {
             panic!("{} is no control", entry.info.name);
@@ -113,10 +111,10 @@ fn profiles_by_name() {
 
 #[test]
 fn options_reach_the_control() {
-    let mut plain = common::control("cubic", &[]);
-    let mut gentle = common::control("cubic", &[("beta", "921")]);
+    let mut plain = crate::common::control("cubic", &[]);
+    let mut gentle = crate::common::control("cubic", &[("beta", "921")]);
     let windows = [&mut plain, &mut gentle].map(|control| {
-        control.on_congestion(&common::loss(100));
+        control.on_congestion(&crate::common::loss(100));
         control.control().cwnd
     });
     assert_eq!(windows, [70, 89]);

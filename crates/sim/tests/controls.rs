@@ -2,9 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
-use common::{Log, MILLI, SECOND, bdp, run, scenario};
+use crate::common::{Log, MILLI, SECOND, bdp, run, scenario};
 
 /// The flows' goodput in Mbit/s from `warmup` to `seconds`, and the log.
 fn goodputs(

@@ -1,11 +1,9 @@
 //! The same scenario and seed give the same digest: in any build, in any order,
 //! on any thread.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{SECOND, bdp, scenario};
+use crate::common::{SECOND, bdp, scenario};
 use narrows_base::Time;
 use narrows_record::{Level, Recorder};
 use narrows_spec::scenario::{self, Scenario};
@@ -79,6 +77,6 @@ fn another_flow_does_not_disturb_the_random_streams() {
     let alone = scenario(20, 30, bdp(20, 30, 75), &["bbr"]);
     let mut joined = scenario(20, 30, bdp(20, 30, 75), &["bbr", "cubic"]);
     joined.flows[1].start_ns = joined.run.duration_ns - 1;
-    let last = |case: &Scenario| common::run(case).flow(0).last().expect("a sample").1;
+    let last = |case: &Scenario| crate::common::run(case).flow(0).last().expect("a sample").1;
     assert_eq!(last(&alone), last(&joined));
 }

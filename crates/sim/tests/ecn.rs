@@ -2,9 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
-use common::{Log, SECOND, bdp, run, scenario};
+use crate::common::{Log, SECOND, bdp, run, scenario};
 use narrows_base::Rate;
 use narrows_net::config::{Choice, QUEUES, Value, info};
 use narrows_spec::scenario::{EcnMode, Limit, Scenario};
@@ -33,7 +31,7 @@ fn flows(ccas: &[&str], ecn: EcnMode, queue: Choice) -> Scenario {
 
 /// CoDel that never drops, and marks by a step.
 fn step() -> Choice {
-    let step = Value::Whole(STEP_MS * common::MILLI);
+    let step = Value::Whole(STEP_MS * crate::common::MILLI);
     queue("codel", &[("target_ns", Value::Whole(SECOND)), ("ce_threshold_ns", step)])
 }
 
@@ -63,7 +61,7 @@ fn dualpi2_starves_dctcp_where_a_packet_takes_longer_than_the_step() {
     let goodput = |values: &[(&str, Value)]| {
         let mut case = flows(&["dctcp"], EcnMode::L4s, queue("dualpi2", values));
         case.path.rate_bps = 10_000_000;
-        case.path.rtt_ns = 20 * common::MILLI;
+        case.path.rtt_ns = 20 * crate::common::MILLI;
         run(&case).goodput(0, 2.0, 12.0)
     };
     let (linux, rfc) = (goodput(&[]), goodput(&[("min_qlen_step_packets", Value::Whole(1))]));

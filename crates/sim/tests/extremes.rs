@@ -1,10 +1,8 @@
 //! What is at the far end of what a scenario or a control may ask for.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{Log, MILLI, SECOND, bdp, scenario};
+use crate::common::{Log, MILLI, SECOND, bdp, scenario};
 use narrows_base::Rate;
 use narrows_cc::{
     AckSample, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent,

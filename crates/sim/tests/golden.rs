@@ -3,11 +3,9 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{SECOND, bdp, run, scenario};
+use crate::common::{SECOND, bdp, run, scenario};
 
 const MBPS: u64 = 20;
 

@@ -6,9 +6,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
-use common::{MILLI, SECOND, bdp, run, scenario};
+use crate::common::{MILLI, SECOND, bdp, run, scenario};
 use narrows_spec::scenario::Scenario;
 
 fn near(what: &str, found: f64, kernel: f64, tolerance: f64) {
@@ -95,7 +93,7 @@ fn acknowledgements_of_a_growing_window() {
     case.run.duration_ns = SECOND;
     case.run.warmup_ns = SECOND / 2;
     case.run.record = narrows_spec::scenario::Level::Packets;
-    let acks = common::acknowledgements(&case);
+    let acks = crate::common::acknowledgements(&case);
     let steps: Vec<u64> = acks.windows(2).map(|w| w[1] - w[0]).collect();
     let single = steps[..150].iter().filter(|&&step| step == 1).count();
     assert!(single >= 140, "{single} of the first 150 ACKs are single, 144 in the kernel");
@@ -111,9 +109,9 @@ fn gro_thins_acknowledgements() {
     case.run.duration_ns = SECOND;
     case.run.warmup_ns = SECOND / 2;
     case.run.record = narrows_spec::scenario::Level::Packets;
-    let without = common::acknowledgements(&case);
+    let without = crate::common::acknowledgements(&case);
     case.host.gro_ns = 50_000;
-    let with = common::acknowledgements(&case);
+    let with = crate::common::acknowledgements(&case);
     let per_ack = |acks: &[u64]| {
         let late = &acks[acks.len() / 2..];
         (late[late.len() - 1] - late[0]) / (late.len() as u64 - 1)
@@ -158,7 +156,7 @@ fn bbr_alone() {
 }
 
 /// Mean over seeds of what `measure` finds in seconds 10 to 60.
-fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&common::Log) -> f64) -> f64 {
+fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&crate::common::Log) -> f64) -> f64 {
     let each = (1..=seeds).map(|seed| {
         let mut case = case.clone();
         case.seed = seed;
@@ -202,7 +200,7 @@ fn completion_times() {
         case.flows[0].size_bytes = Some(1_000_000);
         case.run.stop_when = Some("all".into());
         case.run.warmup_ns = 0;
-        let found = common::end(&case);
+        let found = crate::common::end(&case);
         near(&format!("{cca}, {percent} % of the BDP"), found, seconds, 0.05 * seconds);
     }
 }
@@ -223,7 +221,7 @@ fn four_bbr_flows_lose_as_much_as_in_the_kernel() {
 fn bbr_and_cubic_share_as_in_the_kernel() {
     for (percent, kernel) in [(50, 0.975), (175, 0.752), (800, 0.396)] {
         let case = scenario(80, 25, bdp(80, 25, percent), &["bbr", "bbr", "cubic", "cubic"]);
-        let share = |log: &common::Log| {
+        let share = |log: &crate::common::Log| {
             let flow = |id| log.goodput(id, 10.0, 60.0);
             let bbr = flow(0) + flow(1);
             bbr / (bbr + flow(2) + flow(3))

@@ -4,9 +4,7 @@
 
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
-use common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
+use crate::common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
 use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
 use narrows_base::{Bytes, Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
@@ -125,7 +123,7 @@ fn ack_thinning_leaves_one_of_many() {
         let mut case = case(&["cubic"], 5);
         let values = [("max_packets", Value::Whole(max)), ("hold_ns", Value::Whole(20 * MILLI))];
         case.path.impairments = vec![impairment("ack_thinning", Direction::Backward, &values)];
-        common::acknowledgements(&case).len()
+        crate::common::acknowledgements(&case).len()
     };
     let (all, few) = (acks(1), acks(200));
     // At least one for two packets of 1.2 ms, and at most one in 20 ms.
@@ -199,7 +197,7 @@ fn a_token_bucket_lets_a_burst_pass_after_an_idle_time() {
     let ends = |service: Choice| {
         let mut case = case.clone();
         case.path.service = service;
-        common::completions(&case)
+        crate::common::completions(&case)
     };
     let bucket = Choice::with_defaults(info(SERVICES, "tbf").unwrap(), Rate::from_bps(1_000_000));
     let with_burst = ends(bucket.clone().set("burst_bytes", Value::Whole(20_000)));

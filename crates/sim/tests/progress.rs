@@ -1,10 +1,8 @@
 //! How often a run says how far it is.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{SECOND, bdp, scenario};
+use crate::common::{SECOND, bdp, scenario};
 use narrows_record::NullObserver;
 
 /// A path of a million seconds on which nothing arrives, looked at once a second: what

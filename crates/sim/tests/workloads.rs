@@ -2,11 +2,9 @@
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{MILLI, SECOND, bdp, scenario};
+use crate::common::{MILLI, SECOND, bdp, scenario};
 use narrows_base::Time;
 use narrows_record::{Completion, Event, Kind, Observer};
 use narrows_spec::law::{CERTAIN, Law};
@@ -164,7 +162,7 @@ fn a_video_above_the_rate_stands_still_for_the_difference() {
 fn a_small_receive_window_limits_the_rate() {
     let mut case = scenario(20, 40, bdp(20, 40, 200), &["bbr", "cubic"]);
     case.flows[1].receive_window_bytes = Some(14_480);
-    let log = common::run(&case);
+    let log = crate::common::run(&case);
     // Ten packets a round trip, which the queue of the other flow makes longer.
     let srtt = log.flow(1).last().expect("a row").1.srtt.expect("an estimate").as_secs_f64();
     let goodput = log.goodput(1, 30.0, 60.0);
@@ -196,10 +194,10 @@ fn impossible_workloads_are_refused() {
 #[test]
 fn super_packets_pass_the_queue_as_one() {
     let mut case = scenario(100, 20, bdp(100, 20, 100), &["cubic"]);
-    let plain = common::run(&case);
+    let plain = crate::common::run(&case);
     case.host.gso = true;
-    let log = common::run(&case);
-    let packets = |log: &common::Log| log.queues.last().expect("a row").1.forwarded;
+    let log = crate::common::run(&case);
+    let packets = |log: &crate::common::Log| log.queues.last().expect("a row").1.forwarded;
     // Bursts of about a millisecond: eight packets.
     let merged = packets(&plain) / packets(&log);
     assert!((4..12).contains(&merged), "{merged} packets in one");

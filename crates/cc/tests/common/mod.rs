@@ -1,7 +1,5 @@
 //! Helpers of the tests: controls, samples and a small bottleneck.
 
-#![allow(dead_code, reason = "each test program uses some of them")]
-
 pub mod link;
 pub mod script;
 

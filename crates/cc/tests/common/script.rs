@@ -16,13 +16,13 @@ use narrows_cc::{
 
 use super::MSS;
 
-/// What the sender told the control.
+/// Of which kind is what the sender told the control.
 pub enum Step {
-    Delivered(DeliveredSample),
-    Ack(AckSample),
-    Congestion(CongestionEvent),
-    Undo(UndoEvent),
-    Start(StartEvent),
+    Delivered,
+    Ack,
+    Congestion,
+    Undo,
+    Start,
 }
 
 /// The path of the moment.
@@ -123,7 +123,7 @@ impl Script {
             seen.rtt = None;
         }
         self.control.on_delivered(&seen);
-        record(&Step::Delivered(seen), self.control.as_ref());
+        record(&Step::Delivered, self.control.as_ref());
         if self.state >= RecoveryState::Cwr && self.delivered >= self.high {
             self.state = RecoveryState::Open;
         }
@@ -137,7 +137,7 @@ impl Script {
         let sample = AckSample { state: self.state, may_grow, ..sample };
         self.control.on_ack(&sample);
         self.last_sent = Some(self.now);
-        record(&Step::Ack(sample), self.control.as_ref());
+        record(&Step::Ack, self.control.as_ref());
     }
 
     fn losses(&mut self, at_most: u32) -> u32 {
@@ -231,7 +231,7 @@ impl Script {
             Congestion::Ecn => RecoveryState::Cwr,
             _ => RecoveryState::Recovery,
         };
-        record(&Step::Congestion(event), self.control.as_ref());
+        record(&Step::Congestion, self.control.as_ref());
     }
 
     fn time_out(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
@@ -250,7 +250,7 @@ impl Script {
         };
         self.control.on_undo(&event);
         self.state = RecoveryState::Open;
-        record(&Step::Undo(event), self.control.as_ref());
+        record(&Step::Undo, self.control.as_ref());
     }
 
     fn pause(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
@@ -269,7 +269,7 @@ impl Script {
         };
         self.control.on_start(&event);
         self.last_sent = Some(self.now);
-        record(&Step::Start(event), self.control.as_ref());
+        record(&Step::Start, self.control.as_ref());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Scenarios for tests, and what they come to.
 
 #![allow(clippy::cast_precision_loss, reason = "small numbers")]
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, reason = "benchmarks use a part of it, too")]
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
