@@ -222,3 +222,22 @@ fn copa_switches_mode_beside_cubic_and_holds_its_own() {
     let (never, _) = beside(false);
     assert!(never[0] < 0.1 * (never[0] + never[1]), "{never:?}");
 }
+
+#[test]
+fn before_linux_4_13_bbr_is_paced_by_fq_alone() {
+    let lost = |profile: &str, fq: bool| {
+        let (_, log) = goodputs((10, 40, 50), &["bbr"], (10, 30), |case| {
+            case.host.profile = profile.into();
+            case.host.fq = fq;
+        });
+        log.drop_rate(10.0, 30.0)
+    };
+    for (profile, fq) in [("linux-4.9", true), ("linux-4.11-paced", false), ("linux-4.17", false)] {
+        let found = lost(profile, fq);
+        assert!(found < 0.1, "{profile}: {found:.3} of the packets");
+    }
+    for profile in ["linux-4.9", "linux-4.11"] {
+        let found = lost(profile, false);
+        assert!(found > 0.2, "{profile}: {found:.3} of the packets, as nothing spaces them");
+    }
+}

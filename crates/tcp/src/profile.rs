@@ -82,6 +82,10 @@ pub struct Pacing {
     /// Header bytes that internal pacing charges for each burst: one TCP header, as
     /// the socket buffer has when the timer is set (`tcp_internal_pacing`, until 4.20).
     pub internal_header: u32,
+    /// Whether TCP paces by a timer of its own where a control asks for it and the egress queue
+    /// isn't `fq` (`tcp_internal_pacing`, commit 218af599fa63, since 4.13). Before, nothing did: the
+    /// rate only sized the bursts.
+    pub internal: bool,
     /// Whether internal pacing makes up for a late timer (since 4.20); before, each
     /// burst's gap began when the burst really left.
     pub internal_catches_up: bool,
@@ -133,7 +137,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     sack_compression: true,
     ack_on_psh: true,
     tso_rtt_bonus: true,
-    pacing: Pacing { fq_header: 0, internal_header: 0, internal_catches_up: true },
+    pacing: Pacing { fq_header: 0, internal_header: 0, internal: true, internal_catches_up: true },
     linear_syn_timeouts: 4,
     keeps_ssthresh: false,
     receive: ReceiveWindow {
@@ -165,25 +169,38 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     timeout_keeps_pipe: false,
     sack_compression: false,
     keeps_ssthresh: true,
-    pacing: Pacing { fq_header: 66, internal_header: 32, internal_catches_up: false },
+    pacing: Pacing {
+        fq_header: 66,
+        internal_header: 32,
+        internal: true,
+        internal_catches_up: false,
+    },
     receive: ReceiveWindow { initial_buffer: 87_380, initial_window: 29_200, ..LINUX_5_15.receive },
     cc: narrows_cc::LINUX_4_17,
     ..LINUX_5_15
 };
 
-const LINUX_4_11: TcpProfile = TcpProfile {
-    name: "linux-4.11",
+/// 4.11 with the patch of 4.13 by which BBR paces without `fq`, as testbeds had it.
+const LINUX_4_11_PACED: TcpProfile = TcpProfile {
+    name: "linux-4.11-paced",
     loss_detection: LossDetection::Fack,
     tlp_two_rtt: false,
     cc: narrows_cc::LINUX_4_11,
     ..LINUX_4_17
 };
 
+const LINUX_4_11: TcpProfile = TcpProfile {
+    name: "linux-4.11",
+    pacing: Pacing { internal: false, ..LINUX_4_17.pacing },
+    ..LINUX_4_11_PACED
+};
+
 const LINUX_4_9: TcpProfile =
     TcpProfile { name: "linux-4.9", rack_timer: false, cc: narrows_cc::LINUX_4_9, ..LINUX_4_11 };
 
 /// The known profiles, newest first; the first is the default.
-pub static PROFILES: [TcpProfile; 5] = [LINUX_6_12, LINUX_5_15, LINUX_4_17, LINUX_4_11, LINUX_4_9];
+pub static PROFILES: [TcpProfile; 6] =
+    [LINUX_6_12, LINUX_5_15, LINUX_4_17, LINUX_4_11_PACED, LINUX_4_11, LINUX_4_9];
 
 /// The profile of that name.
 #[must_use]

@@ -73,7 +73,8 @@ impl Connection {
         let clock = timers.clock();
         let known = config.metrics.unwrap_or_default();
         let control = Controller::new(control, known.ssthresh);
-        let enforced = config.fq || control.pacing_rate().is_some();
+        let paces_itself = profile.pacing.internal && control.pacing_rate().is_some();
+        let enforced = config.fq || paces_itself;
         let ecn = SenderEcn::new(config.ecn);
         let mut connection = Self {
             profile,

@@ -61,6 +61,9 @@ EXHIBITS: tuple[Exhibit, ...] = (
              choices="The queues are 200 and 600 packets, 6 and 18 BDP of the 40 ms that the text "
              "names; the script's path is shorter. Both flows start together, or one a second "
              "before the other."),
+    _exhibit("needs-fq", "BBR with fq and without", "'Running BBR in Mininet'",
+             choices="This kernel is 4.11 as released, without the patch. The path is that of "
+             "Figure 5, with its buffer and with half a BDP."),
     _exhibit("gso", "Segmentation offload and convergence", "The lesson on segmentation offload",
              also=LATER, choices="Bursts are as large as the kernel makes them, up to 64 KB."),
     _exhibit("several", "Several CUBIC and BBR flows in large buffers", "The response",

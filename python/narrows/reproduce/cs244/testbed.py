@@ -12,6 +12,8 @@ ENVIRONMENTS = {"VMs": True, "Mininet": False}
 """Whether the sender's queue is fq: on the virtual machines; in Mininet BBR paced itself."""
 SLOW = {"rate": "10mbit", "rtt": "40ms"}
 JITTER = "20us"
+PATCHED = {"linux-4.11": "linux-4.11-paced"}
+"""Mininet ran on a kernel with the patch by which BBR paces without fq."""
 LATENESS = "50us"
 """Of the pacing timers where BBR paces itself: before Linux 4.20 it couldn't make up for them."""
 
@@ -27,7 +29,8 @@ def spec(
     """A specification in one of the environments."""
     paced = ENVIRONMENTS[environment]
     hosts = {"fq": paced, "jitter": JITTER, "timer_lateness": "0s" if paced else lateness}
-    return dumbbell("cs244", path, flows, profile=scope.profile, host=hosts, **run)
+    profile = scope.profile if paced else PATCHED.get(scope.profile, scope.profile)
+    return dumbbell("cs244", path, flows, profile=profile, host=hosts, **run)
 
 
 def number(value: object) -> float:
