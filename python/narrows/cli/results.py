@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AsJson, Force, Out, Png, Sets
+from narrows.cli.options import AllowCode, AsJson, Force, Jobs, Out, Png, Sets, permission
 from narrows.cli.output import print_json, print_lines
 
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (report, claims, analyze, export, figure, draw):
+    for command in (report, verify, claims, analyze, export, figure, draw):
         app.command()(command)
     app.command("import")(import_)
 
@@ -44,6 +44,29 @@ def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]
         return of_sweep(place, runs=runs)
     written = write_report(place, pictures=png)
     return [written.page, *written.pictures]
+
+
+def verify(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="Results of a run or a sweep.")],
+    sample: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Repeat only N runs, drawn at random.")
+    ] = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    allow_code: AllowCode = None,
+) -> None:
+    """Repeat stored runs and compare every value with what they recorded."""
+    from narrows.cli.status import FAILED
+    from narrows.verify import document, kept_runs, lines, repeat
+
+    with permission(allow_code, None):
+        found = list(repeat(kept_runs(directory, sample), jobs))
+    if as_json:
+        print_json(document(found))
+    else:
+        print_lines(lines(found))
+    if not all(one.same for one in found):
+        raise typer.Exit(FAILED)
 
 
 def claims(

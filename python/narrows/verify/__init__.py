@@ -1,0 +1,12 @@
+"""Repeats stored runs and compares what they recorded, value for value.
+
+A result says which specification, seed and engine it came from. Whoever gets one can find out
+here whether it is what its scenario gives, without trusting who sent it.
+"""
+
+from __future__ import annotations
+
+from narrows.verify.repeat import Kept, Repeated, kept_runs, repeat
+from narrows.verify.text import document, lines
+
+__all__ = ["Kept", "Repeated", "document", "kept_runs", "lines", "repeat"]

@@ -1,0 +1,141 @@
+"""Stored runs, and the same runs once more."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.backends import NAMES, Backend, get_backend
+from narrows.errors import InputError, StoreError
+from narrows.execute.job import width
+from narrows.spec import permission
+from narrows.store import is_store, open_result, open_store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A stored run: its name for people, its scenario, and what it recorded."""
+
+    name: str
+    place: Path
+    backend: str
+    engine: str
+    digest: str
+    scenario: Mapping[str, Any]
+    tables: Callable[[], Mapping[str, pl.DataFrame]]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A stored run beside its repetition.
+
+    `differs` says of each table that isn't the same where it first differs.
+    """
+
+    kept: Kept
+    engine: str
+    digest: str
+    differs: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether the repetition gave the same digest and the same values everywhere."""
+        return self.digest == self.kept.digest and not self.differs
+
+
+def kept_runs(place: str, sample: int | None = None) -> list[Kept]:
+    """The runs of a result or a store, or `sample` of them drawn at random.
+
+    Raises StoreError for a place without results or with damaged ones, InputError for runs that
+    can't be repeated, because they took place in real time or come from captures.
+    """
+    found = _of_store(place) if is_store(place) else _of_result(place)
+    if not found:
+        raise StoreError.at(place, "no finished run", "results of a run or a sweep")
+    if sample is not None and sample < len(found):
+        found = sorted(random.Random(0).sample(found, sample), key=lambda kept: kept.name)  # noqa: S311
+    for kept in found:
+        _refuse(kept)
+    return found
+
+
+def _of_result(place: str) -> list[Kept]:
+    result = open_result(place)
+    return [
+        Kept(f"trial {trial.number}", result.path, trial.info.backend, trial.info.engine,
+             trial.info.digest, trial.scenario, partial(dict, trial.tables))
+        for trial in result.trials
+    ]  # fmt: skip
+
+
+def _of_store(place: str) -> list[Kept]:
+    store = open_store(place)
+
+    def tables(key: str) -> Mapping[str, pl.DataFrame]:
+        found = ((name, store.table(key, name)) for name in store.tables_of(key))
+        return {name: table for name, table in found if table is not None}
+
+    made = []
+    for key in sorted(store.keys()):
+        info = store.info(key)
+        made.append(Kept(key[:12], Path(place), info["backend"], info["engine"], info["digest"],
+                         store.scenario(key), partial(tables, key)))  # fmt: skip
+    return made
+
+
+def _refuse(kept: Kept) -> None:
+    """Raises InputError for a run that nothing here can repeat, or whose code isn't allowed."""
+    if kept.backend not in NAMES:
+        found = f"a run of {kept.backend}, which measured something that is over"
+        raise InputError.at(str(kept.place), found, "a run of sim or uml")
+    if get_backend(kept.backend).capabilities().real_time:
+        found = f"a run of {kept.backend}, in real time, which never repeats exactly"
+        raise InputError.at(str(kept.place), found, "a run of sim or uml")
+    for cca in kept.scenario.get("controls", {}):
+        permission.check(cca, kept.place)
+
+
+def repeat(kept: Iterable[Kept], jobs: int | None = None) -> Iterator[Repeated]:
+    """Runs each once more, several at once where the back end allows it, in their order."""
+    listed = list(kept)
+    engines = {name: get_backend(name) for name in {one.backend for one in listed}}
+    workers = min(width(engine, jobs) for engine in engines.values())
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(lambda one: _once_more(one, engines[one.backend]), listed)
+
+
+def _once_more(kept: Kept, engine: Backend) -> Repeated:
+    result = engine.run(kept.scenario)
+    differs = tuple(_differences(kept.tables(), result.tables))
+    return Repeated(kept, engine.engine, result.info.digest, differs)
+
+
+def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """Where tables that the repetition recorded differ from those that are kept.
+
+    A store keeps further tables that follow from these.
+    """
+    for name in sorted(new):
+        if name not in old:
+            yield f"{name}: not kept"
+        elif old[name].schema != new[name].schema:
+            yield f"{name}: other columns"
+        elif old[name].height != new[name].height:
+            yield f"{name}: {old[name].height} rows kept, {new[name].height} now"
+        elif not old[name].equals(new[name]):
+            yield f"{name}: {_first(old[name], new[name])}"
+
+
+def _first(old: pl.DataFrame, new: pl.DataFrame) -> str:
+    """The first cell that differs: "row 7, cwnd: 10 kept, 11 now"."""
+    rows = [(column, (~old[column].eq_missing(new[column])).arg_true()) for column in old.columns]
+    row, column = min((int(at[0]), column) for column, at in rows if len(at))
+    return f"row {row + 1}, {column}: {old[column][row]} kept, {new[column][row]} now"

@@ -1,0 +1,40 @@
+"""What a verification found, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from narrows.verify.repeat import Repeated
+
+
+def lines(found: Iterable[Repeated]) -> list[str]:
+    """A line for each run that differs, with its reasons, and one for the whole."""
+    listed = list(found)
+    wrong = [line for one in listed if not one.same for line in _differing(one)]
+    same = sum(one.same for one in listed)
+    runs = "run" if len(listed) == 1 else "runs"
+    if same == len(listed):
+        return [f"{same} {runs} repeated: every value of every table is the same."]
+    return [*wrong, f"{len(listed)} {runs} repeated: {same} the same, {len(listed) - same} not."]
+
+
+def _differing(one: Repeated) -> list[str]:
+    kept = one.kept
+    engines = f"engine {kept.engine} then, {one.engine} now"
+    engine = "the same engine" if kept.engine == one.engine else engines
+    digest = f"digest {kept.digest[:12]} kept, {one.digest[:12]} now"
+    return [f"{kept.name} differs ({engine}; {digest})", *(f"  {line}" for line in one.differs)]
+
+
+def document(found: Iterable[Repeated]) -> list[dict[str, object]]:
+    """The same as JSON: a table for each run."""
+    return [
+        {
+            "run": one.kept.name,
+            "same": one.same,
+            "engine": {"kept": one.kept.engine, "now": one.engine},
+            "digest": {"kept": one.kept.digest, "now": one.digest},
+            "differs": list(one.differs),
+        }
+        for one in found
+    ]

@@ -1,0 +1,121 @@
+"""`narrows verify`: the same again is the same, and whatever isn't is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from specimens import GOOD
+
+from narrows.cli import main
+from narrows.store import intact
+from narrows.verify import kept_runs, lines, repeat
+
+SHORT = ["--set", "run.duration=2s", "--set", "run.warmup=0.5s"]
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    spec, out = tmp_path / "good.toml", tmp_path / "out"
+    spec.write_text(GOOD)
+    assert main(["run", str(spec), *SHORT, "--trials", "2", "--out", str(out)]) == 0
+    return out
+
+
+def forge(result: Path, table: str, change: pl.Expr) -> None:
+    """Changes a table of the first trial, and seals the result again as a forger would."""
+    file = result / "trial-1" / f"{table}.parquet"
+    pl.read_parquet(file).with_columns(change).write_parquet(file)
+    manifest = json.loads((result / "manifest.json").read_text())
+    (result / "manifest.json").write_text(json.dumps(intact.sealed(manifest, result)))
+
+
+def test_a_result_is_what_its_scenario_gives(result: Path, capsys: Any) -> None:
+    assert main(["verify", str(result)]) == 0
+    assert "2 runs repeated: every value of every table is the same" in capsys.readouterr().out
+
+
+def test_a_forged_value_is_found(result: Path, capsys: Any) -> None:
+    row = pl.int_range(pl.len())
+    forge(result, "flow_samples", (pl.col("sent") + (row == 3).cast(pl.UInt64)).alias("sent"))
+    assert main(["verify", str(result)]) == 1
+    said = capsys.readouterr().out
+    assert "trial 1 differs (the same engine; digest" in said
+    assert "flow_samples: row 4, sent:" in said
+    assert "2 runs repeated: 1 the same, 1 not." in said
+
+
+def test_a_forged_scenario_is_found(result: Path) -> None:
+    file = result / "trial-2" / "scenario.json"
+    scenario = json.loads(file.read_text())
+    scenario["path"]["rtt_ns"] += 1_000_000
+    file.write_text(json.dumps(scenario))
+    manifest = json.loads((result / "manifest.json").read_text())
+    (result / "manifest.json").write_text(json.dumps(intact.sealed(manifest, result)))
+    first, second = repeat(kept_runs(str(result)))
+    assert first.same
+    assert not second.same
+    assert second.digest != second.kept.digest
+
+
+def test_a_damaged_result_is_refused(result: Path, capsys: Any) -> None:
+    (result / "trial-1" / "flow_samples.parquet").write_bytes(b"nothing")
+    assert main(["verify", str(result)]) == 2
+    assert "other content than the run wrote" in capsys.readouterr().err
+
+
+def test_another_engine_is_named(result: Path) -> None:
+    found = list(repeat(kept_runs(str(result), sample=1)))
+    kept = found[0].kept
+    older = type(kept)(**{**vars(kept), "engine": "0.0.1+old", "digest": "0" * 32})
+    (line, *_) = lines(repeat([older]))
+    assert "engine 0.0.1+old then, " in line
+
+
+def test_a_sweep_is_verified_in_part(tmp_path: Path, capsys: Any) -> None:
+    spec, out = tmp_path / "good.toml", tmp_path / "store"
+    spec.write_text(GOOD)
+    axis = ["--set", 'path.buffer=["1bdp", "2bdp", "4bdp"]']
+    assert main(["sweep", str(spec), *SHORT, *axis, "--out", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(out), "--sample", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["same"] for one in found] == [True, True]
+
+
+def test_what_measured_real_time_cannot_be_repeated(result: Path, capsys: Any) -> None:
+    manifest = json.loads((result / "manifest.json").read_text())
+    for backend in ("kernel", "capture", "iperf3"):
+        sealed = intact.sealed({**manifest, "backend": backend}, result)
+        (result / "manifest.json").write_text(json.dumps(sealed))
+        assert main(["verify", str(result)]) == 2
+        assert "a run of sim or uml would be right" in capsys.readouterr().err
+
+
+def test_code_of_others_runs_only_if_it_is_allowed(tmp_path: Path, capsys: Any) -> None:
+    module, mark = tmp_path / "mine.py", tmp_path / "mark"
+    module.write_text(
+        f"import pathlib\npathlib.Path({str(mark)!r}).write_text('x')\n"
+        "class Mine:\n"
+        "    def on_ack(self, sample): pass\n"
+        "    def on_congestion(self, event): pass\n"
+        "    def control(self): return 20.0\n"
+    )
+    spec, out = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(GOOD.replace('"cubic"', '"mine:Mine"'))
+    assert main(["run", str(spec), *SHORT, "--allow-code", str(module), "--out", str(out)]) == 0
+    mark.unlink()
+    capsys.readouterr()
+    assert main(["verify", str(out)]) == 2
+    assert "code that nobody has allowed to run" in capsys.readouterr().err
+    assert not mark.exists()
+    assert main(["verify", str(out), "--allow-code", str(out)]) == 0
+    assert mark.exists()
+
+
+def test_nothing_to_repeat_is_said(tmp_path: Path, capsys: Any) -> None:
+    assert main(["verify", str(tmp_path / "none")]) == 2
+    assert "no such directory" in capsys.readouterr().err
