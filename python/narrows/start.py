@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` would load other modules first
 import os
+import sys
 
 TYPE_CHECKING = False  # as in typing, which would load others, too
 if TYPE_CHECKING:
@@ -19,9 +20,20 @@ INTERRUPTED = 130
 def main() -> int:
     """Runs the command line of this process; gives its exit status."""
     _signal.signal(_signal.SIGINT, _leave)
+    _open_what_is_closed()
     from narrows.cli import main as run
 
     return run()
+
+
+def _open_what_is_closed() -> None:
+    """Gives a process whose standard input or outputs are closed empty ones.
+
+    Otherwise the first file that it opens would take their place.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -130,6 +131,46 @@ def test_a_disk_without_room_is_one_sentence(command: str, tmp_path: Path) -> No
     assert done.stderr.splitlines()[-1].endswith("that can be written (--out DIR) would be right")
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_what_is_no_file_stays_what_it_is(fifo: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A file that appears at once takes the place of what had its name: never of a device."""
+    spec, out = write(tmp_path), str(tmp_path / "out")
+    assert run_cli("run", spec, "--out", out) == 0
+    for command in (("draw", spec), ("export", out, "flows")):
+        for place in (str(fifo), "/", str(tmp_path)):
+            assert run_cli(*command, "--out", place) == 2
+            assert f"{place}: found no regular file" in capsys.readouterr().err
+        assert fifo.is_fifo()
+        link, target = tmp_path / "link", tmp_path / "target"
+        link.symlink_to(target)
+        assert run_cli(*command, "--out", str(link)) == 0
+        assert link.is_symlink()
+        assert target.read_text()
+        link.unlink()
+
+
+@pytest.mark.parametrize("place", ["missing/x", "/", "."])
+def test_places_where_nothing_can_be_written(place: str, tmp_path: Path, capsys: Capture) -> None:
+    spec, out = write(tmp_path), str(tmp_path / "out")
+    assert run_cli("run", spec, "--out", out) == 0
+    for command in (("draw", spec), ("export", out, "flows"), ("figure", out, "timeline")):
+        with contextlib.chdir(tmp_path):
+            assert run_cli(*command, "--out", place) == 2
+        said = capsys.readouterr().err
+        assert "that can be written" in said
+        assert ".partial" not in said
+    assert run_cli("run", spec, "--out", "s3://bucket/run") == 2
+    assert "a URL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_inputs_and_outputs_that_are_closed(closed: str, tmp_path: Path) -> None:
+    code = "import sys; from narrows.start import main; sys.exit(main())"
+    for arguments, status in ((["validate", write(tmp_path)], 0), (["validate", "nothing"], 2)):
+        command = ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
+        assert (done.returncode, "Traceback" in done.stderr) == (status, False)
 
 
 def test_names_that_are_no_utf_8(tmp_path: Path) -> None:

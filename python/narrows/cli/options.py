@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from narrows.errors import InputError
+
 if TYPE_CHECKING:
     from narrows.spec import Override
 
@@ -25,7 +27,19 @@ Sets = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Out = Annotated[str | None, typer.Option(metavar="DIR", help="Where the results go.")]
+
+
+def _directory(out: str | None) -> str | None:
+    if out is not None and "://" in out:
+        found, remedy = f'"{out}", a URL', "a directory (only `narrows sweep` takes a URL)"
+        raise InputError.at("--out", found, remedy)
+    return out
+
+
+Out = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Where the results go.", callback=_directory),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace other results there.")]
 Png = Annotated[bool, typer.Option("--png", help="Also draw the figure as PNG and SVG, for paper.")]
 Jobs = Annotated[

@@ -10,6 +10,7 @@ import typer
 
 from narrows.cli.options import AllowCode, AsJson, Force, Jobs, Out, Png, Sets, permission
 from narrows.cli.output import print_json, print_lines
+from narrows.errors import InputError
 
 
 def add(app: typer.Typer) -> None:
@@ -168,13 +169,21 @@ def figure(
 ) -> None:
     """Draw a figure of stored results."""
     from narrows.console import print_paths
+    from narrows.store import unwritable
     from narrows.sweeps.figure import described, save
 
     made = described(
         directory, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial
     )
     formats = [kind.strip() for kind in form.split(",")]
-    print_paths(save(made, out if out is not None else Path(name), formats))
+    stem = out if out is not None else Path(name)
+    remedy = "the path of files without suffix, in a directory that can be written (--out STEM)"
+    if not stem.name:
+        raise InputError.at("--out", f'"{stem}", a directory', remedy)
+    try:
+        print_paths(save(made, stem, formats))
+    except OSError as error:
+        raise unwritable(error, stem, remedy) from error
 
 
 def draw(
@@ -199,7 +208,7 @@ def draw(
     try:
         write_text(out, drawn)
     except OSError as error:
-        raise unwritable(error, out) from error
+        raise unwritable(error, out, "a file that can be written (--out FILE)") from error
     print_lines([str(out)])
 
 

@@ -10,6 +10,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 import typer
 
@@ -17,6 +18,11 @@ from narrows.errors import InputError, InterruptedRunError, NarrowsError
 from narrows.version import __version__
 
 DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
+
+_REFUSALS = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+)
+"""What a machine refuses whatever narrows does: there is no space, no right, or a broken disk."""
 
 # The base of all usage errors. Typer may bundle its own copy of click, so the class is reached
 # through what typer exports: BadParameter, UsageError, this.
@@ -42,15 +48,23 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         _silence()
         return DONE
     except OSError as error:
-        if error.errno != errno.ENOSPC or error.filename is not None:
+        if error.errno not in _REFUSALS:
             return _stop() if interrupts else _apologise(error)
-        _silence()
-        _complain(["standard output: found no space left; a place with free space would be right"])
+        _complain([_refusal(error)])
         return FAILED
     except Exception as error:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)
         return _stop() if interrupts else _apologise(error)
+
+
+def _refusal(error: OSError) -> str:
+    """What the machine refused; without a file's name it was the standard output."""
+    if error.filename is None:
+        _silence()
+        return "standard output: found no space left; a place with free space would be right"
+    remedy = "a place with free space, and the right to use it,"
+    return f"{error.filename}: found {error.strerror}; {remedy} would be right"
 
 
 def _stop() -> int:
@@ -59,8 +73,9 @@ def _stop() -> int:
 
 
 def _complain(problems: Iterable[str]) -> None:
-    for problem in problems:
-        print(f"narrows: error: {problem}", file=sys.stderr)
+    with suppress(OSError):  # nobody can be told
+        for problem in problems:
+            print(f"narrows: error: {problem}", file=sys.stderr)
 
 
 def _silence() -> None:

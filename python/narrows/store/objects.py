@@ -117,7 +117,8 @@ def _connect(url: str) -> Any:  # noqa: ANN401 (obstore has a class for each ser
         return from_url(url, client_options={"allow_http": True} if _insecure() else None)
     except Exception as error:
         remedy = "a directory, or a URL such as s3://bucket/prefix,"
-        raise StoreError.at(url, f"what obstore can't open ({error})", remedy) from None
+        reason = str(error).partition("\n")[0].strip()
+        raise StoreError.at(url, f"what obstore can't open ({reason})", remedy) from None
 
 
 def _insecure() -> bool:

@@ -12,12 +12,14 @@ only once it is old.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
 import secrets
 import shutil
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -80,14 +82,16 @@ def _ours(final: Path, mode: int = 0o777) -> Iterator[Path]:
 def owned_file(final: Path) -> Iterator[Path]:
     """A hidden file beside `final`, which takes its name at the end of the block.
 
-    If the block raises, the file is removed and `final` is as before.
+    If the block raises, the file is removed and `final` is as before. Raises OSError if `final` is
+    something else than a file: it would take the place of a device, of `/dev/null` for instance.
     """
+    final = _regular(final)
     remove_abandoned(final.parent)
     work = hidden(final)
     opened: list[int] = []
     try:
         with uninterrupted():
-            opened.append(os.open(work, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+            opened.append(_create(work, final))
         lock(opened[0])
         yield work
         work.replace(final)
@@ -96,6 +100,24 @@ def owned_file(final: Path) -> Iterator[Path]:
             work.unlink(missing_ok=True)
             for descriptor in opened:
                 os.close(descriptor)
+
+
+def _regular(final: Path) -> Path:
+    """Where a file of that name is, or would be; a link's is at its end."""
+    try:
+        regular = stat.S_ISREG(final.stat().st_mode)
+    except FileNotFoundError:
+        regular = True
+    if not regular:
+        raise OSError(errno.EINVAL, "no regular file", str(final))
+    return final.resolve() if final.is_symlink() else final
+
+
+def _create(work: Path, final: Path) -> int:
+    try:
+        return os.open(work, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(final)) from None
 
 
 def remove_abandoned(folder: Path, remove: bool = True) -> list[Path]:

@@ -247,11 +247,12 @@ class RunStore:
             work.replace(file)
 
 
-def unwritable(error: OSError, directory: Path) -> StoreError:
-    """The error of a directory that can't be written."""
+def unwritable(
+    error: OSError, place: Path, remedy: str = "a directory that can be written (--out DIR)"
+) -> StoreError:
+    """The error of a directory, or a file, that can't be written."""
     reason = error.strerror or str(error)
-    remedy = "a directory that can be written (--out DIR)"
-    return StoreError.at(str(error.filename or directory), reason, remedy)
+    return StoreError.at(str(error.filename or place), reason, remedy)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def export_file(path: Place, table: str, form: str, file: Path) -> int:
         with owned_file(file) as work, work.open("wb") as stream:
             return export(path, table, form, stream)
     except OSError as error:
-        raise unwritable(error, file) from error
+        raise unwritable(error, file, "a file that can be written (--out FILE)") from error
 
 
 def frame(path: Place, table: str) -> pl.DataFrame:
