@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::OwnedFd;
 
 use narrows_spec::scenario::Flow;
 
@@ -11,6 +10,7 @@ use crate::diag::{Sockets, State};
 use crate::iperf::Iperf;
 use crate::receiver::{Arrived, Receiver};
 use crate::sender::{Completion, Sample, Sender};
+use crate::stage::{Stage, Watched};
 
 /// A flow or chain of flows that is run.
 pub struct RunningFlow<'a> {
@@ -25,28 +25,6 @@ pub enum Ends<'a> {
     Own(Box<Sender<'a>>, Receiver),
     /// iperf3 does.
     Iperf(Box<Iperf<'a>>),
-}
-
-/// How far a flow is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It starts at this time, ns.
-    Waiting(u64),
-    /// It connects or sends.
-    Sending,
-    /// No more will be written, as far as is known.
-    Ending,
-    /// Nothing more will happen.
-    Done,
-}
-
-/// Where and under which name epoll watches a flow's connection.
-#[derive(Clone, Copy)]
-pub struct Watched<'a> {
-    /// The set.
-    pub epoll: &'a OwnedFd,
-    /// The name.
-    pub token: u64,
 }
 
 /// The sockets of both hosts, for flows that aren't our own.

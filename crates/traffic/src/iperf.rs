@@ -12,9 +12,9 @@ use narrows_spec::scenario::Flow;
 
 use crate::config::Iperf3;
 use crate::diag::State;
-use crate::flow::Stage;
 use crate::receiver::Arrived;
 use crate::sender::{Sample, Totals};
+use crate::stage::Stage;
 use crate::sys;
 
 /// Between two looks at what a process does.

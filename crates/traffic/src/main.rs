@@ -18,6 +18,7 @@ mod queue;
 mod receiver;
 mod run;
 mod sender;
+mod stage;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
 mod waits;

@@ -15,13 +15,14 @@ use narrows_spec::scenario::EcnMode;
 use crate::capture::Capture;
 use crate::config::Config;
 use crate::diag::Sockets;
-use crate::flow::{Connections, Ends, Hosts, RunningFlow, Watched};
+use crate::flow::{Connections, Ends, Hosts, RunningFlow};
 use crate::iperf::{self, Iperf};
 use crate::output::Output;
 use crate::packet_file::PacketFile;
 use crate::queue::QueueReader;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::stage::Watched;
 use crate::sys;
 use crate::waits::Watch;
 

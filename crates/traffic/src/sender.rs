@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::scenario::Flow;
 
-use crate::flow::{Stage, Watched};
 use crate::info::{self, TcpInfo};
+use crate::stage::{Stage, Watched};
 use crate::sys;
 
 /// Unsent data kept in the socket, bytes: enough that the sender is never short of data, little
