@@ -9,7 +9,8 @@ import pytest
 native = pytest.importorskip("narrows._native")
 
 SNAPSHOT = (
-    Path(__file__).parents[2] / "crates/sim/tests/snapshots/determinism__digests_are_pinned.snap"
+    Path(__file__).parents[2]
+    / "crates/sim/tests/snapshots/all__determinism__digests_are_pinned.snap"
 )
 
 
