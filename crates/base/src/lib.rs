@@ -6,6 +6,7 @@
 //! a wrong result is worse than none.
 
 mod jiffies;
+mod level;
 mod packet;
 mod point;
 mod quantity;
@@ -15,6 +16,7 @@ pub mod registry;
 mod time;
 
 pub use jiffies::Jiffies;
+pub use level::Level;
 pub use packet::{Ecn, FlowId, Packet};
 pub use point::{Heading, Point};
 pub use quantity::{Bytes, Rate};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use narrows_base::Time;
-use narrows_record::{Level, NullTap, Recorder};
+use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, Outcome, run_with};
-use narrows_spec::scenario::{self, Scenario};
+use narrows_spec::scenario::Scenario;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -132,12 +132,7 @@ fn simulate(
     request: Option<&CaptureRequest>,
     mut reporter: Reporter,
 ) -> PyResult<Simulated> {
-    let level = match scenario.run.record {
-        scenario::Level::Summary => Level::Summary,
-        scenario::Level::Samples => Level::Samples,
-        scenario::Level::Packets => Level::Packets,
-    };
-    let mut recorder = Recorder::new(level, Time::from_nanos(scenario.run.warmup_ns));
+    let mut recorder = Recorder::new(scenario.run.record, Time::from_nanos(scenario.run.warmup_ns));
     let mut taps = request.map(|request| request.begin(scenario)).transpose()?;
     let begin = seconds(ClockId::ThreadCPUTime);
     let mut report = |at, packets| reporter.report(at, packets);

@@ -23,5 +23,5 @@ pub use event::{
 };
 pub use histogram::{Dense, Histogram, Sparse, Weights};
 pub use observer::{NullObserver, Observer};
-pub use recorder::{Level, Recorder};
+pub use recorder::Recorder;
 pub use tap::{NullTap, Tap};

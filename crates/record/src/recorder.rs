@@ -1,6 +1,6 @@
 //! Collects a run's events, to become tables when it is over.
 
-use narrows_base::Time;
+use narrows_base::{Level, Time};
 
 use crate::builder::Table;
 use crate::distributions::distributions;
@@ -9,17 +9,6 @@ use crate::{
     Completion, Digest, Event, FlowSample, Histogram, Internal, Kind, Observer, PacketEvent,
     QueueDepth, QueueSample, RttSample,
 };
-
-/// How much to record; each level holds the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Flow and queue samples, completions and distributions.
-    Summary,
-    /// The internals of the controls too.
-    Samples,
-    /// A row for every packet event too.
-    Packets,
-}
 
 /// An observer that keeps what the tables need.
 ///

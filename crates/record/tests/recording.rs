@@ -4,10 +4,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-use narrows_base::{Bytes, Duration, FlowId, Rate, Time};
+use narrows_base::{Bytes, Duration, FlowId, Level, Rate, Time};
 use narrows_record::{
-    Completion, Digest, Event, FlowSample, Internal, Kind, Level, NullObserver, Observer,
-    PacketEvent, PacketKind, QueueDepth, QueueSample, Recorder, RttSample,
+    Completion, Digest, Event, FlowSample, Internal, Kind, NullObserver, Observer, PacketEvent,
+    PacketKind, QueueDepth, QueueSample, Recorder, RttSample,
 };
 
 fn at(millis: u64) -> Time {

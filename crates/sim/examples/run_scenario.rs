@@ -9,8 +9,8 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use narrows_base::Time;
-use narrows_record::{Level, Recorder};
+use narrows_base::{Level, Time};
+use narrows_record::Recorder;
 use narrows_spec::scenario::Scenario;
 
 fn main() -> Result<(), Box<dyn Error>> {

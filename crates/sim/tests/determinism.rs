@@ -4,9 +4,9 @@
 use std::ops::ControlFlow;
 
 use crate::common::{SECOND, bdp, scenario};
-use narrows_base::Time;
-use narrows_record::{Level, Recorder};
-use narrows_spec::scenario::{self, Scenario};
+use narrows_base::{Level, Time};
+use narrows_record::Recorder;
+use narrows_spec::scenario::Scenario;
 
 fn digest(scenario: &Scenario) -> String {
     let mut recorder = Recorder::new(Level::Packets, Time::from_nanos(scenario.run.warmup_ns));
@@ -29,7 +29,7 @@ fn cases() -> Vec<(String, Scenario)> {
             case.host.jitter_ns = 20_000;
             case.run.duration_ns = 5 * SECOND;
             case.run.warmup_ns = SECOND;
-            case.run.record = scenario::Level::Packets;
+            case.run.record = Level::Packets;
             case.flows[0].rtt_ns = Some(45_000_000);
             cases.push((case.name.clone(), case));
         }

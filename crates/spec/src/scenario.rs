@@ -10,6 +10,7 @@ use narrows_base::registry::Values;
 use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
+pub use narrows_base::Level;
 pub use narrows_net::Limit;
 pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
 pub use narrows_tcp::EcnMode;
@@ -170,16 +171,4 @@ pub struct Run {
     pub sample_interval_ns: u64,
     /// How much to record.
     pub record: Level,
-}
-
-/// How much a run records; each level holds the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// Counters at the warm-up and the end, distributions, completions.
-    Summary,
-    /// Rows at every sample interval.
-    Samples,
-    /// A row for every packet event.
-    Packets,
 }

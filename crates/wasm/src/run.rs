@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use narrows_base::Level;
 use narrows_base::Time;
 use narrows_base::registry::Values;
 use narrows_record::columns::PACKETS;
-use narrows_record::{Level, NullTap, Recorder};
+use narrows_record::{NullTap, Recorder};
 use narrows_sim::Controls;
-use narrows_spec::scenario::{self, Scenario};
+use narrows_spec::scenario::Scenario;
 use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surroundings};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -28,7 +29,7 @@ impl Stretch {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a run")]
     fn shorten(&self, scenario: &mut Scenario) {
         let run = &mut scenario.run;
-        run.record = scenario::Level::Packets;
+        run.record = Level::Packets;
         let ends = (self.to_s.max(0.001) * 1e9).min(1e18) as u64;
         run.duration_ns = run.duration_ns.min(ends);
         run.warmup_ns = run.warmup_ns.min(run.duration_ns / 2);
@@ -50,7 +51,7 @@ pub(crate) fn run(
     }
     let scenario = &read.scenario;
     let warmup = Time::from_nanos(scenario.run.warmup_ns);
-    let mut recorder = Recorder::new(level(scenario.run.record), warmup);
+    let mut recorder = Recorder::new(scenario.run.record, warmup);
     let controls = own.map_or_else(Controls::new, |name| Controls::new().with(name, own::control));
     let mut unheard = |_, _| ControlFlow::Continue(());
     let outcome =
@@ -92,13 +93,5 @@ impl Surroundings for Page<'_> {
 
     fn knows(&self, control: &str) -> bool {
         self.own == Some(control)
-    }
-}
-
-fn level(level: scenario::Level) -> Level {
-    match level {
-        scenario::Level::Summary => Level::Summary,
-        scenario::Level::Samples => Level::Samples,
-        scenario::Level::Packets => Level::Packets,
     }
 }
