@@ -17,7 +17,7 @@ from pathlib import Path
 import narrows
 
 SPEC = """\
-name = "router"
+name = "{name}"
 [path]
 rate = "{rate}"
 rtt = "20ms"
@@ -27,9 +27,10 @@ cca = "cubic"
 [[flows]]
 cca = "reno"
 [run]
-duration = "5s"
-warmup = "2s"
+duration = "{duration}"
+warmup = "{warmup}"
 """
+"""A CUBIC and a Reno flow."""
 RATES = "100mbit,500mbit,1gbit,2500mbit,5gbit,10gbit"
 
 
@@ -59,7 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         spec = Path(directory) / "router.toml"
         for rate in options.rates.split(","):
-            spec.write_text(SPEC.format(rate=rate), encoding="utf-8")
+            text = SPEC.format(name="router", rate=rate, duration="5s", warmup="2s")
+            spec.write_text(text, encoding="utf-8")
             for seed in range(1, options.runs + 1):
                 one(spec, rate, seed, options.backend)
 

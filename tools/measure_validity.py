@@ -18,22 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from measure_router import SPEC
+
 import narrows
 
-SPEC = """\
-name = "validity"
-[path]
-rate = "{rate}"
-rtt = "20ms"
-buffer = "1bdp"
-[[flows]]
-cca = "cubic"
-[[flows]]
-cca = "reno"
-[run]
-duration = "3s"
-warmup = "500ms"
-"""
 BUSY = "while True: pass"
 
 
@@ -84,7 +72,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         spec = Path(directory) / "validity.toml"
         for rate in options.rates.split(","):
-            spec.write_text(SPEC.format(rate=rate), encoding="utf-8")
+            text = SPEC.format(name="validity", rate=rate, duration="3s", warmup="500ms")
+            spec.write_text(text, encoding="utf-8")
             invalid = dict.fromkeys(chosen, 0)
             for seed in range(1, options.runs + 1):
                 for kind, loops in chosen.items():
