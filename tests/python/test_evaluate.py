@@ -98,6 +98,21 @@ def test_what_is_wrong_with_a_suite_is_said(
     assert found in error.value.found
 
 
+@pytest.mark.parametrize("length", [1, 2])
+def test_suites_that_select_from_each_other_are_refused(length: int, tmp_path: Path) -> None:
+    folders = [tmp_path / f"suite-{number}" for number in range(length)]
+    for at, folder in enumerate(folders):
+        folder.mkdir()
+        base = folders[(at + 1) % length]
+        text = f'title = "One"\nfrom = "{base}"\nonly = ["alone"]\n'
+        (folder / "suite.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        load_suite(folders[0])
+    assert error.value.place == "from"
+    names = " -> ".join(folder.name for folder in [*folders, folders[0]])
+    assert error.value.found == f"a circle, {names}"
+
+
 def test_a_suite_without_a_flow_under_test_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no flow called"):
         load_suite(suite(tmp_path, specification=SPECIFICATION.replace("subject", "other")))

@@ -70,8 +70,11 @@ def suites() -> list[str]:
     return sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
 
 
-def load_suite(wanted: str | Path) -> Suite:
-    """The suite with a name, or in a folder; raises InputError if something is wrong with it."""
+def load_suite(wanted: str | Path, above: tuple[Path, ...] = ()) -> Suite:
+    """The suite with a name, or in a folder; raises InputError if something is wrong with it.
+
+    `above` has the folders of the suites that it was selected by.
+    """
     own = _OWN / wanted if isinstance(wanted, str) and "/" not in wanted else None
     folder = own if own is not None and (own / _INDEX).is_file() else Path(wanted)
     index = folder / _INDEX
@@ -81,7 +84,11 @@ def load_suite(wanted: str | Path) -> Suite:
     document = _Table(str(index), "", _parsed(index))
     title, base = document.text("title"), document.some_text("from")
     if base is not None:
-        suite = _choice(folder, title, load_suite(base), document)
+        path = (*above, folder.resolve())
+        if path[-1] in above:
+            chain = " -> ".join(one.name for one in path[path.index(path[-1]) :])
+            raise document.wrong("from", f"a circle, {chain}", "a suite with situations")
+        suite = _choice(folder, title, load_suite(base, path), document)
     else:
         suite = _whole(folder, title, document)
     document.finish()
