@@ -12,7 +12,7 @@ import pytest
 from specimens import GOOD, run_cli, spec_of, write
 
 from narrows.errors import InputError, SpecError
-from narrows.metrics.intervals import half_width
+from narrows.metrics.intervals import half_width, interval
 from narrows.store import open_store
 from narrows.sweeps import execute, export, prepare
 from narrows.sweeps.promises import counts
@@ -198,3 +198,10 @@ def test_malformed_rules(rule: str, place: str, tmp_path: Path) -> None:
 
 def test_half_widths() -> None:
     assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.30265 / math.sqrt(3), rel=1e-4)
+
+
+def test_a_mean_is_told_with_its_interval() -> None:
+    assert interval([]) == interval([math.inf]) == "nothing"
+    assert interval([2.5], unit=" s") == "2.5 s"
+    assert interval([10.1, 10.3, 10.5], unit=" %") == "10.3 ± 0.5 %"
+    assert interval([0.1 + 0.2, 0.3, 0.3]) == "0.3 ± 0"

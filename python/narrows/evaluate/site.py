@@ -10,16 +10,13 @@ import numpy as np
 
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import Held, Judged, Verdict, by_situation, of_contestant
+from narrows.evaluate.verdicts import Judged, Verdict, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.palette import COLOURS
-from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.intervals import half_width, interval, mean
 from narrows.report.page import environment
 from narrows.spec.reading import read_file
 from narrows.store.atomic import write_text
-
-ROUNDING = 1e-9
-"""A half-width below this part of the mean is due to rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ def write(
             alt=_alt(situation),
             specification=read_file(situation.path),
             command=command,
-            told=told,
+            interval=interval,
         )  # fmt: skip
         write_text(folder / page, text)
     mine_of = {one.title: of_contestant(judged, one) for one in contestants}
@@ -64,25 +61,15 @@ def write(
         failures={name: failures(mine) for name, mine in mine_of.items()},
         strengths={name: kept(mine) for name, mine in mine_of.items()},
         command=command,
-        told=told,
+        interval=interval,
     )  # fmt: skip
     write_text(folder / "index.html", overview)
-
-
-def told(held: Held) -> str:
-    """The measurement, such as "0.31 ± 0.02"."""
-    if not held.values:
-        return "no value"
-    if len(held.values) < 2:
-        return f"{held.values[0]:.3g}"
-    middle, reach = mean(held.values), half_width(held.values)
-    return f"{middle:.3g} ± {reach if reach > ROUNDING * abs(middle) else 0:.2g}"
 
 
 def failures(judged: Iterable[Judged]) -> list[str]:
     """A sentence for each broken expectation, made from its rule."""
     return [
-        f"{one.attempt.situation.name}: {held.expected.metric} is {told(held)}, "
+        f"{one.attempt.situation.name}: {held.expected.metric} is {interval(held.values)}, "
         f"{held.expected.bound} expected. {held.because}"
         for one in judged
         for held in one.held

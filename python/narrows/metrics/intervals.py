@@ -10,6 +10,8 @@ import numpy as np
 
 LEVEL = 0.95
 _STEPS = 20_001
+_ROUNDING = 1e-9
+"""A half-width below this part of the mean is due to rounding."""
 
 
 @cache
@@ -45,6 +47,18 @@ def half_width(values: Sequence[float]) -> float:
     if len(values) < 2:
         return math.inf
     return student(len(values) - 1.0) * deviation(values) / math.sqrt(len(values))
+
+
+def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
+    """The mean and half of its 95 % interval, such as "10.3 ± 0.2 %"; of one value, itself."""
+    known = [v for v in values if math.isfinite(v)]
+    if not known:
+        return "nothing"
+    middle = mean(known)
+    if len(known) < 2:
+        return f"{middle:.{digits}g}{unit}"
+    reach = half_width(known)
+    return f"{middle:.{digits}g} ± {reach if reach > _ROUNDING * abs(middle) else 0:.2g}{unit}"
 
 
 def difference_half_width(first: Sequence[float], second: Sequence[float]) -> float:

@@ -9,7 +9,8 @@ from typing import TypeVar
 import polars as pl
 
 from narrows.metrics.bounds import Decision, decide
-from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.intervals import interval as interval
+from narrows.metrics.intervals import mean
 from narrows.report import Check
 from narrows.reproduce.exhibit import Data, Finding
 from narrows.reproduce.rules import Rule, rule
@@ -19,17 +20,6 @@ Samples = Sequence[float]
 """A measurement in each trial; an infinite one stands for what never happens."""
 MOST_TOLD = 6
 """Of more conditions only those that aren't within the limits are told."""
-
-
-def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
-    """The mean and half of its 95 % interval, such as "10.3 ± 0.2 %"; of one value, itself."""
-    known = [v for v in values if math.isfinite(v)]
-    if not known:
-        return "nothing"
-    middle = f"{mean(known):.{digits}g}"
-    if len(known) < 2:
-        return middle + unit
-    return f"{middle} ± {half_width(known):.2g}{unit}"
 
 
 def together(verdicts: Iterable[bool | None]) -> bool | None:
