@@ -21,21 +21,24 @@ from narrows.spec.suggest import one_of
 class Entry:
     """A back end: its name, its class in a submodule, and its option.
 
-    `option` says whether a text can or must follow the name and a colon, as in "uml:6.12".
+    `option` says whether a text can or must follow the name and a colon, as in "uml:6.12". A
+    `real` one shows what real hosts did, and is a reference for the simulator.
     """
 
     name: str
     kind: str
     option: Literal["none", "possible", "needed"] = "none"
+    real: bool = False
 
 
+# Of several real ones that are compared, the first here is the reference.
 BACKENDS = {
     entry.name: entry
     for entry in (
         Entry("sim", "Simulator"),
-        Entry("uml", "Uml", "possible"),
-        Entry("kernel", "Kernel", "possible"),
-        Entry("capture", "Captured", "needed"),
+        Entry("capture", "Captured", "needed", real=True),
+        Entry("uml", "Uml", "possible", real=True),
+        Entry("kernel", "Kernel", "possible", real=True),
     )
 }
 NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")

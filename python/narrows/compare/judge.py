@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
+from narrows.backends import BACKENDS
 from narrows.compare.quantities import QUANTITIES, Cell, Measured
 from narrows.metrics import equivalence
 from narrows.metrics import intervals as statistics
 from narrows.metrics.equivalence import LEAST_TRIALS, Difference, Verdict
+from narrows.spec.scenario import Scenario
 
-REAL = ("capture", "uml", "kernel")
+REAL = tuple(entry.name for entry in BACKENDS.values() if entry.real)
 """Back ends that run or captured real TCP, the better reference first."""
 OBSERVED = "capture"
 """A back end with a single observation, however often it is run."""
@@ -130,7 +131,7 @@ class Comparison:
 
     name: str
     conditions: str
-    scenario: Mapping[str, Any]
+    scenario: Scenario
     groups: tuple[str, ...]
     engines: Mapping[str, str]
     measured: dict[str, list[Measured]]
