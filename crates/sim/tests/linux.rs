@@ -92,7 +92,7 @@ fn acknowledgements_of_a_growing_window() {
     let mut case = single(100, 40, bdp(100, 40, 2_000), "cubic");
     case.run.duration_ns = SECOND;
     case.run.warmup_ns = SECOND / 2;
-    case.run.record = narrows_spec::scenario::Level::Packets;
+    case.run.record = narrows_base::Level::Packets;
     let acks = crate::common::acknowledgements(&case);
     let steps: Vec<u64> = acks.windows(2).map(|w| w[1] - w[0]).collect();
     let single = steps[..150].iter().filter(|&&step| step == 1).count();
@@ -108,7 +108,7 @@ fn gro_thins_acknowledgements() {
     case.host.fq = true;
     case.run.duration_ns = SECOND;
     case.run.warmup_ns = SECOND / 2;
-    case.run.record = narrows_spec::scenario::Level::Packets;
+    case.run.record = narrows_base::Level::Packets;
     let without = crate::common::acknowledgements(&case);
     case.host.gro_ns = 50_000;
     let with = crate::common::acknowledgements(&case);

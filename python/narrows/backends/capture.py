@@ -6,12 +6,10 @@ describes it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
+from narrows.spec.scenario import Scenario
 from narrows.store import RunResult, open_result
 
 
@@ -33,10 +31,10 @@ class Captured:
         """Everything that a specification can name, since nothing is run."""
         return Simulator().capabilities()
 
-    def check(self, scenario: Mapping[str, Any]) -> None:
+    def check(self, scenario: Scenario) -> None:
         """Nothing is refused beforehand."""
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
         """Returns the tables of the capture; raises SpecError for a scenario with other flows."""
         if progress is not None:
             progress(self._trial.info.end_s, self._trial.info.packets)

@@ -13,6 +13,7 @@ from typing import Any
 from narrows.backends import NAMES, Backend, get_backend
 from narrows.errors import InputError, SpecError
 from narrows.spec import Written, load, registry
+from narrows.spec.scenario import Scenario
 
 _BASE = """\
 name = "feature"
@@ -48,10 +49,10 @@ class Feature:
     own: str = ""
     capture: str = ""
 
-    def scenario(self) -> dict[str, Any]:
+    def scenario(self) -> Scenario:
         """The example."""
         text = _BASE.format(path=self.path, flow=self.flow, run=self.run, rest=self.rest)
-        scenario: dict[str, Any] = dict(load(Written(text)).spec.scenario)
+        scenario = load(Written(text)).spec.scenario
         if self.own:
             scenario["flows"][0]["cca"] = self.own
             scenario["controls"] = {self.own: {"file": self.own, "text": ""}}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from narrows.errors import SpecError
 from narrows.spec.kernel_program import is_program
+from narrows.spec.scenario import Scenario
 from narrows.store import CaptureOptions, RunResult
 
 
@@ -49,10 +49,10 @@ class Backend(Protocol):
     def capabilities(self) -> Capabilities:
         """What it can run."""
 
-    def check(self, scenario: Mapping[str, Any]) -> None:
+    def check(self, scenario: Scenario) -> None:
         """Raises SpecError for anything that is known to be refused, before anything runs."""
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
         """Runs `scenario` to its end.
 
         Raises SpecError if the scenario can't run, and whatever `progress` raises.
@@ -76,14 +76,14 @@ class CapturingBackend(Backend, Protocol):
 
     def run(
         self,
-        scenario: Mapping[str, Any],
+        scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
     ) -> RunResult:
         """Runs as without captures, with the same results."""
 
 
-def refuse_own_controls(scenario: Mapping[str, Any]) -> None:
+def refuse_own_controls(scenario: Scenario) -> None:
     """Raises SpecError for a control written in Python, which no kernel can run."""
     for index, flow in enumerate(scenario["flows"]):
         if flow["cca"] in scenario.get("controls", {}) and not is_program(flow["cca"]):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import Problem, SpecError
 from narrows.spec import python_control
 from narrows.spec.kernel_program import refuse_programs
+from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunResult
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ class Simulator:
             captures=("pcap", "qlog", "snaplen", "ipv6"),
         )
 
-    def check(self, scenario: Mapping[str, Any]) -> None:
+    def check(self, scenario: Scenario) -> None:
         """Raises SpecError for what needs a kernel; the engine checks the rest when it starts."""
         refuse_programs(scenario, "which only a kernel runs")
         _refuse_own_kernels(scenario)
 
     def run(
         self,
-        scenario: Mapping[str, Any],
+        scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
     ) -> RunResult:
@@ -92,7 +92,7 @@ class Simulator:
 
     def _run(
         self,
-        scenario: Mapping[str, Any],
+        scenario: Scenario,
         progress: Progress | None,
         captures: CaptureRequest | None,
     ) -> RunOutput:
@@ -110,13 +110,14 @@ class Simulator:
         )
 
 
-def _refuse_own_kernels(scenario: Mapping[str, Any]) -> None:
+def _refuse_own_kernels(scenario: Scenario) -> None:
     """Raises SpecError for what only hosts with a real kernel have."""
     remedies = {"kernel": "`profile`", "line_rate_bps": _REAL, "sysctls": _REAL}
     for index, flow in enumerate(scenario.get("flows", [])):
-        for key in remedies.keys() & flow.keys():
-            place = f"flows[{index}].{key.removesuffix('_bps')}"
-            raise SpecError.at(place, f"{flow[key]}", f"{remedies[key]} here")
+        for key, value in flow.items():
+            if key in remedies:
+                place = f"flows[{index}].{key.removesuffix('_bps')}"
+                raise SpecError.at(place, f"{value}", f"{remedies[key]} here")
 
 
 _REAL = "none, or --backend uml or kernel, which have real hosts,"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,12 +13,13 @@ from narrows.figures.looks import DASHES, Look
 from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
 from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
+from narrows.spec.scenario import Scenario
 
 QUEUE = Look("queue", "solid")
 
 
 def overlay(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     groups: tuple[str, ...],
     tables: Mapping[str, Tables],
     reference: str,
@@ -85,7 +85,7 @@ def _last(samples: pl.DataFrame) -> float:
     return float(frames.column(samples, "time_s").max())
 
 
-def _queue(scenario: Mapping[str, Any], shown: Mapping[str, Tables]) -> Panel:
+def _queue(scenario: Scenario, shown: Mapping[str, Tables]) -> Panel:
     bdp = frames.bdp_bytes(scenario)
     lines = []
     for place, (backend, tables) in enumerate(shown.items()):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from narrows.metrics import growth, summarise
+from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo
 
-Scenario = Mapping[str, Any]
 Tables = Mapping[str, pl.DataFrame]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from narrows.compare.judge import Comparison, Counts
-from narrows.compare.quantities import Scenario
 from narrows.figures.frames import bdp_bytes, buffer_bytes, rate_mbps
+from narrows.spec.scenario import Scenario
 
 
 @dataclass(frozen=True)

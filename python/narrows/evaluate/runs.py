@@ -14,11 +14,9 @@ from narrows.evaluate.suite import Situation, Suite
 from narrows.execute import Job
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Expect, Override, load
+from narrows.spec.host import MODELLED
 from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
-
-NO_JITTER = "0s"
-"""Removes the simulated hosts' jitter, which makes trials differ: real hosts have their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ def _runs(
     """The expectations and the runs; raises SpecError if the back end can't run them."""
     changes = [Override(f"flows.{at}.cca={contestant.cca}") for at in situation.subjects]
     if backend.name != "sim":
-        changes.append(Override(f"host.jitter={NO_JITTER}"))
+        changes += [Override(f"host.{key}=0s") for key in MODELLED]
     if trials is not None:
         changes.append(Override(f"run.trials={trials}", "--trials"))
     spec = load(situation.path, changes).spec

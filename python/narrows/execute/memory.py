@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from narrows.errors import SpecError
 from narrows.plan.demand import Part, demand
+from narrows.spec.scenario import Scenario
 
 _SHARE = 0.9
 """Share of the free memory for runs; the rest is for everything else."""
@@ -31,7 +31,7 @@ class Room:
         self._changed = threading.Condition()
 
     @contextmanager
-    def of(self, scenario: Mapping[str, Any], waiting: Callable[[], object]) -> Iterator[None]:
+    def of(self, scenario: Scenario, waiting: Callable[[], object]) -> Iterator[None]:
         """Reserves what a run needs; calls `waiting` now and then until there is room.
 
         Raises SpecError if the machine doesn't have that much.

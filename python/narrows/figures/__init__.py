@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.figures.frames import Groups, Scenario, Tables
+    from narrows.figures.frames import Groups, Tables
     from narrows.figures.model import Figure
     from narrows.figures.sweeps.view import View
+    from narrows.spec.scenario import Scenario
 
 Subject: TypeAlias = Literal["run", "sweep"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,9 @@ from narrows.figures.looks import Look, control_of, looks, words
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
 from narrows.spec.classes import classes
+from narrows.spec.scenario import Scenario
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
-Scenario: TypeAlias = Mapping[str, Any]
 Groups: TypeAlias = Sequence[str] | None
 
 TIME = "Time (s)"

@@ -6,15 +6,13 @@ link with its queue and its service, the propagation delay, and the reverse path
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 from xml.sax.saxutils import escape
 
 from narrows.figures.palette import INK, colour, name
-
-Scenario = Mapping[str, Any]
+from narrows.spec.scenario import Choice, Flow, Link, Path, Reverse, Scenario
 
 BOX_W, BOX_H, GAP, ROW, MARGIN = 150, 66, 34, 112, 16
 LINE = 15
@@ -73,7 +71,7 @@ def _ends(scenario: Scenario) -> tuple[list[Box], list[Box]]:
     )
 
 
-def _flow(flow: Scenario) -> tuple[str, ...]:
+def _flow(flow: Flow) -> tuple[str, ...]:
     """The description of a flow, in lines."""
     told = [name(str(flow["cca"]))]
     if flow["workload"]:
@@ -108,7 +106,7 @@ def _row(scenario: Scenario, way: str) -> list[Box]:
     return [*before, *links, *behind, delay]
 
 
-def _link(title: str, link: Scenario) -> Box:
+def _link(title: str, link: Path | Link | Reverse) -> Box:
     queue, service = link["queue"]["kind"], link["service"]["kind"]
     rate = f", {service}" if service != "constant" else ""
     room = link["buffer"] or {}
@@ -119,7 +117,7 @@ def _link(title: str, link: Scenario) -> Box:
     return Box((title, f"{_value('rate_bps', link['rate_bps'])}{rate}", queue, held))
 
 
-def _impairment(impairment: Scenario) -> Box:
+def _impairment(impairment: Choice) -> Box:
     fields = ((k, v) for k, v in impairment.items() if k not in PLACES and v not in (None, 0, []))
     told = (f"{key.rsplit('_', 1)[0].replace('_', ' ')} {_value(key, v)}" for key, v in fields)
     return Box((str(impairment["kind"]).replace("_", " "), *told))

@@ -10,14 +10,13 @@ import polars as pl
 from narrows.metrics.counters import growth
 from narrows.metrics.distributions import distributions as by_kind
 from narrows.metrics.distributions import summarised
+from narrows.spec.scenario import Scenario
 
 QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
 
 
-def queue_bdp(
-    scenario: Mapping[str, Any], distributions: pl.DataFrame, number: int = 0
-) -> dict[str, Any]:
+def queue_bdp(scenario: Scenario, distributions: pl.DataFrame, number: int = 0) -> dict[str, Any]:
     """A link's backlog over time in bandwidth-delay products of its rate and the path."""
     bdp = _links(scenario)[number][1] * scenario["path"]["rtt_ns"] / 8e9
     found = by_kind(distributions)
@@ -25,7 +24,7 @@ def queue_bdp(
 
 
 def bottleneck_summary(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float
 ) -> dict[str, Any]:
     """The bottleneck from the warm-up to the end of the run at `end_s` seconds.
 
@@ -36,7 +35,7 @@ def bottleneck_summary(
 
 
 def link_summaries(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float
 ) -> list[dict[str, Any]]:
     """A summary like the bottleneck's for every link, with its `name`, in the order of numbers.
 
@@ -52,7 +51,7 @@ def link_summaries(
     ]
 
 
-def _links(scenario: Mapping[str, Any]) -> list[tuple[str, int]]:
+def _links(scenario: Scenario) -> list[tuple[str, int]]:
     """Names and rates in bit/s, by the links' numbers in the tables."""
     path = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
@@ -60,7 +59,7 @@ def _links(scenario: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def _link_summary(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float, number: int
+    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float, number: int
 ) -> dict[str, Any]:
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
     rate_bps = _links(scenario)[number][1]

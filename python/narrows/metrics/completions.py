@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from narrows.metrics.metric import FlowFacts
+from narrows.spec.scenario import Flow, Scenario
 
 STATISTICS = ("mean", "p50", "p95", "p99", "max")
 SLOWDOWNS = ("mean", "p50", "p95", "p99")
@@ -47,20 +48,20 @@ SIZES = (
 )
 
 
-def can_complete(flow: Mapping[str, Any]) -> bool:
+def can_complete(flow: Flow) -> bool:
     """Whether a described flow has transfers that end."""
     work = flow.get("workload")
     return flow["size_bytes"] is not None if work is None else work["kind"] != "on_off"
 
 
-def completing(scenario: Mapping[str, Any], groups: Sequence[str]) -> list[str]:
+def completing(scenario: Scenario, groups: Sequence[str]) -> list[str]:
     """The classes with transfers that end, in the order of the flows."""
     flows = zip(scenario["flows"], groups, strict=True)
     return list(dict.fromkeys(group for flow, group in flows if can_complete(flow)))
 
 
 def transfers(
-    scenario: Mapping[str, Any], completions: pl.DataFrame, groups: Sequence[str] | None = None
+    scenario: Scenario, completions: pl.DataFrame, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
     """Every transfer that counts, by flow and start.
 
@@ -102,7 +103,7 @@ def _least(facts: FlowFacts) -> tuple[float, float]:
 
 
 def completion_summaries(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     tables: Mapping[str, pl.DataFrame],
     groups: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
@@ -173,7 +174,7 @@ def _ranked(ordered: np.ndarray, name: str) -> float | None:
 
 
 def _unfinished(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     tables: Mapping[str, pl.DataFrame],
     groups: Sequence[str],
     name: str,

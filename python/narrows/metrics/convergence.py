@@ -6,13 +6,14 @@ RFC 5166 counts the time to near-fair shares among the properties of a control
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from narrows.metrics.windows import edges, increments
+from narrows.spec.scenario import Scenario
 
 WINDOW_S = 1.0
 LEVEL = 0.9
@@ -48,7 +49,7 @@ def convergence_s(
     return float(borders[int(np.argmax(good))] - begin_s) if good.any() else None
 
 
-def of_run(scenario: Mapping[str, Any], flow_samples: pl.DataFrame, end_s: float) -> float | None:
+def of_run(scenario: Scenario, flow_samples: pl.DataFrame, end_s: float) -> float | None:
     """The convergence time of a run's endless flows, from the start of the last one on.
 
     Flows in the reverse direction share another link, and don't count.

@@ -24,6 +24,7 @@ from narrows.metrics.counters import growth
 from narrows.metrics.distributions import distributions, summarised
 from narrows.metrics.fairness import shares
 from narrows.metrics.workloads import workload_summary
+from narrows.spec.scenario import Flow, Scenario
 
 RTT_STATISTICS = ("min", "mean", "p50", "p95", "p99")
 _COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
@@ -52,7 +53,7 @@ def mbps(amount_bytes: float | None, span_s: float) -> float | None:
 
 
 def flow_summaries(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], end_s: float
+    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float
 ) -> list[dict[str, Any]]:
     """One entry for every flow, and for every flow of a chain, in the order of ids and starts.
 
@@ -79,7 +80,7 @@ def flow_summaries(
 class _Run:
     """The tables of a run, prepared for all flows."""
 
-    scenario: Mapping[str, Any]
+    scenario: Scenario
     tables: Mapping[str, pl.DataFrame]
     end_s: float
 
@@ -128,10 +129,12 @@ class _Run:
         flow, internals = self.scenario["flows"][ident], self.tables["internals"]
         rows = self.tables["completions"].filter(pl.col("flow") == ident)
         own = internals.filter(pl.col("flow") == ident)
-        summary = workload_summary(flow, completion_times(rows), own, self.warmup_s)
+        summary = workload_summary(
+            flow["workload"] or {}, completion_times(rows), own, self.warmup_s
+        )
         return {**self.single(ident, []), "workload": summary}
 
-    def _active_s(self, flow: Mapping[str, Any]) -> float:
+    def _active_s(self, flow: Flow) -> float:
         """How long an endless flow was active in the counted part of the run."""
         stop_s = self.end_s if flow["stop_ns"] is None else flow["stop_ns"] / 1e9
         return float(min(self.end_s, stop_s) - max(self.warmup_s, flow["start_ns"] / 1e9))
@@ -166,7 +169,7 @@ class _Run:
             return []
         start_s = flow["start_ns"] / 1e9
         if lives:
-            start_s = lives[-1]["end_s"] + flow["repeat_gap_ns"] / 1e9
+            start_s = lives[-1]["end_s"] + (flow["repeat_gap_ns"] or 0) / 1e9
         again = sum(life["retransmitted"] for life in lives)
         known = counters["retransmitted"] is not None
         return [

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from narrows.metrics.counters import growth
+from narrows.spec.scenario import Path, Scenario
 
 if TYPE_CHECKING:
     from narrows.store import RunInfo
 
 
 def loss_summary(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], info: RunInfo
+    scenario: Scenario, tables: Mapping[str, pl.DataFrame], info: RunInfo
 ) -> dict[str, Any] | None:
     """The data packets lost from the warm-up to the end of the run.
 
@@ -48,7 +49,7 @@ def loss_summary(
     }
 
 
-def _places(path: Mapping[str, Any], losses: Mapping[str, int]) -> list[dict[str, Any]]:
+def _places(path: Path, losses: Mapping[str, int]) -> list[dict[str, Any]]:
     kinds = {
         f"path.impairments[{index}]": impairment["kind"]
         for index, impairment in enumerate(path.get("impairments", ()))
@@ -60,7 +61,7 @@ def _places(path: Mapping[str, Any], losses: Mapping[str, int]) -> list[dict[str
 
 
 def _queue_drops(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], warmup_s: float, end_s: float
+    scenario: Scenario, tables: Mapping[str, pl.DataFrame], warmup_s: float, end_s: float
 ) -> int | None:
     """Data packets that links dropped; without reversed flows only forward links carry data."""
     if any(flow.get("reverse") for flow in scenario["flows"]):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from narrows.spec.scenario import Scenario
+
 Entry: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = Mapping[str, Any]
 Better: TypeAlias = Literal["more", "less"]
@@ -31,7 +33,7 @@ class Metric:
     whole: bool = False
     part: bool = False
     centre: float | None = None
-    measure: Callable[[Entry, Mapping[str, Any], float], Any] | None = None
+    measure: Callable[[Scenario, Mapping[str, Any], float], Any] | None = None
 
     @property
     def label(self) -> str:

@@ -10,6 +10,7 @@ from narrows.metrics.catalogue import RUN
 from narrows.metrics.completions import completion_summaries
 from narrows.metrics.flows import flow_summaries
 from narrows.metrics.losses import loss_summary
+from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def summarise(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     tables: Mapping[str, pl.DataFrame],
     info: RunInfo,
     groups: Sequence[str] | None = None,

@@ -11,7 +11,7 @@ from narrows.metrics.completions import STATISTICS, statistics
 
 
 def workload_summary(
-    flow: Mapping[str, Any], lives: pl.DataFrame, internals: pl.DataFrame, warmup_s: float
+    workload: Mapping[str, Any], lives: pl.DataFrame, internals: pl.DataFrame, warmup_s: float
 ) -> dict[str, Any]:
     """A flow with a workload, from the warm-up on.
 
@@ -22,7 +22,7 @@ def workload_summary(
     """
     counted = lives.filter(pl.col("start_s") >= warmup_s)
     summary = {
-        "kind": flow["workload"]["kind"],
+        "kind": workload["kind"],
         "completed": counted.height,
         "completion_s": statistics(counted["fct_s"], STATISTICS),
         "mean_bytes": counted["size_bytes"].mean(),

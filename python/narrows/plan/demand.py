@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from narrows._native import CERTAIN
+from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.values import format_duration
 
 NS = 10**9
@@ -34,13 +35,13 @@ class Part:
     remedy: str
 
 
-def demand(scenario: Mapping[str, Any]) -> list[Part]:
+def demand(scenario: Scenario) -> list[Part]:
     """What a run needs, the largest part first."""
     parts = [_flows(scenario), _arrivals(scenario), _samples(scenario), _packets(scenario)]
     return sorted(parts, key=lambda part: -part.bytes)
 
 
-def _flows(scenario: Mapping[str, Any]) -> Part:
+def _flows(scenario: Scenario) -> Part:
     count, path = len(scenario["flows"]), scenario["path"]
     links = [path, *path["links"], *([path["reverse"]] if path["reverse"] else [])]
     carried = _carried(scenario)
@@ -59,20 +60,20 @@ def _room(buffer: Mapping[str, int]) -> int:
     return amount if unit == "packets" else amount // PACKET_BYTES
 
 
-def _carried(scenario: Mapping[str, Any]) -> int:
+def _carried(scenario: Scenario) -> int:
     """The packets that the bottleneck carries if it is always busy."""
     bits = scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"] // NS
     return int(bits // (8 * PACKET_BYTES))
 
 
-def _arrivals(scenario: Mapping[str, Any]) -> Part:
+def _arrivals(scenario: Scenario) -> Part:
     duration_ns = scenario["run"]["duration_ns"]
     count = round(sum(_of_flow(flow, duration_ns) for flow in scenario["flows"]))
     what = f"{count:,} connections that arrive in {format_duration(duration_ns)}"
     return Part(count * _ARRIVAL, what, "a lower rate of arrivals, or a shorter run.duration,")
 
 
-def _of_flow(flow: Mapping[str, Any], duration_ns: int) -> float:
+def _of_flow(flow: Flow, duration_ns: int) -> float:
     """The connections that a flow opens by the clock; others wait for the one before."""
     workload = flow["workload"] or {}
     if workload.get("kind") != "arrivals":
@@ -88,7 +89,7 @@ def _mean(law: Mapping[str, Any]) -> float:
     return float(sum((to - at) * (low + high) / 2 for (at, low), (to, high) in lines) / CERTAIN)
 
 
-def _samples(scenario: Mapping[str, Any]) -> Part:
+def _samples(scenario: Scenario) -> Part:
     run, path = scenario["run"], scenario["path"]
     if run["record"] == "summary":
         return Part(0, "samples", "")
@@ -101,7 +102,7 @@ def _samples(scenario: Mapping[str, Any]) -> Part:
     return Part(need, what, 'a longer run.sample_interval, or run.record = "summary",')
 
 
-def _packets(scenario: Mapping[str, Any]) -> Part:
+def _packets(scenario: Scenario) -> Part:
     if scenario["run"]["record"] != "packets":
         return Part(0, "packets", "")
     count = _carried(scenario)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from narrows.figures import frames
-from narrows.figures.frames import FlowClass, Scenario
+from narrows.figures.frames import FlowClass
 from narrows.figures.palette import name
 from narrows.report.numbers import number
+from narrows.spec.host import MODELLED
+from narrows.spec.scenario import Flow, Host, Path, Scenario
 
 
 def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str]]:
@@ -63,7 +65,7 @@ def _parameter(key: str, value: object) -> str:
     return f"{key.replace('_', ' ')} {shown}"
 
 
-def _elements(path: Scenario) -> list[tuple[str, str]]:
+def _elements(path: Path) -> list[tuple[str, str]]:
     """What a path has beyond a link of constant rate; nothing for most.
 
     Results of earlier versions say nothing of it.
@@ -87,7 +89,7 @@ def _flows(scenario: Scenario, members: FlowClass) -> str:
     return ", ".join([count, *_words(scenario, flows)])
 
 
-def _words(scenario: Scenario, flows: Sequence[Scenario]) -> Iterator[str]:
+def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
     first, path_ns = flows[0], scenario["path"]["rtt_ns"]
     rtts = {path_ns if flow["rtt_ns"] is None else flow["rtt_ns"] for flow in flows}
     yield f"{_span(sorted(rtt / 1e6 for rtt in rtts))} ms"
@@ -95,8 +97,8 @@ def _words(scenario: Scenario, flows: Sequence[Scenario]) -> Iterator[str]:
         yield "in the other direction"
     if first["links"] is not None:
         yield f"over {', '.join(first['links'])}"
-    if first.get("workload") is not None:
-        yield f"workload {first['workload']['kind']}"
+    if (workload := first.get("workload")) is not None:
+        yield f"workload {workload['kind']}"
     if first["size_bytes"] is not None:
         again = "" if first["repeat_gap_ns"] is None else " again and again"
         yield f"{number(first['size_bytes'])} bytes{again}"
@@ -111,7 +113,7 @@ def _words(scenario: Scenario, flows: Sequence[Scenario]) -> Iterator[str]:
         yield f"until {first['stop_ns'] / 1e9:g} s"
 
 
-def _own_hosts(flow: Scenario) -> Iterator[str]:
+def _own_hosts(flow: Flow) -> Iterator[str]:
     """What its own hosts have that the others haven't."""
     yield from (str(flow[key]) for key in ("kernel", "profile") if key in flow)
     if "fq" in flow:
@@ -126,13 +128,11 @@ def _span(values: Sequence[float]) -> str:
     return " to ".join(f"{value:g}" for value in ends)
 
 
-def _hosts(host: Scenario) -> str:
+def _hosts(host: Host) -> str:
     """The kernel, and every property that isn't the usual one."""
     said = [str(host["profile"]), f"socket buffers {host['socket_buffers']}"]
     said += [key for key in ("fq", "gso", "metrics_save") if host.get(key)]
-    said += [
-        _parameter(key, host[key])
-        for key in ("jitter_ns", "timer_lateness_ns", "gro_ns")
-        if host.get(key)
-    ]
+    values: Mapping[str, Any] = host
+    modelled = [f"{key}_ns" for key in MODELLED]
+    said += [_parameter(key, values[key]) for key in modelled if values.get(key)]
     return ", ".join(said)

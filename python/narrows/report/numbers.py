@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from narrows.figures import frames
-from narrows.figures.frames import Scenario
 from narrows.figures.looks import words
+from narrows.spec.scenario import Scenario
 
 
 class Summarised(Protocol):

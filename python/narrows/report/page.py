@@ -17,12 +17,13 @@ import jinja2
 
 from narrows import figures
 from narrows.figures import frames, interactive
-from narrows.figures.frames import Scenario, Tables
+from narrows.figures.frames import Tables
 from narrows.figures.model import Box, Figure, Heat
 from narrows.figures.palette import colour, name
 from narrows.metrics.completions import SIZES
 from narrows.report.conditions import conditions
 from narrows.report.numbers import cards, number, percent
+from narrows.spec.scenario import Scenario
 
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""

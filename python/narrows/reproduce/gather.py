@@ -20,6 +20,7 @@ from narrows.execute import Done, Job, Watcher, run_all
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.spec import Written, load
+from narrows.spec.host import MODELLED
 from narrows.store import RunStore, read_frames, write_frames
 from narrows.store.slug import slug
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from narrows.store import StoredTrial
-
-MADE_UP = ("jitter", "timer_lateness", "gro")
-"""Properties of simulated hosts."""
 
 
 class Variation(Protocol):
@@ -149,7 +147,7 @@ def _possible(spec: Mapping[str, Any], backend: Backend) -> dict[str, Any]:
     """A specification without the noise of hosts that real ones bring along."""
     if backend.name == "sim":
         return dict(spec)
-    host = {key: value for key, value in spec.get("host", {}).items() if key not in MADE_UP}
+    host = {key: value for key, value in spec.get("host", {}).items() if key not in MODELLED}
     return {**spec, "host": host}
 
 

@@ -13,6 +13,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from narrows.spec.scenario import Scenario
+
 Flow = Mapping[str, Any]
 
 OWN_HOST = ("kernel", "profile", "fq", "line_rate_bps", "sysctls")
@@ -23,7 +25,7 @@ MOST = 8
 """What would give a control more classes than this doesn't count."""
 
 
-def classes(scenario: Mapping[str, Any], groups: Sequence[str]) -> tuple[str, ...]:
+def classes(scenario: Scenario, groups: Sequence[str]) -> tuple[str, ...]:
     """The class of each flow by id; `groups` has the names of its entries, or else its control."""
     flows, found = scenario["flows"], list(groups)
     unnamed = {group for group, flow in zip(groups, flows, strict=True) if group == flow["cca"]}

@@ -50,7 +50,7 @@ Flow = TypedDict(
     "Flow",
     {
         "cca": str,
-        "name": str | None,
+        "name": str,
         "start_ns": int,
         "stop_ns": int | None,
         "size_bytes": int | None,

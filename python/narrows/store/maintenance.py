@@ -9,6 +9,7 @@ from typing import Any
 
 from narrows.errors import StoreError
 from narrows.plan import canonical_json, content_hash
+from narrows.spec.scenario import Scenario
 from narrows.store.index import forget
 from narrows.store.protocol import Store
 
@@ -91,6 +92,6 @@ def _damage_of(store: Store, key: str) -> str | None:
     return None if _key(scenario, record) == key else "its name isn't the hash of its scenario"
 
 
-def _key(scenario: dict[str, Any], record: dict[str, Any]) -> str:
+def _key(scenario: Scenario, record: dict[str, Any]) -> str:
     parts = [canonical_json(scenario), str(record.get("engine")), str(record.get("backend"))]
     return content_hash(parts)

@@ -22,10 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
+from narrows.spec.scenario import Scenario
 from narrows.store.parquet import parquet_bytes
 from narrows.store.read import SCENARIO
 from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of
@@ -169,9 +170,9 @@ class ObjectStore:
         """What `run.json` says: the engine, the digest, what the run cost."""
         return self._document(f"runs/run={key}/{RUN}")
 
-    def scenario(self, key: str) -> dict[str, Any]:
+    def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
-        return self._document(f"runs/run={key}/{SCENARIO}")
+        return cast("Scenario", self._document(f"runs/run={key}/{SCENARIO}"))
 
     def tables_of(self, key: str) -> set[str]:
         """The names of the tables of a run."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from narrows.spec.scenario import Scenario
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -35,7 +37,7 @@ class Store(Protocol):
     def info(self, key: str) -> dict[str, Any]:
         """What `run.json` says: the engine, the digest, what the run cost."""
 
-    def scenario(self, key: str) -> dict[str, Any]:
+    def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
 
     def tables_of(self, key: str) -> set[str]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from narrows.errors import StoreError
+from narrows.spec.scenario import Scenario
 from narrows.store.intact import check_intact
 from narrows.store.parquet import read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
@@ -56,9 +57,9 @@ class StoredTrial:
     info: RunInfo
 
     @cached_property
-    def scenario(self) -> dict[str, Any]:
+    def scenario(self) -> Scenario:
         """What ran, complete."""
-        return _json(self.path / SCENARIO)
+        return cast("Scenario", _json(self.path / SCENARIO))
 
     @cached_property
     def tables(self) -> StoredTables:

@@ -27,10 +27,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from narrows.errors import StoreError
 from narrows.plan import Trial, canonical_json
+from narrows.spec.scenario import Scenario
 from narrows.store.atomic import flush, flush_all
 from narrows.store.locks import claim, free_locks
 from narrows.store.owned import remove_abandoned, workshop
@@ -105,9 +106,9 @@ class RunStore:
         """What `run.json` says: the engine, the digest, what the run cost."""
         return read_json(self.run_path(key) / RUN)
 
-    def scenario(self, key: str) -> dict[str, Any]:
+    def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
-        return read_json(self.run_path(key) / SCENARIO)
+        return cast("Scenario", read_json(self.run_path(key) / SCENARIO))
 
     def stored(self, trial: Trial) -> StoredTrial:
         """A run with its tables, each read when it is first asked for."""

@@ -149,7 +149,8 @@ def _schema_of_transfers() -> Mapping[str, pl.DataType]:
     from narrows.columns import empty
     from narrows.metrics.completions import transfers
 
-    return transfers({"flows": [], "run": {"warmup_ns": 0}, "path": {}}, empty(COMPLETIONS)).schema
+    none: Any = {"flows": [], "run": {"warmup_ns": 0}, "path": {}}
+    return transfers(none, empty(COMPLETIONS)).schema
 
 
 def _transfers(store: Store, key: str) -> pl.DataFrame | None:

@@ -9,7 +9,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from narrows.store.atomic import write_text
 from narrows.version import __version__
 
 if TYPE_CHECKING:
-    from narrows.spec import Scenario
+    pass
 
 PAGES = "pages"
 """The folder of the pages, in a store."""
@@ -51,7 +51,7 @@ def write_run_pages(store: RunStore, stem: str, record: Mapping[str, Any]) -> li
 
 def _page(store: RunStore, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     key, axes = str(row["run"]), list(record["axes"])
-    scenario = cast("Scenario", store.scenario(key))
+    scenario = store.scenario(key)
     trial = store.stored(Trial(int(row["trial"]), scenario, key))
     classes = dict(trial.tables["flows"].select("name", "class").iter_rows())
     groups = [classes[str(flow["name"])] for flow in scenario["flows"]]

@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.backends import NAMES, Backend, get_backend
 from narrows.errors import InputError, StoreError
 from narrows.execute.job import width
 from narrows.spec import permission
+from narrows.spec.scenario import Scenario
 from narrows.store import is_store, open_result, open_store
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Kept:
     backend: str
     engine: str
     digest: str
-    scenario: Mapping[str, Any]
+    scenario: Scenario
     tables: Callable[[], Mapping[str, pl.DataFrame]]
 
 

@@ -107,7 +107,7 @@ pub static FLOW: Section = Section {
     what: "A flow, `count` alike ones, or a chain of successive ones.",
     keys: &[
         Key::new("cca", Kind::Control, Required, "").stays(),
-        Key::new("name", Kind::Name, Off, "").stays(),
+        Key::new("name", Kind::Name, Off, "").stays().filled(),
         Key::new("count", Kind::Whole(1, MAX_FLOWS), Whole(1), ""),
         Key::new("start", Kind::Duration, Text("0s"), "").becomes("start_ns"),
         Key::new("stop", Kind::Span, Off, "When the application stops writing.").becomes("stop_ns"),

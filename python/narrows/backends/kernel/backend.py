@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts,
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.refusals import (
     refuse_ecn,
+    refuse_modelled_hosts,
     refuse_own_hosts,
     refuse_reverse_flows,
     refuse_workloads,
@@ -46,6 +47,7 @@ from narrows.backends.protocol import (
 from narrows.errors import InputError, SpecError
 from narrows.spec.kernel_program import is_program
 from narrows.spec.registry import queues
+from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, digest
 
@@ -91,7 +93,7 @@ class Kernel:
             captures=("pcap", "snaplen"),
         )
 
-    def check(self, scenario: Mapping[str, Any]) -> None:
+    def check(self, scenario: Scenario) -> None:
         """Raises SpecError for what this machine's kernel can't run."""
         _check(scenario)
         programs.check(scenario)
@@ -100,7 +102,7 @@ class Kernel:
 
     def run(
         self,
-        scenario: Mapping[str, Any],
+        scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
     ) -> RunResult:
@@ -146,7 +148,7 @@ class Kernel:
     def _conditions(
         self,
         told: Mapping[str, Any],
-        flows: list[Mapping[str, Any]],
+        flows: Sequence[Flow],
         captured: Mapping[str, Mapping[str, int]],
     ) -> dict[str, Any]:
         missed = {name: ending["missed"] for name, ending in captured.items() if ending["missed"]}
@@ -178,13 +180,10 @@ def _read(file: Path) -> dict[str, Any]:
     return found
 
 
-def _check(scenario: Mapping[str, Any]) -> None:
+def _check(scenario: Scenario) -> None:
     """Raises SpecError for what a real kernel can't do."""
     host, flows = scenario["host"], scenario["flows"]
-    for name in ("jitter", "timer_lateness", "gro"):
-        if host.get(f"{name}_ns", 0):
-            found = f"{host[f'{name}_ns']} ns"
-            raise SpecError.at(f"host.{name}", found, '"0s", since a real host has its own,')
+    refuse_modelled_hosts(scenario, "a real host has its own")
     if host["fq"]:
         raise SpecError.at("host.fq", "true", '"false" on this back end')
     refuse_own_hosts(scenario)

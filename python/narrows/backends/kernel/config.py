@@ -16,6 +16,7 @@ from narrows.backends.linux.traffic import (
     told_scenario,
 )
 from narrows.backends.protocol import CaptureRequest
+from narrows.spec.scenario import Flow, Host, Scenario
 
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with a margin."""
@@ -35,7 +36,7 @@ _RECORDED = (
 
 
 def router_config(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     traffic_tool: Path,
     senders: Senders,
     directory: Path,
@@ -72,7 +73,7 @@ def router_config(
     }
 
 
-def _iperf3(senders: Senders, flows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+def _iperf3(senders: Senders, flows: Sequence[Flow]) -> list[dict[str, Any] | None]:
     """For each flow that iperf3 sends, the program and the sender's port of its data."""
     programs = map(senders.program, flows)
     return [
@@ -81,7 +82,7 @@ def _iperf3(senders: Senders, flows: Sequence[Mapping[str, Any]]) -> list[dict[s
     ]
 
 
-def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[str, Any] | None:
+def _pcap(scenario: Scenario, captures: CaptureRequest | None) -> dict[str, Any] | None:
     """The settings that all four captures share."""
     if captures is None or not captures.options.pcap:
         return None
@@ -93,7 +94,7 @@ def _pcap(scenario: Mapping[str, Any], captures: CaptureRequest | None) -> dict[
     }
 
 
-def _sysctls(host: Mapping[str, Any]) -> dict[str, str]:
+def _sysctls(host: Host) -> dict[str, str]:
     rmem, wmem = BUFFERS[host["socket_buffers"]]
     return {
         **metrics_sysctl(host),

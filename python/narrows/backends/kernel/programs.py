@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from narrows.backends.kernel.machine import KernelRunError, available_ccas
 from narrows.errors import InputError, SpecError
 from narrows.spec.kernel_program import COMPILED, content, is_program
+from narrows.spec.scenario import Scenario
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 _HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
@@ -53,13 +53,13 @@ class Program:
     object_sha256: str
 
 
-def controls(scenario: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+def controls(scenario: Scenario) -> dict[str, Mapping[str, str]]:
     """The eBPF programs of a scenario, by the names that flows call them."""
     named: Mapping[str, Mapping[str, str]] = scenario.get("controls", {})
     return {cca: source for cca, source in named.items() if is_program(cca)}
 
 
-def check(scenario: Mapping[str, Any]) -> None:
+def check(scenario: Scenario) -> None:
     """Raises InputError if this machine or this user can't run the programs of a scenario."""
     wanted = controls(scenario)
     if not wanted:
@@ -80,7 +80,7 @@ def check(scenario: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def registered(scenario: Mapping[str, Any], directory: Path) -> Iterator[dict[str, Program]]:
+def registered(scenario: Scenario, directory: Path) -> Iterator[dict[str, Program]]:
     """The programs of a scenario, in the kernel until the end of the block.
 
     `directory` is where they are compiled. Raises SpecError, with the tool's message, for one that

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from narrows.errors import InputError, SpecError
+from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.suggest import one_of
 
 SENDERS = ("iperf3", "own")
@@ -28,16 +28,16 @@ class Senders:
     iperf3: Path | None
     version: str
 
-    def program(self, flow: Mapping[str, Any]) -> str | None:
+    def program(self, flow: Flow) -> str | None:
         """The iperf3 program for a flow, or none."""
         return str(self.iperf3) if self._is_iperf3(flow) else None
 
-    def describe(self, flows: list[Mapping[str, Any]]) -> str:
+    def describe(self, flows: Sequence[Flow]) -> str:
         """Who sends `flows`."""
         names = {self.version if self._is_iperf3(flow) else _OWN for flow in flows}
         return ", ".join(sorted(names))
 
-    def check(self, flows: list[Mapping[str, Any]]) -> None:
+    def check(self, flows: Sequence[Flow]) -> None:
         """Raises InputError if iperf3 is to send some of `flows` and can't."""
         theirs = [i for i, flow in enumerate(flows) if self._is_iperf3(flow)]
         if theirs and self.iperf3 is None:
@@ -56,19 +56,19 @@ class Senders:
             remedy = "the same for all that iperf3 sends, or --backend kernel:own,"
             raise SpecError.at("flows", "different settings of ecn", remedy)
 
-    def tcp_ecn(self, flows: list[Mapping[str, Any]]) -> str:
+    def tcp_ecn(self, flows: Sequence[Flow]) -> str:
         """The sysctl while iperf3's flows connect; our own program sets it itself."""
         classic = any(self._is_iperf3(flow) and flow["ecn"] == "classic" for flow in flows)
         return "1" if classic else "2"
 
-    def check_duration(self, scenario: Mapping[str, Any]) -> None:
+    def check_duration(self, scenario: Scenario) -> None:
         """Raises SpecError for a run that is longer than iperf3 can send."""
         duration_ns = scenario["run"]["duration_ns"]
         if duration_ns > _LONGEST_NS and any(map(self._is_iperf3, scenario["flows"])):
             remedy = "at most a day for iperf3, or --backend kernel:own,"
             raise SpecError.at("run.duration", f"{duration_ns / 1e9:g} s", remedy)
 
-    def _is_iperf3(self, flow: Mapping[str, Any]) -> bool:
+    def _is_iperf3(self, flow: Flow) -> bool:
         """Whether iperf3 sends the flow: it sets its control too late for one that requests ECN."""
         bulk = flow["size_bytes"] is None and flow["ecn"] != "dctcp"
         return self.wanted == "iperf3" and bulk

@@ -6,9 +6,7 @@ lost. The router knows the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -26,9 +24,10 @@ from narrows.backends.linux.tables import (
     wanted_rows,
 )
 from narrows.columns import schema, shaped
+from narrows.spec.scenario import Scenario
 
 
-def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
+def read_tables(directory: Path, scenario: Scenario) -> Tables:
     """The tables of a run from the files in `directory`; raises OSError if there are none."""
     flows = read_flows(directory)
     queue = read_csv(directory / "router_queue.csv")

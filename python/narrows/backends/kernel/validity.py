@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from narrows.spec.scenario import Scenario
+
 MOST_WAITING = 0.25
 """The hosts' programs may have spent this part of their runnable time waiting for a processor.
 
@@ -19,7 +21,7 @@ MOST_DRY = 0.02
 """A flow without an end may have had nothing to send in this part of its samples."""
 
 
-def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, Any]:
+def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
     """How long the hosts ran and waited, in ns, and how often sockets ran dry.
 
     `flows` are the traffic tool's samples. Only the time from the warm-up on counts.
@@ -32,7 +34,7 @@ def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Mapping[str, Any]
     }
 
 
-def dry_parts(flows: pl.DataFrame, scenario: Mapping[str, Any]) -> dict[str, float]:
+def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
     """For each flow without an end, the part of its samples in which its socket had run dry.
 
     A socket has run dry if the application limited the flow (`app_limited` of TCP_INFO, which Linux

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from narrows.columns import shaped
 from narrows.spec.registry import is_bbr
+from narrows.spec.scenario import Scenario
 
 _UNIT = 256
 """BBR's gains are in 256ths."""
@@ -20,11 +18,11 @@ Version 3 uses the same structure with other gains, so its state isn't named.
 _BBR_INFO = ("bbr", "bbr3", "bbr1")
 
 
-def _flows(scenario: Mapping[str, Any], names: tuple[str, ...]) -> list[int]:
+def _flows(scenario: Scenario, names: tuple[str, ...]) -> list[int]:
     return [i for i, flow in enumerate(scenario["flows"]) if flow["cca"] in names]
 
 
-def cca_states(scenario: Mapping[str, Any]) -> pl.Expr:
+def cca_states(scenario: Scenario) -> pl.Expr:
     """The state of each flow's control: BBR's from its gains, others' from the window's growth."""
     pacing, window = pl.col("cc3"), pl.col("cc4")
     # tcp_bbr.c: high gain 739, drain gain 88, cwnd gain 512 while probing for bandwidth.
@@ -51,7 +49,7 @@ def cca_states(scenario: Mapping[str, Any]) -> pl.Expr:
     )
 
 
-def internals(rows: pl.DataFrame, scenario: Mapping[str, Any], time_s: pl.Expr) -> pl.DataFrame:
+def internals(rows: pl.DataFrame, scenario: Scenario, time_s: pl.Expr) -> pl.DataFrame:
     """BBR's bandwidth (payload), minimum RTT and gains, in the units of the simulator's table."""
     bbr = rows.filter(
         pl.col("flow").is_in(_flows(scenario, _BBR_INFO)) & pl.col("cc3").is_not_null()

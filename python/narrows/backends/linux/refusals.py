@@ -8,10 +8,20 @@ from typing import Any
 from narrows.errors import SpecError
 from narrows.spec import registry
 from narrows.spec.classes import OWN_HOST
+from narrows.spec.host import MODELLED
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 
 
-def refuse_workloads(scenario: Mapping[str, Any]) -> None:
+def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
+    """Raises SpecError for what only simulated hosts have; `reason` says why there is none here."""
+    host: Mapping[str, Any] = scenario["host"]
+    for key in MODELLED:
+        if value := host[f"{key}_ns"]:
+            raise SpecError.at(f"host.{key}", f"{value} ns", f'"0s", since {reason},')
+
+
+def refuse_workloads(scenario: Scenario) -> None:
     """Raises SpecError for a workload or super-packets."""
     if scenario["host"]["gso"]:
         remedy = "false, since devices get single packets on this back end,"
@@ -23,7 +33,7 @@ def refuse_workloads(scenario: Mapping[str, Any]) -> None:
             raise SpecError.at(f"flows[{i}].workload", found, remedy)
 
 
-def refuse_ecn(scenario: Mapping[str, Any]) -> None:
+def refuse_ecn(scenario: Scenario) -> None:
     """Raises SpecError for a flow whose ECN Linux's TCP doesn't have.
 
     DCTCP negotiates its own (`TCP_CONG_NEEDS_ECN`); for the others `tcp_ecn` at the time of
@@ -37,17 +47,17 @@ def refuse_ecn(scenario: Mapping[str, Any]) -> None:
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
 
 
-def refuse_own_hosts(scenario: Mapping[str, Any]) -> None:
+def refuse_own_hosts(scenario: Scenario) -> None:
     """Raises SpecError for a flow with hosts of its own."""
     for i, flow in enumerate(scenario["flows"]):
-        for key in OWN_HOST:
-            if key in flow:
+        for key, value in flow.items():
+            if key in OWN_HOST:
                 place = f"flows[{i}].{key.removesuffix('_bps')}"
                 remedy = "the same hosts for all flows, as [host] says,"
-                raise SpecError.at(place, f"{flow[key]}", remedy)
+                raise SpecError.at(place, f"{value}", remedy)
 
 
-def refuse_links(scenario: Mapping[str, Any]) -> None:
+def refuse_links(scenario: Scenario) -> None:
     """Raises SpecError for a path that isn't one link, or a flow that doesn't cross all of it."""
     for name in ("links", "reverse"):
         if scenario["path"][name]:
@@ -55,14 +65,14 @@ def refuse_links(scenario: Mapping[str, Any]) -> None:
     refuse_reverse_flows(scenario)
 
 
-def refuse_reverse_flows(scenario: Mapping[str, Any]) -> None:
+def refuse_reverse_flows(scenario: Scenario) -> None:
     """Raises SpecError for a flow in the reverse direction."""
     for i, flow in enumerate(scenario["flows"]):
         if flow["reverse"]:
             raise SpecError.at(f"flows[{i}].reverse", "true", _REMEDY)
 
 
-def refuse_elements(scenario: Mapping[str, Any]) -> None:
+def refuse_elements(scenario: Scenario) -> None:
     """Raises SpecError for a link without a constant rate, and for impairments."""
     path = scenario["path"]
     if path["service"]["kind"] != "constant":

@@ -5,9 +5,7 @@ Values that Linux's TCP doesn't show are null: the latest RTT sample and the pac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -15,6 +13,7 @@ from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.columns import shaped
 from narrows.spec.registry import paces
+from narrows.spec.scenario import Scenario
 
 Tables = dict[str, pl.DataFrame]
 
@@ -48,7 +47,7 @@ _OPTIONAL = (
 """Columns without values while there is no connection."""
 
 
-def wanted_rows(frame: pl.DataFrame, scenario: Mapping[str, Any]) -> pl.DataFrame:
+def wanted_rows(frame: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
     """The instants to keep: the multiples of the scenario's interval, the warm-up and the end."""
     run = scenario["run"]
     time, end = pl.col("time_ns"), pl.col("time_ns").max()
@@ -64,7 +63,7 @@ def seconds(column: str = "time_ns") -> pl.Expr:
 
 
 def flow_samples(
-    flows: pl.DataFrame, scenario: Mapping[str, Any], *, wire_bytes: pl.Expr, dropped: pl.Expr
+    flows: pl.DataFrame, scenario: Scenario, *, wire_bytes: pl.Expr, dropped: pl.Expr
 ) -> pl.DataFrame:
     """The table `flow_samples` from rows of `read_flows`, with the path's counters of each row."""
     open_ = pl.col("cwnd").is_not_null()
@@ -94,7 +93,7 @@ def flow_samples(
     return shaped("flow_samples", rated, known)
 
 
-def _paced(scenario: Mapping[str, Any]) -> pl.Expr:
+def _paced(scenario: Scenario) -> pl.Expr:
     """Whether a flow's pacing rate is enforced, by `fq` or because its control paces."""
     paced = [i for i, flow in enumerate(scenario["flows"]) if paces(flow["cca"])]
     return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(paced)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from narrows.spec.scenario import Host, Scenario
+
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
 FULL_PACKET = 1500
@@ -19,9 +21,7 @@ BUFFERS = {
 """tcp_rmem and tcp_wmem for each value of `host.socket_buffers`."""
 
 
-def told_scenario(
-    scenario: Mapping[str, Any], names: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The scenario as the programs read it, which is how crates/spec declares it.
 
     `names` has the kernel's names of a person's own controls.
@@ -32,7 +32,7 @@ def told_scenario(
     return {**rest, "flows": flows}
 
 
-def metrics_sysctl(host: Mapping[str, Any]) -> dict[str, str]:
+def metrics_sysctl(host: Host) -> dict[str, str]:
     """The sysctl that keeps one flow's ssthresh and RTT from the next, unless sharing is wanted."""
     return {"net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1"}
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_elements,
     refuse_links,
+    refuse_modelled_hosts,
     refuse_own_hosts,
     refuse_workloads,
 )
@@ -44,6 +44,7 @@ from narrows.backends.uml.qdiscs import KINDS, check_queue
 from narrows.backends.uml.tables import read_tables
 from narrows.errors import InputError, SpecError
 from narrows.spec.kernel_program import refuse_programs
+from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, Tables, digest
 
@@ -84,14 +85,13 @@ class Uml:
             real_time=False,
         )
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
         Raises SpecError if the kernel can't run it, GuestError if the guest
         fails, and whatever `progress` raises.
         """
-        self.check(scenario)
-        parameters = self._parameters(scenario["flows"])
+        parameters = self._checked(scenario)
         began = time.perf_counter()
         with run_directory(self.name) as directory:
             cpu_s = self._boot(directory, scenario, parameters, progress)
@@ -111,7 +111,7 @@ class Uml:
     def _boot(
         self,
         directory: Path,
-        scenario: Mapping[str, Any],
+        scenario: Scenario,
         parameters: list[str],
         progress: Progress | None,
     ) -> float:
@@ -126,16 +126,17 @@ class Uml:
         _complain(directory)
         return cpu_s
 
-    def check(self, scenario: Mapping[str, Any]) -> None:
+    def check(self, scenario: Scenario) -> None:
         """Raises SpecError for what the kernel can't run."""
+        self._checked(scenario)
+
+    def _checked(self, scenario: Scenario) -> list[str]:
+        """The parameters for the kernel's command line; raises SpecError for what it can't run."""
         host, flows = scenario["host"], scenario["flows"]
         if not self._chosen and host["profile"] != self.kernel.profile:
             remedy = f'"{self.kernel.profile}", or --backend uml:{self.kernel.name},'
             raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
-        for key in ("jitter", "timer_lateness", "gro"):
-            if host[f"{key}_ns"]:
-                remedy = '"0s", since hosts in virtual time take no time,'
-                raise SpecError.at(f"host.{key}", f"{host[f'{key}_ns']} ns", remedy)
+        refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
         check_queue(scenario["path"])
         refuse_own_hosts(scenario)
         refuse_ecn(scenario)
@@ -150,9 +151,9 @@ class Uml:
             if flow["cca"] not in self.kernel.ccas:
                 found = f'"{flow["cca"]}", which {self.kernel.name} lacks'
                 raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], self.kernel.ccas))
-        self._parameters(flows)
+        return self._parameters(flows)
 
-    def _parameters(self, flows: list[Mapping[str, Any]]) -> list[str]:
+    def _parameters(self, flows: Sequence[Flow]) -> list[str]:
         """Words for the kernel's command line; raises SpecError.
 
         A control's options are parameters of its module, the same for all its flows.
@@ -211,7 +212,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _interval(scenario: Mapping[str, Any]) -> int:
+def _interval(scenario: Scenario) -> int:
     """The tool's sampling interval. A fine one costs system calls for every flow."""
     flows = len(scenario["flows"])
     least_ns = FINE_NS * -(-flows // _FEW_FLOWS)

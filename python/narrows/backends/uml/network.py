@@ -7,7 +7,7 @@ transmission, and half the two-way delay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from narrows.backends.linux.traffic import (
@@ -19,8 +19,7 @@ from narrows.backends.linux.traffic import (
 from narrows.backends.uml.machine import GUEST_DIRECTORY
 from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, framed
 from narrows.errors import SpecError
-
-Scenario = Mapping[str, Any]
+from narrows.spec.scenario import Path, Scenario
 
 NETWORK, CONFIG, LOG, STATUS = "network", "config.json", "log", "status"
 """Files in the guest's directory: `network_script`, `tool_config`, what both said, how it ended."""
@@ -166,7 +165,7 @@ def _cable(scenario: Scenario, device: str, *, data: bool) -> list[str]:
     return commands
 
 
-def _netem(path: Mapping[str, Any], rtt_ns: int, loss: float, *, data: bool) -> str:
+def _netem(path: Path, rtt_ns: int, loss: float, *, data: bool) -> str:
     one_way = rtt_ns // 2 if data else rtt_ns - rtt_ns // 2
     parts = [f"netem limit {_NETEM_PACKETS} delay {one_way / 1000:.3f}us"]
     if loss:

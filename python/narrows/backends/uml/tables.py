@@ -5,9 +5,7 @@ Values that the guest doesn't show are null, including each flow's own drops.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -27,9 +25,10 @@ from narrows.backends.linux.tables import (
 from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.uml.qdiscs import ETHERNET
 from narrows.columns import shaped
+from narrows.spec.scenario import Scenario
 
 
-def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
+def read_tables(directory: Path, scenario: Scenario) -> Tables:
     """The tables of a run from the files in `directory`; raises OSError if there are none."""
     flows = read_flows(directory)
     queue = read_csv(directory / "queue.csv")
@@ -48,7 +47,7 @@ def read_tables(directory: Path, scenario: Mapping[str, Any]) -> Tables:
     return tables
 
 
-def _wire_bytes(scenario: Mapping[str, Any]) -> pl.Expr:
+def _wire_bytes(scenario: Scenario) -> pl.Expr:
     """Counts every data packet as a full one; null where the path loses some, uncounted."""
     if scenario["path"]["loss"]:
         return pl.lit(None)
@@ -76,9 +75,7 @@ def _ip_bytes(size: str, packets: str) -> pl.Expr:
     return pl.col(size) - ETHERNET * pl.col(packets)
 
 
-def _distributions(
-    flows: pl.DataFrame, queue: pl.DataFrame, scenario: Mapping[str, Any]
-) -> pl.DataFrame:
+def _distributions(flows: pl.DataFrame, queue: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
     """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
     since: int = scenario["run"]["warmup_ns"]
     backlog = _ip_bytes("queued_bytes", "queued_packets")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import Groups, Scenario, Tables
+from narrows.figures.frames import Groups, Tables
 from narrows.figures.looks import DASHES, asides
 from narrows.figures.model import Figure, Line
 from narrows.figures.transfers import (
@@ -15,6 +15,7 @@ from narrows.figures.transfers import (
     slowdown_by_size,
 )
 from narrows.metrics.completions import completing, transfers
+from narrows.spec.scenario import Scenario
 
 
 def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:

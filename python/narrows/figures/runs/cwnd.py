@@ -6,10 +6,11 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Scenario, Tables
+from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Tables
 from narrows.figures.model import Figure, Line, Panel, Span, Stack
 from narrows.figures.palette import name
 from narrows.spec.registry import is_bbr
+from narrows.spec.scenario import Scenario
 
 
 def cwnd(

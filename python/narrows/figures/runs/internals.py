@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Scenario, Tables
+from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Tables
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.figures.palette import name
+from narrows.spec.scenario import Scenario
 
 
 def internals(

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import TIME, Groups, Scenario, Tables
+from narrows.figures.frames import TIME, Groups, Tables
 from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
+from narrows.spec.scenario import Scenario
 
 TALL_IN = 2.2 * frames.ROW_IN
 """Height of a panel."""

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import TIME, FlowClass, Groups, Scenario, Tables
+from narrows.figures.frames import TIME, FlowClass, Groups, Tables
 from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
 from narrows.metrics import windows
 from narrows.spec.registry import is_bbr
+from narrows.spec.scenario import Scenario
 
 WINDOW_S = 0.5
 """The document's window; runs of fewer than 20 windows have shorter ones."""
