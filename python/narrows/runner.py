@@ -1,4 +1,4 @@
-"""From a specification to a complete results directory."""
+"""Turns a specification into a complete results directory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_SNAPLEN = 262_144
 
 @dataclass(frozen=True)
 class Experiment:
-    """A checked specification with its plan and its back end: nothing can be misspelt any more."""
+    """A checked specification with its plan and its back end."""
 
     loaded: Loaded
     plan: Plan
@@ -47,7 +47,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A complete result, and whether it was there before."""
+    """A complete result, and whether it existed before."""
 
     result: Result
     cached: bool
@@ -99,7 +99,7 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
 
 
 def _case(experiment: Experiment) -> Case:
-    """The specification as the only combination there is."""
+    """The specification as the only combination."""
     from narrows.metrics.expect import Case
     from narrows.metrics.tables import columns_of
 
@@ -118,9 +118,9 @@ def execute(
 ) -> Outcome:
     """Runs every trial of `experiment`, on all cores, into the results directory.
 
-    The directory appears complete or not at all, whatever interrupts. A result
-    without the `captures` is run again. Raises InputError if it can't be written,
-    the engine refuses the scenario or can't make the captures.
+    The directory appears complete or not at all, whatever interrupts the run. A result without the
+    `captures` is run again. Raises InputError if it can't be written, or if the engine refuses the
+    scenario or can't make the captures.
     """
     _check_captures(experiment, captures)
     final = Path(out) if out is not None else default_directory(experiment.plan)

@@ -1,7 +1,7 @@
-"""The command's first step: from here on Ctrl-C ends it in a word, also while libraries load.
+"""The command's first step, after which Ctrl-C ends it quietly, even while libraries load.
 
-Only what every Python has loaded already is imported before that. Nothing has begun
-that would need an orderly end.
+Before that only modules are imported that Python has already loaded. Nothing has started yet that
+would need cleaning up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Runs the command line of this process; gives its exit status."""
+    """Runs the command line of this process; returns its exit status."""
     _signal.signal(_signal.SIGINT, _leave)
     _open_what_is_closed()
     from narrows.cli import main as run

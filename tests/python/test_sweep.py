@@ -183,7 +183,7 @@ def test_the_command_says_what_failed(
     command = ("sweep", write(tmp_path, SMALL), "--out", str(tmp_path / "out"))
     assert run_cli(*command) == 1
     said = capsys.readouterr().out
-    assert "8 runs of 4 combinations: 4 new, 0 there before, 4 failed" in said
+    assert "8 runs of 4 combinations: 4 new, 0 stored before, 4 failed" in said
     assert "failed: path.rate=4mbit, flows[0].cca=bbr, seed 2: RuntimeError: a bug" in said
     assert run_cli(*command, "--json") == 1
     printed = json.loads(capsys.readouterr().out)
@@ -213,7 +213,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
     command = ("sweep", write(tmp_path, SMALL), "--out", str(tmp_path / "out"), "--dry-run")
     assert run_cli(*command, "--jobs", "2") == 0
     said = capsys.readouterr().out
-    assert "8 runs of 4 combinations: 0 there already, 8 to do" in said
+    assert "8 runs of 4 combinations: 0 already stored, 8 to do" in said
     assert "16 s to simulate, about 1 s with 2 at once" in said
     assert not (tmp_path / "out").exists()
     swept(tmp_path, SMALL, "path.rate=4mbit")

@@ -1,4 +1,4 @@
-"""How much memory a run needs at most, estimated from its scenario before it starts."""
+"""Estimates how much memory a run needs at most from its scenario before it starts."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from narrows.spec.values import format_duration
 NS = 10**9
 PACKET_BYTES = 1500
 
-# Measured as the peak of a process, from the engine to the finished page, and rounded up.
+# These are measured peaks of a process, from the engine to the finished page, rounded up.
 _SAMPLE = 2_200
-"""Of a flow at an instant: a row of its own and about ten of its control's internals."""
+"""For a flow at an instant: its row, and about ten of its control's internals."""
 _LINK_SAMPLE = 300
 _EVENTS = 400
-"""Of a packet that passes a link, with a row for each of its events."""
+"""For a packet that passes a link, with a row for each of its events."""
 _ARRIVAL = 4_200
-"""Of a connection: its ends, what it waits for, and its row."""
+"""For a connection: its ends, its timers, and its row."""
 _FLOW = 15_000
 _QUEUED = 250
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of what a run needs: what it is for, and what would make it smaller."""
+    """A part of a run's memory: what it is for, and what would reduce it."""
 
     bytes: int
     what: str
@@ -82,7 +82,7 @@ def _of_flow(flow: Flow, duration_ns: int) -> float:
 
 
 def _mean(law: Mapping[str, Any]) -> float:
-    """The mean of a law: of the straight lines between its points."""
+    """The mean of a distribution, linear between its points."""
     if "constant" in law:
         return float(law["constant"])
     lines = pairwise(law["points"])

@@ -21,7 +21,7 @@ class Cell:
     values: Mapping[str, object]
     plan: Plan
     least: int = 0
-    """Trials that run in any case, all by default; the others follow while they are needed."""
+    """Trials that always run, all by default; the others follow while they are needed."""
 
     def __post_init__(self) -> None:
         """Zero stands for all."""
@@ -43,7 +43,7 @@ class Grid:
     def runs(self, counts: Mapping[int, int] | None = None) -> Iterator[tuple[Cell, Trial]]:
         """The runs, combination by combination.
 
-        Those that run in any case, or as many of each combination as `counts` says.
+        Those that always run, or as many of each combination as `counts` says.
         """
         for cell in self.cells:
             count = cell.least if counts is None else counts[cell.number]

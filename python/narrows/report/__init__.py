@@ -1,4 +1,4 @@
-"""Reports: a results directory as pictures and one HTML page that needs nothing else."""
+"""Reports: a results directory as pictures and one self-contained HTML page."""
 
 from __future__ import annotations
 

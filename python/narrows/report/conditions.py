@@ -1,4 +1,4 @@
-"""What a page says of the conditions of a run: everything that decides it, in words."""
+"""The conditions of a run on its page: everything that determines it, in words."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _short(value: object) -> bool:
 
 
 def _parameter(key: str, value: object) -> str:
-    """A parameter of a scenario in a person's units."""
+    """A parameter of a scenario in readable units."""
     scales = {"_ns": (1e6, "ms"), "_bps": (1e6, "Mbit/s"), "_bytes": (1, "bytes")}
     for ending, (scale, unit) in scales.items():
         if key.endswith(ending) and isinstance(value, int | float):
@@ -68,7 +68,7 @@ def _parameter(key: str, value: object) -> str:
 def _elements(path: Path) -> list[tuple[str, str]]:
     """What a path has beyond a link of constant rate; nothing for most.
 
-    Results of earlier versions say nothing of it.
+    Results of earlier versions lack them.
     """
     rows = []
     service = path.get("service", {"kind": "constant"})
@@ -83,7 +83,7 @@ def _elements(path: Path) -> list[tuple[str, str]]:
 
 
 def _flows(scenario: Scenario, members: FlowClass) -> str:
-    """All that is said of the flows of a class."""
+    """The description of the flows of a class."""
     flows = [scenario["flows"][flow] for flow in members.flows]
     count = f"{len(flows)} flow{'s' if len(flows) > 1 else ''} of {name(members.cca)}"
     return ", ".join([count, *_words(scenario, flows)])

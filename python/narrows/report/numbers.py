@@ -1,4 +1,4 @@
-"""Numbers for people: as texts in tables, and the few that come first on a page."""
+"""Readable numbers: as texts in tables, and the key figures at the top of a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Summarised(Protocol):
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
-    """A number for a table: `digits` significant ones, a dash for none."""
+    """A number for a table: `digits` significant digits, a dash for none."""
     if value is None or value != value:
         return "\N{EN DASH}"
     if isinstance(value, int) or abs(value) >= 10**digits:
@@ -37,9 +37,9 @@ def percent(value: float | None) -> str:
 
 
 def cards(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, str]]:
-    """The few numbers that come first: means over the runs.
+    """The key figures: means over the runs.
 
-    Shares are told where there are several classes, completion times where something ends.
+    Shares are given if there are several classes, completion times if transfers end.
     """
     scenario = runs[0].scenario
     bottlenecks = [run.summary["bottleneck"] for run in runs]
@@ -87,6 +87,6 @@ def _completions(runs: Sequence[Summarised]) -> list[tuple[str, str]]:
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """The mean of what is known; None if nothing is."""
+    """The mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

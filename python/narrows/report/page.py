@@ -1,7 +1,7 @@
-"""The HTML page of a study: what ran, what came out, how to make it again.
+"""The HTML page of a study: its conditions, its results, and the command to repeat it.
 
-Everything the page needs stands inside it, plotly.js included, so that it can
-be mailed and opened anywhere; its content-security policy forbids any request.
+The page is self-contained, including plotly.js, so that it can be mailed and opened anywhere; its
+content security policy forbids any request.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from narrows.spec.scenario import Scenario
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
 MOST_PANELS = 8
-"""A figure with more panels is folded until somebody opens it."""
+"""A figure with more panels is collapsed until it is opened."""
 MOST_FLOWS = 50
-"""More flows than this, such as those of a long chain, are left to summary.csv."""
+"""More flows than this, such as those of a long chain, are only in summary.csv."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A statement held against the data of a run.
+    """A statement checked against the data of a run.
 
-    `rule` says in words how the number is measured and what passes; it stands
-    beside the verdict so that nobody has to believe it. `passed` is None where
-    the run's data can't decide.
+    `rule` says in words how the number is measured and what passes; it is shown beside the verdict,
+    so that the verdict can be checked. `passed` is None if the run's data can't decide.
     """
 
     statement: str
@@ -66,11 +65,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a page is about.
+    """The contents of a page.
 
-    `spec` is the TOML as run; `command` makes it again; `groups` names the class
+    `spec` is the TOML as run; `command` repeats it; `groups` names the class
     of every flow by id; `links` are addresses of files relative to the page;
-    `show` is the stretch of time, in seconds, that the figures begin with. If
+    `show` is the time span, in seconds, that the figures show first. If
     the runs kept no samples, the study isn't `drawable`.
     """
 
@@ -87,7 +86,7 @@ class Study:
     lead: str = ""
     show: tuple[float, float] | None = None
     script: str = ""
-    """Address of the chart library, relative to the page; without one it stands in the page."""
+    """Address of the chart library, relative to the page; without one it is embedded."""
 
 
 def render(study: Study) -> str:
@@ -113,21 +112,21 @@ def render(study: Study) -> str:
 
 
 def plotly_js(figures: Iterable[Figure] = ()) -> str:
-    """The script of plotly.js that draws these figures: the basic part if that is enough."""
+    """The plotly.js script for these figures: the basic bundle if that is enough."""
     marks = (mark for figure in figures for panel in figure.panels for mark in panel.marks)
     return _whole_plotly() if any(isinstance(mark, Box | Heat) for mark in marks) else _basic()
 
 
 @cache
 def _basic() -> str:
-    """The part of plotly.js with lines, points and bars, which comes with narrows."""
+    """The basic bundle of plotly.js with lines, points and bars, which narrows includes."""
     script = Path(__file__).parent / "vendor" / "plotly-basic.min.js"
     return _in_page(script.read_text(encoding="utf-8"))
 
 
 @cache
 def _whole_plotly() -> str:
-    """All of plotly.js, which the plotly package brings, without importing the package.
+    """All of plotly.js from the plotly package, without importing the package.
 
     Raises RuntimeError if the package isn't installed.
     """
@@ -145,7 +144,7 @@ def _in_page(script: str) -> str:
 
 @cache
 def environment(*packages: str) -> jinja2.Environment:
-    """Where templates come from, here and in other `packages`, with what they use."""
+    """The template environment: templates here and in other `packages`, with their functions."""
     homes = ("narrows.report", *packages)
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(home) for home in homes]),

@@ -1,4 +1,4 @@
-"""What lies in a directory of results: runs, sweeps, diffs, comparisons, published figures.
+"""Lists a directory of results: runs, sweeps, diffs, comparisons, published figures.
 
 narrows ls       prints it
 narrows open     makes a page of it, from which every other page can be reached
@@ -26,10 +26,10 @@ _NUMBERS = {"diff": "diff.json", "comparison": "compare.json"}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing in a directory of results.
+    """An entry in a directory of results.
 
-    `path` is relative to the directory, `page` too (None if there is none yet); `state` says how
-    much of it there is, `when` it was last changed (UTC).
+    `path` and `page` are relative to the directory (`page` is None if there is none yet); `state`
+    says how complete it is, `when` it was last changed (UTC).
     """
 
     name: str
@@ -57,7 +57,7 @@ def items(directory: str | Path = RESULTS) -> list[Item]:
 
 
 def write_index(directory: str | Path = RESULTS) -> Path:
-    """Writes the page of a directory of results and gives its path."""
+    """Writes the page of a directory of results and returns its path."""
     place = Path(directory)
     found = items(place)
     if (place / "store.json").is_file() or (place / "manifest.json").is_file():

@@ -1,4 +1,4 @@
-"""One figure as a page that can be zoomed and needs nothing else."""
+"""One figure as a zoomable, self-contained page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A site of published figures made again: an index, and a page for each figure.
+"""A site of reproduced figures: an index, and a page for each figure.
 
-A folder that needs nothing else: pages, pictures, and the data behind them as
-Parquet and CSV. No page asks the network for anything.
+The folder is self-contained: pages, pictures, and the data behind them as Parquet and CSV. No page
+makes a network request.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_CSV_ROWS = 100_000
-"""A larger table is there as Parquet only."""
+"""Larger tables are written as Parquet only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found of a claim: the verdict, the checks, and how it was found."""
+    """The verdict on a claim, its checks, and how it was found."""
 
     claim: str
     where: str
@@ -41,7 +41,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Plate:
-    """A picture on a page: the stem of its files beside the page, and a caption."""
+    """A picture on a page: the common stem of its files, and a caption."""
 
     stem: str
     caption: str
@@ -62,7 +62,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class FigurePage:
-    """The page of a figure. `command` makes it again."""
+    """The page of a figure. `command` reproduces it."""
 
     identifier: str
     title: str
@@ -101,7 +101,7 @@ def page_name(identifier: str) -> str:
 
 
 def write_figure(folder: Path, page: FigurePage) -> Path:
-    """Writes a page into `folder` and gives its path."""
+    """Writes a page into `folder` and returns its path."""
     path = folder / page_name(page.identifier)
     text = environment().get_template("site-figure.html.jinja").render(page=page)
     write_text(path, text)
@@ -109,7 +109,7 @@ def write_figure(folder: Path, page: FigurePage) -> Path:
 
 
 def write_index(folder: Path, chapters: Sequence[Chapter], counts: Mapping[str, str]) -> Path:
-    """Writes the index into `folder` and gives its path; `counts` are words by kind of claim."""
+    """Writes the index into `folder` and returns its path; `counts` are words by kind of claim."""
     path = folder / "index.html"
     template = environment().get_template("site-index.html.jinja")
     write_text(path, template.render(chapters=chapters, counts=counts))
@@ -117,7 +117,7 @@ def write_index(folder: Path, chapters: Sequence[Chapter], counts: Mapping[str, 
 
 
 def write_tables(folder: Path, stem: str, frames: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Writes frames as Parquet, and as CSV unless they are large; gives the files' names."""
+    """Writes frames as Parquet, and as CSV unless they are large; returns the files' names."""
     folder.mkdir(parents=True, exist_ok=True)
     names = []
     for name, frame in frames.items():

@@ -18,19 +18,19 @@ from narrows.store.atomic import write_text
 PAGE = "report.html"
 PICTURE = "figure"
 GRAPH = "sequence"
-"""Of captures: the time-sequence graph."""
+"""For captures: the time-sequence graph."""
 FINDINGS = "capture.json"
-"""Of captures: everything that was found."""
+"""For captures: everything that was found."""
 VERDICTS = "checks.json"
-"""What the page says beyond the data itself, kept so that the page can be made again."""
+"""The parts of the page that don't come from the data, kept so that the page can be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What a reproduction adds to its report.
+    """The additions of a reproduction to its report.
 
-    `lead` is a sentence under the title, `show` the stretch of time in seconds
-    that the figures begin with (all of it if None).
+    `lead` is a sentence under the title, `show` the time span in seconds that the figures show
+    first (all of it if None).
     """
 
     lead: str = ""
@@ -49,10 +49,10 @@ class Report:
 def write_report(
     directory: str | Path, verdicts: Verdicts | None = None, pictures: bool = False
 ) -> Report:
-    """Writes the page, over an older one if there is any.
+    """Writes the page, replacing an older one.
 
-    With `pictures` the first trial's timeline is drawn for paper, too; that takes longer than
-    many a run. Pictures that are there already are drawn again.
+    With `pictures` the first trial's timeline is also drawn as an image; that takes longer than
+    many a run. Existing pictures are drawn again.
 
     Verdicts given once are kept in the directory and appear again when the
     report is written without any. Raises StoreError if `directory` holds no
@@ -71,7 +71,7 @@ def write_report(
 
 
 def has_samples(result: Result) -> bool:
-    """Whether the runs kept what figures are drawn from."""
+    """Whether the runs kept the samples from which figures are drawn."""
     return all(trial.scenario["run"]["record"] != "summary" for trial in result.trials)
 
 
@@ -109,7 +109,7 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
 
 
 def _command(words: Sequence[str], backend: str) -> str:
-    """How to make the result again: from the specification here, and as it was typed."""
+    """How to repeat the result: from the specification here, and as it was typed."""
     here = f"narrows run spec.toml --backend {backend}"
     if backend == "capture":
         return shlex.join([Path(words[0]).name, *words[1:]]) if words else "narrows analyze FILE"

@@ -1,12 +1,12 @@
-"""Figures of published documents, made again and held against what they say.
+"""Reproduces figures of published documents and judges their claims.
 
     narrows reproduce panaderia/fig9      one figure, with the claims that it decides
     narrows reproduce panaderia | all     a document, or all four
     narrows claims                        the ledger
 
 A package for each document lists its figures; a module for each figure has the
-four functions that `narrows.reproduce.exhibit` describes. `narrows.reproduce.make`
-runs them; what is here only lists them.
+four functions that `narrows.reproduce.exhibit` describes. `narrows.reproduce.make` runs them; this
+package only lists them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which figures can be made again, and which claims each of them decides."""
+"""The figures that can be reproduced, and the claims that each decides."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def select(wanted: str) -> list[Exhibit]:
 
 @cache
 def lessons() -> dict[str, str]:
-    """What to see on each figure and why, by its id."""
+    """What each figure shows and why, by its id."""
     found = tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))
     return {f"{doc}/{figure}": text for doc, told in found.items() for figure, text in told.items()}
 
 
 def listing() -> Iterator[tuple[str, str]]:
-    """The names of all figures and what each shows."""
+    """The names and titles of all figures."""
     for exhibit in exhibits().values():
         yield exhibit.identifier, f"{exhibit.title}: {exhibit.source}"

@@ -1,4 +1,4 @@
-"""The published statements, as data: what each says and where it stands."""
+"""The published statements as data, with their places in the documents."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ KINDS = {
     "reported": "left open by the document, reported here",
     "deployment": "numbers of a deployment, which no laboratory can test",
 }
-"""What a statement is: the document gives a number, shows a pattern, suggests something that it
-doesn't evaluate, asks for an experiment, or tells what was measured in the field."""
+"""Kinds of statements: the document gives a number, shows a pattern, suggests something without
+evaluating it, asks for an experiment, or reports a measurement in the field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement: `where` in its document, under which `setup`, what it makes one `expect`.
+    """A statement: `where` it is in its document, its `setup`, and what it lets one `expect`.
 
     `kind` is one of `KINDS`; `fails_under` names changed conditions under which it can't
-    hold; `quote` is what the document says in its own words, of a number.
+    hold; `quote` gives a number in the document's own words.
     """
 
     identifier: str

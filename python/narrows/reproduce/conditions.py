@@ -17,7 +17,10 @@ def dumbbell(
     host: Mapping[str, Any] | None = None,
     **run: Any,  # noqa: ANN401 (keys of the table `run`)
 ) -> Table:
-    """A specification as a document. Equal ones are run once, so `name` belongs to a paper."""
+    """A specification as a document.
+
+    Equal specifications are run once, so `name` belongs to a paper.
+    """
     return {
         "name": name,
         "path": dict(path),

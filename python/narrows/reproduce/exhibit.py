@@ -1,6 +1,6 @@
-"""What a figure of a document is made of: conditions, measurements, a picture, verdicts.
+"""The parts of a figure of a document: conditions, measurements, a picture, verdicts.
 
-A figure is a module with four functions, and data walks through them one way:
+A figure is a module with four functions, through which data flows one way:
 
     cases(scope)     -> the conditions, each a specification; runs with the same one are shared
     measure(trial)   -> frames of one run: what the picture and the verdicts need, no more
@@ -29,7 +29,7 @@ Key: TypeAlias = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is wanted of a figure: which kernel's TCP, and whether a smaller grid will do."""
+    """The options of a figure: which kernel's TCP, and whether a smaller grid is enough."""
 
     profile: str
     quick: bool = False
@@ -39,10 +39,10 @@ class Scope:
 class Case:
     """One condition of a figure.
 
-    `key` names it: these become columns of every frame. `spec` is what a person
-    would write in TOML. A case that belongs to a certain `backend` runs there,
-    whichever was asked for, and is left out where that one isn't set up. One that
-    only shows a reason (`aside`) is left out where the back end can't run it.
+    `key` names it: these become columns of every frame. `spec` is the specification as in TOML. A
+    case that belongs to a certain `backend` runs there, whichever was asked for, and is left out
+    where that one isn't set up. One that only shows a reason (`aside`) is left out where the back
+    end can't run it.
     """
 
     key: Key
@@ -66,10 +66,9 @@ class Data:
 class Finding:
     """The checks on one claim.
 
-    `reason` is a check of its own: where the claim isn't met, and the reason is
-    shown by the data, it says why this setup must differ. `notes` stand beside the
-    checks and decide nothing. `explains` are the statements of the checks that the reason is
-    about, if it isn't about all of them.
+    `reason` is a check of its own: where the claim isn't met, and the data show the reason, it says
+    why this setup must differ. `notes` stand beside the checks and decide nothing. `explains` are
+    the statements of the checks that the reason is about, if it isn't about all of them.
     """
 
     claim: str
@@ -82,8 +81,8 @@ class Finding:
     def verdict(self) -> str:
         """One of `narrows.reproduce.ledger.VERDICTS`.
 
-        Only a claim of which every check passed is confirmed. One that leaves its answer open has
-        no checks, and is reported.
+        A claim is confirmed only if every check passed. One that leaves its answer open has no
+        checks, and is reported.
         """
         if not self.checks:
             return "reported" if self.notes else "not run"
@@ -100,7 +99,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on paper: the part of the document it stands beside, a caption, the figure."""
+    """A figure as an image: the part of the document it corresponds to, a caption, the figure."""
 
     name: str
     caption: str
@@ -125,12 +124,11 @@ class Method(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A figure of a document: what it shows, the claims that it decides, how it is made.
+    """A figure of a document: its title, the claims that it decides, and how it is made.
 
-    `profile` is the kernel of the document; under the profiles in `also` it is
-    made once more, where the answer depends on the version. `module` is the name
-    of the module below `narrows.reproduce`. `choices` says what the document
-    leaves open and what was chosen.
+    `profile` is the kernel of the document; where the answer depends on the version, the figure is
+    also made under the profiles in `also`. `module` is the name of the module below
+    `narrows.reproduce`. `choices` says what the document leaves open and what was chosen.
     """
 
     identifier: str

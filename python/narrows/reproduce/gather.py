@@ -1,4 +1,4 @@
-"""Runs what figures need, each condition once, and measures it.
+"""Runs the conditions of figures, each once, and measures them.
 
 OUT/runs/    a store of runs: what is there isn't run again
 OUT/data/    what was measured of them, by figure; measured again only if the
@@ -134,7 +134,7 @@ def _plan(case: Case, engine: Backend) -> Plan:
 
 
 def _engine(case: Case, backend: Backend) -> Backend | None:
-    """Where a case runs; None if it belongs to a back end that isn't set up here."""
+    """The back end of a case; None if it isn't set up here."""
     if case.backend in ("", backend.name):
         return backend
     try:
@@ -144,7 +144,7 @@ def _engine(case: Case, backend: Backend) -> Backend | None:
 
 
 def _possible(spec: Mapping[str, Any], backend: Backend) -> dict[str, Any]:
-    """A specification without the noise of hosts that real ones bring along."""
+    """A specification without simulated noise of hosts, since real hosts have their own."""
     if backend.name == "sim":
         return dict(spec)
     host = {key: value for key, value in spec.get("host", {}).items() if key not in MODELLED}
@@ -158,12 +158,12 @@ def gather(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Done:
-    """Runs what isn't there yet, all figures together; raises StoreError if `out` is no place."""
+    """Does the missing runs of all figures together; raises StoreError if `out` can't be used."""
     return run_all([job for item in works for job in item.jobs()], out, jobs=jobs, watcher=watcher)
 
 
 def measured(item: Work, out: Path) -> Data:
-    """What the runs of a figure show, from `out/data` if it is there."""
+    """The measurements of a figure's runs, from `out/data` if they are there."""
     folder, key = out / "data" / f"{item.name}-{item.backend}", _key(item)
     frames = read_frames(folder, key)
     if frames is None:

@@ -1,4 +1,4 @@
-"""Verdicts from measurements: means over trials with their intervals, held against rules."""
+"""Verdicts from measurements: compares means over trials, with their intervals, with rules."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from narrows.reproduce.rules import Rule, rule
 
 T = TypeVar("T")
 Samples = Sequence[float]
-"""A measurement in each trial; an infinite one stands for what never happens."""
+"""A measurement in each trial; infinity stands for an event that never happens."""
 MOST_TOLD = 6
-"""Of more conditions only those that aren't within the limits are told."""
+"""With more conditions, only those outside the limits are listed."""
 
 
 def together(verdicts: Iterable[bool | None]) -> bool | None:
@@ -38,9 +38,9 @@ def held(
     samples: Samples | Mapping[str, Samples],
     more: str = "",
 ) -> Check:
-    """A measurement held against the rule of a check; of several by name, each of them.
+    """Judges a measurement by the rule of a check; with several by name, each of them.
 
-    `how` says how it was measured; `more` is told after what was measured.
+    `how` says how it was measured; `more` is added after the measurement.
     """
     held_to = rule(claim, check)
     named = samples if isinstance(samples, Mapping) else {"": samples}
@@ -59,7 +59,7 @@ def held(
 def _all_told(
     held_to: Rule, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
 ) -> str:
-    """Every measurement in words; of many, their range and those that aren't within the limits."""
+    """Every measurement in words; for many, their range and those outside the limits."""
     if len(named) <= MOST_TOLD:
         return "; ".join(_told(held_to, name, values) for name, values in named.items())
     means = sorted(mean(values) for values in named.values() if len(values))
@@ -83,7 +83,7 @@ def _told(held_to: Rule, name: str, values: Samples) -> str:
 
 
 def _wanted(decisions: Sequence[Decision]) -> str:
-    """How many more trials would decide what is undecided."""
+    """How many more trials would decide the undecided checks."""
     open_ = [decision.more for decision in decisions if decision.passed is None]
     if not open_:
         return ""
@@ -94,7 +94,7 @@ def _wanted(decisions: Sequence[Decision]) -> str:
 
 
 def noted(statement: str, how: str, measured: str) -> Check:
-    """Something measured that decides nothing."""
+    """A measurement that decides nothing."""
     return Check(statement, f"{how} Decides nothing.", "not said", measured, None)
 
 
@@ -121,7 +121,7 @@ def differences(first: Samples, second: Samples) -> list[float]:
 
 
 def version(finding: Finding, document: Finding, profile: str) -> Check:
-    """Whether the kernel's version is why a claim fails, from what the document's kernel did.
+    """Whether a claim fails because of the kernel's version, judged by the document's kernel.
 
     `document` is the finding of the same claim under `profile`, the document's kernel.
     """
@@ -138,9 +138,9 @@ def version(finding: Finding, document: Finding, profile: str) -> Check:
 
 
 def crossing(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The least x at which two lines through the points cross, after `first` was above `second`.
+    """The smallest x at which two lines through the points cross, after `first` was above `second`.
 
-    Straight between the points. None if they don't.
+    The lines are straight between the points. None if they don't cross.
     """
     above = [a - b for a, b in zip(first, second, strict=True)]
     for i in range(1, len(above)):

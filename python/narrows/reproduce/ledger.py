@@ -1,8 +1,7 @@
-"""The ledger: what was found of each claim, by back end and version of Linux.
+"""The ledger: the verdict on each claim, by back end and version of Linux.
 
-One file in the output of `narrows reproduce`. A new finding takes the place of
-the one that was made in the same way; one of a smaller grid (`--quick`) never
-takes the place of one of the whole.
+One file in the output of `narrows reproduce`. A new finding replaces the one that was made in the
+same way; one of a smaller grid (`--quick`) never replaces one of the whole grid.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was found of a claim: the verdict and the checks behind it, as plain data."""
+    """The verdict on a claim and the checks behind it, as plain data."""
 
     claim: str
     figure: str
@@ -55,7 +54,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
-        """What a newer entry replaces."""
+        """The key under which a newer entry replaces this one."""
         return (self.claim, self.way.backend, self.way.profile, self.way.quick)
 
 
@@ -79,12 +78,12 @@ def read(out: Path) -> list[Entry]:
 
 
 def recorded() -> list[Entry]:
-    """The entries that are shipped with the package: what was found when it was made."""
+    """The entries shipped with the package: the verdicts when it was made."""
     return read(DATA)
 
 
 def known(out: Path) -> tuple[list[Entry], list[Entry]]:
-    """What was found here and what was recorded, without what a finding here replaces."""
+    """The entries found here, and the recorded ones that they don't replace."""
     here = read(out)
     keys = {item.key for item in here}
     return here, [item for item in recorded() if item.key not in keys]
@@ -97,7 +96,7 @@ def _entry(fields: dict[str, Any]) -> Entry:
 
 
 def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
-    """Adds entries to those in the directory and gives all, in the order of the claims."""
+    """Adds entries to those in the directory and returns all, in the order of the claims."""
     kept = {item.key: item for item in read(out)}
     kept.update({item.key: item for item in new})
     order = {identifier: place for place, identifier in enumerate(claims())}
@@ -111,24 +110,24 @@ def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A claim with everything that was found of it, whole grids before quick ones."""
+    """A claim with all its verdicts, whole grids before quick ones."""
 
     claim: Claim
     entries: tuple[Entry, ...]
 
     @property
     def decisive(self) -> Entry | None:
-        """The best founded finding, that of the document's kernel; none of a smaller grid is."""
+        """The decisive finding: that of the document's kernel on the whole grid."""
         return self.entries[0] if self.entries and not self.entries[0].way.quick else None
 
     @property
     def others(self) -> tuple[Entry, ...]:
-        """What was found in other ways."""
+        """The findings made in other ways."""
         return self.entries[1:] if self.decisive else self.entries
 
     @property
     def verdict(self) -> str:
-        """Of the whole grid; where only a smaller one was run, the claim wasn't."""
+        """The verdict of the whole grid; a smaller grid alone doesn't count as run."""
         if self.claim.kind == "deployment":
             return "not testable"
         return self.decisive.verdict if self.decisive else "not run"
@@ -148,13 +147,13 @@ def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
 
 
 def counts(found: Sequence[Line]) -> dict[str, int]:
-    """How many claims have each verdict, of those that any has."""
+    """The number of claims with each verdict that occurs."""
     told = {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
     return {verdict: count for verdict, count in told.items() if count}
 
 
 def counts_by_kind(found: Sequence[Line]) -> dict[str, dict[str, int]]:
-    """The same for every kind of claim that there is, in the order of `KINDS`."""
+    """The same for every kind of claim, in the order of `KINDS`."""
     told = {kind: counts([line for line in found if line.claim.kind == kind]) for kind in KINDS}
     return {kind: count for kind, count in told.items() if count}
 

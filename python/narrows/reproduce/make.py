@@ -1,4 +1,4 @@
-"""Makes published figures again: runs, measures, draws, judges, writes the site and the ledger."""
+"""Reproduces published figures: runs, measures, draws, judges, writes the site and the ledger."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from narrows.spec.suggest import one_of
 from narrows.store import RESULTS
 
 OUT = Path(RESULTS) / "reproduce"
-"""Where everything goes if no directory is given."""
+"""The default directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A figure made again in one way: its pictures and what was found of its claims."""
+    """A figure reproduced in one way: its pictures and the verdicts on its claims."""
 
     exhibit: Exhibit
     scope: Scope
@@ -44,7 +44,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """All that one call made: `pages` by figure, the index, what the runs were."""
+    """The result of one call: `pages` by figure, the index, and the runs."""
 
     made: tuple[Made, ...]
     refused: tuple[Refused, ...]
@@ -70,10 +70,9 @@ def reproduce(
 ) -> Reproduction:
     """Makes the figures that `wanted` means: a figure, a claim, a document or "all".
 
-    Without a `profile` each is made with its document's kernel, and where the
-    answer depends on it with others; a back end of real kernels has its own.
-    Runs that are there aren't run again. Raises InputError for an unknown name or
-    back end, or a directory that can't be used.
+    Without a `profile` each is made with its document's kernel and, where the answer depends on the
+    version, with others; a back end of real kernels has its own. Existing runs aren't repeated.
+    Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
@@ -126,7 +125,7 @@ def _make(item: Work, out: Path) -> Made:
 
 
 def with_versions(made: Sequence[Made]) -> tuple[Made, ...]:
-    """The same, where what fails under another kernel is held against the document's."""
+    """The same, with failures under another kernel compared with the document's kernel."""
     own = {
         finding.claim: finding
         for item in made

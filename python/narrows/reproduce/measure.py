@@ -1,4 +1,4 @@
-"""Measurements on series that verdicts need: periods, stretches, bursts. Pure functions."""
+"""Pure functions that measure series for verdicts: periods, intervals, bursts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Stretch = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A period in seconds and how alike the series is one period later (at most 1)."""
+    """A period in seconds and the correlation of the series one period later (at most 1)."""
 
     seconds: float
     correlation: float
@@ -24,11 +24,10 @@ class Period:
 def period(values: Floats, step_s: float, shortest_s: float, longest_s: float) -> Period | None:
     """The period of an evenly sampled series by its autocorrelation.
 
-    It is the first lag between the limits at which the autocorrelation has a
-    peak nearly (nine tenths) as high as its highest there; later ones are
-    multiples. The place of the peak is refined by a parabola through it and its
-    neighbours. None if there is no positive peak or the series is shorter than
-    twice the longest lag.
+    It is the first lag between the limits at which the autocorrelation has a peak of at least nine
+    tenths of its highest there; later ones are multiples. The position of the peak is refined by a
+    parabola through it and its neighbours. None if there is no positive peak or the series is
+    shorter than twice the longest lag.
     """
     centred = values - values.mean()
     first, last = round(shortest_s / step_s), round(longest_s / step_s)
@@ -47,7 +46,7 @@ def period(values: Floats, step_s: float, shortest_s: float, longest_s: float) -
 
 
 def _correlation(centred: Floats, lag: int) -> float:
-    """Pearson's, of a series around zero and itself `lag` steps later."""
+    """Pearson's correlation of a series around zero with itself `lag` steps later."""
     early, late = centred[:-lag], centred[lag:]
     norm = float(np.sqrt((early @ early) * (late @ late)))
     return float(early @ late) / norm if norm else 0.0
@@ -61,7 +60,7 @@ def smooth(values: Floats, width: int) -> Floats:
 
 
 def stretches(times: Floats, holds: Sequence[bool]) -> list[Stretch]:
-    """When a condition held: from each sample at which it does to the next at which it doesn't."""
+    """When a condition held: from each sample at which it holds to the next at which it doesn't."""
     flags = np.asarray(holds, dtype=bool)
     turns = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=0, append=0))
     starts, ends = turns[::2], np.minimum(turns[1::2], len(flags) - 1)
@@ -69,7 +68,7 @@ def stretches(times: Floats, holds: Sequence[bool]) -> list[Stretch]:
 
 
 def within(times: Floats, spans: Sequence[Stretch]) -> np.ndarray:
-    """For every time whether it lies in one of the spans, their ends left out."""
+    """For every time, whether it lies inside one of the spans, excluding their ends."""
     inside = np.zeros(len(times), dtype=bool)
     for start, end in spans:
         inside |= (times >= start) & (times < end)

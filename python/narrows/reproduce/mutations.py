@@ -1,7 +1,7 @@
 """Negative controls, as data: changed conditions under which a claim must fail.
 
-A rule that lets a claim pass whatever is run says nothing. So every claim names changes after
-which it can't be true any more, such as Reno in BBR's place, and its checks must notice.
+A rule under which a claim always passes says nothing. So every claim names changes after which it
+can't be true, such as Reno in BBR's place, and its checks must notice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Mutation:
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, case: Case) -> Case:
-        """The case with the change; the same one if it doesn't concern it."""
+        """The case with the change; the same case if the change doesn't concern it."""
         if any(case.key.get(key) != value for key, value in self.where.items()):
             return case
         spec = copy.deepcopy(dict(case.spec))
@@ -63,7 +63,7 @@ def _set(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value o
 
 
 def _tables(spec: Spec, table: str, path: list[str]) -> Iterator[Spec]:
-    """The tables that a place means: one, or those of some flows."""
+    """The tables that a place refers to: one, or those of some flows."""
     if table != "flows":
         yield spec[table]
         return

@@ -22,7 +22,7 @@ RECORD = "mutations.json"
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A claim under changed conditions: which check failed and what was measured, or nothing."""
+    """A claim under changed conditions: the failed check and its measurement, or nothing."""
 
     claim: str
     mutation: str
@@ -44,7 +44,7 @@ def run(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> list[Control]:
-    """The negative controls of what `wanted` means: a figure, a claim, a document or "all".
+    """Runs the negative controls of `wanted`: a figure, a claim, a document or "all".
 
     They run in the simulator with the documents' kernels, and are kept in `out`. Raises
     InputError for an unknown name or a directory that can't be used.
@@ -69,7 +69,7 @@ def only_simulated(backend: str, profile: str | None) -> None:
 
 
 def _named(exhibit: Exhibit, wanted: str) -> list[str]:
-    """The claims of a figure that were asked for."""
+    """The requested claims of a figure."""
     return [claim for claim in exhibit.claims if wanted == claim or wanted not in exhibit.claims]
 
 
@@ -99,7 +99,7 @@ def control(finding: Finding, mutation: str, quick: bool) -> Control:
 
 
 def read(out: Path) -> list[Control]:
-    """Those that were kept; none if none were run there."""
+    """The kept controls; none if none were run there."""
     return read_list(out / RECORD, "controls", lambda fields: Control(**fields))
 
 

@@ -1,4 +1,4 @@
-"""What the figures of proposals share: a change of BBR beside BBR as it is.
+"""Shared parts of the figures of proposals: a change of BBR beside plain BBR.
 
 In every run the BBR flows are called "tested", whichever variant they are.
 """
@@ -160,4 +160,4 @@ WORDS = {
     "share": "BBR's share of the goodput",
     "delay_p99": "99th percentile of BBR's queueing delay",
 }
-"""What the columns of `outcome` are called."""
+"""The columns of `outcome` in words."""

@@ -1,4 +1,4 @@
-"""Lists that stay beside what was reproduced: JSON files, each read and written whole."""
+"""Lists beside the reproductions: JSON files, each read and written as a whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def read_list(file: Path, key: str, made: Callable[[dict[str, Any]], T]) -> list[T]:
-    """What a file holds under `key`, `made` of its fields; nothing if it is no such file."""
+    """The entries of a file under `key`, `made` of their fields; none if it has no such list."""
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         return [made(fields) for fields in stored[key]]

@@ -1,9 +1,9 @@
 """The rules by which claims are judged, as data: limits, where they come from, their history.
 
 A rule belongs to one check of one claim. Its limits come from the document: the precision of a
-number that it states, what can be read off a figure, or, where it gives words only, what was
-chosen for them; `basis` says which. A rule that was changed keeps what it was, why it was changed,
-and whether a result had been seen by then.
+number that it states, what can be read off a figure or, where it gives only words, what we chose
+for them; `basis` says which. A changed rule keeps its old form, the reason, and whether a result
+had been seen by then.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """What confirms and what contradicts, where the limits come from, what was changed."""
+        """What confirms and what contradicts, the source of the limits, and the changes."""
         changes = " ".join(str(change) for change in self.history)
         return (
             f"Confirmed if the whole 95 % interval lies within {self.bounds}, contradicted if it "

@@ -1,4 +1,4 @@
-"""One run as frames that figures need. Pure functions; times in s, rates in 10^6 bit/s."""
+"""Pure functions that turn a run into frames for figures; times in s, rates in 10^6 bit/s."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def throughput(
 
 
 def by_flow(trial: StoredTrial, window_s: float = 0.5) -> pl.DataFrame:
-    """As `throughput`, of the whole run, with a class for every flow: its name."""
+    """Like `throughput`, for the whole run, with each flow's name as its class."""
     names = {flow: str(entry["name"]) for flow, entry in enumerate(trial.scenario["flows"])}
     return throughput(trial, window_s, kinds=names, whole=True)
 

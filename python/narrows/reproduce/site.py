@@ -1,4 +1,4 @@
-"""The site of what was reproduced: gathers what the pages say and lets `report` write them.
+"""The site of the reproductions: gathers the contents of the pages and lets `report` write them.
 
 OUT/site/index.html            the ledger, document by document
 OUT/site/DOCUMENT-FIGURE.html  a page for each figure, every way it was made
@@ -21,7 +21,7 @@ from narrows.reproduce.gather import Work
 from narrows.reproduce.records import read_list, write_list
 
 PLATES = "plates.json"
-"""What pictures there are, so that a page can be written again when another way is added."""
+"""The existing pictures, so that a page can be rewritten when another way is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Plates:
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
-        """What newer ones replace."""
+        """The key under which newer ones replace these."""
         return (self.figure, self.backend, self.profile, self.quick)
 
 
@@ -71,7 +71,7 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
 
 
 def _runs(item: Work) -> str:
-    """How many runs there are, with which seeds, by which engine, on what."""
+    """The number of runs, their seeds, the engine and the platform."""
     plans = [condition.cell.plan for condition in item.cells]
     seeds = sorted({trial.seed for plan in plans for trial in plan.trials})
     engines = sorted({condition.engine.engine for condition in item.cells})
@@ -86,7 +86,7 @@ def _runs(item: Work) -> str:
 def write_site(
     out: Path, entries: Sequence[ledger.Entry], new: Sequence[Plates], backend: str
 ) -> tuple[dict[str, Path], Path]:
-    """Writes the pages of the figures in `new` and the index; gives their paths."""
+    """Writes the pages of the figures in `new` and the index; returns their paths."""
     (out / "site").mkdir(parents=True, exist_ok=True)
     known = {plates.key: plates for plates in read_list(out / PLATES, "plates", _plates)}
     known.update({plates.key: plates for plates in new})

@@ -1,7 +1,7 @@
-"""What a document leaves unstated about its testbed, as a set of possible testbeds.
+"""Possible testbeds, where a document doesn't describe its own.
 
 Whether offload was on, how late pacing timers were, who started first: each possibility is a
-testbed of its own, in which all claims of the document are judged. A condition that makes one claim
+separate testbed, on which all claims of the document are judged. A condition that makes one claim
 true explains nothing if it makes others false: the matrix shows both, and which single testbed
 satisfies most.
 """
@@ -149,7 +149,7 @@ def run(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> list[Judged]:
-    """Judges the figures that `wanted` means on every possible testbed of their documents.
+    """Judges the figures of `wanted` on every possible testbed of their documents.
 
     They run in the simulator with the documents' kernels, and are kept in `out`. Raises
     InputError for an unknown name or a directory that can't be used.
@@ -176,12 +176,12 @@ def _works(exhibit: Exhibit, quick: bool) -> Iterator[tuple[str, Work]]:
 
 
 def alone(finding: Finding) -> str:
-    """A verdict without the reasons that may stand beside it."""
+    """A verdict by the checks alone, without the reason."""
     return replace(finding, reason=None).verdict
 
 
 def read(out: Path) -> list[Judged]:
-    """What was kept; nothing if nothing was judged there."""
+    """The kept verdicts; none if nothing was judged there."""
     return read_list(out / RECORD, "judged", lambda fields: Judged(**fields))
 
 
@@ -211,7 +211,8 @@ class Matrix:
 
     @property
     def best(self) -> str:
-        """The single testbed on which most hold; of several the one on which fewest fail."""
+        """The single testbed on which most claims hold; among equals, the one with least
+        failures."""
         return max(self.testbeds, key=lambda name: (self.held(name), -self.failed(name)))
 
 

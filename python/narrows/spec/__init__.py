@@ -1,4 +1,4 @@
-"""What a person writes: found, and read and checked by the native module (crates/spec)."""
+"""Specifications: found here, and read and checked by the native module (crates/spec)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Which flows are shown as one: those of an entry with a name, or those that are alike.
+"""Groups flows into classes: those of an entry with a name, or identical ones.
 
-Entries without a name are a class by their control, such as "cubic". Where flows of a
-control differ in more, the class says in what: "cubic-20ms" and "cubic-80ms", in no more
-words than tell them apart. What tells
-flows apart are their round-trip time, direction and links, what they send, their options,
-ECN, receive window, their own hosts, and when they start and stop.
+Entries without a name are a class by their control, such as "cubic". Where flows of a control
+differ in more, the class names the difference with as few words as possible: "cubic-20ms" and
+"cubic-80ms". Flows can differ in round-trip time, direction and links, what
+they send, options, ECN, receive window, hosts, start and stop.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ OWN_HOST = ("kernel", "profile", "fq", "line_rate_bps", "sysctls")
 _NAMED = {"kernel", "profile"}
 """Those whose values say enough."""
 MOST = 8
-"""What would give a control more classes than this doesn't count."""
+"""A property that would give a control more classes than this is ignored."""
 
 
 def classes(scenario: Scenario, groups: Sequence[str]) -> tuple[str, ...]:
@@ -38,7 +37,7 @@ def classes(scenario: Scenario, groups: Sequence[str]) -> tuple[str, ...]:
 
 
 def _words(flows: Sequence[Flow]) -> list[str]:
-    """What each flow has that others haven't; nothing where all are alike."""
+    """The properties in which each flow differs; nothing if all are identical."""
     if len(flows) == 1:
         return [""]
     found: list[tuple[str, ...]] = [()] * len(flows)
@@ -51,7 +50,7 @@ def _words(flows: Sequence[Flow]) -> list[str]:
 
 
 def _distinct(said: Sequence[tuple[str, object]]) -> list[str]:
-    """The words of values; where different values have the same words, with a number."""
+    """The words for values; different values with the same words get numbers."""
     known: dict[str, list[str]] = {}
     found = []
     for words, value in said:
@@ -120,4 +119,4 @@ def _size(size: int) -> str:
 _ASPECTS: tuple[Callable[[Flow], tuple[str, object]], ...] = (
     _rtt, _direction, _links, _sends, _options, _ecn, _window, _hosts, _life,
 )  # fmt: skip
-"""What flows of a control can differ in, in the order in which a class says it."""
+"""The properties in which flows of a control can differ, in the order of a class's name."""

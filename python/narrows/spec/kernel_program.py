@@ -1,8 +1,8 @@
-"""Controls that a person writes in eBPF: `cca = "mine.bpf.c"`, or compiled, `cca = "mine.bpf.o"`.
+"""Own controls in eBPF: `cca = "mine.bpf.c"`, or compiled, `cca = "mine.bpf.o"`.
 
-The file is looked for next to the specification. Its content becomes a part of the scenario, as
-with controls in Python. Only a real kernel runs it, as a `struct tcp_congestion_ops`, and only
-after the person has allowed it: see `narrows.spec.permission`.
+The file is searched next to the specification. Its content becomes part of the scenario, as with
+controls in Python. Only a real kernel runs it, as a `struct tcp_congestion_ops`, and only if the
+user has allowed it: see `narrows.spec.permission`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from narrows.spec.python_control import MAX_SOURCE_BYTES, Source
 from narrows.spec.suggest import quote
 
 SOURCE, COMPILED = ".bpf.c", ".o"
-"""How the names of programs end: as C, or as clang leaves them."""
+"""Suffixes of programs, as C source and compiled by clang."""
 
 
 def is_program(cca: str) -> bool:
@@ -27,9 +27,9 @@ def is_program(cca: str) -> bool:
 
 
 def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
-    """The program `cca` in `near`, which may run; one that is compiled in base64.
+    """The allowed program `cca` in `near`; in base64 if it is compiled.
 
-    Raises SpecError for one that isn't there or not allowed, or with options.
+    Raises SpecError if it doesn't exist, isn't allowed, or has options.
     """
     file = near / cca
     if not file.is_file():
@@ -47,13 +47,13 @@ def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
 
 
 def content(cca: str, source: Mapping[str, str]) -> bytes:
-    """The file of a program, from what the scenario holds of it."""
+    """The content of a program's file, from the scenario."""
     text = source["text"]
     return base64.b64decode(text) if cca.endswith(COMPILED) else text.encode("utf-8")
 
 
 def refuse_programs(scenario: Mapping[str, object], reason: str) -> None:
-    """Raises SpecError for an eBPF program, which a back end can't run for a reason."""
+    """Raises SpecError for an eBPF program, which a back end can't run for `reason`."""
     flows = scenario.get("flows")
     for index, flow in enumerate(flows if isinstance(flows, list) else []):
         if is_program(flow["cca"]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Override:
-    """A place and the value for it, as `PLACE=VALUE`, and the option that said so."""
+    """A place and its new value, as `PLACE=VALUE`, and the option that gave it."""
 
     text: str
     origin: str = "--set"

@@ -1,9 +1,9 @@
-"""Which code may run because a specification names it: only what the person allowed.
+"""Decides which code named in a specification may run: only code that the user allowed.
 
-A specification can name a Python module, and a specification may come from somebody
-else. So a module runs only if the person named it: its file, or a directory above it,
-by `--allow-code` or in the file `allow-code` of their configuration; or the control
-itself, by `--set flows.0.cca=mymodule:MyControl`. Until then it isn't even imported.
+A specification can name a Python module, and may come from somebody else. So a module runs only if
+the user named it: its file, or a directory above it, with `--allow-code` or in the configuration
+file `allow-code`; or the control itself, with `--set flows.0.cca=mymodule:MyControl`. Otherwise it
+isn't even imported.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from narrows.spec.suggest import quote
 
 OPTION = "--allow-code"
 EVERYTHING = Path("/")
-"""The directory above all others."""
+"""The root directory, which allows everything."""
 
 
 @dataclass(frozen=True)
 class Permission:
-    """Files, directories with all that is below them, and controls as specifications name them."""
+    """Allowed files, directories with everything below them, and controls by name."""
 
     places: tuple[Path, ...] = ()
     controls: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ def allowing(places: Iterable[str | Path] = (), controls: Iterable[str] = ()) ->
     """Allows code to run while the block reads specifications.
 
     `places` are files and directories, `controls` names such as "mymodule:MyControl".
-    Raises InputError for a place that isn't there.
+    Raises InputError for a place that doesn't exist.
     """
     named = tuple(_existing(Path(place)) for place in places)
     token = _granted.set(Permission(named, frozenset(controls)))
@@ -58,7 +58,7 @@ def allowing(places: Iterable[str | Path] = (), controls: Iterable[str] = ()) ->
 
 
 def check(cca: str, file: Path) -> None:
-    """Raises SpecError if nobody has allowed the control `cca` of the module `file` to run."""
+    """Raises SpecError unless the control `cca` of the module `file` is allowed to run."""
     always = Permission(tuple(_configured()))
     if not any(permission.covers(cca, file) for permission in (_granted.get(), always)):
         found = f"{quote(cca)}, code that nobody has allowed to run"
@@ -66,9 +66,9 @@ def check(cca: str, file: Path) -> None:
 
 
 def configuration() -> Path | None:
-    """The file that lists what is always allowed: a path in a line, `~` is the home directory.
+    """The file that lists what is always allowed: one path per line, `~` is the home directory.
 
-    None for somebody without a home directory.
+    None for a user without a home directory.
     """
     base = os.environ.get("XDG_CONFIG_HOME", "")
     root = base if base.startswith("/") else os.path.expanduser("~/.config")  # noqa: PTH111

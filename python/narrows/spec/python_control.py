@@ -1,10 +1,10 @@
-"""Controls that a person writes in Python: `cca = "mymodule:MyControl"`.
+"""Own controls in Python: `cca = "mymodule:MyControl"`.
 
-The module is looked for next to the specification, then where Python looks. Its
-source becomes a part of the scenario: what ran is written down, a changed line is
-another experiment, and a run on another machine needs no file. Every run executes
-the source anew, so that runs share nothing. Nothing of it is executed, at reading
-neither, before the person has allowed it: see `narrows.spec.permission`.
+The module is searched next to the specification, then where Python searches. Its source becomes
+part of the scenario: the result records what ran, a changed line makes another experiment, and a
+run on another machine needs no file. Every run executes the source anew, so that runs share
+nothing. Nothing of it is executed, not even for reading the specification, unless the user has
+allowed it: see `narrows.spec.permission`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from narrows.spec import permission
 from narrows.spec.suggest import one_of, quote
 
 METHODS = ("on_ack", "on_congestion", "control")
-"""What a control must have."""
+"""Methods that a control must have."""
 MAX_SOURCE_BYTES = 1_000_000
 PATIENCE_S = 10.0
-"""Code that hasn't returned after this time is named on standard error."""
+"""Code that hasn't returned after this time is reported on standard error."""
 EXAMPLE = 'a module and a class in it, such as "mymodule:MyControl"'
 _METHODS_TEXT = "a class with the methods on_ack(sample), on_congestion(event) and control()"
 
@@ -49,18 +49,18 @@ class Source:
 
 
 def is_own(cca: str) -> bool:
-    """Whether the name is one of a module and a class."""
+    """Whether the name consists of a module and a class."""
     return ":" in cca
 
 
 def well_formed(cca: str) -> bool:
-    """Whether it reads `module:Class`, perhaps with dots."""
+    """Whether it has the form `module:Class`, perhaps with dots."""
     name = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
     return re.fullmatch(f"{name}:{name}", cca) is not None
 
 
 def find(cca: str, near: Path) -> Path:
-    """The file of the module, in `near` or where Python looks; raises SpecError."""
+    """The file of the module, in `near` or where Python searches; raises SpecError."""
     module = cca.partition(":")[0]
     file = near.joinpath(*module.split(".")).with_suffix(".py")
     return file if file.is_file() else _installed(cca, module, near)
@@ -89,7 +89,7 @@ def _installed(cca: str, module: str, near: Path) -> Path:
 
 
 def _look_up(module: str) -> importlib.machinery.ModuleSpec | None:
-    """Where Python has a module; unlike `find_spec` this doesn't import its packages."""
+    """Where Python would find a module; unlike `find_spec` this doesn't import its packages."""
     first, *rest = module.split(".")
     spec, name = importlib.util.find_spec(first), first
     for part in rest:
@@ -127,7 +127,7 @@ def _class_in(module: ModuleType, cca: str, class_name: str, source: Source) -> 
 
 
 def _execute(name: str, source: Source) -> ModuleType:
-    """The module, unknown to the rest of the process."""
+    """Executes the module, hidden from the rest of the process."""
     module = ModuleType(f"narrows_control_{next(_loads)}.{name}")
     module.__file__ = source.file
     module.__package__ = name.rpartition(".")[0]
@@ -143,9 +143,9 @@ def _execute(name: str, source: Source) -> ModuleType:
 
 @contextmanager
 def _blamed(cca: str, source: Source) -> Iterator[None]:
-    """Makes an error of the control of whatever its module raises, except of Ctrl-C.
+    """Turns every exception of a control's module except Ctrl-C into an error of the control.
 
-    A module that exits ends the reading of its specification, not the program.
+    A module that exits ends only the reading of its specification, not the program.
     """
     try:
         yield
@@ -158,13 +158,13 @@ def _blamed(cca: str, source: Source) -> Iterator[None]:
 
 
 def _line(error: BaseException, file: str) -> str:
-    """Where in the file the error comes from, and the line; an error of syntax says it itself."""
+    """The file and line of an error; a syntax error already contains them."""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f" in line {own[-1].lineno} of {file}: {own[-1].line}" if own else ""
 
 
 def allowed(cca: str, near: Path) -> Source:
-    """The source of a control that may run and can be made; raises SpecError."""
+    """The source of an allowed and constructible control; raises SpecError."""
     file = find(cca, near)
     permission.check(cca, file)
     source = read(cca, file)
@@ -173,7 +173,7 @@ def allowed(cca: str, near: Path) -> Source:
 
 
 def misfit(cca: str, source: Source, options: Mapping[str, object]) -> tuple[str, str] | None:
-    """What is wrong with options that the class doesn't take, and what would be right."""
+    """The problem with options that the class doesn't take, and what would be right."""
     made = load(cca, source)
     with _blamed(cca, source):
         try:

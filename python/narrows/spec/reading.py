@@ -1,4 +1,4 @@
-"""Finds the text of a specification and has it read and checked by the native module."""
+"""Finds the text of a specification; the native module reads and checks it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from narrows._native import SpecSource
 
 MAX_FILE_BYTES = 10_000_000
-"""A larger file is no specification."""
+"""Larger files are refused."""
 MAX_PATH = 4096
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A checked specification, and the TOML text that gives it again."""
+    """A checked specification, and equivalent TOML text."""
 
     spec: Spec
     text: str
@@ -33,11 +33,11 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Written:
-    """A specification that is no file: its text, which is JSON if a program wrote it."""
+    """A specification that isn't a file: its text, which is JSON if a program wrote it."""
 
     text: str
     name: str = "scenario"
-    """Stands in for a missing `name`."""
+    """Replaces a missing `name`."""
     json: bool = False
 
     @classmethod
@@ -48,11 +48,11 @@ class Written:
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a specification or a study, with what it needs to be read."""
+    """The text of a specification or a study, with the context for reading it."""
 
     source: SpecSource
     text: str
-    """The TOML text that gives the same again."""
+    """Equivalent TOML text."""
     file: str | None
 
     def spec(self) -> Spec:
@@ -73,7 +73,7 @@ def load(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -
 def parse(
     text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
 ) -> Loaded:
-    """Checks a specification given as TOML text; `name` stands in for a missing `name`.
+    """Checks a specification given as TOML text; `name` replaces a missing `name`.
 
     Raises SpecError with every problem found.
     """
@@ -90,7 +90,7 @@ def opened(path: str | Path | Written, overrides: Iterable[str | Override]) -> T
 
 
 def written(given: Written, overrides: Iterable[str | Override], file: str | None) -> Text:
-    """A text with overrides; raises SpecError if it is no TOML, or an override has no place."""
+    """A text with overrides; raises SpecError if it isn't TOML, or an override has no place."""
     from narrows import _native
 
     changes = [
@@ -105,7 +105,7 @@ def written(given: Written, overrides: Iterable[str | Override], file: str | Non
 
 
 def _name(stem: str) -> str:
-    """The name of a file as that of its specification; what isn't Unicode makes it none."""
+    """The file's name as the specification's; none if it isn't Unicode."""
     return stem if plain(stem) == stem else "\0"
 
 
@@ -129,7 +129,7 @@ def read_file(path: Path) -> str:
 
 
 def _neighbour(path: Path) -> str | None:
-    """The file next to a missing one that may have been meant."""
+    """A file near the missing one that may have been meant."""
     try:
         names = [other.name for other in path.parent.iterdir() if other.suffix == ".toml"]
     except OSError:

@@ -1,7 +1,7 @@
-"""What can be named, asked of the native module when first needed.
+"""The names that specifications can use, read from the native module on first use.
 
-A back end may know more controls than the simulator; while a specification is
-read for it, `also_known` adds them.
+A back end may know more controls than the simulator; `also_known` adds them while a specification
+is read for it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _others: ContextVar[tuple[str, ...]] = ContextVar("others", default=())
 
 @contextmanager
 def also_known(names: Iterable[str]) -> Iterator[None]:
-    """Counts these as congestion controls, without options where the simulator lacks them."""
+    """Accepts these as congestion controls, without options if the simulator lacks them."""
     token = _others.set(tuple(names))
     try:
         yield
@@ -27,7 +27,7 @@ def also_known(names: Iterable[str]) -> Iterator[None]:
 
 
 def others() -> tuple[str, ...]:
-    """The controls that a back end has beside those of the simulator."""
+    """The controls of a back end beyond those of the simulator."""
     return _others.get()
 
 
@@ -38,7 +38,7 @@ def ccas() -> dict[str, Mapping[str, Any]]:
 
 _BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
 _ELSEWHERE: Mapping[str, Mapping[str, Any]] = {"bbr1": _BBR1}
-"""What is known of controls that only some kernels have."""
+"""What is known about controls that only some kernels have."""
 
 
 def _unsimulated(cca: str) -> Mapping[str, Any]:
@@ -67,23 +67,23 @@ def _simulated() -> dict[str, Mapping[str, Any]]:
 
 
 def ecn_need(cca: str) -> str | None:
-    """What a control needs of explicit congestion notification: "dctcp", "l4s" or nothing."""
+    """The ECN that a control needs: "dctcp", "l4s" or none."""
     entry = ccas().get(cca)
     return entry["ecn"] if entry else None
 
 
 def title(cca: str) -> str:
-    """How people write the name of a control; one that the simulator lacks has its own name."""
+    """The usual spelling of a control's name; a control that the simulator lacks keeps its own."""
     return str(_control(cca)["title"])
 
 
 def is_bbr(cca: str) -> bool:
-    """Whether a control is of BBR's family, whatever it is called."""
+    """Whether a control belongs to BBR's family."""
     return bool(_control(cca)["family"] == "bbr")
 
 
 def paces(cca: str) -> bool:
-    """Whether a control sets its pacing rate itself, and the sender keeps to it."""
+    """Whether a control sets its own pacing rate, which the sender enforces."""
     return bool(_control(cca)["paces"])
 
 
@@ -105,7 +105,7 @@ def services() -> dict[str, Mapping[str, Any]]:
 
 @cache
 def impairments() -> dict[str, Mapping[str, Any]]:
-    """What else happens to packets on a path, by name."""
+    """The impairments of a path, by name."""
     from narrows import _native
 
     return {entry["name"]: entry for entry in _native.impairments()}
@@ -113,7 +113,7 @@ def impairments() -> dict[str, Mapping[str, Any]]:
 
 @cache
 def workloads() -> dict[str, Mapping[str, Any]]:
-    """What the application of a flow can do, by name."""
+    """The workloads of a flow, by name."""
     from narrows import _native
 
     return {entry["name"]: entry for entry in _native.workloads()}
@@ -121,7 +121,7 @@ def workloads() -> dict[str, Mapping[str, Any]]:
 
 @cache
 def distributions() -> dict[str, Mapping[str, Any]]:
-    """How sizes and durations can be distributed, by name."""
+    """The distributions of sizes and durations, by name."""
     from narrows import _native
 
     return {entry["name"]: entry for entry in _native.distributions()}
@@ -137,7 +137,7 @@ def profiles() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Preset:
-    """A path that has a name: what it is, where its numbers come from, and its keys as TOML."""
+    """A named path: its description, the source of its numbers, and its keys as TOML."""
 
     name: str
     summary: str
@@ -147,7 +147,7 @@ class Preset:
 
 @cache
 def presets() -> dict[str, Preset]:
-    """The paths that have a name."""
+    """The named paths."""
     from narrows import _native
 
     return {

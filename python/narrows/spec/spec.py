@@ -1,4 +1,4 @@
-"""What a person writes, once it was read and checked by the native module."""
+"""A specification that the native module has read and checked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Expect:
 
 @dataclass(frozen=True)
 class Until:
-    """Trials go on until half of the 95 % interval of a metric's mean is `within` a bound.
+    """Trials continue until half of the 95 % interval of a metric's mean is `within` a bound.
 
     `within` is in the metric's own unit, or a part of the mean if `relative`.
     There are at most `max_trials`.
@@ -54,24 +54,24 @@ class Until:
 
 
 class Spec:
-    """One experiment: its scenarios, with nothing left to fill in."""
+    """One experiment: its complete scenarios."""
 
     def __init__(self, output: SpecOutput) -> None:
         self._output = output
 
     @property
     def name(self) -> str:
-        """What the person calls it."""
+        """The specification's name."""
         return self._output.name
 
     @property
     def trials(self) -> int:
-        """How many runs, with seeds that follow one another."""
+        """The number of runs, with consecutive seeds."""
         return self._output.trials
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The class of each flow by id: the entry's name, or its control and what differs."""
+        """The class of each flow by id: the entry's name, or its control and the difference."""
         return classes(self.scenario, self._output.groups)
 
     @cached_property
@@ -82,7 +82,7 @@ class Spec:
 
     @cached_property
     def expect(self) -> tuple[Expect, ...]:
-        """What results must keep; decides no result."""
+        """Expectations of the results, which don't affect them."""
         return tuple(Expect(**entry) for entry in json.loads(self._output.expect))
 
     def canonical(self, trial: int) -> str:
@@ -90,7 +90,7 @@ class Spec:
         return self._output.scenario(trial)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same would run, with the same expectations."""
+        """Whether both would run the same, with the same expectations."""
         if not isinstance(other, Spec):
             return NotImplemented
         same = (self.trials, self.groups, self.expect) == (other.trials, other.groups, other.expect)

@@ -1,7 +1,6 @@
-"""A study: a specification in which some places have several values.
+"""Studies: specifications in which some places have several values.
 
-What makes axes, and which combinations there are, the native module says:
-crates/spec/src/study.
+The native module defines the axes and combinations: crates/spec/src/study.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Study:
-    """A specification with axes: `groups` holds those that go together."""
+    """A specification with axes; `groups` holds zipped axes together."""
 
     name: str
     groups: tuple[tuple[Axis, ...], ...]
@@ -53,7 +52,7 @@ class Study:
             return [dict(json.loads(point)) for point in self._output.points()]
 
     def specs(self) -> Iterator[tuple[Mapping[str, object], Spec | SpecError]]:
-        """Every combination with its specification, or why it can't run."""
+        """Every combination with its specification, or the reason why it can't run."""
         surroundings = around(self._file)
         for number, point in enumerate(self.points()):
             made: Spec | SpecError
@@ -68,7 +67,7 @@ class Study:
 def load_study(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -> Study:
     """Reads the study in the file at `path`, or in a text; raises SpecError with every problem.
 
-    The values themselves are checked when combinations are made of them.
+    The values themselves are checked when combinations are made.
     """
     return _study(opened(path, overrides))
 
@@ -76,7 +75,7 @@ def load_study(path: str | Path | Written, overrides: Iterable[str | Override] =
 def parse_study(
     text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
 ) -> Study:
-    """Reads a study given as TOML text; `name` stands in for a missing `name`."""
+    """Reads a study given as TOML text; `name` replaces a missing `name`."""
     return _study(written(Written(text, name), overrides, file))
 
 

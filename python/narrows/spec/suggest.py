@@ -1,4 +1,4 @@
-"""Words of messages: texts in quotes, and what a person may have meant."""
+"""Parts of messages: quoted texts, and suggestions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def plain(text: str) -> str:
-    """A text that every program can take; what isn't Unicode, as in names of files, is "?"."""
+    """The text with "?" for everything that isn't Unicode, as in names of files."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -18,7 +18,7 @@ def quote(text: str, limit: int = 64) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word closest to `word`, whatever its case; None if none is close."""
+    """The known word closest to `word`, ignoring case; None if none is close."""
     from narrows import _native
 
     return _native.nearest(plain(word), [plain(name) for name in known])

@@ -1,4 +1,4 @@
-"""What the native module asks for while it reads a specification: files, and own controls."""
+"""Supplies what the native module needs to read a specification: files and own controls."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from narrows.spec.registry import others
 from narrows.spec.suggest import quote
 
 MAX_FILE_BYTES = 100_000_000
-"""A larger file is no trace and no distribution."""
+"""Larger traces and distributions are refused."""
 MAX_PATH = 400
 
 Around = tuple[
     Callable[[str], str], Callable[[str, Mapping[str, object]], tuple[str, str]], list[str]
 ]
-"""A reader of files, a finder of controls, and the controls that the back end has."""
+"""A reader of files, a finder of controls, and the back end's controls."""
 
 
 def around(file: str | None) -> Around:
@@ -34,7 +34,7 @@ def around(file: str | None) -> Around:
 
 
 def _text(name: str, near: Path) -> str:
-    """The text of a file beside the specification; ValueError says what was found instead."""
+    """The text of a file beside the specification; a ValueError says what was found instead."""
     path = near / name
     try:
         return read_limited(path, MAX_FILE_BYTES).decode("utf-8")
@@ -47,7 +47,7 @@ def _text(name: str, near: Path) -> str:
 def _control(
     cca: str, options: Mapping[str, object], near: Path, known: dict[str, python_control.Source]
 ) -> tuple[str, str]:
-    """The module of an own control: its file and its text; ValueError says what is wrong."""
+    """The file and text of an own control's module; raises ValueError with the problem."""
     try:
         if kernel_program.is_program(cca):
             program = kernel_program.allowed(cca, near, options)
@@ -66,7 +66,7 @@ def _control(
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Makes what the native module refuses a SpecError."""
+    """Turns refusals of the native module into SpecError."""
     from narrows import _native
 
     try:

@@ -1,4 +1,4 @@
-"""Places and values by what they mean: "0.5bdp" is ".5bdp", and the text "2" is 2."""
+"""Compares places and values by meaning: "0.5bdp" equals ".5bdp", and the text "2" equals 2."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from narrows.spec.suggest import plain
 
 
 def spelled(place: str) -> str | None:
-    """The usual spelling of a place, such as `flows[0].cca`; None if it can be none."""
+    """The usual spelling of a place, such as `flows[0].cca`; None if it isn't one."""
     from narrows import _native
 
     return _native.parse_place(plain(place))
 
 
 def measure(text: str) -> tuple[str, float] | None:
-    """A quantity by its kind and its number; None if the text is none.
+    """A quantity as its kind and its number; None if the text isn't one.
 
     The kinds are "rate" (bit/s), "duration" (ns), "b" (bytes), "pkt" (packets) and "bdp".
     """
@@ -32,7 +32,7 @@ def format_duration(ns: int) -> str:
 
 
 def exact_value(value: object) -> object:
-    """A value that equals those that mean the same."""
+    """A canonical value, equal for values with the same meaning."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -57,7 +57,7 @@ def values_in(text: str) -> dict[str, object]:
 
 
 def to_toml(document: object) -> str:
-    """A document as TOML, in which the same values are read back."""
+    """A document as TOML that reads back the same values."""
     from narrows import _native
 
     return _native.to_toml(json.dumps(document))

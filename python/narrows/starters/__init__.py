@@ -1,4 +1,4 @@
-"""Specifications to begin with: `narrows init` writes one, ready to run and to be changed."""
+"""Specifications to start from: `narrows init` writes one, ready to run and to change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOME = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """A starting point: its name, what it asks, its files, and the first command."""
+    """A starting point: its name, its question, its files, and the first command."""
 
     name: str
     question: str
@@ -51,14 +51,14 @@ def find(name: str) -> Starter:
 
 
 def _kept(name: str) -> Path:
-    """Where a file of a starting point is kept; code isn't kept as code of this package."""
+    """Where a file of a starting point is kept; code isn't kept as a module of this package."""
     return HOME / (f"{name}.txt" if name.endswith(".py") else name)
 
 
 def write(starter: Starter, directory: Path, force: bool = False) -> list[Path]:
-    """Writes the files of a starting point; gives their paths, the specification first.
+    """Writes the files of a starting point; returns their paths, the specification first.
 
-    Raises InputError if one is there already and not `force`, or can't be written.
+    Raises InputError if one exists and `force` isn't set, or can't be written.
     """
     names = (starter.spec, *starter.files)
     paths = [directory / name for name in names]

@@ -9,10 +9,10 @@
         trial-1/captures/   sender.pcapng and so on, for a run with captures
         report.html     made from the above; figure.png and figure.svg if they were asked for
 
-A directory is complete or it isn't there: everything is written next to it
-under a hidden name, which a single rename makes the result.
+A directory is complete or absent: everything is written next to it under a hidden name, and a
+single rename makes it the result.
 
-Sweeps keep their runs in a store of another layout: see `narrows.store.runs`.
+Sweeps keep their runs in a store with another layout: see `narrows.store.runs`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All or nothing: directories that appear at once, and files that are never half written."""
+"""Atomic writes: directories that appear at once, and files that are never half written."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from narrows.store.owned import REPLACED, hidden, lock, owned_file
 from narrows.store.signals import uninterrupted
 
 _AT_ONCE = 16
-"""Files that are waited for at once."""
+"""Number of files flushed at once."""
 
 
 def publish(partial: Path, final: Path) -> None:
-    """Gives the finished directory its name, in place of an older one if there is one.
+    """Gives the finished directory its name, replacing an older one.
 
-    Ctrl-C waits until it is done. Whatever ends the process in between leaves the old
-    directory or the new one; the old one perhaps under a hidden name, until the next
-    run beside it gives it back (`narrows.store.owned`).
+    Ctrl-C is delayed until it is done. If the process ends in between, the old or the new directory
+    remains, the old one perhaps under a hidden name until the next run beside it restores it
+    (`narrows.store.owned`).
     """
     flush_all([partial, *(path for path in partial.rglob("*") if path.is_dir())])
     with uninterrupted():
@@ -32,7 +32,7 @@ def publish(partial: Path, final: Path) -> None:
 
 
 def _replace(partial: Path, final: Path) -> None:
-    """Puts a directory in the place of another, which stays ours until it is gone."""
+    """Replaces one directory by another; the old one stays locked until it is removed."""
     replaced = hidden(final, REPLACED)
     descriptor = os.open(final, os.O_RDONLY)
     try:
@@ -57,8 +57,8 @@ def flush(path: Path) -> None:
 def flush_all(directories: Iterable[Path]) -> None:
     """Waits until the disk holds directories with the files in them.
 
-    It waits for all at once: a file system that keeps a journal writes it once for those that
-    wait together, while one wait after the other takes longer than a short run.
+    It waits for all at once: a journalling file system then writes its journal once for all of
+    them, while waiting one after the other takes longer than a short run.
     """
     files = [file for place in directories for file in (*place.iterdir(), place)]
     if files:

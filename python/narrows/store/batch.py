@@ -1,9 +1,8 @@
-"""Runs of a store that reach the disk together: one wait for many short runs.
+"""Writes the runs of a store to disk together: one wait for many short runs.
 
-Waiting for the disk takes longer than a short run. A thread of its own waits for whatever was
-written meanwhile, and then gives the runs their names; a run that takes longer than that is
-named as soon as it would be alone. Whatever stops the process, named runs stay; what was
-waiting is run again.
+Waiting for the disk takes longer than a short run. A separate thread waits for everything written
+meanwhile, and then gives the runs their names; a run that takes longer than that gets its name as
+soon as it would alone. If the process is stopped, named runs remain, and waiting ones are repeated.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     from narrows.store.runs import RunStore
 
 MOST = 256
-"""Runs that wait at most; beyond that, whoever has another waits, too."""
+"""The most runs that may wait; beyond that, `add` blocks."""
 
 
 @dataclass
 class _Waiting:
-    """What is to be done once a run has its name, and what in any case."""
+    """What to do once a run has its name, and what to do in any case."""
 
     kept: Callable[[], None]
     anyway: list[Callable[[], None]] = field(default_factory=list)
@@ -66,7 +65,7 @@ class Batch:
             self._changed.notify_all()
 
     def after(self, key: str, call: Callable[[], None]) -> None:
-        """Calls once a run doesn't wait any more: at once, if it doesn't."""
+        """Calls a function when a run no longer waits, immediately if it doesn't."""
         with self._changed:
             waiting = self._waiting.get(key)
             if waiting is not None:
@@ -75,7 +74,7 @@ class Batch:
         call()
 
     def close(self) -> None:
-        """Waits until all runs have their names; raises OSError if that can't be."""
+        """Waits until all runs have their names; raises OSError if that fails."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -97,7 +96,7 @@ class Batch:
             self._done(list(self._waiting), False)
 
     def _next(self) -> list[str]:
-        """What is waiting, as soon as something is; nothing once all is done."""
+        """The waiting runs as soon as there are any; nothing once all are done."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             return list(self._waiting)

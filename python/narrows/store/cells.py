@@ -1,9 +1,8 @@
-"""Text that a spreadsheet would take for a formula, made harmless for CSV files.
+"""Escapes text in CSV files that a spreadsheet would take for a formula.
 
-A program that opens a CSV file evaluates a cell that begins with = + - or @, wherever
-the text came from: a name in somebody's specification, say. Such text gets an
-apostrophe in front, which spreadsheets don't show; numbers stay numbers, the
-negative ones too. OWASP: CSV Injection.
+A spreadsheet evaluates a cell that begins with = + - or @, wherever the text came from, such as a
+name in somebody's specification. Such text is prefixed with an apostrophe, which spreadsheets don't
+show; numbers stay numbers, including negative ones. OWASP: CSV Injection.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Value = TypeVar("Value")
 
 
 def harmless(value: Value) -> Value | str:
-    """A cell's value; text that begins like a formula has an apostrophe in front."""
+    """A cell's value; text that begins like a formula is prefixed with an apostrophe."""
     if not isinstance(value, str) or not re.match(_FORMULA, value) or re.match(_NUMBER, value):
         return value
     return f"'{value}"
@@ -41,7 +40,7 @@ def harmless_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_written(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame of a CSV file without the apostrophes that `harmless_frame` put in front."""
+    """The frame of a CSV file without the apostrophes that `harmless_frame` added."""
     import polars as pl
 
     return frame.with_columns(pl.col(pl.String).str.replace(_QUOTED, "$1"))

@@ -1,4 +1,4 @@
-"""Frames that were computed from runs, kept under the key of everything they came from."""
+"""Keeps frames computed from runs under a key of everything that they depend on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY = "key.json"
 
 
 def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
-    """The frames in `folder` by name; None if they aren't there or have another key."""
+    """The frames in `folder` by name; None if they are missing or have another key."""
     import polars as pl
 
     try:
@@ -30,7 +30,7 @@ def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
 
 
 def write_frames(folder: Path, key: str, frames: Mapping[str, pl.DataFrame]) -> None:
-    """Keeps `frames` in `folder`, all at once, in place of those of another key."""
+    """Keeps `frames` in `folder`, all at once, replacing those of another key."""
     with owned_directory(folder) as work:
         for name, frame in frames.items():
             write_parquet(frame, work / f"{name}.parquet")

@@ -1,11 +1,10 @@
-"""What is asked most of many runs, kept together: a table instead of 100,000 files.
+"""The index keeps the most-used tables of all runs together, instead of in 100,000 files.
 
-The index holds the tables `runs` (what `run.json` says), `summary` and `flows`
-of stored runs, in parts. A sweep adds a part for what it did; whoever asks adds
-one for what is missing, so nothing depends on the index being there: it may be
-removed at any time, and old stores get one when they are first asked. Parts
-appear whole and never change. Two processes may add the same run; the part
-whose name comes first counts, and the contents are the same.
+It holds the tables `runs` (the contents of `run.json`), `summary` and `flows` of stored runs, in
+parts. A sweep adds a part for its runs; a reader adds one for missing runs. So nothing depends on
+the index: it may be removed at any time, and old stores get one on first use. Parts appear complete
+and never change. Two processes may add the same run; the part whose name comes first counts, and
+the contents are the same.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 TABLES = (RUNS, "summary", "flows")
-"""What the index holds."""
+"""The tables in the index."""
 PART = 2000
-"""Runs that are read at once to be put into the index."""
+"""Runs that are read at once to be indexed."""
 MOST_PARTS = 64
-"""More parts than this are joined to one."""
+"""More parts than this are merged into one."""
 INFO = ("backend", "engine", "digest", "end_s", "packets", "cpu_s", "wall_s", "created", "invalid")
 """The columns of the table `runs`."""
 
@@ -43,7 +42,7 @@ class Index:
         self._refresh()
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table of all indexed runs, with the column `run`; runs that are gone may be in it."""
+        """A table of all indexed runs, with the column `run`; it may contain removed runs."""
         parts = []
         for part, (keys, shared) in self._owned.items():
             frame = self._store.part(part, name)
@@ -51,7 +50,7 @@ class Index:
         return _joined(parts)
 
     def _refresh(self) -> None:
-        """Indexes the runs that no part has."""
+        """Indexes the runs missing from all parts."""
         known = {key for keys, _ in self._owned.values() for key in keys}
         missing = iter(sorted(self._store.keys() - known))
         found = False
@@ -71,7 +70,7 @@ class Index:
 
 
 def open_index(store: Store) -> Index:
-    """The index, complete. Begins anew if another process joins parts meanwhile."""
+    """The complete index. Starts again if another process merges parts meanwhile."""
     while True:
         try:
             return Index(store)
@@ -89,7 +88,7 @@ def rows(store: Store, name: str) -> pl.DataFrame:
 
 
 def entry(key: str, info: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Frames:
-    """What the index keeps of a run; `info` is the content of its `run.json`."""
+    """The index entry of a run; `info` is the content of its `run.json`."""
     import polars as pl
 
     kinds = {"end_s": pl.Float64(), "cpu_s": pl.Float64(), "wall_s": pl.Float64()}
@@ -107,7 +106,7 @@ def together(entries: Iterable[Frames]) -> Frames:
 
 
 def forget(store: Store, keys: Collection[str]) -> None:
-    """Takes runs out of the index, because they are gone or are going to be done anew."""
+    """Removes runs from the index that were removed or will be repeated."""
     gone = set(keys)
     for part, (here, _) in _owned(store):
         if gone & here:
@@ -118,7 +117,7 @@ def forget(store: Store, keys: Collection[str]) -> None:
 
 
 def _owned(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
-    """Every part with the runs for which it counts, and whether it has others as well."""
+    """Every part with the runs for which it counts, and whether it contains others."""
     seen: set[str] = set()
     for part in store.parts():
         here = set(store.part(part, RUNS, ["run"])["run"].to_list())
@@ -128,7 +127,7 @@ def _owned(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
 
 
 def _read(store: Store, keys: Iterable[str]) -> Frames:
-    """A part from the runs themselves."""
+    """A part read from the runs themselves."""
     found = []
     for key in keys:
         try:

@@ -1,4 +1,4 @@
-"""A result says what its files hold, so that a damaged one is refused instead of shown."""
+"""A result has digests of its files, so that a damaged one is refused instead of shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from narrows.errors import StoreError
 
 OWN = "digest"
-"""Of the manifest itself, without this entry."""
+"""Digest of the manifest itself, without this entry."""
 FILES = "files"
 _PATTERNS = ("spec.toml", "summary.json", "trial-*/scenario.json", "trial-*/*.parquet")
 
@@ -26,7 +26,7 @@ def sealed(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 
 
 def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> None:
-    """Raises StoreError for a file that isn't as it was written; `name` is the manifest's."""
+    """Raises StoreError for a file changed since it was written; `name` is the manifest's."""
     if OWN not in manifest:  # written before results had digests
         return
     rest = {key: value for key, value in manifest.items() if key != OWN}

@@ -1,10 +1,9 @@
-"""Locks between processes: one computes a run, the others wait or do something else.
+"""Locks between processes: one computes a run, the others wait or do another.
 
-A lock is a file held by `flock`, so the operating system frees it however its
-owner ends, kill -9 included: no lock can go stale, only its file stays behind until
-the next process removes it. The owner's process id and host stand in it for people.
-Where a file system has no such locks everything still works; then two processes may
-compute the same run, and one result stays.
+A lock is a file held by `flock`, so the operating system frees it however its owner ends, even by
+kill -9. No lock can go stale; only its file stays until the next process removes it. For
+information it contains the owner's process id and host. On a file system without such locks
+everything still works, but two processes may compute the same run, and one result is kept.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from narrows.store.owned import is_at, lock
 
 @contextmanager
 def claim(path: Path, *, remove: bool = True) -> Iterator[bool]:
-    """Whether the lock at `path` is ours until the end of the block; never waits.
+    """Whether we hold the lock at `path` until the end of the block; never waits.
 
-    With `remove` its file is gone afterwards.
+    With `remove` its file is removed afterwards.
     """
     descriptor = _acquire(path)
     try:
@@ -35,7 +34,7 @@ def claim(path: Path, *, remove: bool = True) -> Iterator[bool]:
 
 
 def _acquire(path: Path) -> int | None:
-    """The open file of a lock that is now ours; None while another has it."""
+    """The open file of a lock that we now hold; None while another process has it."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         locked = lock(descriptor)
@@ -52,7 +51,7 @@ def _acquire(path: Path) -> int | None:
 
 
 def free_locks(folder: Path, remove: bool = True) -> list[Path]:
-    """Removes the files of locks whose owners were killed; gives them."""
+    """Removes the files of locks whose owners were killed; returns them."""
     gone = []
     for path in sorted(folder.iterdir()):
         with claim(path, remove=remove) as ours:

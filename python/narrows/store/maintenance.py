@@ -1,4 +1,4 @@
-"""Maintenance of a store: what is in it, what nobody needs any more, what is damaged."""
+"""Maintenance of a store: its studies, unneeded runs and damaged runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from narrows.store.protocol import Store
 
 @dataclass(frozen=True)
 class StudyState:
-    """How far a study is: of its `runs`, how many are `stored` and how many `failed`."""
+    """The progress of a study: how many of its `runs` are `stored` and how many `failed`."""
 
     name: str
     runs: int
@@ -47,10 +47,10 @@ def states(store: Store) -> list[StudyState]:
 
 
 def collect(store: Store, remove: bool = True) -> Garbage:
-    """Removes runs that no study of the store has, and what killed processes left.
+    """Removes runs of no study in the store, and what killed processes left.
 
-    Runs at work are left alone, as far as they hold their lock. Without
-    `remove` it only says what would go.
+    Runs in progress are left alone if they hold their lock. Without `remove` it only returns what
+    would be removed.
     """
     wanted: set[str] = set()
     for stem in store.studies():
@@ -68,7 +68,7 @@ def collect(store: Store, remove: bool = True) -> Garbage:
 
 
 def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
-    """Every damaged run with what is wrong; `remove` lets the next sweep do it again."""
+    """Every damaged run with its problem; with `remove` the next sweep repeats it."""
     for key in sorted(store.keys()):
         wrong = _damage_of(store, key)
         if wrong is not None:

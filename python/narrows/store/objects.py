@@ -5,12 +5,12 @@
         runs/run=HASH/          as on a disk
         complete/HASH           empty; written last, so a run without it isn't there
         studies/, failures/     as on a disk
-        index/PART/, parts/PART the parts of the index, and a mark for each whole one
+        index/PART/, parts/PART the parts of the index, and a marker for each complete one
 
-An object appears at once, so marks do what renaming does on a disk. There are no
-locks: two sweeps that are at the same run both compute it, with the same result.
-Access is configured as obstore does it, by the environment (AWS_ACCESS_KEY_ID,
-AWS_REGION, AWS_ENDPOINT and so on). `memory://NAME` is for trying things out.
+An object appears at once, so markers do what renaming does on a disk. There are no locks: two
+sweeps that reach the same run both compute it, with the same result. obstore takes its
+configuration from the environment (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT and so on).
+`memory://NAME` is for experiments.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 OLD_S = 86_400.0
-"""No run takes that long to be written: one without a mark is left over."""
+"""No run takes this long to be written, so an older one without a marker is a leftover."""
 
 
 class Bucket:
@@ -56,7 +56,7 @@ class Bucket:
         return bytes(obstore.get(self._store, name).bytes())
 
     def put(self, name: str, content: bytes) -> None:
-        """Writes an object, at once, over an older one."""
+        """Writes an object atomically, replacing an older one."""
         import obstore
 
         obstore.put(self._store, name, content)
@@ -79,7 +79,7 @@ class Bucket:
         return sorted(str(meta["path"]).partition(f"{folder}/")[2] for c in chunks for meta in c)
 
     def modified(self, name: str) -> float | None:
-        """When an object was written, in seconds of its server's clock; None if it isn't there."""
+        """When an object was written, in seconds of the server's clock; None if there is none."""
         import obstore
 
         try:
@@ -88,7 +88,7 @@ class Bucket:
             return None
 
     def remove(self, names: Iterable[str]) -> None:
-        """Removes objects; those that aren't there don't matter."""
+        """Removes objects; missing ones are ignored."""
         import obstore
 
         for name in names:
@@ -123,7 +123,7 @@ def _connect(url: str) -> Any:  # noqa: ANN401 (obstore has a class for each ser
 
 
 def _insecure() -> bool:
-    """Whether the endpoint of the environment is one without encryption, as in a laboratory."""
+    """Whether the environment's endpoint is unencrypted, as in a laboratory."""
     import os
 
     return os.environ.get("AWS_ENDPOINT", "").startswith("http://")
@@ -147,14 +147,14 @@ class ObjectStore:
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """Always: there are no locks."""
+        """Always true, since there are no locks."""
         del key
         yield True
 
     def add(
         self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
     ) -> dict[str, Any]:
-        """Stores a run with further `tables`, and at last marks it as complete."""
+        """Stores a run with further `tables`, and finally marks it as complete."""
         files = {SCENARIO: (canonical_json(trial.scenario) + "\n").encode()}
         files |= {f"{n}.parquet": parquet_bytes(t) for n, t in {**result.tables, **tables}.items()}
         digests = {name: digest_of(content) for name, content in files.items()}
@@ -167,7 +167,7 @@ class ObjectStore:
         return record
 
     def info(self, key: str) -> dict[str, Any]:
-        """What `run.json` says: the engine, the digest, what the run cost."""
+        """The contents of `run.json`: the engine, the digest, the cost of the run."""
         return self._document(f"runs/run={key}/{RUN}")
 
     def scenario(self, key: str) -> Scenario:
@@ -194,14 +194,14 @@ class ObjectStore:
             return None
 
     def digest(self, key: str, name: str) -> str | None:
-        """The digest of a file of a run as it is now; None if the file is missing."""
+        """The current digest of a file of a run; None if the file is missing."""
         try:
             return digest_of(self._bucket.get(f"runs/run={key}/{name}"))
         except FileNotFoundError:
             return None
 
     def discard(self, key: str) -> None:
-        """Removes a run, its mark first."""
+        """Removes a run, its marker first."""
         self._bucket.remove([f"complete/{key}"])
         folder = f"runs/run={key}"
         self._bucket.remove([f"{folder}/{name}" for name in self._bucket.names(folder)])
@@ -226,10 +226,10 @@ class ObjectStore:
         self._bucket.remove(f"failures/{key}.json" for key in keys)
 
     def leftovers(self, remove: bool = False) -> list[str]:
-        """Runs that a killed process left without a mark, once they are old.
+        """Old runs without a marker, which a killed process left.
 
-        A young one may be what another process is writing now: nobody holds a lock. They
-        are found when a collection is asked for, and removed only then.
+        Another process may be writing a newer one, since there are no locks. They are found and
+        removed only by a collection.
         """
         whole, since = self.keys(), time.time() - OLD_S
         found: dict[str, str] = {}
@@ -270,7 +270,7 @@ class ObjectStore:
         return frame.select(columns) if columns else frame
 
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Adds a part; its mark makes it whole."""
+        """Adds a part; its marker completes it."""
         name = f"part-{secrets.token_hex(8)}"
         for table, frame in tables.items():
             self._bucket.put(f"index/{name}/{table}.parquet", parquet_bytes(frame))
@@ -313,7 +313,7 @@ def open_there(url: str) -> ObjectStore:
 
 
 def is_there(url: str) -> bool:
-    """Whether a store is below a URL; raises StoreError if it can't be asked."""
+    """Whether a store is below a URL; raises StoreError if there is no answer."""
     bucket = Bucket(url)
     try:
         return bucket.has(MARK)

@@ -20,14 +20,14 @@ def is_url(place: Place) -> bool:
 
 
 def location(place: Place) -> Place:
-    """A URL as it is, everything else as a path; `file://` URLs are paths, too."""
+    """A URL unchanged, everything else as a path; `file://` URLs are paths, too."""
     if is_url(place):
         return str(place)
     return Path(str(place).removeprefix("file://"))
 
 
 def create_store(path: Place) -> Store:
-    """The store at `path`, made if there is none; raises StoreError if it can't be."""
+    """The store at `path`, created if there is none; raises StoreError if that fails."""
     if is_url(path):
         from narrows.store.objects import create
 
@@ -73,7 +73,7 @@ def open_store(path: Place) -> Store:
 
 
 def is_store(path: Place) -> bool:
-    """Whether a store of runs is there."""
+    """Whether a place is a store of runs."""
     if is_url(path):
         from narrows.store.objects import is_there
 

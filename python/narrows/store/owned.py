@@ -1,13 +1,13 @@
-"""Files and directories that belong to a process for as long as it works on them.
+"""Files and directories that a process owns while it works on them.
 
-Whatever appears complete or not at all is written under a hidden name first,
-`.NAME.HOST-TOKEN.partial`, and its owner holds a lock (`flock`) on it. The operating
-system frees that lock however the owner ends, kill -9 included, and no later process can
-be taken for it, whatever its process id is. So what isn't locked is left over, and the
-next one to work in the same directory removes it.
+A file or directory that must appear complete or not at all is first written under a hidden name,
+`.NAME.HOST-TOKEN.partial`, and its owner holds a lock (`flock`) on it. The operating system frees
+that lock however the owner ends, even by kill -9, and no later process can be mistaken for the
+owner, whatever its process id is. So anything unlocked is a leftover, and the next process in the
+same directory removes it.
 
-A lock may not reach another machine (NFS, Lustre): what another host left is removed
-only once it is old.
+A lock may not reach another machine (NFS, Lustre), so leftovers of another host are removed only
+once they are old.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ from pathlib import Path
 from narrows.store.signals import uninterrupted
 
 PARTIAL, REPLACED = "partial", "replaced"
-"""What is being written, and what a finished directory is about to take the place of."""
+"""Suffix of what is being written, and of what a finished directory is about to replace."""
 OLD_S = 30 * 86_400.0
-"""What another host left untouched for that long isn't being worked on any more."""
+"""Files of another host that are unchanged for this long are abandoned."""
 _MARK = r"(?P<host>[0-9a-f]{8})-[0-9a-f]{8}"
 _NAME = re.compile(rf"\.(?P<name>.+)\.{_MARK}\.({PARTIAL}|{REPLACED})")
 _LONGEST = 225
-"""Bytes of a name: with what is put around it, it must remain one (255 bytes)."""
+"""The longest name, so that the hidden name still fits into 255 bytes."""
 
 
 def hidden(final: Path, suffix: str = PARTIAL) -> Path:
-    """A name beside `final`, of its own, for what this process is working on."""
+    """A unique hidden name beside `final` for this process's work."""
     name = final.name.encode()[:_LONGEST].decode(errors="ignore")
     return final.with_name(f".{name}.{_host()}-{secrets.token_hex(4)}.{suffix}")
 
 
 @contextmanager
 def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
-    """An empty hidden directory beside `final`, removed at the end if it still stands.
+    """An empty hidden directory beside `final`, removed at the end if it still exists.
 
-    What killed processes left beside it is removed first. Ctrl-C waits until the end is done.
+    Leftovers of killed processes beside it are removed first. Ctrl-C is delayed until the end is
+    done.
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(final.parent)
@@ -59,7 +60,7 @@ def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
 
 @contextmanager
 def workshop(folder: Path) -> Iterator[Path]:
-    """An empty directory in `folder`, where a process puts things together; removed at the end."""
+    """An empty working directory in `folder`, removed at the end."""
     with _ours(folder / "work") as work:
         yield work
 
@@ -68,7 +69,7 @@ def workshop(folder: Path) -> Iterator[Path]:
 def _ours(final: Path, mode: int = 0o777) -> Iterator[Path]:
     made: list[tuple[Path, int]] = []
     try:
-        with uninterrupted():  # else there could be one that nobody knows of
+        with uninterrupted():  # otherwise there could be one that nobody knows about
             made.append(make_directory(final, mode))
         yield made[0][0]
     finally:
@@ -121,10 +122,10 @@ def _create(work: Path, final: Path) -> int:
 
 
 def remove_abandoned(folder: Path, remove: bool = True) -> list[Path]:
-    """Removes what killed processes left in `folder`; gives what it was.
+    """Removes the leftovers of killed processes in `folder`; returns them.
 
-    A complete directory that was about to be replaced gets its name back, unless there
-    is another by now.
+    A complete directory that was about to be replaced gets its name back, unless there is another
+    one by now.
     """
     gone = []
     for path in _entries(folder):
@@ -150,7 +151,7 @@ def _entries(folder: Path) -> list[Path]:
 
 @contextmanager
 def _abandoned(path: Path, host: str) -> Iterator[bool]:
-    """Whether nobody works on `path`; it is locked in the block, so that only one removes it."""
+    """Whether `path` is abandoned; the block holds its lock, so only one process removes it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # gone meanwhile, or somebody else's
@@ -164,7 +165,7 @@ def _abandoned(path: Path, host: str) -> Iterator[bool]:
 
 
 def make_directory(final: Path, mode: int = 0o777) -> tuple[Path, int]:
-    """A hidden directory that is ours as long as the descriptor that comes with it is open."""
+    """A hidden directory that we own as long as the returned descriptor is open."""
     while True:
         work = hidden(final)
         work.mkdir(mode)
@@ -176,7 +177,7 @@ def make_directory(final: Path, mode: int = 0o777) -> tuple[Path, int]:
 
 
 def lock(descriptor: int) -> bool | None:
-    """Takes the lock of an open file; False if another has it, None if there are no locks."""
+    """Takes the lock of an open file; False if another process has it, None without locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

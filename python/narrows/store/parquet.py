@@ -1,7 +1,7 @@
-"""Parquet files, read and written by their exact names.
+"""Reads and writes Parquet files by their exact names.
 
-polars takes a path for a pattern (`*`, `?`, `[`), for a home directory (`~`) and, where a
-folder is called `name=value`, for a column. An open file is none of these.
+polars interprets patterns (`*`, `?`, `[`), home directories (`~`) and columns (`name=value`) in
+paths. Passing open files avoids that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every store of runs can do, on a disk or in object storage."""
+"""The interface of every store of runs, on a disk or in object storage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Store(Protocol):
     """Runs by hash, studies by name, records of failures, and the parts of the index.
 
-    A run is complete or it isn't there. `str(store)` is its directory or URL.
+    A run is complete or absent. `str(store)` is its directory or URL.
     """
 
     def __contains__(self, key: str) -> bool: ...
@@ -27,15 +27,15 @@ class Store(Protocol):
         """The hashes of all complete runs."""
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Whether the run is ours to compute until the end of the block."""
+        """Whether we own the run until the end of the block."""
 
     def add(
         self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
     ) -> dict[str, Any]:
-        """Stores a run with further `tables`; call it inside `claim`. Gives its `run.json`."""
+        """Stores a run with further `tables`; call it inside `claim`. Returns its `run.json`."""
 
     def info(self, key: str) -> dict[str, Any]:
-        """What `run.json` says: the engine, the digest, what the run cost."""
+        """The contents of `run.json`: the engine, the digest, the cost of the run."""
 
     def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
@@ -50,7 +50,7 @@ class Store(Protocol):
         """A table of a run; None if the run hasn't got it."""
 
     def digest(self, key: str, name: str) -> str | None:
-        """The digest of a file of a run as it is now; None if the file is missing."""
+        """The current digest of a file of a run; None if the file is missing."""
 
     def discard(self, key: str) -> None:
         """Removes a run."""
@@ -68,10 +68,10 @@ class Store(Protocol):
         """Removes the records of failures."""
 
     def leftovers(self, remove: bool = False) -> list[str]:
-        """What killed processes left."""
+        """Leftovers of killed processes."""
 
     def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
-        """Keeps a study and the table of its runs, in place of an older one of that name."""
+        """Keeps a study and the table of its runs, replacing an older one of that name."""
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """The records of all studies by the name of their files."""
@@ -86,7 +86,7 @@ class Store(Protocol):
         """A table of a part; raises FileNotFoundError if another process removed it."""
 
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Adds a part; it is there whole or not at all."""
+        """Adds a part atomically."""
 
     def drop_parts(self, names: Iterable[str]) -> None:
         """Removes parts of the index."""

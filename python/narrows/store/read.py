@@ -29,7 +29,7 @@ FORMAT = 1
 
 
 class StoredTables(Mapping[str, "pl.DataFrame"]):
-    """The tables of a trial by name, each read when it is first asked for."""
+    """The tables of a trial by name, each read on first use."""
 
     def __init__(self, directory: Path) -> None:
         self._files = {file.stem: file for file in sorted(directory.glob("*.parquet"))}
@@ -81,12 +81,12 @@ class Result:
 
     @property
     def name(self) -> str:
-        """What the person calls the experiment."""
+        """The name of the experiment."""
         return str(self.manifest["name"])
 
     @property
     def hash(self) -> str:
-        """Of everything that decides the result."""
+        """The hash of everything that determines the result."""
         return str(self.manifest["hash"])
 
     @property
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def captured(self) -> CaptureOptions:
-        """Which captures its runs left."""
+        """The captures of its runs."""
         return CaptureOptions(**self.manifest.get("captures", {}))
 
     @property
@@ -106,7 +106,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """What `--json` prints: `runs`, one for every trial."""
+        """The summary as `--json` prints it, with one of `runs` for every trial."""
         return _json(self.path / SUMMARY)
 
     @cached_property

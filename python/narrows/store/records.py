@@ -1,4 +1,4 @@
-"""What a run leaves behind, whichever back end made it."""
+"""The results of a run, on any back end."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ Tables = Mapping[str, "pl.DataFrame"]
 
 @dataclass(frozen=True)
 class RunInfo:
-    """About a run as a whole.
+    """Information about a run as a whole.
 
     `end_s` is the simulated end in seconds, `packets` the data packets out of
     the bottleneck, `cpu_s` and `wall_s` what the run cost, `digest` a
-    hexadecimal hash of all its results. `invalid` says why the run is not to be
-    trusted, if so; `conditions` is what else decided it, such as the kernel and
-    its settings. `losses` are the data packets that places of the path other than queues
-    lost from the warm-up on, by place ("path.impairments[0]", "path.loss"); None where
-    the back end doesn't tell.
+    hexadecimal hash of all its results. `invalid` says why the run can't be trusted, if so;
+    `conditions` holds further conditions, such as the kernel and its settings. `losses` are the
+    data packets that places of the path other than queues lost from the warm-up on, by place
+    ("path.impairments[0]", "path.loss"); None where the back end doesn't tell.
     """
 
     backend: str
@@ -41,7 +40,7 @@ class RunInfo:
 
 @dataclass(frozen=True)
 class CaptureOptions:
-    """Which captures a run leaves; they change nothing of the run.
+    """The captures that a run writes; they don't change its results.
 
     `pcap`: the packets at both ends and at both sides of the bottleneck, with
     `snaplen` bytes of each (its headers if None) and IPv4 or, if `ipv6`, IPv6
@@ -63,7 +62,7 @@ NO_CAPTURES = CaptureOptions()
 
 @dataclass(frozen=True)
 class RunResult:
-    """The tables of a run and what is to be known about it.
+    """The tables of a run and information about it.
 
     `captures` are the files in the directory of its captures, each with the
     number of its packets or events.
@@ -77,7 +76,7 @@ class RunResult:
 
 
 def digest(tables: Tables) -> str:
-    """A hexadecimal hash of all tables, for back ends that have none of their own."""
+    """A hexadecimal hash of all tables, for back ends without their own digest."""
     whole = hashlib.sha256()
     for name in sorted(tables):
         whole.update(name.encode())

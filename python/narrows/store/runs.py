@@ -1,4 +1,4 @@
-"""A store of runs, addressed by what decides them: scenario, seed, back end, engine.
+"""A store of runs, addressed by what determines them: scenario, seed, back end, engine.
 
     DIR/
         store.json              the format
@@ -6,12 +6,12 @@
         studies/NAME.json       a study as it was last swept
         studies/NAME.parquet    its runs: combination, trial, seed, hash, a column for each axis
         failures/HASH.json      why a run failed, until it succeeds
-        index/                  the tables that are asked for most, see `narrows.store.index`
+        index/ the most-used tables, see `narrows.store.index`
         locks/, tmp/            of the processes that are at work, see `narrows.store.owned`
 
-A run is complete or it isn't there: it is written under `tmp`, reaches the disk,
-and gets its name by a single rename. Several processes may share a store.
-`run=HASH` is a partition that polars and DuckDB read as a column.
+A run is complete or absent: it is written under `tmp`, flushed to disk, and gets its name by a
+single rename. Several processes may share a store. `run=HASH` is a partition that polars and DuckDB
+read as a column.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RunStore:
         return self.run_path(key).is_dir()
 
     def keys(self) -> set[str]:
-        """The hashes of all complete runs, from one look at the directory."""
+        """The hashes of all complete runs, from one listing of the directory."""
         with os.scandir(self.path / "runs") as entries:
             names = [entry.name for entry in entries]
         return {name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX)}
@@ -86,7 +86,7 @@ class RunStore:
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """Whether the run is ours to compute until the end of the block."""
+        """Whether we own the run until the end of the block."""
         with claim(self.path / "locks" / key) as ours:
             yield ours
 
@@ -103,7 +103,7 @@ class RunStore:
             self.failure_path(key).unlink(missing_ok=True)
 
     def info(self, key: str) -> dict[str, Any]:
-        """What `run.json` says: the engine, the digest, what the run cost."""
+        """The contents of `run.json`: the engine, the digest, the cost of the run."""
         return read_json(self.run_path(key) / RUN)
 
     def scenario(self, key: str) -> Scenario:
@@ -111,7 +111,7 @@ class RunStore:
         return cast("Scenario", read_json(self.run_path(key) / SCENARIO))
 
     def stored(self, trial: Trial) -> StoredTrial:
-        """A run with its tables, each read when it is first asked for."""
+        """A run with its tables, each read on first use."""
         info, names = self.info(trial.hash), RunInfo.__dataclass_fields__
         known = RunInfo(**{name: value for name, value in info.items() if name in names})
         return StoredTrial(trial.number, self.run_path(trial.hash), known)
@@ -130,17 +130,17 @@ class RunStore:
         return read_parquet(file) if file.is_file() else None
 
     def digest(self, key: str, name: str) -> str | None:
-        """The digest of a file of a run as it is now; None if the file is missing."""
+        """The current digest of a file of a run; None if the file is missing."""
         file = self.run_path(key) / name
         return digest_of(file.read_bytes()) if file.is_file() else None
 
     def discard(self, key: str) -> None:
-        """Removes a run. Its name goes first, so that it is never there in part."""
+        """Removes a run, its name first, so that it is never visible in part."""
         with self.workshop() as room:
             self.run_path(key).rename(room / key)
 
     def leftovers(self, remove: bool = False) -> list[str]:
-        """What killed processes left; what is being worked on is locked, and left alone."""
+        """Leftovers of killed processes; work in progress is locked, and left alone."""
         folder, locks = self.path / "tmp", self.path / "locks"
         gone = [path.name for path in remove_abandoned(folder, remove)]
         return [*gone, *(path.name for path in free_locks(locks, remove))]
@@ -154,7 +154,7 @@ class RunStore:
         return read_parquet(self.path / "index" / name / f"{table}.parquet", columns)
 
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Adds a part; it is there whole or not at all."""
+        """Adds a part atomically."""
         name = f"part-{secrets.token_hex(8)}"
         with self.workshop() as room:
             work = room / name
@@ -172,9 +172,9 @@ class RunStore:
     def add(
         self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
     ) -> dict[str, Any]:
-        """Stores a run with further `tables`; if another process was first, its run stays.
+        """Stores a run with further `tables`; if another process was first, its run is kept.
 
-        Call it inside `claim`. Gives what `run.json` says.
+        Call it inside `claim`. Returns the contents of `run.json`.
         """
         with self.workshop() as room:
             record = self.prepare(room, trial, result, tables)
@@ -184,7 +184,7 @@ class RunStore:
     def prepare(
         self, room: Path, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
     ) -> dict[str, Any]:
-        """Writes a run into a workshop, where `commit` finds it; gives what `run.json` says."""
+        """Writes a run into a workshop, where `commit` finds it; returns its `run.json`."""
         work = room / trial.hash
         work.mkdir()
         _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
@@ -196,7 +196,7 @@ class RunStore:
         return record
 
     def commit(self, room: Path, keys: Iterable[str]) -> None:
-        """Gives prepared runs their names, once all of them are on the disk."""
+        """Gives prepared runs their names once all of them are on the disk."""
         works = {key: room / key for key in keys}
         flush_all(works.values())
         for key, work in works.items():
@@ -205,7 +205,7 @@ class RunStore:
         flush(self.path / "runs")
 
     def workshop(self) -> AbstractContextManager[Path]:
-        """Where this process puts something together before it gets its name."""
+        """A working directory of this process for something that will get its name later."""
         return workshop(self.path / "tmp")
 
     def _name(self, work: Path, final: Path) -> None:
@@ -220,7 +220,7 @@ class RunStore:
         self._replace(self.failure_path(trial.hash), failure_of(trial, cell, error))
 
     def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
-        """Keeps a study and the table of its runs, in place of an older one of that name."""
+        """Keeps a study and the table of its runs, replacing an older one of that name."""
         file = self.path / "studies" / f"{slug(name)}.json"
         if file.is_file() and read_json(file) == record:
             return
@@ -272,7 +272,7 @@ def digest_of(content: bytes) -> str:
 
 
 def record_of(trial: Trial, result: RunResult, digests: Mapping[str, str]) -> dict[str, Any]:
-    """What `run.json` says, with the digests of all other files of the run."""
+    """The contents of `run.json`, with the digests of all other files of the run."""
     return {
         "run": trial.hash,
         "seed": trial.seed,

@@ -1,4 +1,4 @@
-"""Moments that Ctrl-C doesn't interrupt."""
+"""Delays Ctrl-C."""
 
 from __future__ import annotations
 

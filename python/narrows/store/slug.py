@@ -1,17 +1,17 @@
-"""File names from what a person wrote."""
+"""File names from arbitrary text."""
 
 from __future__ import annotations
 
 import re
 
 _MOST_BYTES = 200
-"""Of a name; file systems take 255, and something may be put before or behind it."""
+"""The longest name; file systems allow 255 bytes, and prefixes or suffixes may be added."""
 
 
 def slug(text: str, most: int = 80, otherwise: str = "study") -> str:
     """A file name for a text: letters, digits, dots, dashes and underscores, at most `most`.
 
-    It is never a path and never hidden. A text of which nothing is left gives `otherwise`.
+    It is never a path and never hidden. A text without any such characters gives `otherwise`.
     """
     name = re.sub(r"[^\w.-]+", "-", text).strip("-.")[:most]
     whole = name.encode()[:_MOST_BYTES].decode(errors="ignore")
@@ -19,7 +19,7 @@ def slug(text: str, most: int = 80, otherwise: str = "study") -> str:
 
 
 def slugs(texts: list[str], otherwise: str) -> list[str]:
-    """A file name for each text, with its number where several would be the same.
+    """A file name for each text, with a number if several would be the same.
 
     Names that differ only in the case of letters count as the same, as on some file systems.
     """

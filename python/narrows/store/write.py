@@ -82,7 +82,7 @@ class Draft:
         self._runs[trial.number] = entry
 
     def finish(self, spec: str, summary: Mapping[str, Any]) -> Result:
-        """Writes what goes over all trials; from now on `path` can be read as a result."""
+        """Writes the files about all trials; from then on `path` can be read as a result."""
         _write(self.path / SPEC, spec)
         _write(self.path / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
         _write_table(self.path / SUMMARY_TABLE, summary["runs"])
@@ -126,10 +126,10 @@ def new_result(
     force: bool = False,
     captures: CaptureOptions = NO_CAPTURES,
 ) -> Iterator[Draft]:
-    """A draft of the result at `final`; without `publish` nothing of it stays.
+    """A draft of the result at `final`; it is removed unless published.
 
-    Raises StoreError if `final` holds something else than a result of the same
-    experiment, or any result and not `force`.
+    Raises StoreError if `final` holds something other than a result of the same experiment, or
+    holds a result and `force` isn't set.
     """
     remove_abandoned(final.parent)
     _check_place(final, plan, version, force)
@@ -158,7 +158,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
-    """Every flow of every run as a row, with what has parts spread over columns."""
+    """Every flow of every run as a row, with nested values spread over columns."""
     rows = [
         {"trial": trial, "seed": run["seed"], **_flat(flow)}
         for trial, run in enumerate(runs, start=1)
@@ -177,7 +177,7 @@ def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _workload(seen: Mapping[str, Any]) -> dict[str, Any]:
-    """What an application saw; its kind is called as in the table `flows`."""
+    """The application's metrics; its kind is named as in the table `flows`."""
     times = _spread("completion", "s", seen.get("completion_s", {}))
     rest = {("workload" if name == "kind" else name): value for name, value in seen.items()}
     return {name: value for name, value in rest.items() if name != "completion_s"} | times

@@ -1,4 +1,4 @@
-"""Many runs: a study's combinations on all cores, into a store, and out of it as tables."""
+"""Runs a study's combinations on all cores into a store, and exports its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""About how long a sweep will take, estimated before it begins."""
+"""Estimates how long a sweep will take."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from narrows.store import is_store, open_store
 from narrows.sweeps.prepare import SweepJob
 
 PACKETS_PER_CPU_S = 1.5e6
-"""A common speed of the simulator, where no stored run tells this machine's."""
+"""A typical speed of the simulator, if no stored run shows this machine's."""
 _SAMPLE = 50
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """`runs` in all, those that are `stored` already, and how long the rest takes.
+    """The number of `runs`, those already `stored`, and the time for the rest.
 
-    At most `more` trials may follow, where a rule says how many are enough.
+    At most `more` trials may follow if a rule decides how many are enough.
     """
 
     combinations: int
@@ -35,7 +35,7 @@ class Estimate:
 
 
 def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
-    """How many runs there are, how many of them are stored, and about how long the rest takes."""
+    """The number of runs, those already stored, and the approximate time for the rest."""
     runs = {trial.hash: trial for _, trial in job.runs}
     present = open_store(job.directory).keys() if is_store(job.directory) else set()
     rest = [trial for key, trial in runs.items() if key not in present]
@@ -52,7 +52,7 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
 
 
 def _speed(job: SweepJob, stored: list[str]) -> float:
-    """Packets per second of a core: that of stored runs, if there are any."""
+    """Packets per second of a core, from stored runs if there are any."""
     if not stored:
         return PACKETS_PER_CPU_S
     store = open_store(job.directory)

@@ -1,10 +1,10 @@
 """One table of everything in a results directory, its rows in a fixed order.
 
 Every row says where it comes from: `study`, `cell` (the combination's number),
-`trial`, `seed`, `run` (the hash), and the value of every axis. Rows go by study,
-combination, trial, and within a run as the run has them. What a run hasn't is
-empty. Besides the tables of the runs there is `runs`: what each run cost, and
-the digest of its results.
+`trial`, `seed`, `run` (the hash), and the value of every axis. Rows are sorted by study,
+combination and trial, and keep their order within a run. Values that a run lacks are empty. In
+addition to the runs' tables there is `runs`, with the cost of each run and the digest of its
+results.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "parquet", "json")
 TRANSFERS, COMPLETIONS = "transfers", "completions"
-"""What is made of the completions of a run: each transfer with its class and its slowdown."""
+"""The table made from the completions of a run: each transfer with its class and slowdown."""
 _CHUNK = 256
 """Runs that are in memory at once."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A run's part of a table: its first columns, and what gives the others when needed."""
+    """A run's part of a table: its first columns, and a function for the others."""
 
     first: pl.DataFrame
     schema: Mapping[str, pl.DataType]
@@ -46,7 +46,7 @@ class _Part:
 
 
 def export(path: Place, table: str, form: str, stream: BinaryIO) -> int:
-    """Writes `table` of the sweep or result at `path` to `stream`; gives the number of rows.
+    """Writes `table` of the sweep or result at `path` to `stream`; returns the number of rows.
 
     Raises InputError if there is no such directory, table or format.
     """
@@ -57,7 +57,7 @@ def export(path: Place, table: str, form: str, stream: BinaryIO) -> int:
 
 
 def export_file(path: Place, table: str, form: str, file: Path) -> int:
-    """As `export`, into a file that appears complete or not at all."""
+    """Like `export`, into a file that appears complete or not at all."""
     try:
         with owned_file(file) as work, work.open("wb") as stream:
             return export(path, table, form, stream)
@@ -81,7 +81,7 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
 
 
 def _indexed(store: Store, table: str) -> Iterator[pl.DataFrame]:
-    """A table that the index has; columns of classes go by the classes' names."""
+    """A table from the index; columns of classes are sorted by the classes' names."""
     import polars as pl
 
     known = rows(store, table)
@@ -116,12 +116,12 @@ def _has(part: pl.DataFrame, name: str) -> bool:
 
 
 def _by_class(columns: Iterable[str]) -> list[str]:
-    """Columns such as `bbr.share` together by class; the classes by name."""
+    """Columns such as `bbr.share` grouped by class, with the classes sorted by name."""
     return sorted(columns, key=lambda name: name.rpartition(".")[0])
 
 
 def _series(store: Store, table: str) -> Iterator[_Part]:
-    """The parts of a table that is only in the runs themselves."""
+    """The parts of a table that the index lacks, from the runs."""
     import polars as pl
 
     present, tables = store.keys(), {RUNS}
@@ -154,7 +154,7 @@ def _schema_of_transfers() -> Mapping[str, pl.DataType]:
 
 
 def _transfers(store: Store, key: str) -> pl.DataFrame | None:
-    """The transfers of a stored run; the classes are those of its table `flows`."""
+    """The transfers of a stored run, with the classes of its table `flows`."""
     from narrows.metrics.completions import transfers
 
     scenario = store.scenario(key)
@@ -166,7 +166,7 @@ def _transfers(store: Store, key: str) -> pl.DataFrame | None:
 
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
-    """The trials of what `narrows run` left."""
+    """The trials of a result of `narrows run`."""
     import polars as pl
 
     from narrows.metrics.completions import transfers
@@ -210,7 +210,7 @@ def _info(values: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
-    """All columns; one that has different types becomes a text."""
+    """All columns; a column with different types becomes text."""
     import polars as pl
 
     known: Kinds = {}
@@ -222,7 +222,7 @@ def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
 
 
 def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
-    """Parts with different columns as one table, some at a time."""
+    """Combines parts with different columns into one table, some at a time."""
     import polars as pl
 
     first = _union(part.first.schema for part in parts)

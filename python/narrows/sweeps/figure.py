@@ -1,4 +1,4 @@
-"""A figure of what is stored: of a sweep's tables, or of one of its runs."""
+"""Figures of stored results: of a sweep's tables, or of one of its runs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def described(
     """The figure `name` of the results at `place`, described.
 
     Figures of a sweep take axes (`x`, `y`, `by`), a `metric` and conditions such
-    as "path.buffer=1bdp,2bdp" (`where`); those of a run show one `trial` of the
-    only combination that meets them. Raises InputError.
+    as "path.buffer=1bdp,2bdp" (`where`); those of a run show one `trial` of the single combination
+    that meets the conditions. Raises InputError.
     """
     from narrows import figures
     from narrows.figures.sweeps.view import View
@@ -51,7 +51,7 @@ def described(
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
     """Writes a described figure as `stem.png`, `stem.svg` and `stem.html`.
 
-    On paper a figure of many panels is `stem-1.png`, `stem-2.png` and so on.
+    A figure of many panels gives the images `stem-1.png`, `stem-2.png` and so on.
     """
     from narrows.figures import static
     from narrows.figures.sweeps.panels import pages
@@ -73,7 +73,7 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
 def _table(
     place: Place, table: str, where: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
-    """A table of the last study that was swept, its axes, its name and how many runs it has."""
+    """A table of the last study that was swept, its axes, its name and its number of runs."""
     import polars as pl
 
     from narrows.figures.sweeps.view import runs_in

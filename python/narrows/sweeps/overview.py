@@ -19,7 +19,7 @@ FIRST = (
     "utilization", "loss_rate", "queue_mean_ms", "share", "completion_p50_s", "completion_p99_s",
     "jain", "goodput_mbps", "delay_p95_ms", "convergence_s",
 )  # fmt: skip
-"""The metrics that a table begins with, where they have values; each class's of the later ones."""
+"""The first metrics of a table, if they have values; the later ones for each class."""
 MOST_COLUMNS = 8
 MOST_CELLS = 5000
 """Combinations on a page."""
@@ -27,10 +27,10 @@ MOST_CELLS = 5000
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a sweep's page shows.
+    """The contents of a sweep's page.
 
-    A metric of a cell is its mean, or the mean and the ends of its 95 % interval.
-    `shown` of all `combinations` are there.
+    A metric of a cell is its mean, or the mean and the ends of its 95 % interval. The page has
+    `shown` of all `combinations`.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Overview:
         return self.combinations - len(self.cells)
 
     def document(self) -> dict[str, Any]:
-        """What the page's script reads."""
+        """The document for the page's script."""
         return {
             "axes": list(self.axes),
             "metrics": dict(self.metrics),
@@ -109,7 +109,7 @@ def _axis(found: Axis) -> dict[str, Any]:
 
 
 def _columns(metrics: Sequence[str]) -> list[str]:
-    """Those that the table begins with."""
+    """The first columns of the table."""
     ranked = [
         column
         for name in FIRST

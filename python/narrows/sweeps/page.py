@@ -1,4 +1,4 @@
-"""The page of a sweep: what was found, what failed, and every combination to sort and to filter."""
+"""The page of a sweep: its results, its failures, and a sortable table of all combinations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from narrows.version import __version__
 
 
 def write_pages(place: Place, name: str | None = None, runs: bool = False) -> list[Path]:
-    """Writes the pages of the studies of a store, or of the one called `name`; gives their paths.
+    """Writes the pages of a store's studies, or of the one called `name`; returns their paths.
 
-    The pages of its single runs are made, too, where there are few, or if `runs` says so. A
+    The pages of its single runs are also made if there are few, or if `runs` is set. A
     store in object storage has no pages: nothing is written. Raises StoreError if there is no
     store or it can't be written.
     """
@@ -57,5 +57,5 @@ def render(store: RunStore, stem: str, record: Mapping[str, Any]) -> str:
 
 
 def _pages_of_runs(directory: Path) -> dict[str, str]:
-    """The addresses of the pages of runs that are there, relative to the study's page."""
+    """The addresses of the existing pages of runs, relative to the study's page."""
     return {file.stem: f"{PAGES}/{file.name}" for file in (directory / PAGES).glob("*.html")}

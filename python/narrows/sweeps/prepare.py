@@ -1,4 +1,4 @@
-"""A study as a list of runs to do, checked before the first of them."""
+"""Turns a study into a list of runs, all checked before the first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXAMPLE = "AXIS=VALUE, such as path.buffer=1bdp,"
 
 @dataclass(frozen=True)
 class SweepJob:
-    """A checked study on a back end, and those of its runs that are wanted."""
+    """A checked study on a back end, and its selected runs."""
 
     grid: Grid
     backend: Backend
@@ -30,12 +30,12 @@ class SweepJob:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The wanted combinations."""
+        """The selected combinations."""
         return tuple({cell.number: cell for cell, _ in self.runs}.values())
 
     @property
     def name(self) -> str:
-        """What the person calls the study."""
+        """The name of the study."""
         return self.grid.study.name
 
 

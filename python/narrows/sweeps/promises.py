@@ -1,4 +1,4 @@
-"""A sweep's expectations and its rule for enough trials, held against what is stored."""
+"""Checks a sweep's expectations, and its rule for enough trials, against the stored runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_promises(grid: Grid) -> None:
-    """Raises InputError for an expectation or a rule about what no combination has."""
+    """Raises InputError for an expectation or a rule about a metric that no combination has."""
     until = grid.study.until
     if not grid.expected and until is None:
         return  # without a wait for polars
@@ -34,7 +34,7 @@ def check_promises(grid: Grid) -> None:
 
 
 def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
-    """The expectations that the combinations don't meet with what is stored."""
+    """The expectations that the stored runs don't meet."""
     if not grid.expected:
         return []
     import polars as pl
@@ -50,11 +50,11 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
 
 
 def counts(grid: Grid, store: Store) -> dict[int, int]:
-    """How many trials every combination has as far as is known by now.
+    """How many trials every combination has, as far as known by now.
 
-    It is the least number, from the trials that run in any case on, whose interval
-    is narrow enough. While none is, it is that of the trials that are stored
-    without a gap. So it doesn't depend on the order in which runs were done.
+    It is the smallest number, but not below the trials that always run, whose interval is narrow
+    enough. If none is, it is the number of trials stored without a gap. So it doesn't depend on the
+    order of the runs.
     """
     until = grid.study.until
     if until is None:
@@ -64,7 +64,7 @@ def counts(grid: Grid, store: Store) -> dict[int, int]:
 
 
 def wide(grid: Grid, cells: Sequence[Cell], store: Store) -> list[tuple[Cell, int]]:
-    """The combinations that need more trials, with how many they have.
+    """The combinations that need more trials, with their current number.
 
     Those without the metric, and those with a run that failed, need no more.
     """

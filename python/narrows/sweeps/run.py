@@ -1,4 +1,4 @@
-"""The runs of a study on all cores, each stored as soon as it is done."""
+"""Does the runs of a study on all cores, and stores each as soon as it is done."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from narrows.metrics.expect import Unmet
 
 MOST_ROUNDS = MAX_TRIALS
-"""As often trials are added at most; each time a combination gets at least one."""
+"""The most rounds of additional trials; each gives a combination at least one."""
 
 
 @dataclass(frozen=True)
 class SweepOutcome:
-    """What a sweep did: `new` runs, those `stored` before or by another process, failures."""
+    """The outcome of a sweep: `new` runs, those `stored` before or by another process, failures."""
 
     job: SweepJob
     new: int
@@ -82,13 +82,12 @@ def execute(
     cluster: str | None = None,
     watcher: Watcher | None = None,
 ) -> SweepOutcome:
-    """Runs what isn't stored yet, `jobs` at once (as many as there are cores by default).
+    """Does the missing runs, `jobs` at once (by default as many as there are cores).
 
     `cluster` is the address of a Dask scheduler, or "local" for `jobs` processes here.
 
-    A run that fails is recorded and doesn't stop the others. Whatever stops the
-    sweep, every finished run stays. Raises StoreError if the store can't be
-    written.
+    A failed run is recorded and doesn't stop the others. Every finished run is kept, whatever stops
+    the sweep. Raises StoreError if the store can't be written.
     """
     store = create_store(job.directory)
     try:
@@ -109,7 +108,7 @@ def execute(
 
 
 def _note(job: SweepJob, store: Store) -> None:
-    """Keeps the study with its runs as they are known by now."""
+    """Keeps the study with the runs known by now."""
     runs = runs_table(job, counts(job.grid, store))
     record = {**_record(job), "runs": content_hash(runs["run"].to_list())}
     store.add_study(job.name, record, runs)
@@ -168,9 +167,9 @@ def _record(job: SweepJob) -> dict[str, Any]:
 def runs_table(job: SweepJob, chosen: Mapping[int, int] | None = None) -> pl.DataFrame:
     """Every run of the whole study, with a column for each axis.
 
-    `chosen` says how many trials each combination has, if more are run as needed.
+    `chosen` says how many trials each combination has if a rule decides.
 
-    The values are as they are written, numbers where all of an axis are numbers.
+    Values are as written; an axis of numbers has numbers.
     """
     import polars as pl
 

@@ -1,6 +1,6 @@
 """Pages of the single runs of a sweep, in its folder `pages`.
 
-They share one copy of the chart library, so that a page costs what its run's lines cost.
+They share one copy of the chart library, so that a page is only as large as its data.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ PAGES = "pages"
 """The folder of the pages, in a store."""
 SCRIPT = "plotly-basic.min.js"
 MOST_AUTOMATIC = 24
-"""A sweep of more runs makes their pages only when asked: each takes as long as a short run."""
+"""Sweeps with more runs make their pages only on request: each takes as long as a short run."""
 
 
 def write_run_pages(store: RunStore, stem: str, record: Mapping[str, Any]) -> list[Path]:
-    """Writes a page for every stored run of a study that has none yet; gives all their paths.
+    """Writes a page for every stored run of a study that lacks one; returns all paths.
 
     Raises OSError if they can't be written.
     """
@@ -75,7 +75,7 @@ def _page(store: RunStore, record: Mapping[str, Any], row: Mapping[str, Any]) ->
 
 
 def _command(record: Mapping[str, Any], row: Mapping[str, Any], axes: Iterable[str]) -> str:
-    """The run alone, of the study that stands below."""
+    """The command for this run alone, from the study shown below."""
     sets = [("--set", f"{axis}={_written(row[axis])}") for axis in axes]
     words = ["narrows", "run", f"{record['name']}.toml", *(word for pair in sets for word in pair)]
     return shlex.join([*words, "--trials", "1", "--seed", str(row["seed"])])

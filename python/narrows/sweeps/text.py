@@ -13,13 +13,13 @@ MOST_FAILURES = 20
 
 
 def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
-    """What a sweep did, its failures, and where everything is."""
+    """The outcome of a sweep, its failures, and the paths of its results."""
     total = outcome.new + outcome.stored + len(outcome.failures)
     cells = len({cell.number for cell, _ in outcome.job.runs})
     speed = outcome.packets / outcome.wall_s if outcome.wall_s else 0.0
     yield (
         f"{outcome.job.name}: {total} runs of {cells} combinations: {outcome.new} new, "
-        f"{outcome.stored} there before, {len(outcome.failures)} failed"
+        f"{outcome.stored} stored before, {len(outcome.failures)} failed"
     )
     if outcome.new:
         yield f"{clock(outcome.wall_s)}, {speed:,.0f} packets per second"
@@ -35,11 +35,11 @@ def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
 
 
 def estimate_lines(estimate: Estimate) -> Iterator[str]:
-    """How much there is to do."""
+    """The size of a sweep."""
     rest = estimate.runs - estimate.stored
     yield (
         f"{estimate.runs} runs of {estimate.combinations} combinations: "
-        f"{estimate.stored} there already, {rest} to do"
+        f"{estimate.stored} already stored, {rest} to do"
     )
     if rest:
         yield (
@@ -61,7 +61,7 @@ def state_lines(states: Iterable[StudyState]) -> Iterator[str]:
 
 
 def garbage_lines(garbage: Garbage, removed: bool) -> Iterator[str]:
-    """What a collection removed, or would remove."""
+    """The result of a collection."""
     verb = "removed" if removed else "would remove"
     yield (
         f"{verb} {len(garbage.runs)} runs of no study, {len(garbage.failures)} records of "

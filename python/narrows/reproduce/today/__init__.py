@@ -1,1 +1,1 @@
-"""Is it still true? The problems that the documents found, held against every version of BBR."""
+"""Tests every version of BBR for the problems that the documents found."""

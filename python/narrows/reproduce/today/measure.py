@@ -1,4 +1,4 @@
-"""What is measured of a run: one row with a column for everything that a problem may look at."""
+"""The measurements of a run: one row with a column for every value that a problem may use."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DIP_WINDOW_S = 0.2
 def outcome(trial: StoredTrial) -> pl.DataFrame:
     """Loss, utilisation and shares in percent, the queue in BDP, completion times in s.
 
-    `swing` is how far the tested flows' share goes, in points; `dip` what the worst hundredth of
-    the windows lacks of the rate, in percent.
+    `swing` is the range of the tested flows' share, in points; `dip` is how much the worst
+    hundredth of the windows lacks of the rate, in percent.
     """
     row = run_frames.summary(trial).select(
         loss=100 * pl.col("loss_rate"),
@@ -63,7 +63,7 @@ def _dip(trial: StoredTrial) -> float:
 
 
 def _completion(trial: StoredTrial) -> float | None:
-    """The mean time that the flows with a size take from the warm-up on; None of none."""
+    """The mean completion time of the flows with a size from the warm-up on; None without any."""
     rows = run_frames.completions(trial)
     rows = rows.filter(pl.col("start_s") >= run_frames.warmup_s(trial))
     mean = rows["fct_s"].mean()

@@ -12,7 +12,7 @@ PAGE = "still-true.html"
 
 
 def write(table: Table, out: Path) -> Path:
-    """Writes the page into the site in `out` and gives its path."""
+    """Writes the page into the site in `out` and returns its path."""
     (out / "site").mkdir(parents=True, exist_ok=True)
     path = out / "site" / PAGE
     template = environment().get_template("site-still-true.html.jinja")

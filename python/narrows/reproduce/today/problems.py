@@ -1,4 +1,4 @@
-"""Problems and versions, as data (data/problems.toml), and what is run of each."""
+"""Problems and versions, as data (data/problems.toml), and their cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROFILE = "linux-6.12"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that BBR was found to do; a `value` above or below a limit means that it does."""
+    """A problem found in BBR; a `value` above or below a limit means that it exists."""
 
     name: str
     words: str
@@ -37,7 +37,7 @@ class Problem:
 
     @property
     def limit(self) -> str:
-        """From where on it is a problem, in words."""
+        """The limit beyond which it is a problem, in words."""
         if math.isfinite(self.above):
             return f"above {self.above:g}{self.unit}"
         return f"below {self.below:g}{self.unit}"
@@ -45,7 +45,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A BBR: a control with its options, in a kernel, perhaps on a back end of its own."""
+    """A BBR: a control with its options, in a kernel, perhaps on its own back end."""
 
     name: str
     cca: str = "bbr"
@@ -72,7 +72,7 @@ def _data() -> dict[str, list[dict[str, Any]]]:
 
 
 def case(problem: Problem, version: Version) -> Case:
-    """What is run to see whether a version has a problem."""
+    """The case that shows whether a version has a problem."""
     spec = {
         "name": "still-true",
         "path": dict(problem.path),

@@ -1,4 +1,4 @@
-"""Makes the table of problems and versions: runs, measures, says of each whether it is so."""
+"""Makes the table of problems and versions: runs, measures and judges each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HAS, HAS_NOT, OPEN = "yes", "no", "undecided"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Whether a version has a problem, and what was measured."""
+    """Whether a version has a problem, and the measurement."""
 
     problem: str
     version: str
@@ -45,13 +45,13 @@ class Table:
     trials: int
 
     def of(self, problem: Problem, version: Version) -> Cell | None:
-        """One answer; None where it couldn't be run."""
+        """One answer; None if it couldn't be run."""
         key = (problem.name, version.name)
         return next((c for c in self.cells if (c.problem, c.version) == key), None)
 
     @property
     def versions(self) -> list[Version]:
-        """Those of which anything was run."""
+        """The versions with at least one run."""
         there = {cell.version for cell in self.cells}
         return [version for version in versions().values() if version.name in there]
 
@@ -63,9 +63,9 @@ def make(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Table:
-    """Runs every problem with every version, those on real `kernels` only if that is wanted.
+    """Runs every problem with every version, those on real kernels only if `kernels` is set.
 
-    Versions of a back end that isn't set up are left out; runs that are there aren't run again.
+    Versions of a back end that isn't set up are left out; existing runs aren't repeated.
     The table is kept in `out`. Raises StoreError for a directory that can't be used.
     """
     place = Path(out) if out is not None else OUT
@@ -84,7 +84,7 @@ def make(
 
 
 def read(file: Path) -> Table:
-    """A table that was kept; raises OSError or ValueError if the file isn't one."""
+    """Reads a kept table; raises OSError or ValueError if the file isn't one."""
     stored = json.loads(file.read_text(encoding="utf-8"))
     cells = tuple(Cell(**cell) for cell in stored["cells"])
     return Table(cells, stored["engine"], stored["trials"])
@@ -101,7 +101,7 @@ def _cell(condition: Condition, store: RunStore) -> Cell:
 
 
 def answer(problem: Problem, values: Sequence[float]) -> str:
-    """Whether measurements are a problem: by the whole interval of their mean."""
+    """Whether measurements show a problem, by the whole interval of their mean."""
     low = problem.above if math.isfinite(problem.above) else -math.inf
     passed = decide(values, low, problem.below if math.isfinite(problem.below) else math.inf).passed
     return {True: HAS, False: HAS_NOT, None: OPEN}[passed]
@@ -125,7 +125,7 @@ def text(table: Table) -> Iterator[str]:
 
 
 def markdown(table: Table) -> Iterator[str]:
-    """The table in lines of Markdown: what each version does, then what was measured."""
+    """The table in lines of Markdown: the answers for each version, then the measurements."""
     found = list(problems().values())
     yield "| | " + " | ".join(version.name for version in table.versions) + " |"
     yield "|---" * (len(table.versions) + 1) + "|"
@@ -139,6 +139,6 @@ def markdown(table: Table) -> Iterator[str]:
 
 
 def measured(table: Table, problem: Problem) -> str:
-    """What was measured of a problem with every version, in words."""
+    """The measurements of a problem with every version, in words."""
     cells = ((version.name, table.of(problem, version)) for version in table.versions)
     return "; ".join(f"{name} {cell.measured}" for name, cell in cells if cell)
