@@ -1,4 +1,4 @@
-//! The kernel's tick clock, by which Linux keeps its coarse time.
+//! The kernel's tick clock, which Linux uses for coarse time.
 
 use std::num::NonZeroU64;
 
@@ -6,7 +6,7 @@ use crate::time::Time;
 
 const MICROS_PER_SEC: u64 = 1_000_000;
 
-/// The clock of a kernel built with `CONFIG_HZ` ticks a second. Each method rounds as the
+/// The clock of a kernel built with `CONFIG_HZ` ticks a second. Each method rounds like the
 /// kernel's conversion that it names.
 ///
 /// ```
@@ -19,7 +19,7 @@ const MICROS_PER_SEC: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Jiffies {
     hz: u64,
-    /// Known not to be zero: divisions needn't look.
+    /// Nonzero, so that divisions need no check.
     tick_us: NonZeroU64,
     tick_ns: NonZeroU64,
 }
@@ -50,8 +50,8 @@ impl Jiffies {
         now.as_nanos() / self.tick_ns.get()
     }
 
-    /// A span of `us` microseconds, rounded up, so that a timer that is set for it never fires
-    /// early (`usecs_to_jiffies`).
+    /// A span of `us` microseconds, rounded up, so that its timer never fires early
+    /// (`usecs_to_jiffies`).
     #[inline]
     #[must_use]
     pub const fn ceil_micros(self, us: u64) -> u64 {
@@ -79,7 +79,7 @@ impl Jiffies {
         ticks * self.tick_us.get()
     }
 
-    /// The instant at which that many ticks have passed.
+    /// The instant when `ticks` ticks have passed.
     #[inline]
     #[must_use]
     pub const fn instant(self, ticks: u64) -> Time {

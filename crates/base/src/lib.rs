@@ -1,9 +1,8 @@
-//! The words that every other crate speaks: time, sizes, rates, packets and
-//! seeded randomness.
+//! The types that all other crates share: time, sizes, rates, packets and seeded randomness.
 //!
 //! Each quantity is a newtype with only its physical operators, so that a rate
-//! can't be added to a time. Arithmetic that overflows panics, in release too:
-//! a wrong result is worse than none.
+//! can't be added to a time. Arithmetic overflow panics, in release builds too: a wrong result is
+//! worse than none.
 
 mod jiffies;
 mod level;

@@ -1,8 +1,8 @@
-//! A packet: what the network may look at, around what it may not.
+//! A packet: a header that the network may read around a body that it may not.
 
 use crate::quantity::Bytes;
 
-/// Which flow a packet belongs to; an index into the run's list of flows.
+/// The flow of a packet, as an index into the run's list of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
@@ -38,7 +38,7 @@ impl Ecn {
 
 /// A packet with a visible header and an opaque body.
 ///
-/// Queues and links are written for every `B`, so none can peek inside: the
+/// Queues and links are written for every `B`, so none can look inside: the
 /// simulator carries TCP segments, the router carries frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<B> {
@@ -48,7 +48,7 @@ pub struct Packet<B> {
     pub size: u32,
     /// ECN bits of the IP header.
     pub ecn: Ecn,
-    /// What only the end points understand.
+    /// The body, which only the end points understand.
     pub body: B,
 }
 

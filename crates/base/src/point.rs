@@ -1,6 +1,6 @@
 //! Points of the path where packets can be seen.
 
-/// Where packets can be seen, as a capture on a testbed's machines would.
+/// Where packets can be seen, as in a capture on a testbed's machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Point {
     /// The sending host's network card.
@@ -13,7 +13,7 @@ pub enum Point {
     Receiver,
 }
 
-/// Which way a packet goes at a point, from the view of what is there.
+/// The direction of a packet at a point, from that point's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Heading {
     /// It arrives.

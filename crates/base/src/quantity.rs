@@ -67,7 +67,7 @@ impl Rate {
         self.0 as f64 / 1e6
     }
 
-    /// The time that `size` takes at this rate, truncated to a nanosecond.
+    /// The time to send `size` at this rate, truncated to a nanosecond.
     ///
     /// ```
     /// use narrows_base::{Bytes, Duration, Rate};
@@ -83,7 +83,7 @@ impl Rate {
         Duration::from_nanos(mul_div(size.0 * 8, 1_000_000_000, self.0))
     }
 
-    /// The bytes that pass in `span`, truncated.
+    /// The bytes sent in `span`, truncated.
     #[must_use]
     pub fn bytes_in(self, span: Duration) -> Bytes {
         Bytes(mul_div(self.0, span.as_nanos(), 8_000_000_000))

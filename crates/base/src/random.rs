@@ -1,9 +1,8 @@
-//! Seeded random streams, one for each component that needs chance.
+//! Seeded random streams, one for each component that needs random numbers.
 //!
-//! A stream's seed is a hash of the run's seed and the component's name: adding
-//! a flow leaves every other flow's numbers as they were. The generator and the
-//! distributions are our own because a library may change its numbers between
-//! versions, and with them every stored result.
+//! A stream's seed is a hash of the run's seed and the component's name: adding a flow doesn't
+//! change any other flow's numbers. The generator and the distributions are our own because a
+//! library may change its numbers between versions, which would change every stored result.
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, 2019), seeded
 /// through splitmix64.
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn numbers_are_frozen() {
-        // Stored results depend on these: a change here is a change of results.
+        // Stored results depend on these numbers: a change here changes results.
         let mut stream = Stream::new(1, "test");
         let numbers: Vec<u64> = (0..3).map(|_| stream.next_u64()).collect();
         assert_eq!(

@@ -1,7 +1,7 @@
 //! A set of sequence numbers, kept as ranges.
 
 /// A set of numbers as half-open ranges: disjoint, ascending, none touching another.
-/// It holds at most `MOST` ranges; what would become another one is left out.
+/// It holds at most `MOST` ranges; numbers that would need another one are left out.
 ///
 /// ```
 /// use narrows_base::RangeSet;
@@ -51,14 +51,14 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         self.ranges.get(at).is_some_and(|&(start, _)| start <= seq)
     }
 
-    /// Adds `start..end` and calls `fresh` for each part that was missing, ascending. Nothing
-    /// is in a range that ends before it starts.
+    /// Adds `start..end` and calls `fresh` for each part that was missing, ascending. A range that
+    /// ends before it starts is empty.
     #[inline]
     pub fn insert(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) {
         if start >= end {
             return;
         }
-        // Most of what is added continues the highest range, or is in it.
+        // Most additions continue the highest range, or are in it.
         if let Some((range_start, range_end)) = self.ranges.last_mut()
             && *range_start <= start
             && start <= *range_end
@@ -71,7 +71,7 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         self.insert_anywhere(start, end, fresh);
     }
 
-    /// The same, wherever it begins.
+    /// The same for any range.
     fn insert_anywhere(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) {
         let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
         let mut last = first;

@@ -45,7 +45,7 @@ impl Time {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// The earlier of two deadlines, where there are any.
+    /// The earlier of two deadlines, either of which may be missing.
     #[inline]
     #[must_use]
     pub fn earlier(a: Option<Self>, b: Option<Self>) -> Option<Self> {
@@ -117,7 +117,7 @@ impl Duration {
         self.0 == 0
     }
 
-    /// The span less `other`, or zero if `other` is longer.
+    /// The span minus `other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

@@ -1,7 +1,7 @@
 //! Makes a large capture: `make_capture FILE MEBIBYTES [SNAP]`.
 //!
-//! 64 flows of full packets with timestamps; of every 500 packets one is lost, seen
-//! by SACK and sent again. It is for measuring speed: no control sent it.
+//! It has 64 flows of full packets with timestamps; one in 500 packets is lost, reported by SACK
+//! and retransmitted. It serves to measure speed: no control sent it.
 
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
@@ -19,7 +19,7 @@ struct Output {
     time: u64,
 }
 
-/// What a segment has beyond its flow.
+/// The properties of a segment besides its flow.
 #[derive(Default)]
 struct Tcp {
     forward: bool,

@@ -1,7 +1,6 @@
-//! Captures: what a network card saw, as files that other tools read and write.
+//! Captures of network cards, as files that other tools read and write.
 //!
-//! [`mod@read`] takes a capture file apart, packet by packet; [`mod@write`]
-//! makes one.
+//! [`mod@read`] reads a capture file packet by packet; [`mod@write`] writes one.
 
 pub mod analyze;
 pub mod decode;

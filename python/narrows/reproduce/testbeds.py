@@ -211,8 +211,7 @@ class Matrix:
 
     @property
     def best(self) -> str:
-        """The single testbed on which most claims hold; among equals, the one with least
-        failures."""
+        """The single testbed on which most claims hold and, among equals, fewest fail."""
         return max(self.testbeds, key=lambda name: (self.held(name), -self.failed(name)))
 
 

@@ -1,4 +1,4 @@
-//! Whether a choice is one that its registry allows.
+//! Checks whether a registry allows a choice.
 
 use super::choice::{Choice, Values};
 use super::info::{Info, info};
@@ -10,7 +10,7 @@ use super::value::Value;
 pub struct Fault {
     /// The key, or `kind`.
     pub key: String,
-    /// What stands there.
+    /// What was found.
     pub found: String,
     /// What would be right.
     pub need: String,
@@ -44,8 +44,8 @@ pub fn check(registry: &[&'static Info], choice: &Choice) -> Result<&'static Inf
     Ok(info)
 }
 
-/// Checks that each value is in the range of its parameter, and that there is no other; what is
-/// missing is no fault.
+/// Checks that each value is in the range of its parameter, and that there is no other; missing
+/// ones are no fault.
 ///
 /// # Errors
 /// The first fault.
@@ -100,7 +100,7 @@ fn fits(parameter: &Parameter, value: &Value) -> bool {
 }
 
 impl Bounds {
-    /// Whether a whole number lies within.
+    /// Whether a whole number is within the bounds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "bounds of numbers are small")]
     pub const fn hold(self, number: u64) -> bool {
@@ -112,7 +112,7 @@ impl Bounds {
         }
     }
 
-    /// Whether a number lies within; those that aren't finite never do.
+    /// Whether a number is finite and within the bounds.
     #[must_use]
     pub const fn hold_number(self, number: f64) -> bool {
         match self {

@@ -24,8 +24,8 @@ pub struct Choice {
 
 /// The values of parameters by their keys.
 ///
-/// The methods give the value of the parameter called `name`; they panic if it isn't there or
-/// isn't of that unit, which a check has ruled out.
+/// The methods return the value of the parameter called `name`; they panic if it is missing or has
+/// another unit, which a check has ruled out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Values(pub BTreeMap<String, Value>);
@@ -194,7 +194,7 @@ impl Values {
         }
     }
 
-    /// Times and what belongs to them; nothing if it is off.
+    /// Times with their values; nothing if it is off.
     #[must_use]
     pub fn times(&self, name: &str) -> Vec<(Time, u64)> {
         match self.value(name, Unit::Rates) {

@@ -1,12 +1,11 @@
-//! A value that a byte chooses, for programs that try everything a registry allows.
+//! Values chosen by a byte, for fuzzing with everything that a registry allows.
 
 use super::parameter::{Bounds, Fallback, Parameter, Unit};
 use super::value::Value;
 
 impl Parameter {
-    /// A value for the parameter, or none to leave its default, which the lower half of the bytes
-    /// does. The bounds are reached; a step, and what a check of several values holds, may be
-    /// broken.
+    /// A value for the parameter, or none to keep its default, as for the lower half of the bytes.
+    /// The bounds are reached; steps and relations between values may be broken.
     #[must_use]
     pub fn drawn(&self, byte: u8) -> Option<Value> {
         let step = byte.checked_sub(128)?;
@@ -25,7 +24,7 @@ impl Parameter {
     }
 }
 
-/// 0, 1, 2, 4 and so on above the least, or the greatest of all.
+/// 0, 1, 2, 4 and so on above the minimum, or the maximum.
 fn whole(least: u64, most: u64, step: u8) -> u64 {
     let above = if step > 40 { most.min(1 << 40) } else { (1_u64 << step) >> 1 };
     least.saturating_add(above).min(most)

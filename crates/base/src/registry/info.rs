@@ -1,33 +1,32 @@
-//! What can be named, and the part that it plays.
+//! Entries of registries and their roles.
 
 use super::parameter::Parameter;
 
-/// Something that can be named.
+/// An entry that can be named.
 #[derive(Debug)]
 pub struct Info {
-    /// The name by which a specification asks for it: that of Linux or `tc` where it has one.
+    /// The name in a specification: that of Linux or `tc` if it has one.
     pub name: &'static str,
-    /// What people call it, for headings and legends.
+    /// The usual name, for headings and legends.
     pub title: &'static str,
-    /// What it is a kind of: entries of one family are variants of one idea.
+    /// The family: entries of one family are variants of one idea.
     pub family: &'static str,
-    /// What it does, in a line.
+    /// A one-line summary.
     pub summary: &'static str,
     /// Where it is specified: a kernel file, an RFC, a paper.
     pub source: &'static str,
-    /// The part that it plays, with what only that part has.
+    /// Its role, with the properties of that role.
     pub role: Role,
-    /// What can be set.
+    /// The parameters that can be set.
     pub parameters: &'static [Parameter],
 }
 
-/// The part that something plays in a run.
+/// The role of an entry in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A congestion control.
     Control {
-        /// What it needs of explicit congestion notification, if it can't do without
-        /// (Linux `TCP_CONG_NEEDS_ECN`).
+        /// The ECN that it needs, if it can't do without (Linux `TCP_CONG_NEEDS_ECN`).
         ecn: Option<EcnNeed>,
         /// Whether it sets the pacing rate itself.
         paces: bool,
@@ -36,15 +35,15 @@ pub enum Role {
     Queue(Room),
     /// A way in which a link serves its queue.
     Service,
-    /// Something else that happens to packets on a path.
+    /// An impairment of packets on a path.
     Impairment,
-    /// What the application of a flow does.
+    /// The behaviour of a flow's application.
     Workload,
-    /// How sizes or durations are distributed.
+    /// A distribution of sizes or durations.
     Distribution,
 }
 
-/// What a control needs of explicit congestion notification.
+/// The ECN that a control needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnNeed {
     /// Each mark echoed (RFC 8257).
@@ -53,7 +52,7 @@ pub enum EcnNeed {
     L4s,
 }
 
-/// How the room of a queue is counted, and how much there is if nobody says.
+/// How the capacity of a queue is counted, and its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// In bytes or in packets; it must be given.
@@ -71,14 +70,14 @@ impl Info {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// How `name = number` is written today, if that was a spelling before parameters took
-    /// units and words.
+    /// The current spelling of `name = number`, if that was valid before parameters took units and
+    /// words.
     #[must_use]
     pub fn respelled(&self, name: &str, number: f64) -> Option<String> {
         self.parameters.iter().find_map(|parameter| parameter.respelled(name, number))
     }
 
-    /// How the room of a queue is counted; none if it isn't a queue.
+    /// How the capacity of a queue is counted; none if it isn't a queue.
     #[must_use]
     pub const fn room(&self) -> Option<Room> {
         match self.role {

@@ -2,9 +2,9 @@
 //! workloads.
 //!
 //! Each has one [`Info`], declared beside the thing it describes: its name, where it is
-//! specified, and its parameters with units, defaults and bounds. A registry is a list of
-//! these; what a specification may say, the check of a scenario and the reference pages all
-//! follow it. A [`Choice`] is one entry with values for its parameters, as a scenario holds it.
+//! specified, and its parameters with units, defaults and bounds. A registry is a list of these.
+//! Specifications, the check of a scenario and the reference pages all use it. A [`Choice`] is one
+//! entry with values for its parameters, as a scenario holds it.
 
 mod check;
 mod choice;

@@ -1,11 +1,11 @@
-//! Names that nobody knows, and the known one that was perhaps meant.
+//! Suggests the known name that an unknown one may have meant.
 
-/// The share of right letters from which on a name may have been meant.
+/// The minimum share of matching letters for a suggestion.
 const CLOSE: f64 = 0.6;
-/// No name is longer: what follows isn't compared.
+/// The longest name; further letters aren't compared.
 const LONGEST: usize = 64;
 
-/// The known name closest to `name`, whatever its case; none if none is close.
+/// The known name closest to `name`, ignoring case; none if none is close.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name: String = name.to_lowercase().chars().take(LONGEST).collect();

@@ -1,25 +1,25 @@
-//! The parameters of an entry: what their values mean and may be.
+//! The parameters of an entry: the meaning and bounds of their values.
 
 use super::value::Value;
 
 /// A parameter of an entry.
 #[derive(Debug)]
 pub struct Parameter {
-    /// The name, `tc`'s or the kernel's where it has one.
+    /// The name, that of `tc` or the kernel if it has one.
     pub name: &'static str,
-    /// What its value means.
+    /// The unit of its value.
     pub unit: Unit,
-    /// The value where none is given.
+    /// The value if none is given.
     pub fallback: Fallback,
-    /// What its value may be.
+    /// The bounds of its value.
     pub bounds: Bounds,
-    /// How it was written before it had a unit, if it was.
+    /// Its spelling before it had a unit, if there was one.
     pub former: Option<Former>,
-    /// What it is, in a line.
+    /// A one-line description.
     pub what: &'static str,
 }
 
-/// What a value means, and how a scenario writes it.
+/// The unit of a value, and how a scenario writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A number of packets.
@@ -48,26 +48,26 @@ pub enum Unit {
     Spans,
     /// The ms of delivery opportunities, in order.
     Opportunities,
-    /// How often something happens: a person writes "5/s", a scenario has the ns in between.
+    /// A frequency, written "5/s"; a scenario has the ns in between.
     Frequency,
     /// A duration, or a distribution of durations.
     Durations,
     /// A size in bytes, or a distribution of sizes.
     Sizes,
-    /// A size or a duration: a value of what is distributed.
+    /// A value of the distributed quantity, a size or a duration.
     Distributed,
-    /// Values of what is distributed, ascending, each with the share that doesn't exceed it.
+    /// Values of the distributed quantity, ascending, each with the share that doesn't exceed it.
     Quantiles,
     /// The path of a file of such pairs, one on each line.
     QuantileFile,
 }
 
-/// The value of a parameter where none is given.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fallback {
     /// It must be given.
     Required,
-    /// None: what it would do isn't done, or is worked out from other parameters.
+    /// None: it has no effect, or is derived from other parameters.
     Off,
     /// The rate of the link.
     LinkRate,
@@ -81,47 +81,47 @@ pub enum Fallback {
     Word(&'static str),
 }
 
-/// What a value may be, both ends included.
+/// The bounds of a value, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bounds {
     /// A whole number, in the parameter's unit.
     Whole {
-        /// The least.
+        /// The minimum.
         least: u64,
-        /// The greatest.
+        /// The maximum.
         most: u64,
-        /// What it must be a multiple of.
+        /// It must be a multiple of this.
         step: u64,
     },
     /// Any number.
     Number {
-        /// The least.
+        /// The minimum.
         least: f64,
-        /// The greatest.
+        /// The maximum.
         most: f64,
     },
 }
 
-/// How a parameter was written before it took units and words.
+/// The spelling of a parameter before it took units and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Former {
-    /// The name that it had.
+    /// Its former name.
     pub name: &'static str,
-    /// What its numbers meant.
+    /// The meaning of its numbers.
     pub numbers: OldNumbers,
 }
 
-/// What the numbers of a former spelling meant.
+/// The meaning of the numbers of a former spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldNumbers {
     /// Each stood for a word.
     Words(&'static [(u8, &'static str)]),
-    /// They counted this unit, such as "ms".
+    /// They were in this unit, such as "ms".
     Unit(&'static str),
 }
 
 impl Unit {
-    /// What a scenario's key has behind the parameter's name.
+    /// The suffix of a scenario's key after the parameter's name.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::Packets => "_packets",
@@ -142,7 +142,7 @@ impl Unit {
 }
 
 impl Parameter {
-    /// A parameter with the bounds that its unit has of itself.
+    /// A parameter with the bounds that its unit implies.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -218,7 +218,7 @@ impl Parameter {
         self.at_least(1)
     }
 
-    /// The same, from `least` on.
+    /// The same, at least `least`.
     #[must_use]
     pub const fn at_least(mut self, least: u64) -> Self {
         if let Bounds::Whole { most, step, .. } = self.bounds {
@@ -227,7 +227,7 @@ impl Parameter {
         self
     }
 
-    /// The same, up to `most`.
+    /// The same, at most `most`.
     #[must_use]
     pub const fn at_most(mut self, most: u64) -> Self {
         if let Bounds::Whole { least, step, .. } = self.bounds {
@@ -252,7 +252,7 @@ impl Parameter {
         self
     }
 
-    /// The same, once written as a bare number under this name.
+    /// The same, formerly written as a bare number under this name.
     #[must_use]
     pub const fn formerly(mut self, name: &'static str, numbers: OldNumbers) -> Self {
         self.former = Some(Former { name, numbers });
@@ -263,13 +263,13 @@ impl Parameter {
     #[must_use]
     pub fn key(&self) -> String {
         match self.unit {
-            // A person names the file, a scenario holds what is in it.
+            // A specification names the file; a scenario holds its content.
             Unit::Opportunities => "opportunities_ms".into(),
             unit => format!("{}{}", self.name, unit.suffix()),
         }
     }
 
-    /// How `name = number` is written today; see [`Info::respelled`](super::Info::respelled).
+    /// The current spelling of `name = number`; see [`Info::respelled`](super::Info::respelled).
     pub(super) fn respelled(&self, name: &str, number: f64) -> Option<String> {
         let today = self.name;
         if let Some(former) = self.former.filter(|former| former.name == name) {
@@ -289,7 +289,7 @@ impl Parameter {
             .then(|| format!("{today} = {}", number == 1.0))
     }
 
-    /// The value where none is given, on a link of `link_bps`; none if it must be given.
+    /// The default on a link of `link_bps`; none if it must be given.
     #[must_use]
     pub fn default(&self, link_bps: u64) -> Option<Value> {
         match self.fallback {

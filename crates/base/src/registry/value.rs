@@ -8,7 +8,7 @@ use crate::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// What is off.
+    /// The parameter is off.
     Off,
     /// True or false.
     Flag(bool),
@@ -20,7 +20,7 @@ pub enum Value {
     Word(String),
     /// Whole numbers.
     List(Vec<u64>),
-    /// Whole numbers, two by two.
+    /// Pairs of whole numbers.
     Pairs(Vec<(u64, u64)>),
 }
 

@@ -1,4 +1,4 @@
-//! From one or several captures to everything that is known about them.
+//! Analyses one or several captures.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use super::output::{Analysis, outcome};
 use super::path::{PathPoints, PathTransits};
 use crate::decode::Segment;
 
-/// Segments between two calls of whoever watches.
+/// Segments between two calls of the watcher.
 const WATCH: u64 = 1 << 16;
 
-/// What to do beyond the usual.
+/// Options of an analysis.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// List every packet in a table.
@@ -22,10 +22,10 @@ pub struct Options {
 
 /// Analyses a capture, several that follow one another, or several of the same flows.
 ///
-/// `watch` hears now and then how many segments were read, and may stop it all.
+/// `watch` is called now and then with the number of segments read, and may stop the analysis.
 ///
 /// # Errors
-/// If a file can't be read at all, none has TCP in it, or the segments of one are in disorder.
+/// If a file can't be read at all, none contains TCP, or the segments of one are out of order.
 pub fn analyze(
     paths: &[PathBuf],
     options: Options,
@@ -38,7 +38,7 @@ pub fn analyze(
 /// Analyses captures, each with a name, whose content is in memory.
 ///
 /// # Errors
-/// As those of [`analyze`].
+/// Those of [`analyze`].
 pub fn analyze_contents(
     captures: &[(&str, &[u8])],
     options: Options,
@@ -71,7 +71,7 @@ fn from(
     Ok(outcome(FinishedFlows::of(clocked), files, Vec::new()))
 }
 
-/// Whoever watches, and when to call.
+/// The watcher, and when to call it.
 struct Watched<'a> {
     count: u64,
     watch: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
@@ -88,7 +88,7 @@ impl Watched<'_> {
     }
 }
 
-/// The pieces of a capture by the times that they begin with.
+/// The pieces of a capture, sorted by their first times.
 fn in_order(sources: &[Source]) -> Result<Vec<Segments>, AnalyzeError> {
     let mut pieces = Vec::new();
     for source in sources {
@@ -113,7 +113,7 @@ fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
 }
 
 /// Captures of the same flows, merged by their times on the first one's clock. The flows are
-/// told as the outermost two saw them.
+/// described as the outermost two saw them.
 fn several(
     points: &PathPoints,
     options: Options,
@@ -147,8 +147,8 @@ fn several(
     Ok(outcome(found, files, notes))
 }
 
-/// Which of several has the earliest segment; of those at one instant, the point that its
-/// segment passes first.
+/// The capture with the earliest segment; among equal times, the point that the segment passes
+/// first.
 fn earliest(next: &[Option<Segment>], points: &PathPoints) -> Option<usize> {
     let last = next.len() - 1;
     let place = |(file, segment): (usize, &Option<Segment>)| {

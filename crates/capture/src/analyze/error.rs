@@ -13,28 +13,28 @@ pub enum AnalyzeError {
         /// Why.
         error: OpenError,
     },
-    /// There is nothing to tell of.
+    /// There is nothing to report.
     #[error("{path}: found {found}")]
     Nothing {
         /// Which file.
         path: String,
-        /// What there is instead.
+        /// What was found instead.
         found: String,
     },
-    /// Most of its segments come after later ones.
+    /// Most of its segments are out of order.
     #[error("{path}: found {backwards} of {segments} segments earlier than one before them")]
     Order {
         /// Which file.
         path: String,
         /// How many of its segments are too early.
         backwards: u64,
-        /// Of how many.
+        /// The number of segments.
         segments: u64,
     },
     /// Files that don't belong together.
     #[error("{0}")]
     Together(String),
-    /// Whoever watches wants no more.
+    /// The watcher stopped the analysis.
     #[error("stopped")]
     Stopped,
 }

@@ -1,4 +1,4 @@
-//! From a file to its segments.
+//! Reads the segments of a file.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::units::seconds;
 use crate::decode::{Other, Segment, segment};
 use crate::read::{Frame, Reader};
 
-/// What a file held, counted in frames.
+/// The content of a file, counted in frames.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FileReport {
     /// Its name as given.
@@ -28,15 +28,15 @@ pub struct FileReport {
     pub fragments: u64,
     /// Cut off before the end of the TCP header.
     pub cut: u64,
-    /// Headers that contradict themselves.
+    /// Contradictory headers.
     pub malformed: u64,
-    /// Of a kind of link that isn't known.
+    /// Of an unknown kind of link.
     pub unknown_link: u64,
     /// Segments whose options were cut off.
     pub options_cut: u64,
     /// Frames without a time.
     pub untimed: u64,
-    /// Segments that are earlier than one before them.
+    /// Segments earlier than one before them.
     #[serde(skip)]
     pub backwards: u64,
     /// Frames that the capturing host says it dropped.
@@ -47,11 +47,11 @@ pub struct FileReport {
     pub problem: Option<String>,
 }
 
-/// Reads segments out of a file, and counts what else there is.
+/// Reads segments from a file, and counts everything else.
 pub(crate) struct Segments {
     reader: Reader,
     pub(crate) report: FileReport,
-    /// The latest time; what has none happened then.
+    /// The latest time, also used for frames without a time.
     time: u64,
     /// The time of the last segment so far.
     last: u64,
@@ -153,7 +153,7 @@ pub(crate) fn nothing(file: &FileReport) -> AnalyzeError {
     AnalyzeError::Nothing { path: file.path.clone(), found }
 }
 
-/// The frames that are no TCP segments, in words.
+/// The frames that aren't TCP segments, in words.
 pub(crate) fn kinds(file: &FileReport) -> String {
     let kinds = [
         (file.not_ip, "not IP"),

@@ -1,13 +1,13 @@
-//! Captures into flows: what happened, in the tables that every run has.
+//! Turns captures into flows and the tables of a run.
 //!
 //! A capture is read once. Memory is bounded by the flows and what each has
-//! outstanding: rows, points and packets become coarser or end when there are too
-//! many, and what that leaves out is said.
+//! outstanding: rows, points and packets become coarser or end when there are too many, and the
+//! result says what was left out.
 //!
 //! Segments come out of files (`input`), go to the connection that they belong to
 //! (`flows`, `connection`) and, where several files show the same flows, past the points
 //! of a path (`path`). A flow that is over is described (`report`), together with the
-//! congestion control that it may have (`identify`); `output` makes tables of it all.
+//! congestion control that it may have (`identify`); `output` makes the tables.
 
 mod analysis;
 mod connection;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::units::{float, millis};
 
-/// Times in ns as they are met.
+/// A collection of times in ns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimeSamples {
     pub(crate) histogram: Histogram<Sparse>,
@@ -20,7 +20,7 @@ impl TimeSamples {
         self.sum += u128::from(ns);
     }
 
-    /// The least of them.
+    /// The minimum.
     pub(crate) fn least(&self) -> Option<u64> {
         self.histogram.least()
     }
@@ -31,12 +31,12 @@ impl TimeSamples {
     }
 }
 
-/// A statistic of times in ms.
+/// Statistics of times in ms.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Times {
     /// How many samples.
     pub samples: u64,
-    /// The least of them; exact.
+    /// The exact minimum.
     pub min: Option<f64>,
     /// Their mean.
     pub mean: Option<f64>,

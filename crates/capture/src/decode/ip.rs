@@ -14,12 +14,12 @@ const DESTINATION: u8 = 60;
 const MOST_EXTENSIONS: usize = 8;
 const JUMBO: u8 = 0xc2;
 
-/// What the network header says.
+/// The contents of the network header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) source: u128,
     pub(super) destination: u128,
-    /// Bytes behind the network headers, on the wire.
+    /// Bytes after the network headers, on the wire.
     pub(super) payload: usize,
     /// Bytes of the network headers.
     pub(super) headers: u16,
@@ -28,7 +28,7 @@ pub(super) struct Packet {
     pub(super) fragmented: bool,
 }
 
-/// The packet and the bytes behind its headers; `length` is what the frame left for it.
+/// The packet and the bytes after its headers; `length` is what the frame leaves for it.
 #[inline]
 pub(super) fn packet(
     network: Network,
@@ -55,7 +55,7 @@ fn v4(data: &[u8], length: usize) -> Result<(Packet, &[u8]), Other> {
     if fragment & 0x1fff != 0 {
         return Err(Other::Fragment);
     }
-    // Segmentation offload of more than 64 KiB leaves the length to the card.
+    // With segmentation offload above 64 KiB the card fills in the length.
     let total = match usize::from(be16(data, 2)?) {
         0 => length,
         total => total,
@@ -103,7 +103,7 @@ struct Extensions {
     fragmented: bool,
 }
 
-/// Passes over the extension headers to TCP.
+/// Skips the extension headers up to TCP.
 fn extensions(mut next: u8, mut data: &[u8]) -> Result<(Extensions, &[u8]), Other> {
     let mut found = Extensions { size: 0, jumbo: None, fragmented: false };
     for _ in 0..MOST_EXTENSIONS {

@@ -1,10 +1,10 @@
-//! What lies below IP. Numbers: <https://www.tcpdump.org/linktypes.html>.
+//! Link layers below IP. Numbers: <https://www.tcpdump.org/linktypes.html>.
 
 use super::segment::Other;
 
 const ETHERNET: u16 = 1;
 const NULL: u16 = 0;
-/// What systems call raw IP by numbers of their own.
+/// System-specific numbers for raw IP.
 const RAW: [u16; 3] = [12, 14, 101];
 const LOOP: u16 = 108;
 const COOKED: u16 = 113;
@@ -12,13 +12,13 @@ const IPV4: u16 = 228;
 const IPV6: u16 = 229;
 const COOKED_2: u16 = 276;
 
-/// Tags of VLANs: 802.1Q, 802.1ad, and what came before it.
+/// Tags of VLANs: 802.1Q, 802.1ad, and its predecessor.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// A PPP session over Ethernet (RFC 2516), and what it may carry (RFC 1661, RFC 5072).
+/// A PPP session over Ethernet (RFC 2516), and its protocols (RFC 1661, RFC 5072).
 const PPPOE: u16 = 0x8864;
 const PPP_IPV4: u16 = 0x21;
 const PPP_IPV6: u16 = 0x57;
-/// More tags than anyone stacks.
+/// More tags than occur in practice.
 const MOST_TAGS: usize = 4;
 
 /// The network protocol of a packet.
@@ -62,7 +62,7 @@ fn tagged(mut kind: u16, mut data: &[u8]) -> Result<(Network, &[u8]), Other> {
     }
 }
 
-/// Six bytes of the session, two of the protocol.
+/// Skips six bytes of the session; two bytes give the protocol.
 fn session(data: &[u8]) -> Result<(Network, &[u8]), Other> {
     match be16(data, 6)? {
         PPP_IPV4 => Ok((Network::V4, &data[8..])),
@@ -71,7 +71,7 @@ fn session(data: &[u8]) -> Result<(Network, &[u8]), Other> {
     }
 }
 
-/// The family's number before the packet differs between systems; the version doesn't.
+/// Uses the IP version, since the family's number before the packet differs between systems.
 fn by_version(data: &[u8]) -> Result<(Network, &[u8]), Other> {
     match data.first().ok_or(Other::Cut)? >> 4 {
         4 => Ok((Network::V4, data)),
@@ -80,7 +80,7 @@ fn by_version(data: &[u8]) -> Result<(Network, &[u8]), Other> {
     }
 }
 
-/// Two bytes; everything before them is there too.
+/// Two bytes; none if they were cut off.
 #[inline]
 pub(super) fn be16(data: &[u8], at: usize) -> Result<u16, Other> {
     match data.get(at..at + 2) {
@@ -89,7 +89,7 @@ pub(super) fn be16(data: &[u8], at: usize) -> Result<u16, Other> {
     }
 }
 
-/// Four bytes; everything before them is there too.
+/// Four bytes; none if they were cut off.
 #[inline]
 pub(super) fn be32(data: &[u8], at: usize) -> Result<u32, Other> {
     match data.get(at..at + 4) {

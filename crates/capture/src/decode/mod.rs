@@ -1,8 +1,8 @@
-//! Frames into TCP segments.
+//! Decodes frames into TCP segments.
 //!
-//! Headers may be cut off by a snap length: whatever can still be known is.
-//! Lengths come from the IP header, not from what was kept; where a card's
-//! offload left the IP length at zero, from the frame.
+//! Headers may be cut off by a snap length; everything before that is still decoded. Lengths come
+//! from the IP header, not from the bytes kept; if a card's offload left the IP length at zero,
+//! they come from the frame.
 
 mod ip;
 mod link;
@@ -17,7 +17,7 @@ use crate::read::Frame;
 /// The segment in a frame that was captured at `time`.
 ///
 /// # Errors
-/// If there is none; the error says what there is.
+/// If there is none; the error says what the frame holds.
 #[inline]
 pub fn segment(frame: &Frame<'_>, time: u64) -> Result<Segment, Other> {
     let (network, bytes) = link::network(frame.link, frame.data)?;

@@ -1,9 +1,9 @@
-//! A TCP segment as its headers tell it, and why a frame is none.
+//! A TCP segment as described by its headers, and the reasons why a frame isn't one.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// As many SACK blocks as fit into the options.
+/// The most SACK blocks that fit into the options.
 pub const MOST_SACKS: usize = 4;
 
 /// The flags of a segment.
@@ -11,13 +11,13 @@ pub const MOST_SACKS: usize = 4;
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// No more data from the sender.
+    /// The sender has no more data.
     pub const FIN: Self = Self(1);
     /// Sequence numbers begin.
     pub const SYN: Self = Self(2);
-    /// The connection is void.
+    /// The connection is reset.
     pub const RST: Self = Self(4);
-    /// The acknowledgement counts.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(16);
     /// The receiver saw a mark of congestion.
     pub const ECE: Self = Self(64);
@@ -60,7 +60,7 @@ pub(super) fn mapped(address: [u8; 4]) -> u128 {
     Ipv4Addr::from(address).to_ipv6_mapped().into()
 }
 
-/// One TCP segment as its headers tell it; sequence numbers as on the wire.
+/// One TCP segment as described by its headers; sequence numbers as on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Nanoseconds since 1970.
@@ -79,7 +79,7 @@ pub struct Segment {
     pub window: u16,
     /// Bytes of payload on the wire.
     pub payload: u32,
-    /// Bytes of the IP packet on the wire; of an offloaded one, what the card got.
+    /// Bytes of the IP packet on the wire; for an offloaded one, as given to the card.
     pub size: u32,
     /// Bytes of its IP and TCP headers.
     pub headers: u16,
@@ -89,15 +89,15 @@ pub struct Segment {
     pub ecn: u8,
     /// Timestamp and its echo.
     pub timestamps: Option<(u32, u32)>,
-    /// Largest segment that the sender of a SYN takes.
+    /// Maximum segment size that the sender of a SYN accepts.
     pub mss: Option<u16>,
-    /// Shift of its later windows, in a SYN.
+    /// Scale of its later windows, in a SYN.
     pub scale: Option<u8>,
     /// Whether it allows SACK, in a SYN.
     pub sack_permitted: bool,
     /// SACK blocks as written.
     pub sacks: [(u32, u32); MOST_SACKS],
-    /// How many of them there are.
+    /// The number of SACK blocks.
     pub sack_count: u8,
     /// Whether it is the first of the fragments of its packet.
     pub fragmented: bool,
@@ -113,7 +113,7 @@ impl Segment {
     }
 }
 
-/// Why a frame is no TCP segment.
+/// Why a frame isn't a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Other {
     /// Neither IPv4 nor IPv6.
@@ -122,10 +122,10 @@ pub enum Other {
     NotTcp,
     /// A fragment without the TCP header.
     Fragment,
-    /// So little was kept of it that the TCP header isn't there.
+    /// The frame was cut off before the TCP header.
     Cut,
-    /// Headers that contradict themselves.
+    /// Contradictory headers.
     Malformed,
-    /// A kind of link that isn't known here.
+    /// An unknown kind of link.
     UnknownLink,
 }

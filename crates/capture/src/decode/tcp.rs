@@ -4,7 +4,7 @@ use super::link::{be16, be32};
 use super::segment::{Flags, Other, Segment};
 
 const FIXED: usize = 20;
-/// No offload makes larger packets (Linux: 512 KiB).
+/// The largest packets of offload (Linux: 512 KiB).
 const LONGEST: usize = 1 << 20;
 const MSS: u8 = 2;
 const SCALE: u8 = 3;
@@ -41,7 +41,7 @@ pub(super) fn segment(data: &[u8], length: usize) -> Result<Segment, Other> {
     Ok(segment)
 }
 
-/// Takes what can be understood; an option that is cut off or misshapen ends them.
+/// Reads the options up to one that is cut off or malformed.
 #[inline]
 fn options(mut data: &[u8], segment: &mut Segment) {
     while let Some(&kind) = data.first() {

@@ -19,7 +19,7 @@ impl Order {
         if self == Self::Big { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }
     }
 
-    /// Eight bytes of one number, as options hold it.
+    /// A number of eight bytes, as in options.
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
         if self == Self::Big { first << 32 | second } else { second << 32 | first }

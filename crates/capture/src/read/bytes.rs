@@ -1,21 +1,20 @@
-//! Input with a look ahead.
+//! Input with lookahead.
 
 use std::io::{self, ErrorKind, Read};
 
-/// How much is read at once.
+/// Bytes read at once.
 const CHUNK: usize = 256 * 1024;
 
-/// A buffer over an input that gives whole blocks as slices.
+/// A buffer over an input that returns whole blocks as slices.
 ///
-/// It grows only as data really arrives: a length that a file merely claims
-/// reserves nothing.
+/// It grows only as data arrive: a length claimed by a file reserves nothing.
 pub(super) struct Buffered {
     input: Box<dyn Read + Send>,
     held: Vec<u8>,
     begin: usize,
-    /// Where the block that was taken last begins.
+    /// Where the block taken last begins.
     last: usize,
-    /// How much was taken before the held bytes.
+    /// Bytes taken before the held ones.
     passed: u64,
     ended: bool,
 }
@@ -25,7 +24,7 @@ impl Buffered {
         Self { input, held: Vec::new(), begin: 0, last: 0, passed: 0, ended: false }
     }
 
-    /// How far in the input the next byte is.
+    /// Position of the next byte in the input.
     pub(super) fn offset(&self) -> u64 {
         self.passed + self.begin as u64
     }
@@ -47,13 +46,13 @@ impl Buffered {
         self.begin += count;
     }
 
-    /// A part of the block that was taken last.
+    /// A part of the block taken last.
     #[inline]
     pub(super) fn last(&self, offset: usize, count: usize) -> &[u8] {
         &self.held[self.last + offset..self.last + offset + count]
     }
 
-    /// Passes over `count` bytes without holding them; false if the input ends before.
+    /// Skips `count` bytes without holding them; false if the input ends before.
     pub(super) fn skip(&mut self, mut count: u64) -> io::Result<bool> {
         while count > 0 {
             let part = usize::try_from(count).unwrap_or(CHUNK).min(CHUNK);
@@ -92,7 +91,7 @@ impl Buffered {
     }
 }
 
-/// For gzip, which reads what was looked at again.
+/// For gzip, which reads again the bytes seen by lookahead.
 impl Read for Buffered {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let there = self.peek(into.len().min(CHUNK))?;

@@ -1,4 +1,4 @@
-//! A frame as a file holds it, and why a file holds none.
+//! A frame as stored in a file, and the reasons why a file has none.
 
 use std::io;
 
@@ -7,15 +7,15 @@ use std::io;
 pub struct Frame<'a> {
     /// Nanoseconds since 1970; none if the file doesn't say.
     pub time: Option<u64>,
-    /// What kind of header the frame begins with: LINKTYPE_ of pcap.
+    /// The kind of header at the beginning of the frame: LINKTYPE_ of pcap.
     pub link: u16,
-    /// How long it was on the wire; `data` may be shorter.
+    /// Its length on the wire; `data` may be shorter.
     pub length: u32,
-    /// What was kept of it.
+    /// The bytes kept.
     pub data: &'a [u8],
 }
 
-/// A frame within the block that was taken last.
+/// A frame within the block taken last.
 pub(super) struct Found {
     pub(super) time: Option<u64>,
     pub(super) link: u16,
@@ -27,13 +27,13 @@ pub(super) struct Found {
 /// Why a file can't be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The operating system says no.
+    /// The operating system returned an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It holds nothing.
+    /// It is empty.
     #[error("an empty file")]
     Empty,
-    /// It begins like no capture.
+    /// It doesn't begin like a capture.
     #[error("a file that begins with {0:02x?}, like no capture")]
     Unknown(Vec<u8>),
     /// It begins like a capture and ends before the first frame could.

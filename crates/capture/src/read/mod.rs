@@ -1,9 +1,9 @@
 //! Capture files as a stream of frames.
 //!
 //! pcap with microseconds or nanoseconds in either byte order, and pcapng, both
-//! also inside gzip. A file is read once, front to back; what is held is one
-//! block. Whatever is wrong with a file ends the stream, and [`Reader::problem`]
-//! says what and where: everything before it counts.
+//! also inside gzip. A file is read once, front to back, and one block is held at a time. Any
+//! problem with a file ends the stream, and [`Reader::problem`] says what and where; everything
+//! before it counts.
 
 mod byte_order;
 mod bytes;
@@ -37,19 +37,20 @@ impl Reader {
     /// Opens a file.
     ///
     /// # Errors
-    /// If there is no such file or it is no capture.
+    /// If there is no such file or it isn't a capture.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        // Before it is opened: whoever opens a pipe that nobody writes to waits for ever.
+        // This is checked before opening, since opening a pipe without a writer would wait for
+        // ever.
         if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::other("no regular file").into());
         }
         Self::new(Box::new(File::open(path)?))
     }
 
-    /// Reads whatever `input` gives.
+    /// Reads from `input`.
     ///
     /// # Errors
-    /// If it is no capture.
+    /// If it isn't a capture.
     pub fn new(input: Box<dyn Read + Send>) -> Result<Self, OpenError> {
         let mut input = Buffered::new(input);
         if input.peek(2)?.starts_with(&[0x1f, 0x8b]) {

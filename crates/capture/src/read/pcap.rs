@@ -4,11 +4,11 @@ use super::byte_order::Order;
 use super::bytes::Buffered;
 use super::frame::{Found, OpenError};
 
-/// No card gives a longer frame; tcpdump's own limit is a quarter of it.
+/// No card delivers a longer frame; tcpdump's own limit is a quarter of this.
 pub(super) const LONGEST_FRAME: u32 = 1 << 20;
 const HEADER: usize = 24;
 
-/// What the head of a file says about all its frames.
+/// What a file's header says about all its frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     order: Order,

@@ -12,9 +12,9 @@ const SIMPLE_PACKET: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Longer blocks are passed over; a frame with its options is never as long.
+/// Longer blocks are skipped; a frame with its options is never as long.
 const LONGEST_BLOCK: u32 = LONGEST_FRAME + (1 << 16);
-/// More interfaces than a host has.
+/// More interfaces than any host has.
 const MOST_INTERFACES: usize = 1 << 16;
 /// Type, length, and the length again.
 const FRAME_OF_BLOCK: usize = 12;
@@ -31,21 +31,21 @@ struct Interface {
     units: u64,
     /// Seconds to add.
     offset: i64,
-    /// What it says it dropped; the last word counts.
+    /// Its reported drops; the last report counts.
     dropped: u64,
 }
 
-/// The part of a file that one section header governs.
+/// The part of a file under one section header.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     order: Order,
     interfaces: Vec<Interface>,
-    /// Frames that interfaces of earlier sections dropped.
+    /// Frames dropped by interfaces of earlier sections.
     dropped: u64,
 }
 
 impl Section {
-    /// The section header that a file must begin with.
+    /// Reads the section header with which a file must begin.
     pub(super) fn begin(&mut self, input: &mut Buffered) -> Result<(), String> {
         let (kind, length) = self.head(input)?.ok_or("nothing in it")?;
         if kind != SECTION {
@@ -254,7 +254,7 @@ fn nanos(ticks: u64, interface: &Interface) -> u64 {
     shifted.clamp(0, i128::from(u64::MAX / 2)) as u64
 }
 
-/// Calls `each` with every option's code and value; what is cut off is left out.
+/// Calls `each` with every option's code and value; options cut off are left out.
 fn options(order: Order, mut bytes: &[u8], mut each: impl FnMut(u16, &[u8])) {
     while bytes.len() >= 4 {
         let (code, length) = (order.u16(bytes, 0), usize::from(order.u16(bytes, 2)));

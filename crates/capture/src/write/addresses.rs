@@ -1,4 +1,4 @@
-//! Which addresses and ports the flows of a run have in a capture.
+//! The addresses and ports of a run's flows in a capture.
 //!
 //! Flow `n` (from 0) goes from 10.0.0.1 + n to 10.128.0.1 + n, or from 2001:db8:1::1 + n to
 //! 2001:db8:2::1 + n. Its connection `i` (from 0) goes from port 10000 + i to port 5001;
@@ -11,10 +11,10 @@ use narrows_base::FlowId;
 /// Version of the Internet protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IpVersion {
-    /// IPv4: what the simulator's packet sizes count.
+    /// IPv4, as in the simulator's packet sizes.
     #[default]
     V4,
-    /// IPv6: the same payload; every packet is 20 bytes longer than the simulator's.
+    /// IPv6, with the same payload; every packet is 20 bytes longer than the simulator's.
     V6,
 }
 

@@ -1,16 +1,16 @@
 //! The ECN flags of a segment: those of RFC 3168, or accurate counts (RFC 9768).
 //!
-//! Of accurate ECN only the three flags go on the wire; the simulator's packets have no
-//! room for its option.
+//! For accurate ECN only the three flags are written; the simulator's packets have no room for its
+//! option.
 
 use narrows_tcp::Kind;
 
 use super::headers::flags;
 
-/// What accurate counts begin with (RFC 9768 section 3.2.1).
+/// The initial value of accurate counts (RFC 9768 section 3.2.1).
 const FIRST_COUNT: u16 = 5;
-/// Tells that the other end's handshake packet came as ECT(1), as all packets of the
-/// simulator's scalable controls do (RFC 9768 section 3.1.2, table 3).
+/// Says that the other end's handshake packet arrived as ECT(1), like all packets of the
+/// simulator's scalable controls (RFC 9768 section 3.1.2, table 3).
 const CAME_AS_ECT1: u16 = 0b011;
 
 /// The flags AE, CWR and ECE of a segment.
@@ -18,7 +18,7 @@ pub(super) fn ecn_flags(kind: &Kind, accurate: bool) -> u16 {
     if accurate { accurate_flags(kind) } else { classic_flags(kind) }
 }
 
-/// The offer of a SYN, its acceptance, echo and answer (RFC 3168 section 6.1).
+/// The offer in a SYN, its acceptance, echo and answer (RFC 3168 section 6.1).
 fn classic_flags(kind: &Kind) -> u16 {
     match kind {
         Kind::Syn { ecn: true, .. } => flags::ECE | flags::CWR,

@@ -6,17 +6,17 @@ use crate::decode::{Flags, Segment};
 
 /// Selective acknowledgements beyond a packet that prove it lost (RFC 6675).
 const BEYOND: u64 = 3;
-/// An acknowledgement of more than this beyond what was seen is of another connection.
+/// An acknowledgement further than this beyond the data seen belongs to another connection.
 const FURTHEST: u64 = 1 << 30;
 
-/// What one acknowledgement takes off the outstanding data.
+/// The effect of one acknowledgement on the outstanding data.
 #[derive(Default)]
 struct News {
-    /// When the newest packet that it acknowledges first was sent.
+    /// When the newest packet that it acknowledges was first sent.
     newest: Option<u64>,
-    /// The same of those that it acknowledges selectively.
+    /// The same for packets that it acknowledges selectively.
     newest_sacked: Option<u64>,
-    /// Something that was sent again is among them.
+    /// A retransmission is among them.
     again: bool,
     bytes: u64,
 }
@@ -24,7 +24,7 @@ struct News {
 impl HalfConnection {
     /// Takes a segment of the other direction that acknowledges this one.
     ///
-    /// Gives the highest number that is acknowledged now and the window, in bytes.
+    /// Returns the highest number acknowledged now and the window, in bytes.
     pub(crate) fn on_ack(&mut self, segment: &Segment) -> Option<(u64, Option<u64>)> {
         let time = segment.time;
         self.pass(time);
@@ -100,7 +100,7 @@ impl HalfConnection {
         let second = segment.sacks().get(1).map(|&(b, e)| (self.unwrap(b), self.unwrap(e)));
         let within = second.is_some_and(|(b, e)| b <= begin && end <= e);
         let duplicate = begin < end && (end <= ack || within);
-        // The one byte of a keep-alive has always arrived before.
+        // The single byte of a keep-alive has always arrived before.
         let keepalive = end.saturating_sub(begin) == 1 && self.counts.keepalives > 0;
         if duplicate && !keepalive {
             self.counts.spurious += self.packets(end - begin);
@@ -134,7 +134,7 @@ impl HalfConnection {
         });
     }
 
-    /// What lies three packets below the highest selective acknowledgement is lost.
+    /// Data three packets below the highest selective acknowledgement are lost.
     fn infer_loss(&mut self) {
         let margin = BEYOND * self.mss.unwrap_or(1);
         let edge = self.sacked.end().map_or(0, |end| end.saturating_sub(margin));
@@ -144,9 +144,8 @@ impl HalfConnection {
         }
     }
 
-    /// The RTT sample that Linux gives its controls (`tcp_clean_rtx_queue`): of the
-    /// newest packet that is acknowledged either way; cumulatively only if nothing
-    /// that was sent again is among them (Karn).
+    /// The RTT sample that Linux gives its controls (`tcp_clean_rtx_queue`): of the newest packet
+    /// acknowledged either way; cumulatively only if there is no retransmission among them (Karn).
     fn sample(&mut self, time: u64, news: &News) {
         let cumulative = news.newest.filter(|_| !news.again);
         let Some(sent) = cumulative.max(news.newest_sacked) else { return };
@@ -184,7 +183,7 @@ impl HalfConnection {
         self.window = window;
     }
 
-    /// The capture ends, or the connection does.
+    /// Ends the capture or the connection.
     pub(crate) fn finish(&mut self, time: u64) {
         if let Some(since) = self.zero_since.take() {
             self.zero.add(time.saturating_sub(since));

@@ -1,27 +1,27 @@
-//! What a direction of a connection counts.
+//! The counters of a direction of a connection.
 
-/// What only grows.
+/// Monotonic counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     /// Frames with data.
     pub(crate) frames: u64,
-    /// Packets with data: an offloaded frame counts as those that the card makes of it.
+    /// Packets with data: an offloaded frame counts as the packets that the card makes of it.
     pub(crate) packets: u64,
     pub(crate) payload: u64,
     /// IP bytes of those packets.
     pub(crate) wire: u64,
     pub(crate) offloaded: u64,
-    /// Packets that were seen more than once.
+    /// Packets seen more than once.
     pub(crate) again: u64,
     pub(crate) again_bytes: u64,
-    /// Packets that fill a hole and were sent again, so lost before the capture.
+    /// Packets that fill a hole and were retransmitted, so lost before the capture.
     pub(crate) repaired: u64,
     pub(crate) reordered: u64,
     pub(crate) reordered_bytes: u64,
     pub(crate) reordered_ns: u64,
     /// The very same packet, seen twice at once.
     pub(crate) twins: u64,
-    /// Packets sent again after they were acknowledged.
+    /// Packets retransmitted after they were acknowledged.
     pub(crate) needless: u64,
     /// Packets that DSACK says arrived twice.
     pub(crate) spurious: u64,
@@ -36,11 +36,11 @@ pub(crate) struct Counts {
     pub(crate) stretched: u64,
     pub(crate) fragments: u64,
     pub(crate) limited_ns: u64,
-    /// Packets lost, as far as one capture tells.
+    /// Packets lost, as far as one capture shows.
     pub(crate) lost: u64,
 }
 
-/// Bytes that were acknowledged before the capture saw them.
+/// Bytes acknowledged before the capture saw them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unseen {
     begin: u64,
@@ -57,9 +57,9 @@ impl Unseen {
         }
     }
 
-    /// How many of these bytes a packet has that begins with the first of them, no later than
-    /// `late` ns after their acknowledgement: hosts with several processors capture an
-    /// acknowledgement before what it acknowledges.
+    /// How many of these bytes are in a packet that begins with the first of them, at most `late`
+    /// ns after their acknowledgement. Hosts with several processors may capture an acknowledgement
+    /// before the data that it acknowledges.
     pub(super) fn take(&mut self, begin: u64, end: u64, time: u64, late: u64) -> u64 {
         if self.begin >= self.end || begin != self.begin || time > self.since.saturating_add(late) {
             return 0;

@@ -6,13 +6,13 @@ use super::timing::{SILENCE_NS, after};
 use crate::decode::{Flags, Segment};
 
 const USUAL_PACKET: u32 = 1500;
-/// Older arrivals aren't out of order but sent again, where no RTT tells; as in Wireshark.
+/// Without an RTT, older arrivals count as retransmitted instead of out of order, as in Wireshark.
 const LATE_NS: u64 = 3_000_000;
-/// No sender has more under way than this many bytes.
+/// No sender has more bytes in flight than this.
 const FURTHEST_HOLE: u64 = 1 << 28;
 
 impl HalfConnection {
-    /// Takes a segment of this direction; says what it was if it carried data.
+    /// Takes a segment of this direction; returns what it was if it carried data.
     pub(crate) fn on_segment(&mut self, segment: &Segment) -> Option<(DataKind, u64, u64)> {
         let time = segment.time;
         self.pass(time);
@@ -33,7 +33,7 @@ impl HalfConnection {
         mark.map(|mark| (mark, begin, end))
     }
 
-    /// A SYN or FIN takes a number.
+    /// Counts the number of a SYN or FIN.
     fn control(&mut self, at: u64, segment: &Segment) {
         let high = self.high.unwrap_or(at);
         if at < high {
@@ -44,14 +44,14 @@ impl HalfConnection {
         self.extend(at, at + 1, segment, true);
     }
 
-    /// New numbers up to `end`; what lies between is a hole.
+    /// Adds new numbers up to `end`, with a hole in between.
     fn extend(&mut self, begin: u64, end: u64, segment: &Segment, control: bool) {
         let high = self.high.unwrap_or(begin);
         let stamp = segment.timestamps.map(|(stamp, _)| stamp);
         let sent =
             Sent { begin, end, time: segment.time, stamp, id: segment.id, ..Sent::default() };
         if begin - high > FURTHEST_HOLE {
-            // Another connection between the same ports, whose beginning isn't there.
+            // Another connection between the same ports, whose beginning is missing.
             self.outstanding = Outstanding::default();
             self.sacked.clear();
             self.una = None;
@@ -101,7 +101,7 @@ impl HalfConnection {
         self.first_data.get_or_insert(segment.time);
     }
 
-    /// The size of full packets: from the handshake, else from what is seen.
+    /// The size of full packets, from the handshake or else from the packets seen.
     fn learn_mss(&mut self, segment: &Segment) {
         let seen = u64::from(segment.payload);
         if self.mss_told || self.mss.is_some_and(|known| known >= seen) {
@@ -114,7 +114,7 @@ impl HalfConnection {
         };
     }
 
-    /// What the receiver said in its SYN that it takes, options included.
+    /// The MSS that the receiver announced in its SYN, including options.
     pub(crate) fn told_mss(&mut self, mss: u16, timestamps: bool) {
         let options = if timestamps { 12 } else { 0 };
         self.mss = Some(u64::from(mss.max(100)) - options);
@@ -131,7 +131,7 @@ impl HalfConnection {
         }
     }
 
-    /// Data below the highest number: again, late, or twice in the capture.
+    /// Data below the highest number: retransmitted, late, or captured twice.
     fn old_data(&mut self, begin: u64, end: u64, segment: &Segment) -> DataKind {
         let packets = self.packets(end - begin);
         let unseen = self.unseen.take(begin, end, segment.time, self.late_ns());
@@ -195,10 +195,10 @@ impl HalfConnection {
         DataKind::OutOfOrder
     }
 
-    /// Whether what fills a hole was sent after what follows the hole.
+    /// Whether the data that fill a hole were sent after those that follow it.
     ///
-    /// Timestamps tell; where they are equal, nothing that was sent again can be
-    /// back before the news of the hole has been to the sender.
+    /// Timestamps show that. If they are equal, a retransmission can't arrive before the sender has
+    /// heard about the hole.
     fn sent_late(&self, hole: &Sent, segment: &Segment) -> bool {
         if let (Some(beyond), Some((stamp, _))) = (hole.stamp, segment.timestamps)
             && stamp != beyond
@@ -208,7 +208,7 @@ impl HalfConnection {
         segment.time.saturating_sub(hole.time) > self.late_ns()
     }
 
-    /// Sooner than this nothing that was sent again can be there.
+    /// No retransmission can arrive sooner than this.
     fn late_ns(&self) -> u64 {
         LATE_NS.max(self.rtts.least().unwrap_or(0) / 2)
     }
@@ -225,13 +225,13 @@ impl HalfConnection {
         self.note_loss();
     }
 
-    /// Lost are those sent again, without those that weren't lost after all.
+    /// The lost packets are those retransmitted minus those that weren't lost after all.
     pub(super) fn note_loss(&mut self) {
         let again = (self.counts.again + self.counts.repaired).saturating_sub(self.counts.spurious);
         self.counts.lost = self.counts.lost.max(again);
     }
 
-    /// Whether the receiver's window is what holds the sender back now.
+    /// Notes whether the receiver's window limits the sender now.
     pub(super) fn note_limit(&mut self) {
         let room = self.window.map(|window| {
             let used = self.high.unwrap_or(0).saturating_sub(self.una.unwrap_or(0));

@@ -1,4 +1,4 @@
-//! One direction of a connection: data one way, its acknowledgements the other.
+//! One direction of a connection: its data, and their acknowledgements.
 //!
 //! Sequence numbers are unwrapped to 64 bits; the first one seen lies near 2^32,
 //! so that older ones don't fall below zero.
@@ -13,9 +13,9 @@ use crate::analyze::sequence_numbers::unwrapped;
 use crate::analyze::times::TimeSamples;
 use crate::analyze::units::float;
 
-/// Payload of a full packet where nothing tells: Ethernet, IPv4, timestamps.
+/// Default payload of a full packet: Ethernet, IPv4, timestamps.
 pub(super) const USUAL_PAYLOAD: u64 = 1448;
-/// More ranges than a receiver can hold selectively acknowledged; what comes beyond is left out.
+/// More ranges than a receiver can selectively acknowledge; further ones are left out.
 const MOST_HOLES: usize = 4096;
 
 /// One direction of a connection.
@@ -28,12 +28,12 @@ pub(crate) struct HalfConnection {
     pub(crate) high: Option<u64>,
     /// One past the highest acknowledged.
     pub(crate) una: Option<u64>,
-    /// The first number, for those who count from zero.
+    /// The first number, for counting from zero.
     pub(crate) base: u64,
     pub(crate) outstanding: Outstanding,
     pub(super) sacked: RangeSet<u64, MOST_HOLES>,
     pub(super) unseen: Unseen,
-    /// Up to where what wasn't selectively acknowledged counts as lost.
+    /// Below this, numbers not selectively acknowledged count as lost.
     pub(super) lost_edge: u64,
     pub(super) delivered: u64,
     /// SYN and FIN among the acknowledged numbers.
@@ -42,7 +42,7 @@ pub(crate) struct HalfConnection {
     /// Bytes of headers in a packet with data.
     pub(crate) overhead: u64,
     pub(super) mss_told: bool,
-    /// Shift of the windows that limit this direction; none if the handshake is missing.
+    /// Scale of the windows that limit this direction; none if the handshake is missing.
     pub(crate) scale: Option<u8>,
     pub(crate) window: Option<u64>,
     pub(super) window_field: u16,
@@ -54,7 +54,7 @@ pub(crate) struct HalfConnection {
     pub(crate) last_data: u64,
     pub(super) last_event: u64,
     pub(super) last_ack: u64,
-    /// When the highest acknowledged number last grew.
+    /// When the highest acknowledged number last advanced.
     pub(crate) advanced: u64,
     /// When its next row is due.
     pub(crate) due: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) struct HalfConnection {
     pub(super) flight_span: u64,
 }
 
-/// What kind of data a segment carried, for whoever draws it.
+/// The kind of data in a segment, for figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DataKind {
     New,
@@ -93,17 +93,17 @@ impl HalfConnection {
         unwrapped(seq, near)
     }
 
-    /// Packets that so many bytes fill.
+    /// The number of packets that these bytes fill.
     pub(crate) fn packets(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.mss.unwrap_or(USUAL_PAYLOAD).max(1))
     }
 
-    /// Payload that is known to have reached the receiver, each byte once.
+    /// Payload known to have reached the receiver, each byte once.
     pub(crate) fn received(&self) -> u64 {
         self.delivered
     }
 
-    /// Bytes in flight at the capture; none as long as nothing is acknowledged.
+    /// Bytes in flight at the capture; none before the first acknowledgement.
     pub(crate) fn in_flight(&self) -> Option<u64> {
         self.una.map(|_| self.outstanding.in_flight())
     }
@@ -112,7 +112,7 @@ impl HalfConnection {
         (self.flight_span > 0).then(|| float(self.flight_time) / float(self.flight_span))
     }
 
-    /// Lets time pass in the present state.
+    /// Lets time pass in the current state.
     pub(super) fn pass(&mut self, time: u64) {
         let span = time.saturating_sub(self.last_event);
         if self.last_event > 0 && !self.outstanding.is_empty() {

@@ -15,11 +15,11 @@ pub(crate) use timing::Spans;
 use crate::analyze::sequence_numbers::wrapped;
 use crate::decode::{Endpoint, Flags, Segment};
 
-/// A connection: whoever sent the first segment that was seen is end 0.
+/// A connection; end 0 is the sender of the first segment seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Connection {
     pub(crate) ends: [Endpoint; 2],
-    /// What each end sends.
+    /// The data sent by each end.
     pub(crate) halves: [HalfConnection; 2],
     pub(crate) first: u64,
     pub(crate) last: u64,
@@ -33,14 +33,14 @@ pub(crate) struct Connection {
     mss: [Option<u16>; 2],
 }
 
-/// What a segment meant, for rows and graphs.
+/// The meaning of a segment, for rows and graphs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// Which end sent it.
+    /// The end that sent it.
     pub(crate) from: usize,
-    /// Its data: what kind, from where to where.
+    /// Its data: kind, begin and end.
     pub(crate) data: Option<(DataKind, u64, u64)>,
-    /// Of the other direction: all below was acknowledged, and the window.
+    /// For the other direction: the number acknowledged, and the window.
     pub(crate) ack: Option<(u64, Option<u64>)>,
 }
 
@@ -94,7 +94,7 @@ impl Connection {
         let scaled = self.scale[0].is_some() && self.scale[1].is_some();
         let stamps = self.stamps[0] && self.stamps[1];
         for end in [0, 1] {
-            // The windows that one end tells limit what the other sends.
+            // The windows announced by one end limit the other.
             self.halves[1 - end].scale = Some(self.scale[end].filter(|_| scaled).unwrap_or(0));
         }
         for end in [0, 1] {
@@ -114,7 +114,7 @@ impl Connection {
         self.handshake_seen().then_some(self.sack[0] && self.sack[1])
     }
 
-    /// Whether all is said.
+    /// Whether the connection is over.
     pub(crate) fn closed(&self) -> bool {
         let settled = self.halves.iter().all(|half| half.outstanding.is_empty());
         self.reset || (self.fin[0] && self.fin[1] && settled)
@@ -125,7 +125,7 @@ impl Connection {
         self.halves.iter_mut().for_each(|half| half.finish(last));
     }
 
-    /// Least time from the capture to the other end and back, for what end `from` sends.
+    /// Minimum time from the capture to the other end and back, for data from end `from`.
     pub(crate) fn beyond(&self, from: usize) -> Option<u64> {
         let half = &self.halves[from];
         match (half.rtts.least(), half.echo_rtts.least()) {

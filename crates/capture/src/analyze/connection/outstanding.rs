@@ -1,32 +1,32 @@
-//! What a flow has sent and not yet seen acknowledged.
+//! Data sent by a flow and not yet acknowledged.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Entries of one flow; older ones are given up beyond (a window of 380 MB).
+/// The most entries of one flow; beyond that, older ones are dropped (a window of 380 MB).
 const MOST: usize = 1 << 18;
-/// Beyond this many, entries aren't split any more: insertion would take too long.
+/// Beyond this number, entries are no longer split: insertion would take too long.
 const MOST_TO_SPLIT: usize = 1 << 13;
 
-/// A stretch of sequence numbers that was sent at once.
+/// A range of sequence numbers sent at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) begin: u64,
     pub(crate) end: u64,
-    /// When it was first seen; of a hole, when what follows it was.
+    /// When it was first seen; for a hole, when the data after it were.
     pub(crate) time: u64,
-    /// Its timestamp; of a hole, that of what follows it.
+    /// Its timestamp; for a hole, that of the data after it.
     pub(crate) stamp: Option<u32>,
     /// IPv4 identification.
     pub(crate) id: u16,
-    /// It was seen more than once.
+    /// Whether it was seen more than once.
     pub(crate) again: bool,
     pub(crate) sacked: bool,
-    /// Deemed lost and not seen again since.
+    /// Whether it is deemed lost and wasn't seen again since.
     pub(crate) lost: bool,
-    /// A hole: never seen at the capture.
+    /// Whether it is a hole, never seen at the capture.
     pub(crate) unseen: bool,
-    /// SYN or FIN: a number without a byte.
+    /// Whether it is a SYN or FIN, a number without a byte.
     pub(crate) control: bool,
 }
 
@@ -36,15 +36,15 @@ impl Sent {
     }
 }
 
-/// Entries that tile the numbers from the acknowledged to the highest.
+/// Consecutive entries from the acknowledged number to the highest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outstanding {
     entries: VecDeque<Sent>,
-    /// Bytes that were selectively acknowledged.
+    /// Bytes selectively acknowledged.
     pub(crate) sacked: u64,
     /// Bytes deemed lost.
     pub(crate) lost: u64,
-    /// Bytes given up because there were too many entries.
+    /// Bytes dropped because there were too many entries.
     pub(crate) given_up: u64,
 }
 
@@ -57,7 +57,7 @@ impl Outstanding {
         self.entries.front()
     }
 
-    /// Bytes of it all.
+    /// All bytes.
     pub(crate) fn span(&self) -> u64 {
         match (self.entries.front(), self.entries.back()) {
             (Some(first), Some(last)) => last.end - first.begin,
@@ -65,12 +65,12 @@ impl Outstanding {
         }
     }
 
-    /// Bytes under way as the sender would count them.
+    /// Bytes in flight as the sender would count them.
     pub(crate) fn in_flight(&self) -> u64 {
         self.span().saturating_sub(self.sacked + self.lost)
     }
 
-    /// Adds what lies beyond everything else.
+    /// Adds an entry beyond all others.
     pub(crate) fn push(&mut self, sent: Sent) {
         debug_assert!(self.entries.back().is_none_or(|last| last.end == sent.begin));
         if self.entries.len() >= MOST
@@ -87,7 +87,7 @@ impl Outstanding {
         self.lost -= if sent.lost { sent.length() } else { 0 };
     }
 
-    /// Takes what lies below `ack`; `each` sees every part of it.
+    /// Removes everything below `ack`; `each` gets every part of it.
     pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
         while let Some(first) = self.entries.front_mut() {
             if first.begin >= ack {
@@ -104,7 +104,7 @@ impl Outstanding {
         }
     }
 
-    /// The entries that overlap a stretch, cut at its ends where that is cheap.
+    /// The entries that overlap a range, cut at its ends where that is cheap.
     pub(crate) fn within(&mut self, begin: u64, end: u64) -> Range<usize> {
         self.split(begin);
         self.split(end);
@@ -128,7 +128,7 @@ impl Outstanding {
         &self.entries[index]
     }
 
-    /// Notes that an entry was seen once more.
+    /// Notes that an entry was seen again.
     pub(crate) fn repeat(&mut self, index: usize, id: u16) {
         let sent = &mut self.entries[index];
         self.lost -= if sent.lost { sent.length() } else { 0 };
@@ -140,11 +140,11 @@ impl Outstanding {
         let sent = &mut self.entries[index];
         self.lost -= if sent.lost { sent.length() } else { 0 };
         (sent.unseen, sent.lost) = (false, false);
-        // What was sent again upstream can't be timed, as what is sent again here.
+        // Data retransmitted upstream can't be timed, like those retransmitted here.
         (sent.again, sent.time) = (late, time);
     }
 
-    /// Marks an entry that lies in a SACK block; gives it if that is news.
+    /// Marks an entry in a SACK block; returns it if that is new.
     pub(crate) fn sack(&mut self, index: usize) -> Option<Sent> {
         let sent = &mut self.entries[index];
         if sent.sacked {
@@ -157,7 +157,7 @@ impl Outstanding {
         Some(before)
     }
 
-    /// Deems lost what wasn't selectively acknowledged between two numbers.
+    /// Deems data between two numbers lost unless selectively acknowledged.
     pub(crate) fn lose(&mut self, begin: u64, end: u64) {
         let first = self.entries.partition_point(|sent| sent.begin < begin);
         for sent in self.entries.range_mut(first..) {

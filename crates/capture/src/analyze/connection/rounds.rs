@@ -1,28 +1,28 @@
-//! A flow round by round: what its control can be told from.
+//! A flow round by round, from which its control can be identified.
 
-/// Rounds of one flow that are kept; the control shows itself in fewer.
+/// The most rounds kept for a flow; fewer suffice to identify the control.
 const MOST: usize = 8192;
 
-/// One round trip, from a number's sending to its acknowledgement.
+/// One round trip, from the sending of a number to its acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Round {
     /// When it began, in ns.
     pub begin: u64,
     /// When it ended, in ns.
     pub end: u64,
-    /// Most bytes in flight in it.
+    /// Maximum bytes in flight in it.
     pub most: u64,
-    /// Fewest bytes in flight in it, as acknowledgements left them.
+    /// Minimum bytes in flight in it, after acknowledgements.
     pub least: u64,
     /// Bytes delivered in it.
     pub delivered: u64,
-    /// Bytes sent in it, those sent again included.
+    /// Bytes sent in it, including retransmissions.
     pub sent: u64,
-    /// Packets sent again in it.
+    /// Packets retransmitted in it.
     pub again: u32,
-    /// Least RTT in it, in ns; none without a sample.
+    /// Minimum RTT in it, in ns; none without a sample.
     pub rtt: Option<u64>,
-    /// Whether the receiver's window or the application held the sender back.
+    /// Whether the receiver's window or the application limited the sender.
     pub limited: bool,
 }
 
@@ -55,7 +55,7 @@ impl Rounds {
         self.now.rtt = Some(self.now.rtt.map_or(rtt, |least| least.min(rtt)));
     }
 
-    /// An acknowledgement: everything below `una` arrived, `high` is next.
+    /// Takes an acknowledgement: everything below `una` arrived, `high` is next.
     pub(crate) fn acknowledged(
         &mut self,
         time: u64,

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-/// Packets that follow this much closer than they do on average are a burst.
+/// Packets this much closer than on average form a burst.
 const CLOSER: u64 = 4;
-/// What counts as close while no RTT is known, in ns.
+/// The distance that counts as close while no RTT is known, in ns.
 const CLOSE_NS: u64 = 100_000;
-/// The shortest stall and, at most, the shortest idle time: Linux's least RTO, in ns.
+/// The shortest stall and the upper bound of the shortest idle time: Linux's minimum RTO, in ns.
 pub(crate) const SILENCE_NS: u64 = 200_000_000;
-/// Timestamps of one direction that may wait for their echo.
+/// The most timestamps of one direction that wait for their echo.
 const MOST_STAMPS: usize = 1 << 13;
 
 /// Packets back to back.
@@ -49,7 +49,7 @@ impl Bursts {
     }
 }
 
-/// Spans of one kind: how many, how long together, how long the longest.
+/// Spans of one kind: their number, total and maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spans {
     pub(crate) count: u64,
@@ -67,7 +67,7 @@ impl Spans {
 
 /// Timestamps on the way to the other end and back, the first use of each.
 ///
-/// From the capture to the other end and back; Nichols's pping measures so too.
+/// This is the time from the capture to the other end and back, as in Nichols's pping.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Echoes {
     waiting: VecDeque<(u32, u64)>,
@@ -84,7 +84,7 @@ impl Echoes {
         self.waiting.push_back((stamp, time));
     }
 
-    /// How long the echoed stamp was under way, if this is its first echo.
+    /// The time until the first echo of a stamp, if this is it.
     pub(crate) fn echoed(&mut self, stamp: u32, time: u64) -> Option<u64> {
         while let Some(&(first, sent)) = self.waiting.front() {
             if after(first, stamp) {

@@ -1,4 +1,4 @@
-//! What captures gave, before it becomes tables.
+//! The results of captures before they become tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use super::sequence_graph::GraphPoint;
 use super::table::{FinishedFlow, Listed, Unlisted};
 use crate::analyze::path::{Clocks, TransitReports};
 
-/// Flows that get rows in the tables: those with the most payload.
+/// The most flows with rows in the tables; those with the most payload get them.
 const MOST_IN_TABLES: usize = 1000;
-/// Flows that get a time-sequence graph.
+/// The most flows with a time-sequence graph.
 const MOST_DRAWN: usize = 16;
 
-/// Flows with all that belongs to them, by the ids in their reports.
+/// Flows with their data, by the ids in their reports.
 #[derive(Debug, Default)]
 pub(crate) struct FinishedFlows {
     pub(crate) done: Vec<FinishedFlow>,
@@ -25,7 +25,7 @@ pub(crate) struct FinishedFlows {
     pub(crate) unlisted: Unlisted,
     pub(crate) end: u64,
     pub(crate) backwards: u64,
-    /// By flow: when its lost packets left, and how many had by then.
+    /// By flow: when its lost packets left, with their cumulative number.
     drops: BTreeMap<u32, Vec<(u64, u64)>>,
 }
 
@@ -54,7 +54,7 @@ impl FinishedFlows {
         }
     }
 
-    /// Each flow as the capture saw it that its packets pass first.
+    /// Describes each flow by the capture that its packets pass first.
     pub(crate) fn join(mut self, mut other: Self, clocks: &Clocks) -> Self {
         let wanted = |found: &Self, file: usize| {
             let at = |done: &&FinishedFlow| clocks.upstream(done.ends.0, done.ends.1) == file;
@@ -89,11 +89,11 @@ impl FinishedFlows {
         self
     }
 
-    /// Gives each flow what its packets met between the captures.
+    /// Adds to each flow what happened to its packets between the captures.
     pub(crate) fn take_transits(&mut self, mut between: TransitReports) {
         for done in &mut self.done {
             let ends = (done.report.source.clone(), done.report.destination.clone());
-            // Later connections between the same ends have their share in the first's.
+            // Later connections between the same ends are counted in the first one's.
             let Some((report, transit)) = between.whole.remove(&ends) else { continue };
             let mut total = 0;
             let sum = |&(time, packets): &(u64, u64)| {
@@ -106,8 +106,8 @@ impl FinishedFlows {
         }
     }
 
-    /// Packets of a row's flow that were lost of those that had left by then; none
-    /// with one capture only.
+    /// Packets of a row's flow that were lost among those that had left by then; none with only one
+    /// capture.
     pub(crate) fn dropped(&self, row: &Row) -> Option<u64> {
         let drops = self.drops.get(&row.flow)?;
         let before = drops.partition_point(|&(time, _)| time <= row.time);
@@ -115,7 +115,7 @@ impl FinishedFlows {
     }
 
     /// Keeps the flows with the most payload, numbered from zero in the order of their
-    /// beginnings; says how many others there were and their payload.
+    /// beginnings; returns the number of the others and their payload.
     pub(crate) fn keep_largest(&mut self) -> (u64, u64) {
         let kept = largest(&self.done, MOST_IN_TABLES);
         let drawn = largest(&self.done, MOST_DRAWN);
@@ -128,7 +128,7 @@ impl FinishedFlows {
         others
     }
 
-    /// Keeps the flows that have a new number, and gives it to them.
+    /// Keeps the flows with a new number, and renumbers them.
     fn renumber(&mut self, numbers: &BTreeMap<u32, u32>) {
         fn keep<T>(
             items: &mut Vec<T>,

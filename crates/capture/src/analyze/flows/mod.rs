@@ -1,4 +1,4 @@
-//! All flows of a capture: while it is read, and when it is over.
+//! All flows of a capture, while it is read and afterwards.
 
 mod clocked;
 mod finished;

@@ -2,9 +2,9 @@
 
 use crate::analyze::connection::HalfConnection;
 
-/// Rows of all flows together; when there are more, the interval doubles.
+/// The most rows of all flows together; beyond that, the interval doubles.
 const MOST_ROWS: usize = 400_000;
-/// Instants in a capture; a longer capture has a longer interval.
+/// The most instants in a capture; a longer capture gets a longer interval.
 const MOST_INSTANTS: u64 = 20_000;
 /// The first interval, in ns.
 const SHORTEST: u64 = 10_000_000;
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) received: u64,
     pub(crate) wire: u64,
     pub(crate) repairing: bool,
-    /// The flow's last.
+    /// Whether it is the flow's last row.
     pub(crate) last: bool,
 }
 
@@ -68,10 +68,10 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// Before something happens to a flow at `time`: its rows since the last one.
+    /// Adds the rows since the last one before something happens to a flow at `time`.
     ///
-    /// `due` is the flow's next instant; between two events nothing changes, so two
-    /// rows tell of any gap.
+    /// `due` is the flow's next instant; nothing changes between two events, so two rows describe
+    /// any gap.
     #[inline]
     pub(crate) fn before(&mut self, half: &HalfConnection, flow: u32, time: u64, due: &mut u64) {
         if time < *due {
@@ -98,7 +98,8 @@ impl Rows {
     }
 }
 
-/// Keeps the rows on the grid of an interval, and the last of each flow, which lies beside any.
+/// Keeps the rows on the grid of an interval, and the last row of each flow, which may be off the
+/// grid.
 pub(crate) fn thin_to(rows: &mut Vec<Row>, interval: u64) {
     rows.retain(|row| row.last || row.time.is_multiple_of(interval));
 }

@@ -1,6 +1,6 @@
-//! What a time-sequence graph is drawn from.
+//! The data of time-sequence graphs.
 
-/// Points of one flow, and of all; beyond, every other one of its kind goes.
+/// The most points of one flow, and of all; beyond that, every other one of a kind is dropped.
 const MOST_OF_FLOW: usize = 30_000;
 const MOST: usize = 600_000;
 /// Flows with fewer points than this keep them all.
@@ -9,9 +9,9 @@ const FEW: usize = 32;
 /// What a point shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Data sent first.
+    /// Data sent for the first time.
     Data,
-    /// Data sent again.
+    /// Data retransmitted.
     Again,
     /// Data that came late.
     OutOfOrder,
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// A stretch of numbers at an instant; numbers count from the flow's first byte.
+/// A range of numbers at an instant; numbers count from the flow's first byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphPoint {
     pub(crate) time: u64,
@@ -51,7 +51,7 @@ pub(crate) struct GraphPoint {
 #[derive(Clone, Debug, Default)]
 struct FlowPoints {
     points: Vec<GraphPoint>,
-    /// One of so many points of data, acknowledgements and windows is kept.
+    /// One in this many points is kept, for data, acknowledgements and windows.
     every: [u32; 6],
     seen: [u32; 6],
 }

@@ -9,11 +9,11 @@ use crate::analyze::report::{FlowReport, complete, report, span};
 use crate::analyze::times::TimeSamples;
 use crate::decode::{Endpoint, Segment};
 
-/// Connections at a time; then the quarter that was silent longest is closed.
+/// The most connections at a time; beyond that, the quarter silent for longest is closed.
 const MOST_LIVE: usize = 1 << 15;
-/// Flows that are reported one by one.
+/// The most flows reported one by one.
 const MOST_FLOWS: u32 = 50_000;
-/// Packets that are listed one by one if asked for.
+/// The most packets listed one by one on request.
 const MOST_PACKETS: usize = 4_000_000;
 
 type Key = (Endpoint, Endpoint);
@@ -40,18 +40,18 @@ pub(crate) struct Listed {
     pub(crate) again: bool,
 }
 
-/// What doesn't appear flow by flow.
+/// Counts that don't belong to reported flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unlisted {
     /// Connections that carried no data.
     pub(crate) silent: u64,
     /// Connections closed to make room.
     pub(crate) evicted: u64,
-    /// Flows beyond those that are reported.
+    /// Flows beyond those reported.
     pub(crate) flows: u64,
     /// Their payload.
     pub(crate) payload: u64,
-    /// Packets beyond those that are listed.
+    /// Packets beyond those listed.
     pub(crate) packets: u64,
 }
 
@@ -135,7 +135,7 @@ impl Flows {
         place
     }
 
-    /// Closes the quarter of the connections that was silent longest.
+    /// Closes the quarter of the connections that was silent for longest.
     fn evict(&mut self) {
         let last = |place: usize| self.live[place].as_ref().map_or(0, |c| c.last);
         let mut keys: Vec<_> = self.places.iter().map(|(&k, &p)| (last(p), k, p)).collect();
@@ -178,7 +178,7 @@ impl Flows {
         self.unlisted.silent += u64::from(silent);
     }
 
-    /// The capture is over.
+    /// Ends the capture.
     pub(crate) fn finish(&mut self) {
         for place in 0..self.live.len() {
             self.close(place);

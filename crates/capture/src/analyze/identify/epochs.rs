@@ -3,16 +3,16 @@
 use crate::analyze::connection::Round;
 use crate::analyze::units::{count, seconds};
 
-/// A window too small to tell 0.5 from 0.7, in packets.
+/// A smaller window can't distinguish 0.5 from 0.7, in packets.
 const SMALLEST: f64 = 8.0;
-/// A stretch of growth that shows its shape, in rounds.
+/// The shortest growth that shows its shape, in rounds.
 const SHORTEST: usize = 8;
 /// CUBIC's constants (RFC 9438): scale, decrease, and growth of its Reno estimate.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const FRIENDLY: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// A loss and what came after, until the next.
+/// A loss and the time until the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Epoch {
     /// The window before the loss, in packets.
@@ -21,7 +21,7 @@ pub(super) struct Epoch {
     pub(super) after: Option<f64>,
     /// The window before the loss before this.
     pub(super) earlier: f64,
-    /// Rounds of growth, if there are any.
+    /// Rounds of growth, if any.
     pub(super) begin: usize,
     pub(super) end: usize,
 }
@@ -32,7 +32,7 @@ impl Epoch {
     }
 }
 
-/// Cuts the rounds at losses; rounds with loss next to each other are one.
+/// Splits the rounds at losses; adjacent rounds with loss count as one loss.
 pub(super) fn epochs(rounds: &[Round], packets: &[f64]) -> Vec<Epoch> {
     let mut found: Vec<Epoch> = Vec::new();
     let mut at = 0;
@@ -47,7 +47,7 @@ pub(super) fn epochs(rounds: &[Round], packets: &[f64]) -> Vec<Epoch> {
         }
         let next = rounds[at..].iter().position(|r| r.again > 0).map_or(rounds.len(), |n| at + n);
         let before = packets[first.saturating_sub(2)..=first].iter().copied().fold(0.0, f64::max);
-        // The round in which the repair ends began in it.
+        // The round in which the repair ends began during the repair.
         let begin = at + 1;
         let after = (begin < next).then(|| packets[begin]);
         let earlier = found.last().map_or(before, |last| last.before);
@@ -56,8 +56,8 @@ pub(super) fn epochs(rounds: &[Round], packets: &[f64]) -> Vec<Epoch> {
     found
 }
 
-/// How far the window is off CUBIC's curve and off Reno's line on its way to the
-/// next loss, as root mean squares of the window; none where there is little to see.
+/// The deviations of the window from CUBIC's curve and from Reno's line up to the next loss, as
+/// root mean squares relative to the window; none if there is too little data.
 pub(super) fn growth_errors(
     epoch: &Epoch,
     rounds: &[Round],
@@ -91,7 +91,7 @@ fn cubic(start: f64, peak: f64, elapsed: f64, rounds: f64) -> f64 {
     (C * ahead * ahead * ahead + peak).max(start + FRIENDLY * rounds)
 }
 
-/// By Newton's method: the same on every platform.
+/// By Newton's method, the same on every platform.
 fn cube_root(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! What a flow's rounds show, in numbers.
+//! Features of a flow's rounds, in numbers.
 
 use super::epochs::{Epoch, epochs, growth_errors};
 use crate::analyze::connection::Round;
@@ -6,24 +6,24 @@ use crate::analyze::units::{count, float, seconds};
 
 /// BBR's window in `PROBE_RTT` is four packets; one may be sent as another leaves.
 const DIP_PACKETS: f64 = 5.0;
-/// A window must be this large for a dip to be one.
+/// Windows must be this large for a dip to count.
 const DEEP: f64 = 3.0;
-/// The gains of BBR's cycle, and how many round trips are needed to see it twice.
+/// The number of gains in BBR's cycle, and the round trips in which it occurs twice.
 const PERIOD: usize = 8;
 const CYCLES: usize = 4;
 
-/// What was found; none where there is too little to look at.
+/// The features; none where there is too little data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Features {
     /// Part of the rounds in which the receiver's window was the limit.
     pub(super) limited: f64,
-    /// Median of the window after losses, of that before.
+    /// Median ratio of the window after a loss to that before.
     pub(super) fall: Option<f64>,
-    /// Of how many losses.
+    /// The number of losses.
     pub(super) falls: usize,
-    /// How far growth is off CUBIC's curve and off Reno's line, of the window.
+    /// Deviations of the growth from CUBIC's curve and from Reno's line, relative to the window.
     pub(super) growth: Option<(f64, f64)>,
-    /// Over how many stretches between losses.
+    /// The number of intervals between losses.
     pub(super) stretches: usize,
     /// Dips to four packets without loss.
     pub(super) dips: usize,
@@ -31,7 +31,7 @@ pub(super) struct Features {
     pub(super) dip_distance: Option<f64>,
     /// Correlation of the window with itself eight round trips later.
     pub(super) swing: Option<f64>,
-    /// Mean window, of what loss would leave the more aggressive of CUBIC and Reno.
+    /// Mean window relative to what loss would leave the more aggressive of CUBIC and Reno.
     pub(super) excess: Option<f64>,
 }
 
@@ -66,9 +66,9 @@ fn mean_pair(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     (!pairs.is_empty()).then(|| (sum.0 / length, sum.1 / length))
 }
 
-/// Stretches of rounds with no more than four packets between larger windows.
+/// Runs of rounds with at most four packets between larger windows.
 ///
-/// What follows a loss or a pause of the application is none.
+/// They don't count after a loss or a pause of the application.
 fn dips(rounds: &[Round], packets: &[f64]) -> (usize, Option<f64>) {
     let mut sorted = packets.to_vec();
     let usual = median(&mut sorted).unwrap_or(0.0);
@@ -89,8 +89,8 @@ fn dips(rounds: &[Round], packets: &[f64]) -> (usize, Option<f64>) {
     (times.len(), median(&mut distances))
 }
 
-/// The correlation of the window with itself one cycle later, over the longest
-/// stretch without loss.
+/// The correlation of the window with itself one cycle later, over the longest interval without
+/// loss.
 fn swing(rounds: &[Round], packets: &[f64]) -> Option<f64> {
     let stretch = longest_quiet(rounds)?;
     let part = &packets[stretch];
@@ -116,8 +116,8 @@ fn longest_quiet(rounds: &[Round]) -> Option<std::ops::Range<usize>> {
     (best.len() >= CYCLES * PERIOD).then_some(best)
 }
 
-/// The mean window, of the larger of those that Reno (Mathis et al. 1997) and
-/// CUBIC (RFC 9438, section 5.1) keep when so many rounds have a loss.
+/// The mean window relative to the larger of those that Reno (Mathis et al. 1997) and CUBIC (RFC
+/// 9438, section 5.1) keep at this loss rate.
 fn excess(rounds: &[Round], packets: &[f64], mss: u64) -> Option<f64> {
     let lossy = rounds.iter().filter(|r| r.again > 0).count();
     if lossy < 10 || lossy * 10 < rounds.len() {

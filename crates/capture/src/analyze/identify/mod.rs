@@ -1,11 +1,11 @@
 //! Which congestion control a flow may have.
 //!
-//! What is looked at is what controls differ in by their definitions: how far the
+//! The criteria are differences in the controls' definitions: how far the
 //! window falls after a loss (Reno to 0.5, CUBIC to 0.7, BBR not at all), how it
 //! grows in between (by one packet a round trip, along a cubic), whether it dips
 //! to four packets every ten seconds (BBR's `PROBE_RTT`), swings with a period of
 //! eight round trips (BBR's pacing gains), and whether it is larger than loss
-//! allows. Limits between two of them lie midway.
+//! allows. Limits between two controls lie midway.
 
 mod epochs;
 mod features;
@@ -15,25 +15,25 @@ use serde::Serialize;
 use super::connection::Round;
 use features::{Features, features};
 
-/// Fewer round trips show nothing.
+/// Fewer round trips prove nothing.
 const FEWEST_ROUNDS: usize = 30;
-/// A window further off a curve than this, on average, doesn't follow it: half of what
-/// CUBIC's falls by.
+/// A window that deviates more from a curve, on average, doesn't follow it; this is half of CUBIC's
+/// decrease.
 const SIMILAR: f64 = 0.15;
-/// A verdict takes so much evidence, and so much more than anything else has.
+/// A verdict needs this much evidence, and this much more than any other control has.
 const ENOUGH: u32 = 3;
 const AHEAD: u32 = 2;
 
-/// A verdict with what it rests on.
+/// A verdict with its evidence.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Identification {
     /// "bbr", "cubic", "reno" or "unsure".
     pub control: &'static str,
-    /// What speaks for each control, in words with numbers.
+    /// The evidence for each control, in words with numbers.
     pub evidence: Vec<String>,
 }
 
-/// What was found for each control, and why.
+/// The evidence for each control, and the reasons.
 #[derive(Default)]
 struct Scales {
     bbr: u32,
@@ -85,7 +85,7 @@ fn verdict(found: &Features) -> Identification {
     Identification { control, evidence: scales.evidence }
 }
 
-/// How far the window falls after losses.
+/// Weighs the fall of the window after losses.
 fn weigh_fall(found: &Features, scales: &mut Scales) {
     let Some(fall) = found.fall else { return };
     let weight = if found.falls >= 3 { 2 } else { 1 };
@@ -107,7 +107,7 @@ fn weigh_fall(found: &Features, scales: &mut Scales) {
     scales.note(format!("after loss the window falls to {fall:.2} ({times} times): as {speaks}"));
 }
 
-/// How it grows between losses.
+/// Weighs the growth between losses.
 fn weigh_growth(found: &Features, scales: &mut Scales) {
     let Some((cubic, reno)) = found.growth else { return };
     let (stretches, percents) = (found.stretches, (cubic * 100.0, reno * 100.0));
@@ -129,7 +129,7 @@ fn weigh_growth(found: &Features, scales: &mut Scales) {
     ));
 }
 
-/// Dips to four packets that nothing else explains.
+/// Weighs otherwise unexplained dips to four packets.
 fn weigh_dips(found: &Features, scales: &mut Scales) {
     if found.dips == 0 {
         return;
@@ -153,7 +153,7 @@ fn weigh_dips(found: &Features, scales: &mut Scales) {
     }
 }
 
-/// Swings with the period of BBR's gains.
+/// Weighs swings with the period of BBR's gains.
 fn weigh_swing(found: &Features, scales: &mut Scales) {
     if let Some(swing) = found.swing.filter(|&swing| swing > 0.5) {
         scales.bbr += 2;
@@ -163,7 +163,7 @@ fn weigh_swing(found: &Features, scales: &mut Scales) {
     }
 }
 
-/// More in flight than loss-based controls hold at this loss.
+/// Weighs more data in flight than loss-based controls would have at this loss rate.
 fn weigh_excess(found: &Features, scales: &mut Scales) {
     let Some(excess) = found.excess else { return };
     if excess > 2.0 {

@@ -1,4 +1,4 @@
-//! What an analysis gives: the tables of a run and a summary.
+//! The output of an analysis: the tables of a run and a summary.
 
 mod summary;
 mod tables;
@@ -11,10 +11,10 @@ use super::units::seconds;
 
 pub use summary::{Others, Summary};
 
-/// What comes out.
+/// The output.
 #[derive(Debug)]
 pub struct Analysis {
-    /// The whole in words and numbers.
+    /// The summary in words and numbers.
     pub summary: Summary,
     /// The tables of a run, and `sequence`.
     pub tables: Vec<Table>,

@@ -1,11 +1,11 @@
-//! The whole in words and numbers.
+//! The summary in words and numbers.
 
 use serde::Serialize;
 
 use crate::analyze::input::{FileReport, kinds};
 use crate::analyze::report::FlowReport;
 
-/// What isn't told flow by flow.
+/// Counts that don't belong to reported flows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Others {
     /// Connections that carried no data.
@@ -16,11 +16,11 @@ pub struct Others {
     pub flows: u64,
     /// Their payload.
     pub payload_bytes: u64,
-    /// Packets that aren't listed though they should.
+    /// Packets that should be listed, but aren't.
     pub packets: u64,
 }
 
-/// The whole in words and numbers.
+/// The summary in words and numbers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Each file.
@@ -31,9 +31,9 @@ pub struct Summary {
     pub sample_interval_ns: u64,
     /// The flows, in the order of their ids in the tables.
     pub flows: Vec<FlowReport>,
-    /// What isn't told flow by flow.
+    /// Counts that don't belong to reported flows.
     pub others: Others,
-    /// What to know before trusting the rest.
+    /// Caveats.
     pub notes: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
-//! What was found as the tables that every run has.
+//! The findings as the tables of a run.
 //!
-//! What a capture can't show is null: the congestion window, the threshold, the pacing
+//! Values that a capture can't show are null: the congestion window, the threshold, the pacing
 //! rate and the packets that a queue dropped, unless both ends were captured.
 
 use std::collections::BTreeMap;
@@ -94,8 +94,7 @@ pub(crate) fn packets(rows: &[Listed], at_receiver: impl Fn(u32) -> bool) -> Tab
 
 /// The points of time-sequence graphs, by flow and time: a table that only captures have.
 ///
-/// `begin` and `end` count bytes from the flow's first; of `ack` and `window`
-/// they are equal.
+/// `begin` and `end` count bytes from the flow's first; for `ack` and `window` they are equal.
 pub(crate) fn sequence(points: &[GraphPoint]) -> Table {
     let mut columns = TableBuilder::of(&SEQUENCE);
     columns.floats("time_s", points.iter().map(|p| seconds(p.time)));

@@ -1,44 +1,44 @@
-//! How the clocks of two captures differ, and which is nearer to whom.
+//! The clock offset of two captures, and which is nearer to whom.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analyze::input::Segments;
 use crate::decode::{Endpoint, Segment};
 
-/// Segments of each file that are looked at.
+/// The segments examined in each file.
 const LOOKED_AT: usize = 100_000;
-/// Fewer common segments are chance.
+/// Fewer common segments are taken for chance.
 const FEWEST: usize = 2;
 
-/// What makes a segment the same one elsewhere: offload changes where it ends only.
+/// Identifies a segment in other captures; offload only changes its end.
 pub(crate) type SegmentKey = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32)>);
 
-/// How two captures relate.
+/// The relation of two captures.
 #[derive(Clone, Debug)]
 pub(crate) struct Clocks {
-    /// The second clock less the first, in ns.
+    /// The second clock minus the first, in ns.
     pub(crate) offset: i64,
-    /// Neither direction contradicts that both show the same time.
+    /// Whether both directions are compatible with synchronised clocks.
     pub(crate) agree: bool,
-    /// Addresses that send from nearer to the first capture.
+    /// Addresses whose hosts are nearer to the first capture.
     first_side: BTreeSet<u128>,
     second_side: BTreeSet<u128>,
 }
 
 impl Clocks {
-    /// Which of the two captures packets of a sender pass first, 0 or 1.
+    /// The capture, 0 or 1, that packets of a sender pass first.
     pub(crate) fn upstream(&self, source: u128, destination: u128) -> usize {
         let first = self.first_side.contains(&source) || self.second_side.contains(&destination);
         let second = self.second_side.contains(&source) || self.first_side.contains(&destination);
         usize::from(second && !first)
     }
 
-    /// Whether the first capture is the nearer one to an address.
+    /// Whether the first capture is nearer to an address.
     pub(crate) fn nearer(&self, address: u128) -> bool {
         self.first_side.contains(&address)
     }
 
-    /// An address that is nearer to the first capture, else one that isn't.
+    /// An address nearer to the first capture, or else one that isn't.
     pub(crate) fn of_first(&self) -> Option<u128> {
         self.first_side.iter().chain(&self.second_side).next().copied()
     }
@@ -61,7 +61,7 @@ pub(crate) fn clocks(first: &FirstSeen, second: &FirstSeen) -> Option<Clocks> {
     (common >= FEWEST).then(|| relate(&spans))
 }
 
-/// What the beginning of a capture shows.
+/// The first times of segments at the beginning of a capture.
 pub(crate) fn first_seen(segments: &mut Segments) -> FirstSeen {
     let mut found = BTreeMap::new();
     for _ in 0..LOOKED_AT {
@@ -77,7 +77,7 @@ fn segment_key(segment: &Segment) -> SegmentKey {
     (ends.0, ends.1, segment.seq, segment.ack, flags, segment.timestamps)
 }
 
-/// How far the second capture's times are ahead, for what one address sent.
+/// How far the second capture's times are ahead, for segments of one address.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     least: i64,
@@ -97,8 +97,8 @@ impl Span {
     }
 }
 
-/// Packets one way come later at the second capture, the others earlier: the offset
-/// lies in between, in the middle if zero isn't possible (as NTP assumes).
+/// Packets in one direction reach the second capture later, the others earlier. The offset lies in
+/// between, and is taken as the middle if zero isn't possible (as in NTP).
 fn relate(spans: &BTreeMap<u128, Span>) -> Clocks {
     let top = spans.values().map(|span| span.least).max().unwrap_or(0);
     let bottom = spans.values().map(|span| span.most).min().unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::analyze::input::{Source, open};
 use crate::analyze::units::millis;
 use crate::decode::Segment;
 
-/// Points of one path; each is compared with each.
+/// The most points of one path; each pair is compared.
 const MOST_POINTS: usize = 8;
 
 /// The points of a path from one end to the other.
@@ -18,15 +18,15 @@ const MOST_POINTS: usize = 8;
 pub(crate) struct PathPoints {
     /// In their order.
     pub(crate) files: Vec<Source>,
-    /// Each clock less the first, in ns.
+    /// Each clock minus the first, in ns.
     offsets: Vec<i64>,
-    /// No capture contradicts that all show the same time.
+    /// Whether all captures are compatible with synchronised clocks.
     pub(crate) agree: bool,
-    /// How the outermost two relate.
+    /// The relation of the outermost two.
     pub(crate) ends: Clocks,
 }
 
-/// What happened between points: from one end to the other, and from each to the next.
+/// Follows packets between points: from one end to the other, and from each to the next.
 #[derive(Debug)]
 pub(crate) struct PathTransits {
     whole: Transits,
@@ -35,14 +35,14 @@ pub(crate) struct PathTransits {
 
 type Key = (String, String);
 
-/// What was found between points, by source and destination.
+/// The findings between points, by source and destination.
 pub(crate) struct TransitReports {
     pub(crate) whole: BTreeMap<Key, (EndsReport, Transit)>,
     pub(crate) stages: BTreeMap<Key, Vec<StageReport>>,
 }
 
 impl PathPoints {
-    /// The points that files show, two at least; none if they have no segments in common.
+    /// The points shown by at least two files; none if they have no segments in common.
     ///
     /// # Errors
     /// If a file can't be read, or only some of them have segments in common.
@@ -77,7 +77,7 @@ impl PathPoints {
     fn along(sources: &[Source], known: &[FirstSeen]) -> Result<Self, AnalyzeError> {
         let relation = |one: usize, other: usize| clocks(&known[one], &known[other]);
         let anchor = (1..sources.len()).find_map(|other| relation(0, other)?.of_first());
-        // How many of the others are farther from the one whose packets are followed.
+        // The number of captures farther from the sender whose packets are followed.
         let farther = |one: usize| {
             let beyond = |&other: &usize| {
                 other != one
@@ -111,12 +111,12 @@ impl PathPoints {
         segment
     }
 
-    /// Whether a segment passes the points in their order, not in the opposite one.
+    /// Whether a segment passes the points in their order rather than in reverse.
     pub(crate) fn ascends(&self, segment: &Segment) -> bool {
         self.ends.upstream(segment.source.address, segment.destination.address) == 0
     }
 
-    /// What to know before trusting the rest.
+    /// Caveats.
     pub(crate) fn notes(&self, transits: &PathTransits) -> Vec<String> {
         let what = match self.files.len() {
             2 => "the files show both ends".to_owned(),
@@ -126,18 +126,20 @@ impl PathPoints {
             }
         };
         let mut notes = vec![if self.agree {
-            format!("{what}; their clocks are taken to agree")
+            format!("{what}; their clocks are taken to be synchronised")
         } else {
             format!("{what}; {}", self.settings())
         }];
         if transits.whole.left_out > 0 {
             let left_out = transits.whole.left_out;
-            notes.push(format!("{left_out} packets were of flows too many to be matched"));
+            notes.push(format!(
+                "{left_out} packets belong to flows beyond the limit and weren't matched"
+            ));
         }
         notes
     }
 
-    /// How clocks that don't agree are set.
+    /// How clocks that aren't synchronised are set.
     fn settings(&self) -> String {
         let set = |(file, &offset): (usize, &i64)| {
             let ms = millis(offset.unsigned_abs());
@@ -149,7 +151,7 @@ impl PathPoints {
             format!("{which} is taken to be {ms} ms {sign}")
         };
         let all: Vec<String> = self.offsets.iter().enumerate().skip(1).map(set).collect();
-        format!("{}, as if the least delays were equal both transits", all.join(", "))
+        format!("{}, as if the minimum delays were equal in both directions", all.join(", "))
     }
 }
 
@@ -167,7 +169,7 @@ fn mixed(one: &Source, other: &Source) -> AnalyzeError {
 }
 
 impl PathTransits {
-    /// Nothing has passed `points` yet.
+    /// State between `points` before any segment has passed.
     pub(crate) fn between(points: usize) -> Self {
         let stages = if points > 2 { points - 1 } else { 0 };
         Self {
@@ -176,7 +178,7 @@ impl PathTransits {
         }
     }
 
-    /// A segment passes a point; `ascending` if its report is that of the points' order.
+    /// Takes a segment that passes a point; `ascending` if it passes the points in their order.
     pub(crate) fn on(&mut self, segment: &Segment, point: usize, last: usize, ascending: bool) {
         if point == 0 || point == last {
             self.whole.on(segment, (point == 0) == ascending);
@@ -189,7 +191,7 @@ impl PathTransits {
         }
     }
 
-    /// What was found when the captures are over.
+    /// The findings at the end of the captures.
     pub(crate) fn finish(self, points: &PathPoints) -> TransitReports {
         let mut stages: BTreeMap<Key, Vec<StageReport>> = BTreeMap::new();
         for (at, transits) in self.stages.into_iter().enumerate() {

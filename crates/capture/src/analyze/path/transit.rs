@@ -1,8 +1,8 @@
-//! Data on its way from one capture to the other, byte by byte.
+//! Data in flight from one capture to the other, byte by byte.
 //!
-//! Offload cuts and joins packets, so stretches of bytes are matched, not packets.
-//! Which copy of a stretch arrived is told by its timestamp; where that doesn't tell,
-//! it is the oldest: how many are lost doesn't depend on it.
+//! Offload splits and joins packets, so ranges of bytes are matched, not packets. The timestamp
+//! shows which copy of a range arrived. If it doesn't, the oldest is taken, which doesn't affect
+//! the number of losses.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,25 +12,25 @@ use crate::analyze::times::{TimeSamples, Times};
 use crate::analyze::units::{float, millis};
 use crate::decode::{Endpoint, Flags, Segment};
 
-/// What hasn't arrived by then never will, in ns.
+/// Data that haven't arrived within this time never will, in ns.
 const GIVEN_UP: u64 = 10_000_000_000;
-/// Stretches under way of one flow; the oldest count as lost beyond.
+/// The most ranges in flight of one flow; beyond that, the oldest count as lost.
 const MOST_UNDER_WAY: usize = 1 << 16;
-/// Stretches that are looked at for one that arrives.
+/// The most ranges examined for one that arrives.
 const MOST_COPIES: usize = 512;
-/// Flows that are followed.
+/// The most flows that are followed.
 const MOST_FLOWS: usize = 4096;
-/// Losses of a flow whose times are kept.
+/// The most losses of a flow whose times are kept.
 const MOST_TIMES: usize = 200_000;
 const USUAL_PACKET: u32 = 1500;
-/// Clocks that run apart may show an arrival so long before its departure, in ns.
+/// With drifting clocks an arrival may appear this long before its departure, in ns.
 const APART: u64 = 10_000_000;
-/// Arrivals without a departure that are remembered.
+/// The most arrivals without a departure that are remembered.
 const MOST_EARLY: usize = 256;
 
 type Key = (Endpoint, Endpoint);
 
-/// A stretch of bytes that passed the first capture.
+/// A range of bytes that passed the first capture.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: u64,
@@ -38,7 +38,7 @@ struct Sent {
     stamp: Option<u32>,
 }
 
-/// A packet that passed the second capture and not yet the first one.
+/// A packet that passed the second capture but not yet the first.
 #[derive(Clone, Copy, Debug)]
 struct Early {
     begin: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Transit {
     early: VecDeque<Early>,
     next: u64,
     longest: u64,
-    /// What the receiver said in its SYN that it takes, with options.
+    /// The MSS that the receiver announced in its SYN, including options.
     told: Option<u16>,
     /// Payload of a full packet.
     full: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Transit {
     overtaken: u64,
     delays: TimeSamples,
     last_arrival: u64,
-    /// When packets left that were lost, and how many.
+    /// When lost packets left, and their number.
     pub(crate) times: Vec<(u64, u64)>,
 }
 
@@ -77,14 +77,14 @@ pub(crate) struct Transit {
 #[derive(Debug, Default)]
 pub(crate) struct Transits {
     flows: BTreeMap<Key, Transit>,
-    /// The MSS that the receiver of a flow told.
+    /// The MSS announced by the receiver of a flow.
     told: BTreeMap<Key, u16>,
     /// Flows that weren't followed.
     pub(crate) left_out: u64,
 }
 
 impl Transits {
-    /// A segment with data passed the first capture on its way, or the second.
+    /// Takes a segment with data that passed the first capture or the second.
     pub(crate) fn on(&mut self, segment: &Segment, first: bool) {
         self.note_mss(segment);
         if segment.payload == 0 {
@@ -103,7 +103,7 @@ impl Transits {
         if first { transit.leave(segment) } else { transit.arrive(segment) }
     }
 
-    /// A SYN tells what its sender takes.
+    /// Takes the MSS from a SYN.
     fn note_mss(&mut self, segment: &Segment) {
         let Some(mss) = segment.mss.filter(|_| segment.flags.has(Flags::SYN)) else { return };
         if self.told.len() < MOST_FLOWS {
@@ -132,8 +132,8 @@ impl Transit {
         bytes.div_ceil(self.full.max(1))
     }
 
-    /// The size of full packets: from the handshake, else from what is seen, where an offloaded
-    /// packet stands for full ones.
+    /// Learns the size of full packets from the handshake, or else from packets seen, where an
+    /// offloaded packet stands for full ones.
     fn learn(&mut self, segment: &Segment) {
         if let Some(told) = self.told {
             let options = if segment.timestamps.is_some() { 12 } else { 0 };
@@ -166,7 +166,7 @@ impl Transit {
         self.give_up(segment.time.saturating_sub(GIVEN_UP));
     }
 
-    /// Whether just this packet has arrived already; then it took no time.
+    /// Whether this very packet has already arrived; then it took no time.
     fn was_early(&mut self, begin: u64, sent: &Sent) -> bool {
         while self.early.front().is_some_and(|early| early.sent.time + APART < sent.time) {
             self.early.pop_front();
@@ -182,7 +182,7 @@ impl Transit {
         true
     }
 
-    /// What left before `time` and hasn't arrived is lost.
+    /// Data that left before `time` and haven't arrived are lost.
     fn give_up(&mut self, time: u64) {
         while let Some(&key) = self.in_order.front() {
             let sent = self.under_way.get(&key).copied();
@@ -235,7 +235,7 @@ impl Transit {
         }
     }
 
-    /// The copy of a byte that arrived: the one with the stamp, else the oldest.
+    /// The copy of a byte that arrived: the one with the stamp, or else the oldest.
     fn copy_of(&self, at: u64, stamp: Option<u32>) -> Option<(u64, u64)> {
         let from = at.saturating_sub(self.longest);
         let copies = || {
@@ -254,7 +254,7 @@ impl Transit {
         self.latest = self.latest.max(Some(key.1));
     }
 
-    /// Takes what of a stretch has arrived; gives how far that reaches.
+    /// Removes the part of a range that has arrived; returns its end.
     fn take(&mut self, key: (u64, u64), sent: &Sent, at: u64, end: u64) -> u64 {
         let until = sent.end.min(end);
         self.under_way.remove(&key);
@@ -262,7 +262,7 @@ impl Transit {
             self.under_way.insert(key, Sent { end: at, ..*sent });
         }
         if until < sent.end {
-            // The rest keeps its order, and is given up in its turn.
+            // The rest keeps its place, and is given up in turn.
             self.under_way.insert((until, key.1), *sent);
             self.in_order.push_front((until, key.1));
         }
@@ -270,7 +270,7 @@ impl Transit {
     }
 
     fn finish(mut self, agree: bool) -> (EndsReport, Self) {
-        // What left so late that it might still have come isn't lost.
+        // Data that left so late that they might still have arrived aren't lost.
         let (least, most) = self.delays.histogram.extremes().unwrap_or_default();
         let certain = self.last_arrival.saturating_sub(most);
         self.in_order = self.under_way.keys().copied().collect();
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!((report.appeared_bytes, report.least_delay_ms), (1000, Some(0.0)));
     }
 
-    /// A flow whose first packet is short and whose second one the card cuts into ten.
+    /// A flow whose first packet is short and whose second one the card splits into ten.
     fn short_then_offloaded(transits: &mut Transits) -> EndsReport {
         let (payload, headers) = (37, 52);
         let short = Segment { payload, headers, size: payload + 52, ..packet(0, 0) };

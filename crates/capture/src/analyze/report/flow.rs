@@ -1,4 +1,4 @@
-//! What is known of a flow when it is over, as it goes out in JSON.
+//! The report on a finished flow, as JSON.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::analyze::path::{EndsReport, StageReport};
 use crate::analyze::times::Times;
 use crate::analyze::units::{float, mbps, millis, seconds};
 
-/// A capture was made at the end to which less than this part of the round trip leads.
+/// A capture was made at an end if less than this part of the round trip leads to it.
 const NEAR: f64 = 0.1;
 
 /// Spans of time of one kind.
@@ -16,7 +16,7 @@ const NEAR: f64 = 0.1;
 pub struct SpanReport {
     /// How many.
     pub count: u64,
-    /// All together, in s.
+    /// Total duration, in s.
     pub total_s: f64,
     /// The longest, in s.
     pub longest_s: f64,
@@ -35,15 +35,15 @@ impl From<Spans> for SpanReport {
 /// The receiver's window.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct WindowReport {
-    /// The shift of its field; none if the handshake isn't in the capture.
+    /// The window scale; none if the handshake isn't in the capture.
     pub scale: Option<u8>,
     /// Smallest in bytes.
     pub min_bytes: Option<u64>,
     /// Largest in bytes.
     pub max_bytes: Option<u64>,
-    /// Times when it was zero.
+    /// How often it became zero, and for how long.
     pub zero: SpanReport,
-    /// How long it held the sender back, in s.
+    /// How long it limited the sender, in s.
     pub limiting_s: f64,
 }
 
@@ -60,30 +60,30 @@ pub struct BurstReport {
     pub at_least: Vec<u64>,
 }
 
-/// What packets of the flow met, as far as one capture tells.
+/// What happened to packets of the flow, as far as one capture shows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LossReport {
-    /// Packets seen once more, or filling a hole after having been sent again.
+    /// Packets seen again, or filling a hole after a retransmission.
     pub retransmitted: u64,
-    /// Of them, those whose first copy the capture never saw: lost before it.
+    /// Those of them whose first copy the capture never saw, lost before it.
     pub lost_before: u64,
     /// Packets that DSACK says arrived twice.
     pub spurious: u64,
-    /// Packets sent again though already acknowledged.
+    /// Packets retransmitted though already acknowledged.
     pub needless: u64,
     /// Retransmissions after 200 ms of silence.
     pub timeouts: u64,
-    /// Packets lost: retransmitted without the spurious.
+    /// Packets lost: retransmitted minus spurious.
     pub lost: u64,
-    /// Of all packets sent.
+    /// Lost packets over all packets sent.
     pub loss_rate: Option<f64>,
-    /// Late packets that weren't sent again.
+    /// Late packets that weren't retransmitted.
     pub reordered: u64,
-    /// How far the highest number was ahead of one, in bytes.
+    /// How far the highest number was ahead of each, in bytes.
     pub reordered_bytes: u64,
-    /// How late one came, in ms.
+    /// How late each came, in ms.
     pub reordered_ms: f64,
-    /// Packets that the capture has twice.
+    /// Packets captured twice.
     pub twins: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missing_bytes: u64,
@@ -96,9 +96,9 @@ pub struct FlowReport {
     pub id: u32,
     /// "source>destination", each an address and a port.
     pub name: String,
-    /// Who sent the data.
+    /// The sender of the data.
     pub source: String,
-    /// Who got it.
+    /// The receiver of the data.
     pub destination: String,
     /// Its first packet, SYN or data, in s from the first of the capture.
     pub start_s: f64,
@@ -108,13 +108,13 @@ pub struct FlowReport {
     pub handshake: bool,
     /// "closed", "reset", or "open" when the capture ended.
     pub ending: &'static str,
-    /// Whether it is there from SYN to the acknowledgement of FIN.
+    /// Whether it was captured from SYN to the acknowledgement of FIN.
     pub complete: bool,
     /// Where the capture was made: "sender", "receiver", "middle" or "unknown".
     pub vantage: &'static str,
-    /// Least time from the capture to the receiver and back, in ms.
+    /// Minimum time from the capture to the receiver and back, in ms.
     pub to_receiver_ms: Option<f64>,
-    /// Least time from the capture to the sender and back, in ms.
+    /// Minimum time from the capture to the sender and back, in ms.
     pub to_sender_ms: Option<f64>,
     /// Frames with data.
     pub frames: u64,
@@ -138,11 +138,11 @@ pub struct FlowReport {
     pub rtt_ms: Times,
     /// RTT samples by timestamps and their echoes.
     pub timestamp_rtt_ms: Times,
-    /// Mean RTT above the least.
+    /// Mean RTT minus the minimum.
     pub queueing_ms: Option<f64>,
     /// Mean bytes in flight.
     pub in_flight_mean_bytes: Option<f64>,
-    /// Most bytes in flight.
+    /// Maximum bytes in flight.
     pub in_flight_max_bytes: u64,
     /// Loss, retransmission and reordering.
     pub loss: LossReport,
@@ -166,13 +166,13 @@ pub struct FlowReport {
     pub fragments: u64,
     /// Whether SACK was agreed on.
     pub sack: Option<bool>,
-    /// What its packets met on the way, if both ends were captured.
+    /// What happened to its packets on the path, if both ends were captured.
     pub ends: Option<EndsReport>,
     /// The same from each point to the next, if more than two were captured.
     pub stages: Vec<StageReport>,
-    /// Which congestion control it may have.
+    /// The congestion control that it may have.
     pub control: Identification,
-    /// What to know before trusting the rest.
+    /// Caveats.
     pub notes: Vec<String>,
 }
 
@@ -258,7 +258,7 @@ fn vantage(connection: &Connection, from: usize) -> (&'static str, Option<f64>, 
     let name = match (receiver, sender) {
         (Some(receiver), Some(sender)) if receiver + sender > 0 => {
             let part = float(sender) / float(receiver + sender);
-            // What the capture saw repaired was lost before it.
+            // Packets whose repair the capture saw were lost before it.
             if part < NEAR && connection.halves[from].counts.repaired == 0 {
                 "sender"
             } else if part > 1.0 - NEAR {
@@ -325,14 +325,11 @@ fn notes(connection: &Connection, from: usize, vantage: &str) -> Vec<String> {
         !connection.handshake_seen(),
         "the handshake isn't in the capture: segment size and window scale are unknown",
     );
-    note(
-        half.una.is_none(),
-        "no acknowledgement of it is in the capture: no RTT, nothing in flight",
-    );
+    note(half.una.is_none(), "the capture has no acknowledgement of it: no RTT, nothing in flight");
     note(half.counts.missing > 0, "acknowledged bytes are missing in the capture");
     note(half.counts.twins > 0, "packets are in the capture twice; the second copies don't count");
     note(half.counts.fragments > 0, "packets were fragmented: only first fragments count");
-    note(half.outstanding.given_up > 0, "more was outstanding than is remembered");
+    note(half.outstanding.given_up > 0, "more data were outstanding than are remembered");
     note(
         vantage == "receiver" || vantage == "middle",
         "the capture wasn't made at the sender: RTT and packets in flight are those from there on",

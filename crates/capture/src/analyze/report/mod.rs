@@ -1,4 +1,4 @@
-//! What is known of a flow when it is over, as it goes out in JSON.
+//! Reports on finished flows, as JSON.
 
 mod flow;
 
