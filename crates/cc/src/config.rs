@@ -1,4 +1,4 @@
-//! What a control is built from, and what the registry holds of it.
+//! The configuration of a control, and its entry in the registry.
 
 use narrows_base::registry::{Info, Values};
 use narrows_base::{Duration, Stream};
@@ -6,18 +6,18 @@ use narrows_base::{Duration, Stream};
 use crate::control::CongestionControl;
 use crate::profile::CcProfile;
 
-/// What a control starts with.
+/// The initial configuration of a control.
 #[derive(Clone, Debug)]
 pub struct CcConfig<'a> {
     /// Payload bytes of a full packet.
     pub mss: u32,
     /// Initial window in packets.
     pub initial_cwnd: u32,
-    /// The handshake's RTT, where there was a handshake.
+    /// The handshake's RTT, if there was a handshake.
     pub initial_rtt: Option<Duration>,
-    /// Which kernel's behaviour.
+    /// The kernel's profile.
     pub profile: &'a CcProfile,
-    /// The control's own chance.
+    /// The control's random stream.
     pub random: Stream,
     /// Options by their keys; [`build`](crate::build) adds the defaults of those left out.
     pub options: Values,
@@ -26,7 +26,7 @@ pub struct CcConfig<'a> {
 /// A control that can be built.
 #[derive(Debug)]
 pub struct Entry {
-    /// What can be said of it.
+    /// Its description.
     pub info: Info,
     /// Builds it from a configuration with all options, each of which was checked.
     pub(crate) build: fn(CcConfig) -> Box<dyn CongestionControl>,

@@ -1,4 +1,4 @@
-//! What a control is, and what it asks of the sender.
+//! The trait of a control, and its output.
 
 use narrows_base::Rate;
 
@@ -9,21 +9,19 @@ use crate::samples::{
 /// An infinite slow-start threshold (Linux `TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// What a control asks of the sender.
+/// The output of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
     /// Congestion window in packets, at least 1. During CWR and Recovery of a
-    /// control without [`CongestionControl::owns_recovery`] this is where PRR
-    /// glides to.
+    /// control without [`CongestionControl::owns_recovery`] this is PRR's target.
     pub cwnd: u32,
     /// Slow-start threshold in packets.
     pub ssthresh: u32,
     /// Pacing rate in the units of Linux's `sk_pacing_rate` (payload bits per second
-    /// in today's kernels); `None` leaves it to the sender
-    /// (200 % of cwnd/srtt in slow start, 120 % after), who enforces it only
-    /// where the host does.
+    /// in today's kernels); `None` leaves it to the sender (200 % of cwnd/srtt in slow start, 120 %
+    /// after), which enforces it only if the host does.
     pub pacing_rate: Option<Rate>,
-    /// Samples of what is sent now don't measure the path (BBR's PROBE_RTT).
+    /// Whether samples of packets sent now don't measure the path (BBR's PROBE_RTT).
     pub app_limited: bool,
 }
 
@@ -41,27 +39,27 @@ pub trait CongestionControl: Send {
     /// Takes an ACK, after loss detection and the recovery state machine.
     fn on_ack(&mut self, sample: &AckSample);
 
-    /// Begins a congestion episode. Called at most once per episode, except that
-    /// a timeout may come in the middle of another.
+    /// Begins a congestion episode. Called at most once per episode, except that a timeout may
+    /// interrupt another episode.
     fn on_congestion(&mut self, event: &CongestionEvent);
 
-    /// Takes the last reduction back.
+    /// Undoes the last reduction.
     fn on_undo(&mut self, event: &UndoEvent);
 
     /// The flow begins to send after nothing was in flight.
     fn on_start(&mut self, _event: &StartEvent) {}
 
-    /// Whether rate samples shall tell about the flow when their packet left, and
+    /// Whether rate samples contain the flow's state when their packet left, and
     /// [`CongestionControl::on_lost`] be called. It must not change.
     fn watches_packets(&self) -> bool {
         false
     }
 
-    /// A packet was marked lost; before the episode or the ACK that it belongs to.
+    /// A packet was marked lost; called before the episode or the ACK that it belongs to.
     fn on_lost(&mut self, _packet: &LostPacket) {}
 
-    /// An earlier connection to the same destination left this slow-start threshold, in
-    /// packets; told before the flow starts, if at all (`tcp_init_metrics`).
+    /// An earlier connection to the same destination left this slow-start threshold, in packets;
+    /// called before the flow starts, if at all (`tcp_init_metrics`).
     fn on_threshold(&mut self, _ssthresh: u32) {}
 
     /// The window wasn't used.
@@ -71,7 +69,7 @@ pub trait CongestionControl: Send {
     fn control(&self) -> Control;
 
     /// Whether the control sets the window itself while recovering (Linux
-    /// `cong_control`), so that PRR and cwnd validation stay out of its way.
+    /// `cong_control`), so that PRR and cwnd validation don't apply.
     fn owns_recovery(&self) -> bool {
         false
     }
@@ -81,8 +79,8 @@ pub trait CongestionControl: Send {
         2
     }
 
-    /// Most packets in a burst, if the control bounds that itself (the `tso_segs` of the L4S
-    /// team's kernel). Whether it does must not change.
+    /// Most packets in a burst, if the control sets that bound (the `tso_segs` of the L4S team's
+    /// kernel). Whether it does must not change.
     fn max_tso_segs(&self) -> Option<u32> {
         None
     }
@@ -90,7 +88,7 @@ pub trait CongestionControl: Send {
     /// Shows the named internals to `visit`, for the recorder.
     fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 
-    /// The name of the state that the control is in, for the recorder.
+    /// The name of the control's state, for the recorder.
     fn state(&self) -> &'static str {
         ""
     }

@@ -29,7 +29,7 @@ pub(crate) static COPA: Entry = Entry {
             Parameter::number(
                 "resolution",
                 1.0,
-                "this many packets of its own in the queue count as none; 0 as published",
+                "this many of its own packets in the queue count as none; 0 as published",
             )
             .between(0.0, 10.0),
         ],
@@ -39,7 +39,7 @@ pub(crate) static COPA: Entry = Entry {
 
 /// Window of the lowest RTT.
 const MIN_WINDOW: Duration = Duration::from_secs(10);
-/// Round trips that the highest RTT is taken from.
+/// Round trips over which the highest RTT is taken.
 const MAX_ROUNDS: u64 = 4;
 /// Round trips within which the queue of Copa flows nearly empties.
 const EMPTY_ROUNDS: u64 = 5;
@@ -47,7 +47,7 @@ const EMPTY_ROUNDS: u64 = 5;
 const STEADY_ROUNDS: u32 = 3;
 /// Fewest packets.
 const MIN_CWND: f64 = 2.0;
-/// Most packets; an infinite window is no use to anyone.
+/// The most packets; a larger window is useless.
 const MAX_CWND: f64 = 1e7;
 
 /// How fast the window moves (section 2.2 of the paper).
@@ -56,7 +56,7 @@ struct Velocity {
     value: f64,
     rises: bool,
     rounds: u32,
-    /// The window and the time at the last look.
+    /// The window and the time at the last update.
     cwnd: f64,
     at: Time,
 }
@@ -69,7 +69,7 @@ struct Copa {
     slow_start: bool,
     default_delta: f64,
     may_compete: bool,
-    /// How many of its own packets a queueing delay must exceed to be one.
+    /// How many of its own packets a queueing delay must exceed to count.
     resolution: f64,
     /// 1/delta in force.
     inverse_delta: f64,
@@ -164,7 +164,7 @@ impl Copa {
         }
     }
 
-    /// Whether the window is below what the target rate asks for.
+    /// Whether the window is below the target rate's.
     #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn is_below_target(&self, standing: Duration) -> bool {
         // cwnd / standing <= 1 / (delta x queueing)
@@ -187,7 +187,7 @@ impl Copa {
         } else {
             (velocity.rises, velocity.rounds, velocity.value) = (rises, 0, 1.0);
         }
-        // At most the window again in a round trip.
+        // The window at most doubles in a round trip.
         velocity.value = velocity.value.min(self.cwnd / self.inverse_delta).max(1.0);
         (velocity.cwnd, velocity.at) = (self.cwnd, now);
     }
@@ -236,7 +236,7 @@ impl CongestionControl for Copa {
         self.move_window(sample, self.standing_rtt.unwrap_or(rtt));
     }
 
-    /// Losses don't move the window but through 1/delta. A timeout starts over.
+    /// Losses affect the window only through 1/delta. A timeout starts over.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.is_lossy = true;
         if matches!(event.kind, Congestion::Timeout { .. }) {
@@ -265,8 +265,8 @@ impl CongestionControl for Copa {
         true
     }
 
-    /// Packet by packet, as the authors' sender: in bursts Copa finds a queue of its own
-    /// making, and takes it for that of flows which fill the buffer.
+    /// Packet by packet, as the authors' sender: with bursts Copa finds its own queue and mistakes
+    /// it for that of flows that fill the buffer.
     fn max_tso_segs(&self) -> Option<u32> {
         Some(1)
     }

@@ -1,4 +1,4 @@
-//! DCTCP as in Linux (`tcp_dctcp.c`, RFC 8257): gives way by the share of marked packets.
+//! DCTCP as in Linux (`tcp_dctcp.c`, RFC 8257): reduces by the share of marked packets.
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
@@ -47,7 +47,7 @@ struct Dctcp {
     shift_g: u32,
     /// Share of marked packets in 1/1024 (`dctcp_alpha`).
     alpha: u64,
-    /// The window ends when all that was sent before this is acknowledged (`next_seq`).
+    /// The window ends when everything sent before this is acknowledged (`next_seq`).
     window_end: Mark,
     /// Packets delivered, and delivered with marks, when it began.
     prior: (u64, u64),
@@ -89,7 +89,7 @@ impl Dctcp {
         (cwnd - cut).max(2)
     }
 
-    /// A loss in the middle of CWR halves what PRR has left (`dctcp_state`).
+    /// A loss during CWR halves the window that PRR has left (`dctcp_state`).
     fn follow(&mut self, state: RecoveryState) {
         use RecoveryState::{Cwr, Recovery};
         if state == Recovery && self.state == Cwr {
@@ -141,7 +141,7 @@ impl CongestionControl for Dctcp {
         self.window.on_undo(event);
     }
 
-    /// The first window counts what comes after the handshake (`dctcp_init`).
+    /// The first window counts from the end of the handshake (`dctcp_init`).
     fn on_start(&mut self, event: &StartEvent) {
         if !self.started {
             self.started = true;

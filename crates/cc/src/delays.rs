@@ -1,4 +1,4 @@
-//! The queueing delay as LEDBAT measures it (RFC 6817 section 2.4.2), of round trips.
+//! The queueing delay as LEDBAT measures it (RFC 6817 section 2.4.2), from RTTs.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use narrows_base::{Duration, Time};
 /// The unit of the base's memory, in ns.
 const MINUTE: u64 = 60_000_000_000;
 
-/// Option of the controls that measure this way: how long the base is remembered.
+/// The option for how long the base delay is remembered.
 pub(crate) const BASE_HISTORY: Parameter = Parameter::duration(
     "base_history",
     Fallback::Whole(10 * MINUTE),
@@ -18,7 +18,7 @@ pub(crate) const BASE_HISTORY: Parameter = Parameter::duration(
 .at_most(1_000 * MINUTE)
 .in_steps_of(MINUTE)
 .formerly("base_history", OldNumbers::Unit("min"));
-/// Option of the same: how many samples the current delay is the lowest of.
+/// The option for how many samples the current delay is the minimum of.
 pub(crate) const CURRENT_FILTER: Parameter = Parameter::whole(
     "current_filter",
     Fallback::Whole(4),
@@ -40,7 +40,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// As [`BASE_HISTORY`] and [`CURRENT_FILTER`] are set.
+    /// Uses the values of [`BASE_HISTORY`] and [`CURRENT_FILTER`].
     pub(crate) fn new(options: &Values) -> Self {
         let minutes = options.duration(BASE_HISTORY.name).as_nanos() / MINUTE;
         Self {

@@ -1,4 +1,4 @@
-//! The lowest or highest sample of a sliding stretch of time, exactly.
+//! The exact minimum or maximum of a sliding window.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub(crate) enum Side {
     Highest,
 }
 
-/// A sliding extreme of durations: samples that a later one outdoes are forgotten.
+/// A sliding extreme of durations, which drops samples that a later one exceeds.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingExtreme {
     side: Side,

@@ -9,9 +9,9 @@ struct Sample {
 /// A windowed maximum that keeps three samples (Nichols; Linux
 /// `minmax_running_max`). Time is any counter that never falls, such as rounds.
 ///
-/// It holds the best sample and the best ones of later parts of the window, so
-/// that a worthy successor is at hand when the best one ages out. The answer may
-/// be a little below the exact sliding maximum.
+/// It holds the best sample and the best ones of later parts of the window, so that a good
+/// successor is available when the best one expires. The result may be slightly below the exact
+/// sliding maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMax {
     best: [Sample; 3],
@@ -44,7 +44,7 @@ impl WindowedMax {
         self.age(window, sample);
     }
 
-    /// Drops what left the window, and fills the runners-up from later quarters.
+    /// Drops expired samples, and fills the runners-up from later quarters.
     fn age(&mut self, window: u32, sample: Sample) {
         let [first, second, third] = self.best;
         let age = sample.time - first.time;

@@ -1,8 +1,8 @@
 //! LEDBAT (RFC 6817): yields to others by keeping its own queueing delay at a target.
 //!
-//! The RFC measures one-way delay. A TCP sender has the RTT, so this variant takes
-//! the RTT above its base for the queueing delay, as LEDBAT++ does; a queue on the
-//! way back counts too. As in the RFC's pseudocode there is no slow start.
+//! The RFC measures one-way delay. A TCP sender has the RTT, so this variant takes the RTT above
+//! its base for the queueing delay, as LEDBAT++ does; a queue on the reverse path counts too. As in
+//! the RFC's pseudocode there is no slow start.
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
@@ -52,7 +52,7 @@ pub(crate) static LEDBAT: Entry = Entry {
 /// Fewest packets (`MIN_CWND`); in LEDBAT++ also the window of a slowdown.
 pub(crate) const MIN_CWND: u32 = 2;
 
-/// Changes a window by so many packets; `fraction` is its part of a packet beyond whole ones.
+/// Changes a window by `packets`; `fraction` is its part of a packet beyond whole ones.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -60,7 +60,7 @@ pub(crate) const MIN_CWND: u32 = 2;
 )]
 pub(crate) fn change(window: &mut LossWindow, fraction: &mut f64, packets: f64) {
     let cwnd = f64::from(window.cwnd);
-    // A single late ACK doesn't take more than half of the window.
+    // A single late ACK removes at most half of the window.
     let wanted = (cwnd + *fraction + packets).max(cwnd / 2.0).max(f64::from(MIN_CWND));
     window.cwnd = wanted as u32;
     *fraction = wanted - f64::from(window.cwnd);
@@ -110,7 +110,7 @@ impl CongestionControl for Ledbat {
         change(&mut self.window, &mut self.fraction, packets);
     }
 
-    /// Halves on loss; the sender tells it once a round trip.
+    /// Halves on loss; the sender reports loss once a round trip.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.fraction = 0.0;
         self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(MIN_CWND));

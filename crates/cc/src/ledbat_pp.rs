@@ -1,5 +1,5 @@
-//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): slower than Reno, gives way in proportion to
-//! its window, and slows down now and then to see the path without its own queue.
+//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): it grows more slowly than Reno, reduces in
+//! proportion to its window, and slows down periodically to measure the path without its own queue.
 
 use narrows_base::registry::{Info, Parameter, Role};
 use narrows_base::{Duration, Time};
@@ -30,7 +30,7 @@ pub(crate) static LEDBAT_PP: Entry = Entry {
     build: |config| Box::new(LedbatPp::new(&config)),
 };
 
-/// Growth is at least so slow a part of Reno's.
+/// The largest divisor of Reno's growth.
 const MAX_DIVISOR: f64 = 16.0;
 /// Weight of the excess delay in the decrease (`Constant`).
 const DECREASE: f64 = 1.0;
@@ -41,14 +41,14 @@ const ROUNDS: u64 = 2;
 /// From a slowdown's end to the next, as a multiple of its length.
 const PAUSE: u64 = 9;
 
-/// What it is doing.
+/// Its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Growing until the delay shows; ends once.
+    /// The first slow start: growing until the delay rises.
     First,
     /// Keeping the delay at the target.
     Steady,
-    /// Holding two packets until then.
+    /// Holding two packets until this time.
     Slow { until: Time },
     /// Growing back to the window before a slowdown or a timeout.
     Ramp,
@@ -65,7 +65,7 @@ struct LedbatPp {
     delays: Delays,
     phase: Phase,
     srtt: Duration,
-    /// When the last slowdown began, and the next will.
+    /// When the last slowdown began, and when the next will.
     slowed: Time,
     next: Option<Time>,
 }
@@ -132,7 +132,7 @@ impl LedbatPp {
         }
     }
 
-    /// A part of what a round trip adds or takes.
+    /// Applies one ACK's part of a round trip's change.
     fn steer(&mut self, sample: &AckSample, queueing: f64) {
         let cwnd = f64::from(self.window.cwnd);
         let over = queueing / self.target_us - 1.0;
@@ -171,7 +171,7 @@ impl CongestionControl for LedbatPp {
         }
     }
 
-    /// Halves on loss, which ends slow start; the sender tells it once a round trip.
+    /// Halves on loss, which ends slow start; the sender reports loss once a round trip.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.fraction = 0.0;
         self.window.on_congestion(event, |cwnd| (cwnd >> 1).max(MIN_CWND));

@@ -1,12 +1,12 @@
 //! Prague: DCTCP for the Internet, after draft-briscoe-iccrg-prague-congestion-control and
 //! its reference, version 0.7 of the L4S team's tcp_prague.c.
 //!
-//! It gives way by the share of marked packets, keeps a window with fractions, grows by
-//! unmarked packets even while it reduces, is fair among round trips below 25 ms, and
-//! paces in short bursts. Below four packets it controls the rate instead of the window.
+//! It reduces by the share of marked packets, keeps a fractional window, grows by unmarked packets
+//! even while it reduces, is fair among RTTs below 25 ms, and paces in short bursts. Below four
+//! packets it controls the rate instead of the window.
 //!
-//! What differs here: packets keep their size at rates below 1 Mbit/s, and the first
-//! mark halves the window whatever else its ACK acknowledges.
+//! Two things differ here: packets keep their size at rates below 1 Mbit/s, and the first mark
+//! halves the window whatever else its ACK acknowledges.
 
 use crate::progress::{Mark, Progress};
 use narrows_base::registry::{EcnNeed, Fallback, Info, OldNumbers, Parameter, Role};
@@ -31,7 +31,7 @@ pub(crate) static PRAGUE: Entry = Entry {
             Parameter::whole(
                 "rtt_transition",
                 Fallback::Whole(4),
-                "round trips after slow start before it is fair among round trips",
+                "round trips after slow start before it is fair among RTTs",
             )
             .at_most(1_000_000),
             Parameter::duration(
@@ -43,7 +43,11 @@ pub(crate) static PRAGUE: Entry = Entry {
             .at_most(100_000_000)
             .in_steps_of(1_000)
             .formerly("rtt_target_ms", OldNumbers::Unit("ms")),
-            Parameter::flag("alpha_on_init", false, "begin as if all was marked, not with a half"),
+            Parameter::flag(
+                "alpha_on_init",
+                false,
+                "begin as if all packets were marked, instead of halving",
+            ),
         ],
     },
     build: |config| Box::new(Prague::new(&config)),
@@ -54,8 +58,8 @@ const HEADER: u64 = 52;
 const MIN_CWND: u64 = 2;
 /// 100 kbit/s, in bytes a second.
 const MIN_RATE: u64 = 12_500;
-/// 8.8 Tbit/s, in bytes a second: where round trips jump about, rate and window could else drive
-/// each other beyond all bounds.
+/// 8.8 Tbit/s, in bytes a second: with erratic RTTs, rate and window could otherwise drive each
+/// other up without bound.
 const MAX_RATE: u64 = 1 << 40;
 /// Bits below 1 of the share of marks, and the weight of a round's: 1/16.
 const ALPHA_BITS: u32 = 24;
@@ -68,14 +72,14 @@ const BURST_SHIFT: u32 = 12;
 /// 4/128: how far the rate swings within a round trip.
 const OFFSET: u64 = 4;
 const OFFSET_SHIFT: u32 = 7;
-/// Weight of a round trip in the slow average: 1/128.
+/// Weight of an RTT sample in the slow average: 1/128.
 const HSRTT_SHIFT: u32 = 7;
 /// Eighths of a microsecond in a second, as a power of two.
 const RTT_TO_SECOND: u32 = 23;
 const SECOND_8_US: u64 = 8_000_000;
-/// Above this no growth is scaled, in us.
+/// Above this RTT growth isn't scaled, in us.
 const MAX_SCALED_RTT: u64 = 100_000;
-/// Packets up to which the rate is controlled instead of the window.
+/// Up to this many packets the rate is controlled instead of the window.
 const RATE_MODE_PACKETS: u32 = 4;
 
 /// Prague.
@@ -91,16 +95,16 @@ struct Prague {
     frac_cwnd: u64,
     /// Bytes a second, headers included.
     rate: u64,
-    /// What the pacer is told: the rate with its swing.
+    /// The rate for the pacer, including its swing.
     pacing: u64,
     max_burst: u32,
     /// Share of marks, times 16, in 2^-24.
     alpha16: u64,
     alpha_at: Time,
     cwr_at: Option<Time>,
-    /// Growth for each unmarked packet acknowledged, in 2^-20 of what DCTCP does.
+    /// Growth for each unmarked packet acknowledged, in 2^-20 of DCTCP's.
     increase: u64,
-    /// The round ends when all that was sent before this is acknowledged.
+    /// The round ends when everything sent before this is acknowledged.
     round_end: Mark,
     round_start: (u64, u64),
     /// Rounds after slow start.
@@ -164,7 +168,7 @@ impl Prague {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether it behaves as if its round trip were the target (`prague_is_rtt_indep`).
+    /// Whether it behaves as if its RTT were the target (`prague_is_rtt_indep`).
     fn is_rtt_independent(&self) -> bool {
         !self.in_slow_start() && self.rounds >= self.transition
     }
@@ -173,12 +177,12 @@ impl Prague {
         self.rate_mode && self.is_rtt_independent()
     }
 
-    /// The longer of round trip and target, in eighths of a us.
+    /// The longer of RTT and target, in eighths of a us.
     fn virtual_rtt8(&self) -> u64 {
         (self.target_us * 8).max(self.srtt8_us)
     }
 
-    /// What the window should be (`prague_frac_cwnd_to_snd_cwnd`).
+    /// The window's goal (`prague_frac_cwnd_to_snd_cwnd`).
     fn goal(&self) -> u32 {
         let packets = self.frac_cwnd.div_ceil(1 << UNIT).max(MIN_CWND);
         u32::try_from(packets).unwrap_or(u32::MAX)
@@ -190,7 +194,7 @@ impl Prague {
         scaled(packet, self.frac_cwnd, UNIT).clamp(MIN_RATE, MAX_RATE)
     }
 
-    /// The window of the rate over the slow average of the round trip
+    /// The window of the rate over the slow average of the RTT
     /// (`prague_pacing_rate_to_frac_cwnd`).
     fn window_of_rate(&self) -> u64 {
         let rtt8 = match self.hsrtt >> HSRTT_SHIFT {
@@ -200,7 +204,7 @@ impl Prague {
         scaled(self.rate, rtt8, RTT_TO_SECOND - UNIT).div_ceil(self.mtu)
     }
 
-    /// Growth is in proportion to the square of the round trip below the target: a packet
+    /// Below the target, growth is proportional to the square of the RTT: a packet
     /// per target round trip, at the rate of a window in packets
     /// (`prague_rate_scaled_ai_ack_increase`).
     fn scale_increase(&mut self) {
@@ -216,8 +220,8 @@ impl Prague {
         };
     }
 
-    /// `prague_update_cwnd`: grows by what is unmarked, then moves the window a packet
-    /// towards what it should be.
+    /// `prague_update_cwnd`: grows by unmarked packets, then moves the window a packet towards its
+    /// goal.
     fn update_window(&mut self, sample: &AckSample) {
         let marked = self.latest.delivered_ce - self.told_ce;
         self.told_ce = self.latest.delivered_ce;
@@ -244,7 +248,7 @@ impl Prague {
         self.step();
     }
 
-    /// Grows up to the threshold; returns what is left.
+    /// Grows up to the threshold; returns the remaining packets.
     fn slow_start(&mut self, acked: u64) -> u64 {
         let room = u64::from(self.ssthresh - self.cwnd);
         let used = acked.min(room);
@@ -326,7 +330,7 @@ impl Prague {
         self.max_burst = u32::try_from(burst).unwrap_or(u32::MAX).max(1);
     }
 
-    /// Few packets in flight: the rate is finer than the window.
+    /// With few packets in flight the rate is finer than the window.
     fn choose_mode(&mut self) {
         let rate_mode = self.saw_mark && self.cwnd <= RATE_MODE_PACKETS;
         if rate_mode {
@@ -359,7 +363,7 @@ impl Prague {
         }
     }
 
-    /// A loss halves (`prague_enter_loss`).
+    /// A loss halves the window (`prague_enter_loss`).
     fn halve(&mut self) {
         self.loss = (self.cwnd, self.rate);
         if self.controls_rate() {
@@ -385,7 +389,7 @@ fn scaled(a: u64, b: u64, shift: u32) -> u64 {
     u64::try_from((u128::from(a) * u128::from(b)) >> shift).unwrap_or(u64::MAX >> 16)
 }
 
-/// The quotient, to the nearest.
+/// The quotient, rounded to the nearest.
 fn rounded(a: u128, b: u64) -> u64 {
     let quotient = (a + u128::from(b / 2)) / u128::from(b);
     u64::try_from(quotient).unwrap_or(u64::MAX >> 16)

@@ -1,14 +1,13 @@
-//! What differs between kernels, as plain data.
+//! The differences between kernels, as plain data.
 //!
-//! The algorithms ask a profile for a switch, never for a version. The columns
-//! for kernels before 6.1 rest on the dates of commits rather than on a reading
-//! of those trees in full; rows that are doubtful say so. Vendors' stable trees
-//! carry back-ports.
+//! The algorithms query a profile for a switch, never for a version. The columns for kernels before
+//! 6.1 are based on the dates of commits rather than on a complete reading of those trees; doubtful
+//! rows say so. Vendors' stable trees have backports.
 
 /// Everything about congestion control that differs between kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CcProfile {
-    /// Ticks a second (`CONFIG_HZ`): the grain of CUBIC's epochs and BBR's stamps.
+    /// Ticks a second (`CONFIG_HZ`): the resolution of CUBIC's epochs and BBR's timestamps.
     pub hz: u32,
     /// CUBIC's switches.
     pub cubic: CubicProfile,
@@ -39,14 +38,14 @@ pub enum HystartClock {
     Microseconds,
 }
 
-/// Where HyStart notices that a round is over.
+/// Where HyStart detects the end of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundReset {
     /// In the growth hook, after the detectors ran, and only while the window
     /// limits the flow; up to 5.15.
     GrowthHook,
-    /// In the RTT hook but only from 16 packets on, so that the first round
-    /// starts in mid-train and the others stay misaligned (4e1fddc98d25, 5.16).
+    /// In the RTT hook, but only from 16 packets on, so the first round starts in mid-train and the
+    /// others stay misaligned (4e1fddc98d25, 5.16).
     RttHookFromLowWindow,
     /// In the RTT hook, always (25c1a9ca53db, 6.14 and stable trees of 2025).
     RttHook,
@@ -57,7 +56,7 @@ pub enum RoundReset {
 pub struct CubicProfile {
     /// The clock.
     pub clock: HystartClock,
-    /// A paced flow needs a train of a whole lowest RTT, not half (ede656e84658).
+    /// A paced flow needs a train as long as the lowest RTT, not half of it (ede656e84658).
     pub pacing_aware: bool,
     /// The train's threshold grows by the sending host's own aggregation
     /// (42f3a8aaae66).
@@ -82,10 +81,10 @@ pub enum ProbeBudget {
     FirstPhase,
 }
 
-/// How a bandwidth in packets becomes a pacing rate in bytes.
+/// The conversion of a bandwidth in packets to a pacing rate in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacingUnits {
-    /// Header bytes that the rate allows for each packet (until cadefe5f584a, 4.18).
+    /// Header bytes that the rate includes for each packet (until cadefe5f584a, 4.18).
     pub rate_header: u32,
     /// How far below the bandwidth to pace, in percent.
     pub margin_percent: u32,
@@ -103,7 +102,7 @@ pub struct BbrProfile {
     pub min_rtt_skips_delayed_acks: bool,
     /// The two extra packets.
     pub probe_budget: ProbeBudget,
-    /// In-flight targets discount what waits in the pacer (a87c83d5ee25, 4.20).
+    /// In-flight targets exclude packets waiting in the pacer (a87c83d5ee25, 4.20).
     pub departure_times: bool,
     /// Pacing units.
     pub pacing: PacingUnits,
@@ -114,8 +113,8 @@ pub struct BbrProfile {
     pub slows_only_when_full: bool,
     /// Undo restarts full-pipe detection and policer sampling (4.15).
     pub undo_resets_model: bool,
-    /// The pacing gain is 1 while the policer's rate is used; before 4.16 the
-    /// cycle stood still at whatever gain it had.
+    /// The pacing gain is 1 while the policer's rate is used; before 4.16 the cycle stayed at its
+    /// current gain.
     pub lt_unity_gain: bool,
     /// PROBE_RTT caps the window even on ACKs that deliver nothing (4.19).
     pub caps_without_delivery: bool,
@@ -155,7 +154,7 @@ pub static LINUX_4_9: CcProfile = CcProfile {
     },
 };
 
-/// Linux 4.11; its news are in loss recovery, not here.
+/// Linux 4.11, whose changes are in loss recovery, not here.
 pub static LINUX_4_11: CcProfile = LINUX_4_9;
 
 /// Linux 4.17; its rate still counts IP packets.
@@ -186,7 +185,7 @@ pub static LINUX_5_15: CcProfile = CcProfile {
     bbr: BBR_SINCE_5_10,
 };
 
-/// Linux 6.1 as released, before HyStart's rounds were repaired in 2025.
+/// Linux 6.1 as released, before HyStart's rounds were fixed in 2025.
 pub static LINUX_6_1: CcProfile = CcProfile {
     cubic: CubicProfile { round_reset: RoundReset::RttHookFromLowWindow, ..LINUX_5_15.cubic },
     ..LINUX_5_15

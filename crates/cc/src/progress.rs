@@ -1,6 +1,6 @@
 //! How far a flow has come, without a sequence number.
 
-/// A point in what a flow sends: the end of all that had been sent when it was set.
+/// A point in a flow's data: the end of everything sent when it was set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u64);
 
@@ -9,9 +9,8 @@ impl Mark {
     pub const START: Self = Self(0);
 }
 
-/// What was sent and what was acknowledged. A control can set a mark and ask later whether
-/// the acknowledgements have come as far, and it can count what happened between two
-/// samples; it sees no sequence number.
+/// The data sent and acknowledged. A control can set a mark and ask later whether it is
+/// acknowledged, and it can count packets between two samples, without seeing sequence numbers.
 ///
 /// ```
 /// use narrows_cc::Progress;
@@ -34,19 +33,19 @@ impl Progress {
         Self { acked, sent }
     }
 
-    /// The end of what was sent so far (`snd_nxt`).
+    /// The end of the data sent so far (`snd_nxt`).
     #[must_use]
     pub const fn mark(self) -> Mark {
         Mark(self.sent)
     }
 
-    /// Whether all that was sent before the mark is acknowledged (`!before(snd_una, mark)`).
+    /// Whether everything sent before the mark is acknowledged (`!before(snd_una, mark)`).
     #[must_use]
     pub const fn has_reached(self, mark: Mark) -> bool {
         self.acked >= mark.0
     }
 
-    /// Whether something that was sent after the mark is acknowledged, too
+    /// Whether something sent after the mark is acknowledged, too
     /// (`after(snd_una, mark)`).
     #[must_use]
     pub const fn has_passed(self, mark: Mark) -> bool {

@@ -39,8 +39,8 @@ pub static CONTROLS: &[&Entry] = &[
     &yeah::YEAH,
 ];
 
-/// [`CONTROLS`] as something that the compiler can't look into: it would unroll each search
-/// and take exponentially long to prove the bounds of what comes out.
+/// [`CONTROLS`] hidden from the optimiser, which would unroll each search and take exponentially
+/// long to prove the bounds of the result.
 fn all() -> &'static [&'static Entry] {
     black_box(CONTROLS)
 }
@@ -51,7 +51,7 @@ pub enum CcError {
     /// There is no control of this name.
     #[error("no congestion control is called \"{name}\"{}; known: {known}", did_you_mean(*.nearest))]
     UnknownControl {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// A known name that resembles it.
         nearest: Option<&'static str>,
@@ -63,12 +63,12 @@ pub enum CcError {
     UnknownOption {
         /// The control.
         control: &'static str,
-        /// The option that was given.
+        /// The given option.
         option: String,
         /// The control's options, in words.
         known: String,
     },
-    /// An option isn't what it can be.
+    /// An option has an impossible value.
     #[error("{control}.{}: found {}; {} is needed", fault.key, fault.found, fault.need)]
     Misfit {
         /// The control.
@@ -78,7 +78,7 @@ pub enum CcError {
     },
 }
 
-/// What can be said of the control called `name`.
+/// The description of the control called `name`.
 #[must_use]
 pub fn info(name: &str) -> Option<&'static Info> {
     all().iter().find(|entry| entry.info.name == name).map(|entry| &entry.info)
@@ -96,8 +96,8 @@ pub fn build(name: &str, config: CcConfig) -> Result<Box<dyn CongestionControl>,
 /// Builds a control from checked and complete options.
 pub type Build = fn(CcConfig) -> Box<dyn CongestionControl>;
 
-/// What builds the control called `name`, and its options with the defaults of those that aren't
-/// given: once for all connections of a flow.
+/// The builder of the control called `name`, and its options with defaults for those not given,
+/// once for all connections of a flow.
 ///
 /// # Errors
 /// As [`build`].

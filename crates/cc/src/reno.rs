@@ -48,7 +48,7 @@ impl Reno {
         }
     }
 
-    /// Looks for the exit of slow start; Linux's Reno has none but loss.
+    /// Looks for the end of slow start; Linux's Reno ends it only on loss.
     fn look_for_exit(&mut self, sample: &DeliveredSample) {
         self.exit.on_ack(sample);
         let Some(rtt) = sample.rtt else { return };

@@ -1,4 +1,4 @@
-//! What the sender tells a control.
+//! The information that the sender gives a control.
 
 use narrows_base::{Duration, Rate, Time};
 
@@ -40,7 +40,7 @@ impl RecoveryState {
     }
 }
 
-/// What one ACK tells about round-trip time; Linux's `pkts_acked` hook.
+/// The RTT information of one ACK; Linux's `pkts_acked` hook.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliveredSample {
     /// When the ACK arrived.
@@ -50,11 +50,11 @@ pub struct DeliveredSample {
     /// RTT of the most recently sent packet that the ACK covers and that was
     /// never retransmitted.
     pub rtt: Option<Duration>,
-    /// Packets in flight after the ACK was taken in.
+    /// Packets in flight after the ACK was processed.
     pub in_flight: u32,
     /// How far the flow has come (`snd_una` and `snd_nxt`).
     pub progress: Progress,
-    /// Whether the sender really spaces its packets at the pacing rate.
+    /// Whether the sender enforces the pacing rate.
     pub paced: bool,
     /// The rate that pacing and TSO sizing use now (`sk_pacing_rate`).
     pub pacing_rate: Rate,
@@ -66,7 +66,7 @@ pub struct DeliveredSample {
     pub delivered_ce: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
-    /// PRR's window, while it is in force instead of the control's.
+    /// PRR's window while it is in force instead of the control's.
     pub prr_cwnd: Option<u32>,
 }
 
@@ -81,15 +81,15 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Whether the sender had too little to send when the packet left.
     pub app_limited: bool,
-    /// The flow when the packet left, for a control that watches packets.
+    /// The flow's state when the packet left, for a control that watches packets.
     pub at_send: Option<AtSend>,
 }
 
-/// The flow when a packet was last sent (`tx.in_flight` and `tx.lost` of Google's kernel;
+/// The flow's state when a packet was last sent (`tx.in_flight` and `tx.lost` of Google's kernel;
 /// `P.tx_in_flight` and `P.lost` of draft-ietf-ccwg-bbr section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtSend {
-    /// Packets in flight, with this one.
+    /// Packets in flight, including this one.
     pub in_flight: u32,
     /// Packets marked lost since the flow began, modulo 2^32.
     pub lost: u32,
@@ -100,17 +100,17 @@ pub struct AtSend {
 pub struct LostPacket {
     /// When it was noticed.
     pub now: Time,
-    /// The flow when it was sent.
+    /// The flow's state when it was sent.
     pub at_send: AtSend,
     /// Whether the sender had too little to send when it left.
     pub app_limited: bool,
-    /// Packets marked lost since the flow began, with this one.
+    /// Packets marked lost since the flow began, including this one.
     pub lost_total: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
 }
 
-/// What one ACK tells, after loss detection and the recovery state machine.
+/// The information of one ACK, after loss detection and the recovery state machine.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
     /// When the ACK arrived.
@@ -131,7 +131,7 @@ pub struct AckSample {
     pub delivered_at: Time,
     /// Packets marked lost since the flow began (`tp->lost`).
     pub lost_total: u64,
-    /// The delivery-rate sample, when the ACK gives a valid one.
+    /// The delivery-rate sample, if the ACK gives a valid one.
     pub rate: Option<RateSample>,
     /// RTT sample of this ACK (`rs.rtt_us`).
     pub rtt: Option<Duration>,
@@ -154,7 +154,7 @@ pub struct AckSample {
 
 #[cfg(test)]
 impl AckSample {
-    /// An ACK of `acked` packets with `in_flight` before and after it, and nothing more to tell.
+    /// An ACK of `acked` packets with `in_flight` before and after it, without further information.
     pub(crate) fn plain(acked: u32, mss: u32, in_flight: u32) -> Self {
         Self {
             now: Time::ZERO,
@@ -188,9 +188,9 @@ pub enum Congestion {
     Ecn,
     /// A tail loss was repaired by its probe (`tcp_process_tlp_ack`).
     TailLoss,
-    /// The retransmission timer fired. `reduce` tells whether `ssthresh` is
-    /// computed afresh, which repeated timeouts and timeouts within an episode
-    /// don't do; the window collapses either way (`tcp_enter_loss`).
+    /// The retransmission timer fired. `reduce` says whether `ssthresh` is recomputed, which
+    /// repeated timeouts and timeouts within an episode don't do; the window collapses in any case
+    /// (`tcp_enter_loss`).
     Timeout {
         /// Whether this timeout begins a new reduction.
         reduce: bool,
@@ -202,9 +202,9 @@ pub enum Congestion {
 pub struct CongestionEvent {
     /// When it was noticed.
     pub now: Time,
-    /// Why.
+    /// The reason.
     pub kind: Congestion,
-    /// The state that the sender was in just before.
+    /// The sender's state just before.
     pub state: RecoveryState,
     /// The window in force just before; within an episode PRR's, not the control's.
     pub cwnd: u32,
@@ -248,8 +248,8 @@ pub struct StartEvent {
     pub delivered: u64,
 }
 
-/// The window wasn't used; a loss-based control forgets part of it (RFC 7661's
-/// question, Linux's answer).
+/// The window wasn't used; a loss-based control forgets part of it (the problem of RFC 7661, with
+/// Linux's solution).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unused {
     /// Nothing was sent for `timeouts` whole RTOs (`tcp_cwnd_restart`).

@@ -4,10 +4,10 @@ use narrows_base::Ecn;
 
 use super::addresses::Address;
 
-/// Longest IP header with the longest TCP header.
+/// The longest IP header with the longest TCP header.
 pub const MAX_HEADERS: usize = 40 + 60;
 const PROTOCOL_TCP: u8 = 6;
-/// At every point: the path is no router.
+/// The same at every point, since the path has no router.
 const TIME_TO_LIVE: u8 = 64;
 const DONT_FRAGMENT: u16 = 0x4000;
 
@@ -19,7 +19,7 @@ pub mod flags {
     pub const ACK: u16 = 16;
     pub const ECE: u16 = 64;
     pub const CWR: u16 = 128;
-    /// Of accurate ECN (RFC 9768 section 3).
+    /// The flag of accurate ECN (RFC 9768 section 3).
     pub const AE: u16 = 256;
 }
 
@@ -32,7 +32,7 @@ pub struct Packet {
     pub seq: u32,
     pub ack: u32,
     pub flags: u16,
-    /// The field as it is in the header: scaled.
+    /// The scaled field of the header.
     pub window: u16,
     pub options: Options,
     /// Bytes of payload.
@@ -47,7 +47,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What Linux puts into a SYN: MSS, SACK permitted, timestamps, window scale
+    /// The options of Linux in a SYN: MSS, SACK permitted, timestamps, window scale
     /// (`tcp_options_write`).
     pub fn of_syn(mss: u16, ts: u32, ts_echo: u32, scale: u8) -> Self {
         let mut options = Self::empty();
@@ -126,7 +126,7 @@ impl Packet {
         let length = u16::try_from(self.len()).expect("packets are at most 64 KiB");
         out.extend_from_slice(&[0x45, ecn_bits(self.ecn)]);
         out.extend_from_slice(&length.to_be_bytes());
-        // An identification says nothing of what is never fragmented (RFC 6864).
+        // The identification of a packet that is never fragmented is meaningless (RFC 6864).
         out.extend_from_slice(&[0, 0]);
         out.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());
         out.extend_from_slice(&[TIME_TO_LIVE, PROTOCOL_TCP, 0, 0]);
@@ -145,13 +145,13 @@ impl Packet {
         out.extend_from_slice(destination);
     }
 
-    /// Sum of what TCP's checksum covers beside the segment (RFC 9293 section 3.1,
-    /// RFC 8200 section 8.1; the halves of a 32-bit length add up to the same).
+    /// Sum of the pseudo-header of TCP's checksum (RFC 9293 section 3.1, RFC 8200 section 8.1; the
+    /// halves of a 32-bit length add up to the same).
     fn pseudo_header(&self, source: &[u8], destination: &[u8]) -> u64 {
         sum(source) + sum(destination) + u64::from(PROTOCOL_TCP) + self.segment_len() as u64
     }
 
-    /// Payload of zeros adds nothing to the checksum.
+    /// A payload of zeros adds nothing to the checksum.
     fn tcp(&self, pseudo: u64, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&self.source.1.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Writes captures: what a run of the simulator would have shown on a wire.
+//! Writes captures of simulated runs, as on a wire.
 
 mod addresses;
 mod ecn;

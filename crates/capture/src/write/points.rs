@@ -14,18 +14,18 @@ use super::addresses::{IpVersion, ends};
 use super::headers::MAX_HEADERS;
 use super::wire::{FlowInfo, Wire};
 
-/// How to capture.
+/// Options of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureOptions {
     /// Bytes of each packet to keep, or its headers if none.
     pub snaplen: Option<u32>,
-    /// Which headers.
+    /// The version of the IP headers.
     pub version: IpVersion,
-    /// What the files say they are of.
+    /// The comment in the files.
     pub comment: String,
 }
 
-/// What a file came to.
+/// A finished file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Its name in the directory.
@@ -64,7 +64,7 @@ impl Captures<BufWriter<File>> {
 }
 
 impl<W: Write> Captures<W> {
-    /// Begins a capture at every point, into what `open` gives for it.
+    /// Begins a capture at every point, into the output that `open` returns for it.
     ///
     /// # Errors
     /// If an output can't be written.

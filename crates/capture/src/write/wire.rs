@@ -1,8 +1,8 @@
-//! From the simulator's segments to what a wire would carry.
+//! Turns the simulator's segments into packets on a wire.
 //!
-//! The simulator numbers packets; here they become bytes. A FIN isn't a packet of its own
-//! there: the last packet of a connection of known size carries it, and its
-//! acknowledgement covers it. The receiver's own half of the connection stays open.
+//! The simulator numbers packets; here they become bytes. A FIN isn't a separate packet there: the
+//! last packet of a connection of known size carries it, and its acknowledgement covers it. The
+//! receiver's own half of the connection stays open.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::headers::{Options, Packet, flags};
 const FIRST_SENT: u32 = 1_000_000_000;
 const FIRST_RECEIVED: u32 = 2_000_000_000;
 
-/// What has to be known of a flow.
+/// The required information about a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowInfo {
     /// Its name.
@@ -35,7 +35,7 @@ pub(super) struct Wire {
     flows: Vec<Flow>,
 }
 
-/// What is remembered of a flow: little, however much it sends.
+/// The state of a flow, which is small however much it sends.
 #[derive(Debug)]
 struct Flow {
     accurate_ecn: bool,
@@ -44,14 +44,14 @@ struct Flow {
     receiver_scale: u8,
     /// The sender's own receive window in bytes; nothing ever fills it.
     sender_window: u32,
-    /// The packets that weren't full or had the FIN, by connection and number.
+    /// The packets that weren't full or carried the FIN, by connection and number.
     short: BTreeMap<(u32, Seq), Short>,
 }
 
 /// A packet that wasn't full, or the last one.
 #[derive(Clone, Copy, Debug)]
 struct Short {
-    /// Bytes that this one and those before it in its connection are short of full.
+    /// Bytes by which this packet and those before it in its connection are short of full ones.
     missing: u64,
     fin: bool,
 }
@@ -232,13 +232,13 @@ fn sequence(first: u32, offset: u64) -> u32 {
     first.wrapping_add(offset as u32)
 }
 
-/// The window as the header has it, rounded up to what it can say, as Linux's
-/// `tcp_select_window` rounds the edge that it promised before.
+/// The window in the header, rounded up to a multiple of the scale, as Linux's `tcp_select_window`
+/// rounds the edge that it promised before.
 fn header_window(window: u32, scale: u8) -> u16 {
     u16::try_from(u64::from(window).div_ceil(1 << scale)).unwrap_or(u16::MAX)
 }
 
-/// What both ends announce: the payload without timestamps (`tcp_advertise_mss`).
+/// The MSS that both ends announce: the payload without timestamps (`tcp_advertise_mss`).
 fn mss_option() -> u16 {
     u16::try_from(MSS + 12).expect("an MSS fits 16 bits")
 }

@@ -1,7 +1,6 @@
 //! BBR: a model of the path from its delivery rate and its lowest RTT.
 //!
-//! Version 1 is in [`v1`], versions 2 and 3 in [`v3`]; what they have in common stands beside
-//! them.
+//! Version 1 is in [`v1`], versions 2 and 3 in [`v3`]; their common parts are beside them.
 
 mod aggregation;
 mod options;

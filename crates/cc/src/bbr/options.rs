@@ -2,7 +2,7 @@
 
 use narrows_base::registry::{Fallback, OldNumbers, Parameter};
 
-/// How long the lowest RTT counts; Linux has `bbr_min_rtt_win_sec`.
+/// How long the lowest RTT is valid; Linux's `bbr_min_rtt_win_sec`.
 pub(super) const fn probe_rtt_interval(secs: u64, what: &'static str) -> Parameter {
     Parameter::duration("probe_rtt_interval", Fallback::secs(secs), what)
         .at_least(1_000_000_000)

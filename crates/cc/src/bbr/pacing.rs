@@ -20,7 +20,7 @@ impl Pacing {
     }
 
     /// The initial rate: a window each round trip, times a gain
-    /// (`bbr_init_pacing_rate_from_rtt`). Without an RTT it takes 1 ms for one.
+    /// (`bbr_init_pacing_rate_from_rtt`). Without an RTT it assumes 1 ms.
     pub(super) fn init(&mut self, cwnd: u32, gain: u32, mss: u32, srtt: Option<Duration>) {
         let micros = srtt.map_or(1_000, |rtt| rtt.as_micros().max(1));
         self.has_seen_rtt |= srtt.is_some();
@@ -33,7 +33,7 @@ impl Pacing {
         srtt.filter(|srtt| !self.has_seen_rtt && !srtt.is_zero())
     }
 
-    /// Paces at `bw * gain`; a lower rate than before counts only if it may fall
+    /// Paces at `bw * gain`; a lower rate than before counts only if `may_fall`
     /// (`bbr_set_pacing_rate`).
     pub(super) fn set(&mut self, bw: u32, gain: u32, mss: u32, may_fall: bool) {
         let rate = units::rate_bytes(bw, gain, mss, self.units);

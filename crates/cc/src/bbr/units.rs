@@ -16,7 +16,7 @@ pub(super) const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
 pub(super) const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
 /// The gains of PROBE_BW's phases (`bbr_pacing_gain`).
 pub(super) const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// The window wherever the model doesn't know better, in packets.
+/// The minimum window, in packets.
 pub(super) const CWND_FLOOR: u32 = 4;
 /// The window before the first RTT sample, in packets (`TCP_INIT_CWND`).
 pub(super) const INITIAL_CWND: u32 = 10;

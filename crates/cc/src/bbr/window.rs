@@ -1,9 +1,9 @@
-//! The window, and the one to return to.
+//! The window, and its saved value.
 
 use crate::control::INFINITE_SSTHRESH;
 use crate::samples::{AckSample, RecoveryState};
 
-/// Congestion window, and what recovery and PROBE_RTT return to.
+/// Congestion window, and the value to which recovery and PROBE_RTT return.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     /// In packets.
@@ -33,14 +33,14 @@ impl Window {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    /// A timeout: what is in flight, and one packet more.
+    /// On a timeout: the packets in flight, and one more.
     pub(super) const fn collapse(&mut self, in_flight: u32) {
         self.cwnd = in_flight.saturating_add(1);
         self.prior_state = RecoveryState::Loss;
     }
 
-    /// Grows by what was delivered; shrinks to `target` once the pipe was full. Before that,
-    /// the first `initial` packets count whatever the target.
+    /// Grows by the packets delivered; shrinks to `target` once the pipe was full. Before that, it
+    /// grows up to `initial` packets whatever the target.
     pub(super) fn approach(&mut self, target: u32, full: bool, sample: &AckSample, initial: u32) {
         let grown = self.cwnd.saturating_add(sample.acked);
         if full {

@@ -1,4 +1,4 @@
-//! BIC as in Linux (`tcp_bic.c`): it searches the window at which the last loss came.
+//! BIC as in Linux (`tcp_bic.c`): it searches for the window of the last loss.
 
 use narrows_base::Jiffies;
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
@@ -32,7 +32,7 @@ pub(crate) static BIC: Entry = Entry {
             Parameter::whole(
                 "beta",
                 Fallback::Whole(819),
-                "of the window is kept on loss, in 1/1024",
+                "part of the window kept on loss, in 1/1024",
             )
             .at_least(1)
             .at_most(1_024),
@@ -48,9 +48,9 @@ pub(crate) static BIC: Entry = Entry {
     build: |config| Box::new(Classic::new(config.initial_cwnd, Bic::new(&config))),
 };
 
-/// One in which `beta` is counted (`BICTCP_BETA_SCALE`).
+/// The scale of `beta` (`BICTCP_BETA_SCALE`).
 const SCALE: u64 = 1_024;
-/// The search goes on at this part of what is left (`BICTCP_B`).
+/// The search advances by this part of the remaining distance (`BICTCP_B`).
 const PART: u32 = 4;
 /// The growth per round trip before the first loss: 5 % (`bictcp_update`).
 const FIRST_COUNT: u32 = 20;
@@ -66,9 +66,9 @@ struct Bic {
     smooth_part: u32,
     /// Acknowledged packets that let the window grow by one (`cnt`).
     count: u32,
-    /// The window at the last loss, or what is searched instead (`last_max_cwnd`).
+    /// The window at the last loss, or a lower target (`last_max_cwnd`).
     target: u32,
-    /// The window, and when it was last looked at in jiffies (`last_cwnd`, `last_time`).
+    /// The window, and the time of the last update in jiffies (`last_cwnd`, `last_time`).
     looked_at: (u32, u64),
     /// Packets per ACK (`delayed_ack`).
     ratio: u32,
@@ -110,7 +110,7 @@ impl Bic {
         self.count = ((count << RATIO_SHIFT) / self.ratio).max(1);
     }
 
-    /// How many packets let the window grow by one, by its distance from the target.
+    /// How many acknowledged packets let the window grow by one, by its distance from the target.
     fn searched(&self, cwnd: u32) -> u32 {
         let smooth = u64::from(cwnd) * u64::from(self.smooth_part) / u64::from(PART);
         let smooth = u32::try_from(smooth).unwrap_or(u32::MAX >> RATIO_SHIFT);

@@ -21,8 +21,8 @@ pub(crate) static HIGHSPEED: Entry = Entry {
     build: |config| Box::new(Classic::new(config.initial_cwnd, HighSpeed { step: 0 })),
 };
 
-/// Up to which window a step of the response function holds, and what it gives up on loss, in
-/// 1/256; in step `i` the window grows by `i + 1` packets a round trip (RFC 3649, appendix B).
+/// The largest window of each step of the response function, and its decrease on loss, in 1/256; in
+/// step `i` the window grows by `i + 1` packets a round trip (RFC 3649, appendix B).
 #[rustfmt::skip]
 const STEPS: [(u32, u32); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89), (851, 86), (1058, 83),
@@ -45,14 +45,14 @@ struct HighSpeed {
 }
 
 impl HighSpeed {
-    /// Finds the window's step: the first that holds up to it, or the last.
+    /// Finds the window's step: the first whose limit isn't below it, or the last.
     fn follow(&mut self, cwnd: u32) {
         self.step = STEPS.partition_point(|&(most, _)| most < cwnd).min(STEPS.len() - 1);
     }
 }
 
 impl Hooks for HighSpeed {
-    /// `hstcp_cong_avoid`: it counts ACKs, not what they acknowledge.
+    /// `hstcp_cong_avoid`: it counts ACKs, not acknowledged packets.
     fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
         if !window.is_past_slow_start(sample) {
             return;

@@ -1,4 +1,4 @@
-//! H-TCP as in Linux (`tcp_htcp.c`): it grows faster the longer no loss came.
+//! H-TCP as in Linux (`tcp_htcp.c`): the longer the last loss is ago, the faster it grows.
 
 use narrows_base::Jiffies;
 use narrows_base::registry::{Info, Parameter, Role};
@@ -31,14 +31,14 @@ pub(crate) static HTCP: Entry = Entry {
 
 /// 1 in the fixed point of `alpha` and `beta` (`ALPHA_BASE`).
 const ONE: u32 = 1 << 7;
-/// What is kept of the window on loss, at least and at most (`BETA_MIN`, `BETA_MAX`).
+/// The part of the window kept on loss, at least and at most (`BETA_MIN`, `BETA_MAX`).
 const KEPT: (u32, u32) = (1 << 6, 102);
 /// An RTT below this may belong to a path without a queue, in ms (`htcp_beta_update`).
 const SHORT_MS: u64 = 10;
-/// The highest RTT may rise by this at once, in ms (`measure_rtt`).
+/// The highest RTT may rise by at most this at once, in ms (`measure_rtt`).
 const RISE_MS: u64 = 20;
 
-/// What an undo restores.
+/// The state that an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     lost_at: u64,
@@ -54,9 +54,9 @@ struct Htcp {
     jiffies: Jiffies,
     /// Packets a round trip that the window grows by, in 1/128.
     alpha: u32,
-    /// What is kept of the window on loss, in 1/128.
+    /// The part of the window kept on loss, in 1/128.
     beta: u32,
-    /// Whether `beta` follows the RTT: not before one loss without a change of bandwidth.
+    /// Whether `beta` follows the RTT, which it does after a loss without a change of bandwidth.
     adapts: bool,
     /// Packets that the latest ACK acknowledged (`pkts_acked`).
     acked: u32,

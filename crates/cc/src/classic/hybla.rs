@@ -1,4 +1,4 @@
-//! Hybla as in Linux (`tcp_hybla.c`): a long path grows as a short one would.
+//! Hybla as in Linux (`tcp_hybla.c`): on a long path it grows as on a short one.
 
 use narrows_base::Duration;
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
@@ -33,7 +33,7 @@ pub(crate) static HYBLA: Entry = Entry {
 
 /// The clamp of the window (`snd_cwnd_clamp` of `hybla_init`).
 const LARGEST: u32 = 65_535;
-/// One packet in the parts that are counted.
+/// One packet, in counted parts.
 const PACKET: u32 = 128;
 /// The largest power of two that slow start grows by.
 const LARGEST_POWER: u32 = 16;
@@ -43,13 +43,13 @@ const POWERS: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 #[derive(Clone, Debug)]
 struct Hybla {
     rtt0_us: u64,
-    /// Times as long as the reference the path is, in eighths (`rho_3ls`).
+    /// The path's RTT over the reference, in eighths (`rho_3ls`).
     ratio8: u32,
     /// The lowest smoothed RTT, in 1/8 us (`minrtt_us`).
     lowest8: u64,
-    /// Parts of a packet that the window has earned (`snd_cwnd_cents`).
+    /// Parts of a packet earned by the window (`snd_cwnd_cents`).
     parts: u32,
-    /// Whether nothing is wrong (`hybla_en`); else it is Reno.
+    /// Whether it is in Open (`hybla_en`); otherwise it is Reno.
     enabled: bool,
 }
 
@@ -72,13 +72,13 @@ impl Hybla {
         self.ratio8 = u32::try_from(srtt8 / self.rtt0_us).unwrap_or(u32::MAX).clamp(8, 8 * LARGEST);
     }
 
-    /// What an ACK adds in slow start, in 1/128 packets: 2^ratio - 1.
+    /// The increase per ACK in slow start, in 1/128 packets: 2^ratio - 1.
     fn doubling(&self) -> u32 {
         let power = 1u32 << (self.ratio8 >> 3).min(LARGEST_POWER);
         power * POWERS[(self.ratio8 & 7) as usize] - PACKET
     }
 
-    /// What an ACK adds after it, in 1/128 packets: ratio^2 / cwnd.
+    /// The increase per ACK after it, in 1/128 packets: ratio^2 / cwnd.
     fn square(&self, cwnd: u32) -> u32 {
         let square = (u64::from(self.ratio8) * u64::from(self.ratio8)) << 1;
         u32::try_from(square / u64::from(cwnd)).unwrap_or(u32::MAX)

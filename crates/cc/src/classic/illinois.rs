@@ -37,9 +37,9 @@ pub(crate) static ILLINOIS: Entry = Entry {
 
 /// Packets a round trip that the window grows by: lowest, Reno's and highest, in 1/128.
 const ALPHA: (u64, u64, u64) = (38, 128, 1_280);
-/// What is given up on loss: least, and most, which is also Reno's, in 1/64.
+/// The decrease on loss: minimum, and maximum, which is also Reno's, in 1/64.
 const BETA: (u64, u64) = (8, 32);
-/// The longest RTT that is counted, in us (`RTT_MAX`).
+/// The longest RTT that counts, in us (`RTT_MAX`).
 const LONGEST_US: u64 = (u32::MAX / 1_280) as u64;
 /// No RTT yet (`tcp_illinois_init`).
 const UNKNOWN_US: u64 = 0x7fff_ffff;
@@ -111,7 +111,7 @@ impl Illinois {
             return most * ALPHA.2 / (most + mean * (ALPHA.2 - ALPHA.0) / ALPHA.0);
         }
         if self.was_high {
-            // One round of low delay alone mustn't make the window jump.
+            // A single round of low delay mustn't make the window jump.
             self.low_rounds += 1;
             if self.low_rounds < self.theta {
                 return self.alpha;
@@ -122,7 +122,7 @@ impl Illinois {
     }
 }
 
-/// What is given up on loss at a mean queueing delay (`beta`).
+/// The decrease on loss at a mean queueing delay (`beta`).
 const fn beta_for(mean: u64, most: u64) -> u64 {
     let (low, high) = (most / 10, 8 * most / 10);
     if mean <= low {
@@ -131,7 +131,7 @@ const fn beta_for(mean: u64, most: u64) -> u64 {
     if mean >= high || high <= low {
         return BETA.1;
     }
-    // On the line from the least at the low delay to the most at the high one.
+    // It is on the line from the minimum at the low delay to the maximum at the high one.
     (BETA.0 * high + (BETA.1 - BETA.0) * mean - BETA.1 * low) / (high - low)
 }
 

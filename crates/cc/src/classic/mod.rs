@@ -1,8 +1,8 @@
-//! Controls that Linux writes as a few hooks around its loss-based window.
+//! Controls that Linux implements as a few hooks around its loss-based window.
 //!
-//! The TCP core keeps the window, the threshold and the state of recovery, and asks such a
-//! control only how fast to grow and how far to fall. [`Classic`] is that core; each file
-//! beside it is one control.
+//! The TCP core keeps the window, the threshold and the state of recovery, and asks such a control
+//! only how fast to grow and how much to reduce. [`Classic`] is that core; each file beside it is
+//! one control.
 
 pub(crate) mod bic;
 pub(crate) mod highspeed;
@@ -24,10 +24,10 @@ use crate::samples::{
 };
 use crate::window::LossWindow;
 
-/// What a control adds to the window that it grows and shrinks (`struct tcp_congestion_ops`).
+/// The hooks of a control (`struct tcp_congestion_ops`).
 pub(crate) trait Hooks: Send {
-    /// An ACK's RTT sample, before the state machine takes the ACK (`pkts_acked`). `state` is
-    /// the one before it.
+    /// An ACK's RTT sample, before the state machine takes the ACK (`pkts_acked`). `state` is the
+    /// state before it.
     fn on_delivered(&mut self, _: &LossWindow, _: RecoveryState, _: &DeliveredSample) {}
 
     /// Lets the window grow (`cong_avoid`).
@@ -36,10 +36,10 @@ pub(crate) trait Hooks: Send {
     /// The threshold that follows from a window of `cwnd` packets (`ssthresh`).
     fn ssthresh(&mut self, cwnd: u32, moment: &Moment) -> u32;
 
-    /// The sender enters a state (`set_state`), perhaps the one that it is in.
+    /// The sender enters a state (`set_state`), perhaps its current one.
     fn on_state(&mut self, _: RecoveryState, _: &Moment) {}
 
-    /// The last reduction was spurious (`undo_cwnd`); the window is restored besides.
+    /// The last reduction was spurious (`undo_cwnd`); the window is also restored.
     fn on_undo(&mut self) {}
 
     /// The flow begins to send with nothing in flight (`CA_EVENT_TX_START`), or does so after
@@ -50,16 +50,16 @@ pub(crate) trait Hooks: Send {
     fn inspect(&self, _: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// What the sender knows at an event.
+/// The sender's state at an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// When it is.
+    /// The current time.
     pub(crate) now: Time,
     /// How far the flow has come.
     pub(crate) progress: Progress,
 }
 
-/// A control made of hooks, with the window and the state that Linux's core keeps for it.
+/// A control made of hooks, with the window and state that Linux's core keeps for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Classic<H> {
     window: LossWindow,

@@ -1,11 +1,11 @@
-//! Round trips and their RTTs, as the controls that came after Vegas measure them.
+//! Round trips and their RTTs, as measured by Vegas and the controls based on it.
 
 use narrows_base::Duration;
 
 use super::Moment;
 use crate::progress::Mark;
 
-/// The round trip under way, and the RTTs seen in it and ever, in us.
+/// The current round trip, and the RTTs seen in it and ever, in us.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     /// The round ends when more than this is acknowledged (`beg_snd_nxt`).
@@ -25,7 +25,7 @@ impl Rounds {
         Self { end: Mark::START, samples: 0, lowest: UNKNOWN_US, base: UNKNOWN_US }
     }
 
-    /// Takes a sample; never zero, hence one more (`tcp_vegas_pkts_acked`).
+    /// Takes a sample plus one, so that it is never zero (`tcp_vegas_pkts_acked`).
     pub(super) fn take(&mut self, rtt: Duration) {
         let us = rtt.as_micros() + 1;
         self.lowest = self.lowest.min(us);
@@ -50,7 +50,7 @@ impl Rounds {
         self.lowest = UNKNOWN_US;
     }
 
-    /// Forgets the path's RTT: it may be another path.
+    /// Forgets the path's RTT, since the path may have changed.
     pub(super) const fn forget_base(&mut self) {
         self.base = UNKNOWN_US;
     }

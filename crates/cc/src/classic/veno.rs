@@ -1,4 +1,4 @@
-//! Veno as in Linux (`tcp_veno.c`): Reno that asks the RTT whether a loss was congestion.
+//! Veno as in Linux (`tcp_veno.c`): Reno that judges by the RTT whether a loss was congestion.
 
 use narrows_base::registry::{Info, Role};
 
@@ -24,16 +24,16 @@ pub(crate) static VENO: Entry = Entry {
 
 /// Packets in the queue are kept in halves (`V_PARAM_SHIFT`).
 const HALVES: u32 = 1;
-/// From so many on in the queue the path is congested (`beta`).
+/// With at least this many packets in the queue the path is congested (`beta`).
 const CONGESTED: u32 = 3 << HALVES;
-/// RTT samples without which it is Reno; they are counted from the start of the flow, since
-/// Linux doesn't begin anew with a round.
+/// With fewer RTT samples it is Reno; they are counted from the start of the flow, since Linux
+/// doesn't restart with a round.
 const ENOUGH_SAMPLES: u16 = 3;
 
 #[derive(Clone, Debug)]
 struct Veno {
     rounds: Rounds,
-    /// Whether the queue is judged at all (`doing_veno_now`).
+    /// Whether the queue is judged (`doing_veno_now`).
     judging: bool,
     /// Packets in the queue, in halves (`diff`).
     queued: u32,
@@ -46,7 +46,7 @@ impl Veno {
         Self { rounds: Rounds::new(), judging: true, queued: 0, counts: true }
     }
 
-    /// What of the window is in the queue, by the lowest RTT since the last ACK.
+    /// Computes the part of the window in the queue, from the lowest RTT since the last ACK.
     fn measure(&mut self, cwnd: u32) {
         let (base, latest) = (self.rounds.base_us(), self.rounds.lowest_us());
         let fits = ((u64::from(cwnd) * base) << HALVES) / latest;
@@ -55,7 +55,7 @@ impl Veno {
         self.queued = (cwnd << HALVES).wrapping_sub(fits);
     }
 
-    /// Every other round trip a packet.
+    /// Grows by a packet every other round trip.
     fn grow_slowly(&mut self, window: &mut LossWindow, acked: u32) {
         if window.credit < window.cwnd {
             window.credit += acked;

@@ -15,7 +15,7 @@ pub(crate) static YEAH: Entry = Entry {
         name: "yeah",
         title: "YeAH",
         family: "loss",
-        summary: "grows fast while its queue is short, as Reno while it isn't, and drains it",
+        summary: "grows fast while its queue is short, otherwise as Reno, and drains it",
         source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; Linux tcp_yeah.c",
         role: Role::Control { ecn: None, paces: false },
         parameters: &[],
@@ -27,11 +27,11 @@ pub(crate) static YEAH: Entry = Entry {
 const ENOUGH_SAMPLES: u16 = 3;
 /// Packets of its own in the queue above which it drains (`TCP_YEAH_ALPHA`).
 const LONG_QUEUE: u64 = 80;
-/// The RTT may exceed the lowest by this part of it (`TCP_YEAH_PHY`).
+/// The RTT may exceed the minimum by this part of it (`TCP_YEAH_PHY`).
 const DELAY_PART: u64 = 8;
 /// A loss costs at least this power of one half (`TCP_YEAH_DELTA`).
 const LOSS_SHIFT: u32 = 3;
-/// Slow rounds in a row after which a loss is taken for competition (`TCP_YEAH_RHO`).
+/// Consecutive slow rounds after which a loss means competition (`TCP_YEAH_RHO`).
 const COMPETITION: u32 = 16;
 /// Fast rounds after which competition is forgotten (`TCP_YEAH_ZETA`).
 const ALONE: u32 = 50;
@@ -41,9 +41,9 @@ struct Yeah {
     rounds: Rounds,
     /// Packets of its own in the queue at the end of the last round (`lastQ`).
     queued: u32,
-    /// Slow rounds in a row; zero while it is fast (`doing_reno_now`).
+    /// Consecutive slow rounds; zero while it is fast (`doing_reno_now`).
     slow_rounds: u32,
-    /// The window that a Reno flow would have, at least (`reno_count`).
+    /// The minimum window that a Reno flow would have (`reno_count`).
     reno_window: u32,
     /// Fast rounds since the last loss (`fast_count`).
     fast_rounds: u32,

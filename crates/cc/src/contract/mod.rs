@@ -1,4 +1,4 @@
-//! What a control is held to, whatever a sender tells it: what a fuzzer calls.
+//! The contract of a control under any sequence of events, for fuzzing.
 
 mod sender;
 
@@ -12,13 +12,13 @@ use crate::samples::{Congestion, Unused};
 
 pub use sender::{HUGE, ORDINARY, Operation, Scale, Sender};
 
-/// Holds a control of the registry to its contract while a sender does what `data` says: the
+/// Checks the contract of a registered control while a sender does the operations in `data`: the
 /// control, the kernel's profile, the handshake's RTT, the size of windows, the options, then three
 /// bytes for each operation. Options that the registry refuses end it.
 ///
 /// # Panics
 /// If the window or the threshold falls below one packet, the pacing rate to zero, if an internal
-/// is no number, or if a computation overflows.
+/// isn't a number, or if a computation overflows.
 pub fn hold_control(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut next = move || bytes.next();

@@ -1,4 +1,4 @@
-//! A sender's bookkeeping around a control, consistent but otherwise at anybody's mercy.
+//! A sender's bookkeeping around a control, consistent under arbitrary operations.
 
 use narrows_base::{Duration, Rate, Time};
 
@@ -9,14 +9,14 @@ use crate::samples::{
     RecoveryState, StartEvent, UndoEvent, Unused,
 };
 
-/// What may happen to a sender.
+/// An event at a sender.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// An ACK arrives, after as much was sent as the window lets.
+    /// An ACK arrives, after as much was sent as the window allows.
     Ack {
-        /// Packets that it says arrived, at most.
+        /// Packets that it acknowledges, at most.
         acked: u32,
-        /// Packets that it shows to be lost, at most.
+        /// Packets that it shows as lost, at most.
         lost: u32,
         /// The RTT that it measures, in us.
         rtt_us: Option<u64>,
@@ -31,7 +31,7 @@ pub enum Operation {
     Leave,
     /// The episode was spurious.
     Undo,
-    /// Something is sent after nothing was in flight.
+    /// The flow sends after nothing was in flight.
     Start {
         /// Whether the application had nothing to send.
         app_limited: bool,
@@ -45,10 +45,10 @@ pub enum Operation {
     },
 }
 
-/// How large the numbers are.
+/// The scale of the numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// Packets that each packet of an operation stands for.
+    /// Packets represented by each packet of an operation.
     pub packets: u32,
     /// Most packets in flight.
     pub most: u32,
@@ -56,12 +56,12 @@ pub struct Scale {
     pub mss: u32,
 }
 
-/// Windows as they are usual, of full Ethernet packets.
+/// Usual windows of full Ethernet packets.
 pub const ORDINARY: Scale = Scale { packets: 1, most: 100_000, mss: 1_448 };
 /// Windows of 10^7 packets and beyond, of jumbo frames.
 pub const HUGE: Scale = Scale { packets: 100_000, most: 1_000_000_000, mss: 8_948 };
 
-/// A sender's bookkeeping, consistent but otherwise at the mercy of the operations.
+/// A sender's bookkeeping, consistent under arbitrary operations.
 pub struct Sender {
     /// The control.
     pub control: Box<dyn CongestionControl>,
@@ -70,7 +70,7 @@ pub struct Sender {
     state: RecoveryState,
     in_flight: u32,
     delivered: u64,
-    /// Of these, with marks.
+    /// Those of them with marks.
     marked: u64,
     lost: u64,
     delivered_at: Time,
@@ -95,7 +95,7 @@ impl Sender {
         }
     }
 
-    /// Does it, and tells the control what Linux would tell.
+    /// Applies an operation, and calls the control as Linux would.
     pub fn apply(&mut self, operation: &Operation) {
         match operation {
             Operation::Ack { acked, lost, rtt_us, app_limited, limited } => {
@@ -186,7 +186,7 @@ impl Sender {
         self.control.on_ack(&sample);
     }
 
-    /// Loses packets; the control hears of the last one.
+    /// Loses packets; the control is told of the last one.
     fn lose(&mut self, packets: u32, at_send: AtSend, app_limited: bool) {
         self.lost += u64::from(packets);
         self.control.on_lost(&LostPacket {
@@ -249,7 +249,7 @@ impl Sender {
         self.last_sent = Some(self.now);
     }
 
-    /// Checks what the control says.
+    /// Checks the control's output.
     ///
     /// # Panics
     /// If it is out of its bounds.

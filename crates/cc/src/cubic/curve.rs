@@ -29,9 +29,9 @@ pub(super) struct Curve {
     clock: Jiffies,
     /// C in 1/1024 packets per second cubed (`cube_rtt_scale`).
     steepness: u64,
-    /// What turns packets into K cubed (`cube_factor`).
+    /// The factor from packets to K cubed (`cube_factor`).
     factor: u64,
-    /// Packets that earn Reno's emulation one, in eighths of a window (`beta_scale`).
+    /// Packets per growth of Reno's emulation by one, in eighths of a window (`beta_scale`).
     reno_scale: u32,
     /// ACKs that earn a packet (`cnt`).
     per_packet: u32,
@@ -112,7 +112,7 @@ impl Curve {
         if self.last_cwnd == cwnd && recent {
             return self.per_packet;
         }
-        // The curve moves at most once a jiffy, Reno's emulation with every ACK.
+        // The curve is updated at most once a jiffy, Reno's emulation with every ACK.
         if self.epoch.is_none() || now != self.last_update {
             self.last_cwnd = cwnd;
             self.last_update = now;
@@ -152,7 +152,7 @@ impl Curve {
 
     /// The window `elapsed` 1/1024 s into the epoch: `origin + C (t - K)^3`.
     ///
-    /// Linux's product wraps some 350 s away from K; this one saturates.
+    /// Linux's product overflows some 350 s away from K; this one saturates.
     fn target(&self, elapsed: u64) -> u32 {
         let k = u64::from(self.k);
         let offset = elapsed.abs_diff(k);
@@ -169,7 +169,8 @@ impl Curve {
     /// Emulates a Reno flow and grows at least as fast (RFC 9438 section 4.3).
     fn keep_up_with_reno(&mut self, cwnd: u32) {
         let per_packet = (u64::from(cwnd) * u64::from(self.reno_scale)) >> 3;
-        // With a small `beta` and a window of a packet or two it comes to none, and Linux never ends.
+        // With a small `beta` and a window of a packet or two this is zero, and Linux would loop
+        // for ever.
         let per_packet = u32::try_from(per_packet).unwrap_or(u32::MAX).max(1);
         while self.acked > per_packet {
             self.acked -= per_packet;
@@ -190,11 +191,11 @@ impl Curve {
     }
 }
 
-/// Parts of a window in which a loss was found.
+/// Parts of the window at a loss.
 struct UnitShares {
-    /// What the flow keeps.
+    /// The part that the flow keeps.
     kept: u32,
-    /// The plateau that it aims at if it yields to newcomers.
+    /// The part at which it aims if it yields to newcomers.
     yielded: u32,
 }
 

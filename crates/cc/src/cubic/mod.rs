@@ -45,7 +45,7 @@ pub(crate) static CUBIC: Entry = Entry {
             Parameter::packets(
                 "hystart_low_window",
                 Fallback::Whole(16),
-                "smallest window at which HyStart looks",
+                "smallest window at which HyStart detects",
             )
             .at_most(1_000_000),
             Parameter::duration(
@@ -78,7 +78,7 @@ pub(crate) static CUBIC: Entry = Entry {
     build: |config| Box::new(Cubic::new(&config)),
 };
 
-/// How the window grows after slow start.
+/// The growth of the window after slow start.
 #[derive(Clone, Debug)]
 enum Growth {
     Linux(Curve),
@@ -140,7 +140,7 @@ impl Cubic {
         }
     }
 
-    /// A timeout forgets the path and looks for the exit of slow start anew
+    /// A timeout forgets the path and restarts the detection of slow start's end
     /// (`cubictcp_state`).
     fn forget(&mut self, event: &CongestionEvent) {
         self.delay_min = None;
@@ -172,8 +172,8 @@ impl CongestionControl for Cubic {
         let delay = self.clock.delay(rtt);
         let delay_min = self.delay_min.map_or(delay, |lowest| lowest.min(delay));
         self.delay_min = Some(delay_min);
-        // While PRR reduces, its window may lie below the threshold: Linux looks at
-        // that one (`tcp_in_slow_start`), and HyStart may still fire.
+        // While PRR reduces, its window may be below the threshold: Linux uses that one
+        // (`tcp_in_slow_start`), and HyStart may still fire.
         let cwnd = sample.prr_cwnd.unwrap_or(self.window.cwnd);
         if cwnd >= self.window.ssthresh {
             return;
@@ -271,7 +271,7 @@ fn growth(config: &CcConfig, jiffies: Jiffies) -> Growth {
     let fast_convergence = config.options.flag("fast_convergence");
     let friendly = config.options.flag("tcp_friendliness");
     if config.options.flag("rfc9438") {
-        // RFC 9438 says 0.7 where Linux has 717/1024.
+        // RFC 9438 has 0.7, Linux 717/1024.
         let beta = if beta == 717 { 0.7 } else { f64::from(beta) / 1024.0 };
         return Growth::Rfc(Rfc9438::new(beta, fast_convergence, friendly));
     }

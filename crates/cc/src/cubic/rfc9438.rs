@@ -1,7 +1,6 @@
-//! CUBIC as RFC 9438 writes it: real-valued, with its own answers where Linux
-//! differs.
+//! CUBIC as in RFC 9438: real-valued, and following the RFC where Linux differs.
 //!
-//! Against Linux: the Reno emulation grows by a whole packet a round trip once it
+//! The differences are: the Reno emulation grows by a whole packet a round trip once it
 //! has passed the old maximum (section 4.3), the target is a smoothed RTT ahead
 //! (4.2), and an undo restores the whole curve (4.9).
 
@@ -30,7 +29,7 @@ pub(super) struct Rfc9438 {
     /// The window before the last reduction, where Reno's emulation speeds up.
     cwnd_prior: f64,
     epoch: Option<Epoch>,
-    /// Parts of a packet that were earned.
+    /// Earned parts of a packet.
     credit: f64,
     saved: Option<Box<Self>>,
 }

@@ -1,7 +1,7 @@
 //! Cube roots.
 
-/// How far above `64 cbrt(x)` Linux's starting values for `x` in 8..64 lie. They
-/// were tuned by hand there, and decide the last digits of every K.
+/// How far above `64 cbrt(x)` Linux's starting values for `x` in 8..64 lie. They were tuned by hand
+/// there, and determine the last digits of every K.
 const LIFT: [u32; 56] = [
     5, 6, 7, 6, 7, 7, 7, 9, 6, 7, 7, 8, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8, 9, 8, 7, 7, 7, 7, 8, 8, 8, 8,
     9, 9, 9, 8, 9, 8, 8, 9, 9, 8, 9, 9, 9, 9, 9, 9, 10, 9, 9, 9, 10, 10, 9, 10,
@@ -43,7 +43,7 @@ pub(super) fn cube_root(a: u64) -> u32 {
 }
 
 /// Cube root of a positive number by Newton's method, for RFC 9438's real-valued
-/// window. Only the four operations, so that it is the same everywhere.
+/// window. It uses only the four operations, so that it is the same everywhere.
 pub(super) fn real_cube_root(a: f64) -> f64 {
     if a <= 0.0 {
         return 0.0;

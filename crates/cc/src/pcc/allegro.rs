@@ -41,7 +41,7 @@ enum Phase {
     Starting { last: Option<f64>, tried: bool },
     /// Tries a higher and a lower rate, twice each.
     Deciding { higher: [bool; TRIALS], tried: usize, utilities: [f64; TRIALS], known: usize },
-    /// Moves on until the utility falls: the rate before, its utility, and the step's number.
+    /// Moves on until the utility falls, with the rate before, its utility, and the step's number.
     Adjusting { up: bool, step: f64, before: f64, last: f64, tried: bool },
 }
 
@@ -94,7 +94,7 @@ impl Allegro {
 }
 
 impl Strategy for Allegro {
-    /// Drawn anew, so that the intervals of several flows don't keep step.
+    /// Drawn anew each time, so that the intervals of several flows don't synchronise.
     fn round_trips(&self, random: &mut Stream) -> f64 {
         1.7 + 0.5 * random.unit()
     }
@@ -165,7 +165,7 @@ impl Strategy for Allegro {
     }
 }
 
-/// T sigmoid(L - 0.05) - x L, with the throughput T as it was received (section 2.2).
+/// T sigmoid(L - 0.05) - x L, with the received throughput T (section 2.2).
 fn utility(outcome: &Outcome) -> f64 {
     let (rate, loss) = (outcome.sent_mbps, outcome.loss);
     let cut = 1.0 / (1.0 + exponential(ALPHA * (loss - TOLERATED_LOSS)));

@@ -1,13 +1,12 @@
-//! PCC: tries rates and keeps to those whose results have the greater utility.
+//! PCC tries rates and keeps those with the greater utility.
 //!
-//! Both versions send at one rate for a monitor interval, see what became of its
-//! packets, and turn that into a number. They differ in the utility and in how they
-//! move: [`allegro`] in steps, [`vivace`] up the gradient. While results are under
-//! way, packets leave at the rate in between.
+//! Both versions send at one rate for a monitor interval, observe the fate of its packets, and
+//! compute a utility. They differ in the utility and in how they move: [`allegro`] in steps,
+//! [`vivace`] up the gradient. While results are pending, packets leave at the rate in between.
 //!
-//! Here intervals begin with an ACK, and the window is twice what the rate needs, so
-//! that a path that stops to answer isn't flooded (the authors' sender has no window;
-//! their kernel module has this one).
+//! Here intervals begin with an ACK, and the window is twice what the rate needs, so that a path
+//! that stops responding isn't flooded (the authors' sender has no window; their kernel module has
+//! this one).
 
 mod allegro;
 mod monitor;
@@ -30,14 +29,14 @@ const MIN_CWND: f64 = 2.0;
 /// Highest rate, in Mbit/s.
 const MAX_MBPS: f64 = 1e6;
 
-/// The rate of an interval in Mbit/s, and whether its results are waited for.
+/// The rate of an interval in Mbit/s, and whether its results are wanted.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     mbps: f64,
     wanted: bool,
 }
 
-/// What a version of PCC decides.
+/// The decisions of a version of PCC.
 trait Strategy: Send {
     /// How long the next interval lasts, in round trips.
     fn round_trips(&self, random: &mut Stream) -> f64;
@@ -61,14 +60,14 @@ trait Strategy: Send {
     fn utility(&self) -> f64;
 }
 
-/// What both versions share.
+/// The part that both versions share.
 struct Pcc<S> {
     strategy: S,
     monitor: Monitor,
     random: Stream,
     mss: u32,
     srtt: Duration,
-    /// The rate of the interval under way.
+    /// The rate of the current interval.
     mbps: f64,
     interval_ends: Option<Time>,
 }
@@ -81,7 +80,7 @@ impl<S: Strategy> Pcc<S> {
         Self { strategy, monitor, random, mss: config.mss, srtt, mbps, interval_ends: None }
     }
 
-    /// Ends the interval under way and begins the next.
+    /// Ends the current interval and begins the next.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -124,7 +123,7 @@ impl<S: Strategy> CongestionControl for Pcc<S> {
         }
     }
 
-    /// Loss counts in the utility, nowhere else.
+    /// Loss counts only in the utility.
     fn on_congestion(&mut self, _event: &CongestionEvent) {}
 
     fn on_undo(&mut self, _event: &UndoEvent) {}

@@ -1,4 +1,4 @@
-//! Monitor intervals: what became of the packets that were sent at one rate.
+//! Monitor intervals: the fate of packets sent at one rate.
 //!
 //! A control sees no sequence numbers, but it can count: the packets sent so far are
 //! those delivered, found lost and in flight. Packets are taken to be delivered or
@@ -12,17 +12,17 @@ use narrows_base::Time;
 
 use crate::samples::AckSample;
 
-/// What an interval showed.
+/// The results of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     /// Rate at which packets were sent, in Mbit/s.
     pub(super) sent_mbps: f64,
-    /// Rate at which they arrived, in Mbit/s: at most that at which they were sent, less
-    /// where a queue fills.
+    /// Rate at which they arrived, in Mbit/s: at most that at which they were sent, or less if a
+    /// queue fills.
     pub(super) received_mbps: f64,
     /// Part of the packets that was lost.
     pub(super) loss: f64,
-    /// How fast the RTT rose, in seconds a second: the slope of a regression.
+    /// How fast the RTT rose, in seconds per second: the slope of a regression.
     pub(super) rtt_slope: f64,
 }
 
@@ -33,16 +33,16 @@ struct Interval {
     ended: Time,
     /// Packets sent before it, and when it ended.
     sent: (u64, u64),
-    /// Whether somebody waits for its results.
+    /// Whether its results are wanted.
     wanted: bool,
     delivered: u64,
     lost: u64,
-    /// The first and the latest ACK, and what the first one brought.
+    /// The first and the latest ACK, and the packets delivered by the first.
     acks: Option<(Time, Time, u64)>,
     line: Regression,
 }
 
-/// The intervals whose results aren't complete, and the one under way.
+/// The intervals whose results aren't complete, and the current one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Monitor {
     under_way: Option<Interval>,
@@ -52,7 +52,7 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    /// Ends the interval under way and begins another.
+    /// Ends the current interval and begins another.
     pub(super) fn begin(&mut self, sample: &AckSample, wanted: bool) {
         let sent = sent(sample);
         if let Some(mut interval) = self.under_way.take() {
@@ -72,18 +72,18 @@ impl Monitor {
         });
     }
 
-    /// Whether the interval under way is one that nobody waits for, or there is none.
+    /// Whether there is no current interval, or its results aren't wanted.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way.as_ref().is_none_or(|interval| !interval.wanted)
     }
 
-    /// When the interval under way began, and how many packets were sent since.
+    /// When the current interval began, and how many packets were sent since.
     pub(super) fn progress(&self, sample: &AckSample) -> Option<(Time, u64)> {
         let interval = self.under_way.as_ref()?;
         Some((interval.began, sent(sample).saturating_sub(interval.sent.0)))
     }
 
-    /// Takes an ACK; gives the results of an interval that it completes.
+    /// Takes an ACK; returns the results of an interval that it completes.
     pub(super) fn on_ack(&mut self, sample: &AckSample) -> Option<Outcome> {
         let resolved = sample.delivered + sample.lost_total;
         let lost = sample.lost_total.saturating_sub(self.lost_total);
@@ -149,7 +149,7 @@ impl Interval {
     }
 }
 
-/// Packets sent so far, retransmissions too.
+/// Packets sent so far, including retransmissions.
 fn sent(sample: &AckSample) -> u64 {
     sample.delivered + sample.lost_total + u64::from(sample.in_flight)
 }
@@ -173,7 +173,7 @@ impl Regression {
         self.xy += x * y;
     }
 
-    /// Zero where there is no line.
+    /// Zero if there is no line.
     fn slope(&self) -> f64 {
         let spread = self.count * self.xx - self.x * self.x;
         if spread > 1e-15 { (self.count * self.xy - self.x * self.y) / spread } else { 0.0 }

@@ -1,9 +1,8 @@
-//! Powers and exponentials from + - * / and square roots alone, which are the same on
-//! every machine.
+//! Powers and exponentials from only + - * / and square roots, which are the same on every machine.
 
 /// Binary digits of 0.9 after the point: 0.1110011001100...
 const NINE_TENTHS: u64 = 0xE666_6666_6666_6666;
-/// Digits that count: the rest changes the power by less than a part in 10^9.
+/// Digits used: the rest changes the power by less than one part in 10^9.
 const DIGITS: u32 = 36;
 /// The exponential is computed of a 2^-10th of its argument, then squared ten times.
 const SQUARINGS: u32 = 10;
@@ -42,7 +41,7 @@ mod tests {
 
     #[test]
     fn powers_and_exponentials_are_right_to_nine_digits() {
-        // Values of another program.
+        // Values computed by another program.
         let powers = [
             (0.0, 0.0),
             (0.01, 0.015_848_931_924_611_134),

@@ -44,7 +44,7 @@ pub(crate) static PCC_VIVACE: Entry = Entry {
 const EPSILON: f64 = 0.05;
 /// Converts a gradient into Mbit/s.
 const THETA: f64 = 1.0;
-/// Largest change at first, and what is added when it isn't enough, as parts of the rate.
+/// The initial bound of a change, and its increment, as parts of the rate.
 const BOUND: (f64, f64) = (0.05, 0.05);
 /// Slopes of the RTT below this are noise (section 5).
 const SLOPE_NOISE: f64 = 0.01;
@@ -66,7 +66,7 @@ struct Vivace {
     weights: (f64, f64),
     mbps: f64,
     phase: Phase,
-    /// Changes in the same direction in a row, and that direction.
+    /// Consecutive changes in the same direction, and that direction.
     streak: u32,
     up: bool,
     /// How often the bound has been raised.
@@ -95,7 +95,7 @@ impl Vivace {
         power_nine_tenths(rate) - latency * rate * slope - loss * rate * outcome.loss
     }
 
-    /// Moves along the gradient, faster the longer it goes one way, within a bound
+    /// Moves along the gradient within a bound, faster the longer the direction stays the same
     /// (section 4).
     fn climb(&mut self, higher: f64, lower: f64) {
         let gradient = (higher - lower) / (2.0 * EPSILON * self.mbps);
@@ -115,7 +115,7 @@ impl Vivace {
             self.raised += 1.0;
             return if change > 0.0 { bound } else { -bound };
         }
-        // The smallest bound that this change needs.
+        // The smallest bound that allows this change.
         let needed = (change.abs() / self.mbps - first) / more;
         self.raised = needed.ceil().max(0.0);
         change

@@ -81,7 +81,7 @@ impl HystartClock {
     }
 }
 
-/// What can be set of the detectors, as Linux's module parameters.
+/// The parameters of the detectors, as Linux's module parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HystartParameters {
     /// Detect by a train of ACKs as long as the RTT.
@@ -95,13 +95,13 @@ pub(crate) struct HystartParameters {
 }
 
 impl Default for HystartParameters {
-    /// Those of Linux.
+    /// Linux's defaults.
     fn default() -> Self {
         Self { by_train: true, by_delay: true, low_window: 16, ack_delta_us: 2_000 }
     }
 }
 
-/// Both detectors and the round that they look at.
+/// Both detectors and their current round.
 #[derive(Clone, Debug)]
 pub(crate) struct Hystart {
     parameters: HystartParameters,
@@ -132,13 +132,13 @@ impl Hystart {
         }
     }
 
-    /// Looks for the exit again, after a timeout.
+    /// Restarts the detection after a timeout.
     pub(crate) fn rearm(&mut self, now: Time, sent: Mark) {
         self.found = false;
         self.begin_round(now, sent);
     }
 
-    /// Begins a round that ends when all that was sent so far is acknowledged
+    /// Begins a round that ends when everything sent so far is acknowledged
     /// (`bictcp_hystart_reset`).
     pub(crate) fn begin_round(&mut self, now: Time, sent: Mark) {
         self.round_start = self.profile.clock.at(now);
@@ -193,7 +193,7 @@ impl Hystart {
         }
     }
 
-    /// Whether closely spaced ACKs have come for as long as the path is.
+    /// Whether closely spaced ACKs have arrived for as long as the path's delay.
     fn is_train(&mut self, sample: &DeliveredSample, delay_min: u64) -> bool {
         let clock = self.profile.clock;
         let now = clock.at(sample.now);
@@ -208,7 +208,7 @@ impl Hystart {
         let profile = &self.profile;
         let aggregation = if profile.ack_delay { ack_delay(sample) } else { 0 };
         let length = delay_min + aggregation;
-        // Pacing spreads a round over the RTT; bursts of slow start take half of it.
+        // Pacing spreads a round over the RTT; unpaced bursts of slow start take half of it.
         if profile.pacing_aware && sample.paced {
             profile.clock.whole(length)
         } else {
@@ -216,7 +216,7 @@ impl Hystart {
         }
     }
 
-    /// Whether the round's lowest delay is well above the lowest ever.
+    /// Whether the round's lowest delay is clearly above the lowest ever.
     fn is_rise(&mut self, delay: u64, delay_min: u64) -> bool {
         let sampling = self.samples < MIN_SAMPLES;
         if sampling || !self.profile.frozen_round_rtt {

@@ -1,5 +1,5 @@
-//! HyStart++ (RFC 9406): a slower slow start once the delay rises, and congestion
-//! avoidance only if it stays up.
+//! HyStart++ (RFC 9406): a slower slow start once the delay rises, and congestion avoidance only if
+//! it stays high.
 
 use crate::progress::Mark;
 use crate::samples::DeliveredSample;
@@ -25,7 +25,7 @@ struct Conservative {
     credit: u32,
 }
 
-/// The rounds of slow start and the phase that they led to.
+/// The rounds of slow start and the current phase.
 #[derive(Clone, Debug)]
 pub(crate) struct HystartPlus {
     done: bool,
@@ -93,7 +93,7 @@ impl HystartPlus {
         }
     }
 
-    /// How much of `acked` may count as growth in slow start.
+    /// How much of `acked` counts as growth in slow start.
     pub(crate) fn growth(&mut self, acked: u32) -> u32 {
         if self.done {
             return acked;
@@ -112,7 +112,7 @@ impl HystartPlus {
         self.conservative = None;
     }
 
-    /// Whether conservative slow start is under way.
+    /// Whether it is in conservative slow start.
     pub(crate) const fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }

@@ -1,4 +1,4 @@
-//! How slow start ends before a loss: one choice for every loss-based control.
+//! Early exits from slow start, shared by all loss-based controls.
 
 pub(crate) mod hystart;
 mod hystart_pp;
@@ -14,10 +14,10 @@ use self::search::Search;
 use crate::config::CcConfig;
 use crate::samples::{CongestionEvent, DeliveredSample};
 
-/// What ends slow start before a loss, in the words of the option.
+/// The early exits from slow start, as values of the option.
 const EXITS: [&str; 4] = ["off", "hystart", "hystart++", "search"];
 
-/// The option that chooses; its default is the control's.
+/// The option that selects one, with the control's default.
 pub(crate) const fn option(default: &'static str) -> Parameter {
     const OLD: [(u8, &str); 4] = [(0, EXITS[0]), (1, EXITS[1]), (2, EXITS[2]), (3, EXITS[3])];
     Parameter::word(
@@ -37,7 +37,7 @@ pub(crate) struct Delay {
     pub(crate) lowest: u64,
 }
 
-/// How slow start ends before a loss.
+/// An early exit from slow start.
 #[derive(Clone, Debug)]
 pub(crate) enum Exit {
     AtLoss,
@@ -82,7 +82,7 @@ impl Exit {
         }
     }
 
-    /// How much of what was acknowledged may count as growth in slow start.
+    /// How many of the acknowledged packets count as growth in slow start.
     pub(crate) fn growth(&mut self, now: Time, acked: u32) -> u32 {
         match self {
             Self::Hystart(hystart) => hystart.on_growth(now),
@@ -116,7 +116,7 @@ impl Exit {
         }
     }
 
-    /// Whether HyStart++'s conservative slow start is under way.
+    /// Whether HyStart++ is in conservative slow start.
     pub(crate) const fn is_conservative(&self) -> bool {
         matches!(self, Self::Plus(plus) if plus.is_conservative())
     }

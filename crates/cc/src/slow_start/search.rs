@@ -1,12 +1,11 @@
-//! SEARCH (draft-chung-ccwg-search-09): leaves slow start when the path delivers less
-//! than what was sent a round trip before.
+//! SEARCH (draft-chung-ccwg-search-09): leaves slow start when the path delivers less than was sent
+//! a round trip before.
 //!
 //! Time is cut into bins. A window of ten of them, 3.5 first round trips long, is
-//! compared with the same window one round trip earlier: what was sent then should
-//! have arrived now. The draft's optional reset after missed bins is in, its draining
-//! of the window after the exit isn't (Firefox's neqo leaves it out, too). Sent
-//! packets between two bins are interpolated backwards: the draft's forward
-//! interpolation is a slip, as neqo notes.
+//! compared with the same window one round trip earlier: the data sent then should have arrived
+//! now. The draft's optional reset after missed bins is included, but not its draining of the
+//! window after the exit, which Firefox's neqo leaves out, too. Sent packets between two bins are
+//! interpolated backwards: the draft's forward interpolation is a mistake, as neqo notes.
 
 use crate::progress::Progress;
 use narrows_base::{Duration, Time};
@@ -19,14 +18,14 @@ const BINS: u64 = 10;
 const EXTRA_BINS: u64 = 15;
 /// The window as a multiple of the first RTT, in tenths (`WINDOW_SIZE_FACTOR`).
 const WINDOW_TENTHS: u64 = 35;
-/// Part of what was sent that may be missing, in percent (`THRESH`).
+/// Part of the sent data that may be missing, in percent (`THRESH`).
 const THRESHOLD: u64 = 26;
 const KEPT: usize = 26;
 
 /// The bins since slow start began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// How far the flow had come by the end of each bin.
+    /// The flow's progress at the end of each bin.
     bins: [Progress; KEPT],
     current: u64,
     /// Length of a bin; `None` before the first sample.
@@ -64,7 +63,7 @@ impl Search {
         self.bins[0] = sample.progress;
     }
 
-    /// Fills the bins that have passed; false if so many were missed that all begins anew.
+    /// Fills the bins that have passed; false if so many were missed that it starts over.
     fn update_bins(&mut self, sample: &DeliveredSample, length: Duration) -> bool {
         let late = sample.now.saturating_since(self.bin_ends).as_nanos();
         let passed = late / length.as_nanos() + 1;
@@ -88,7 +87,7 @@ impl Search {
         &mut self.bins[place]
     }
 
-    /// Whether too little arrived of what was sent a round trip ago.
+    /// Whether too little arrived of the data sent a round trip ago.
     fn has_flattened(&mut self, rtt: Duration, length: Duration) -> bool {
         let back = rtt.as_nanos() / length.as_nanos();
         if back >= EXTRA_BINS || self.current <= BINS + back {

@@ -1,4 +1,4 @@
-//! The qlog of one flow, in the words of QUIC (draft-ietf-quic-qlog-quic-events).
+//! The qlog of one flow, in the terms of QUIC (draft-ietf-quic-qlog-quic-events).
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -13,20 +13,20 @@ use super::numbers::Transmissions;
 use crate::write::addresses::{Ends, IpVersion, ends};
 use crate::write::wire::Wire;
 
-/// One flow's file, and what is remembered of its connections.
+/// One flow's file, and the state of its connections.
 #[derive(Debug)]
 pub(super) struct FlowLog {
     log: Log,
     flow: FlowId,
     /// Prefix of the connections' names, if there may be several.
     several: Option<String>,
-    /// Those that aren't over, by their numbers; of one after another, the last.
+    /// Open connections by their numbers; of successive ones, the last.
     connections: BTreeMap<u32, Connection>,
 }
 
 #[derive(Debug, Default)]
 struct Connection {
-    /// What tells it apart.
+    /// Its `group_id`.
     group: Option<String>,
     sent: Transmissions,
     /// ACKs received.
@@ -41,7 +41,7 @@ struct Connection {
     state: &'static str,
 }
 
-/// What was told last, in qlog's units.
+/// The metrics logged last, in qlog's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Metrics {
     min_rtt: Option<u64>,
@@ -64,7 +64,7 @@ impl FlowLog {
         Ok(self.log.finish()?.map(|name| (name, events)))
     }
 
-    /// A packet that the sender sends or gets.
+    /// Logs a packet that the sender sends or receives.
     pub(super) fn packet(
         &mut self,
         at: Time,
@@ -78,7 +78,7 @@ impl FlowLog {
             return self.connect(at, instance);
         }
         let Some(connection) = self.connections.get_mut(&instance) else {
-            return Ok(()); // late, of one that is over
+            return Ok(()); // late, from a finished connection
         };
         let log = &mut self.log;
         let offset = |seq| wire.offset(self.flow, instance, seq);
@@ -109,13 +109,13 @@ impl FlowLog {
         Ok(())
     }
 
-    /// The sender takes the latest transmission of packet `seq` for lost.
+    /// Logs that the sender deems the latest transmission of packet `seq` lost.
     pub(super) fn lost(&mut self, at: Time, seq: Seq) -> io::Result<()> {
         let newest = self.connections.values().next_back();
         newest.map_or(Ok(()), |connection| connection.lost(&mut self.log, at, seq))
     }
 
-    /// Tells what of the sender's state is new.
+    /// Logs the changes of the sender's state.
     pub(super) fn sender(&mut self, at: Time, view: &SenderView) -> io::Result<()> {
         let newest = self.connections.values_mut().next_back();
         newest.map_or(Ok(()), |connection| connection.sender(&mut self.log, at, view))
@@ -242,7 +242,7 @@ impl Connection {
 }
 
 impl Default for Metrics {
-    /// Nothing is known, but that there is no threshold.
+    /// Nothing is known, except that there is no threshold.
     fn default() -> Self {
         Self {
             min_rtt: None,
@@ -277,8 +277,8 @@ impl Metrics {
         }
     }
 
-    /// What differs from `old`, as members of an object. Only RTTs may be unknown, and only
-    /// at first.
+    /// The differences from `old`, as members of an object. Only RTTs may be unknown, and only at
+    /// first.
     fn news(&self, old: &Self) -> String {
         let mut text = String::new();
         let times = [
@@ -310,7 +310,7 @@ fn member(text: &mut String, name: &str, value: Option<impl fmt::Display>) {
     }
 }
 
-/// The recovery state, or, where it is open, what the control says.
+/// The recovery state or, in Open, the control's state.
 fn congestion_state(view: &SenderView) -> &'static str {
     match view.state {
         state @ (RecoveryState::Cwr | RecoveryState::Recovery | RecoveryState::Loss) => {

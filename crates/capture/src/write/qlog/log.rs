@@ -7,14 +7,14 @@ use std::path::PathBuf;
 
 use narrows_base::{Duration, Time};
 
-/// Bytes that wait in memory before they are appended to the file, which stays closed
-/// meanwhile: a run may have more flows than a process may have open files.
+/// Bytes buffered before they are appended to the file. The file stays closed meanwhile, since a
+/// run may have more flows than a process may have open files.
 const BUFFER: usize = 1 << 15;
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
-    /// Of the trace.
+    /// The title of the trace.
     pub(super) title: String,
     /// Name of the sender.
     pub(super) sender: String,
@@ -36,7 +36,7 @@ impl Log {
         Self { path, header, text: String::new(), events: 0, exists: false }
     }
 
-    /// Appends an event; `data` is the inside of its data object.
+    /// Appends an event; `data` are the members of its data object.
     pub(super) fn event(
         &mut self,
         at: Time,
@@ -83,7 +83,7 @@ impl Log {
         Ok(())
     }
 
-    /// Completes the file, if there was an event; gives its name.
+    /// Completes the file if there was an event; returns its name.
     pub(super) fn finish(mut self) -> io::Result<Option<String>> {
         if self.events == 0 {
             return Ok(None);
@@ -93,7 +93,7 @@ impl Log {
     }
 }
 
-/// Nanoseconds as milliseconds, with nothing lost.
+/// Nanoseconds as milliseconds, without loss of precision.
 pub(super) struct Millis(pub(super) u64);
 
 impl From<Duration> for Millis {
@@ -125,7 +125,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// What tells the connections of a chain apart.
+/// Distinguishes the connections of a chain.
 struct Group<'a>(Option<&'a str>);
 
 impl fmt::Display for Group<'_> {

@@ -29,7 +29,7 @@ pub struct Qlogs {
 
 impl Qlogs {
     /// Prepares a file `NAME.sqlog` in `directory` for each flow; those that never
-    /// connect get none. `title` says what the run is.
+    /// connect get none. `title` describes the run.
     #[must_use]
     pub fn new(directory: &Path, title: &str, flows: &[FlowInfo]) -> Self {
         let log = |(index, info): (usize, &FlowInfo)| {
@@ -94,7 +94,7 @@ impl Tap<Packet<Segment>, SenderView> for Qlogs {
     }
 }
 
-/// The flow's name as a file can have it; with its number if that isn't its own.
+/// The flow's name as a valid file name; with its number if that isn't unique.
 fn file_stem(flows: &[FlowInfo], index: usize) -> String {
     let stem = slug(&flows[index].name);
     let same = flows.iter().filter(|flow| slug(&flow.name).eq_ignore_ascii_case(&stem)).count();

@@ -1,4 +1,4 @@
-//! Numbers of transmissions, as qlog wants them.
+//! Numbers of transmissions for qlog.
 //!
 //! QUIC numbers every transmission anew, TCP doesn't: here the n-th data packet that a
 //! connection sends has number n, and an acknowledgement names the latest transmission
@@ -23,14 +23,14 @@ pub(super) struct Transmissions {
 }
 
 impl Transmissions {
-    /// Notes a transmission of packet `seq` and gives its number.
+    /// Notes a transmission of packet `seq` and returns its number.
     pub(super) fn sent(&mut self, seq: Seq) -> u64 {
         let number = self.next;
         self.next += 1;
         let at = seq.wrapping_sub(self.base) as usize;
         match self.outstanding.get_mut(at) {
             Some(packet) => packet.number = number,
-            // A packet below the base, or a gap, can't be: the sender sends in order.
+            // There can be no packet below the base and no gap, since the sender sends in order.
             None => self.outstanding.push_back(Outstanding { number, acked: false }),
         }
         number
@@ -42,7 +42,7 @@ impl Transmissions {
         self.outstanding.get(at).map(|packet| packet.number)
     }
 
-    /// What an acknowledgement newly covers, as inclusive ranges in ascending order.
+    /// The packets newly covered by an acknowledgement, as inclusive ranges in ascending order.
     pub(super) fn acked(&mut self, ack: &Ack) -> Vec<(u64, u64)> {
         let mut numbers = Vec::new();
         while self.base < ack.ack {

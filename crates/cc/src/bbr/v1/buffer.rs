@@ -15,7 +15,7 @@ struct Recovery {
     samples: u64,
 }
 
-/// What the RTT is when the buffer is full.
+/// Estimates the RTT with a full buffer.
 #[derive(Clone, Debug)]
 pub(super) struct BufferModel {
     memory: Duration,
@@ -54,7 +54,7 @@ impl BufferModel {
         }
     }
 
-    /// The mean RTT in us with a full buffer, where losses have shown it.
+    /// The mean RTT in us with a full buffer, if losses have shown it.
     pub(super) fn full_rtt_us(&self) -> Option<u64> {
         let sum: u64 = self.recoveries.iter().map(|recovery| recovery.sum_us).sum();
         let samples: u64 = self.recoveries.iter().map(|recovery| recovery.samples).sum();

@@ -1,4 +1,4 @@
-//! The adaptive cap: the window's gain follows what the path answers (proposed in
+//! The adaptive cap: the window's gain follows the path's response (proposed in
 //! words by Claypool et al., AICT 2019, section IV-E1; the numbers are ours).
 
 use crate::bbr::units::UNIT;
@@ -7,15 +7,15 @@ use crate::samples::AckSample;
 
 /// Smallest and largest gain.
 const LIMITS: (u32, u32) = (UNIT * 5 / 4, UNIT * 8);
-/// Lost per sent packet that is high, in 1/256.
+/// Lost per sent packet above which loss is high, in 1/256.
 const HIGH_LOSS: u64 = 5;
-/// Rounds of high loss in a row that are persistent.
+/// Consecutive rounds after which high loss is persistent.
 const PERSISTENT: u8 = 2;
-/// Rounds for which the bandwidth is remembered that throughput is held against.
-/// It must outlast a loss-based competitor's sawtooth.
+/// Rounds for which the reference bandwidth for throughput is remembered. It must outlast a
+/// loss-based competitor's sawtooth.
 const BW_ROUNDS: u32 = 64;
 
-/// What one round told.
+/// The measurements of one round.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     lost: u64,
@@ -25,7 +25,7 @@ struct Round {
     lowest_rtt_us: Option<u64>,
 }
 
-/// A gain that moves once a round.
+/// A gain that changes once a round.
 #[derive(Clone, Debug)]
 pub(super) struct AdaptiveCap {
     gain: u32,
@@ -52,8 +52,8 @@ impl AdaptiveCap {
         self.gain
     }
 
-    /// Takes an ACK; `bw` is its bandwidth sample. `judge` is the lowest RTT in us
-    /// where a round ends that counts.
+    /// Takes an ACK; `bw` is its bandwidth sample. `judge` is the lowest RTT in us at the end of a
+    /// round that counts.
     pub(super) fn update(&mut self, sample: &AckSample, bw: Option<u32>, judge: Option<u32>) {
         if let Some(min_rtt_us) = judge {
             self.end_round(u64::from(min_rtt_us));

@@ -4,9 +4,9 @@
 use crate::bbr::units::{GAIN_SCALE, UNIT, bandwidth, rate_bytes};
 use crate::profile::PacingUnits;
 
-/// Fewest rounds in an interval; four times as many are too many.
+/// Minimum rounds in an interval; the maximum is four times as many.
 const MIN_ROUNDS: u32 = 4;
-/// Lost per delivered packet from which a path may be policed, in 1/256.
+/// Lost per delivered packet above which a path may be policed, in 1/256.
 const LOSS_THRESHOLD: u64 = 50;
 /// Intervals agree within this part of their bandwidth, in 1/256 ...
 const RATIO: u64 = (UNIT / 8) as u64;
@@ -37,7 +37,7 @@ pub(super) struct Evidence {
     pub(super) probing_bw: bool,
 }
 
-/// What became of it.
+/// The result of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing new.
@@ -79,7 +79,7 @@ impl LongTerm {
         if self.in_use {
             return self.count_down(ack);
         }
-        // Before the first loss a policer's tokens make the rate look high.
+        // Before the first loss a policer's tokens inflate the rate.
         if !self.sampling {
             if !ack.losses {
                 return Verdict::None;

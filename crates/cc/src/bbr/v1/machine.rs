@@ -22,7 +22,7 @@ impl Bbr {
         self.mode = next;
     }
 
-    /// Ends STARTUP early where the detectors say so and a bandwidth is known.
+    /// Ends STARTUP early if the detectors say so and a bandwidth is known.
     pub(super) fn listen_to_hystart(&mut self, sample: &DeliveredSample) {
         let starting = self.mode == Mode::Startup && !self.full_pipe.reached;
         let Some(exit) = self.early_exit.as_mut().filter(|_| starting) else { return };
@@ -88,7 +88,7 @@ impl Bbr {
         }
     }
 
-    /// Whether the phase has lasted long enough or done its work
+    /// Whether the phase has lasted long enough or reached its goal
     /// (`bbr_is_next_cycle_phase`).
     fn is_next_phase(&self, sample: &AckSample) -> bool {
         let elapsed = self.delivered_us.saturating_sub(self.cycle_us);
@@ -99,7 +99,7 @@ impl Bbr {
         let in_network = self.in_network(sample.prior_in_flight, sample.now, sample.departure);
         let bw = self.bandwidth.max.get();
         if self.pacing_gain > UNIT {
-            // A short buffer may never hold the volume; a loss ends the attempt too.
+            // A short buffer may never hold the volume, so a loss also ends the attempt.
             return full_length && (sample.lost > 0 || in_network >= self.probe_volume(bw));
         }
         full_length || in_network <= self.inflight(bw, UNIT)
@@ -146,7 +146,7 @@ impl Bbr {
         self.take_rtt(sample, now, expired);
         let wanted = !self.settings.probe_rtt.is_zero() && !self.idle_restart;
         if wanted && expired && self.mode != Mode::ProbeRtt {
-            // In this order Linux keeps the larger of this window and the last saved one.
+            // In this order, as in Linux, the larger of this window and the last saved one is kept.
             self.enter(Mode::ProbeRtt);
             self.window.save(self.mode == Mode::ProbeRtt);
             self.probe_rtt.done = None;

@@ -66,14 +66,14 @@ pub(crate) static BBR_SHALLOW: Entry = Entry {
     build: |config| Box::new(Bbr::new(config)),
 };
 
-/// Bandwidth, and the rounds that its filter counts in.
+/// Bandwidth, and the rounds of its filter.
 #[derive(Clone, Debug, Default)]
 struct Bandwidth {
     max: WindowedMax,
     rounds: u32,
     /// Whether this ACK began a round.
     round_start: bool,
-    /// The round ends when what was delivered so far was known at sending.
+    /// The round ends when a packet is acknowledged that was sent after this many were delivered.
     next_round: u64,
 }
 
@@ -235,7 +235,7 @@ impl Bbr {
         }
     }
 
-    /// What the proposals learn from an ACK.
+    /// Updates the proposals with an ACK.
     fn update_proposals(&mut self, sample: &AckSample) {
         let round_start = self.bandwidth.round_start;
         if let Some(cap) = &mut self.cap {
@@ -268,7 +268,7 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    /// Takes an RTT sample where STARTUP listens to HyStart.
+    /// Takes an RTT sample if STARTUP uses HyStart.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);
         self.listen_to_hystart(sample);
@@ -312,7 +312,7 @@ impl CongestionControl for Bbr {
         self.sample_long_term(counters, true, false);
     }
 
-    /// `bbr_undo_cwnd`: the window stays, the doubts about the path go.
+    /// `bbr_undo_cwnd`: the window stays, and the detection of full pipe and policer starts anew.
     fn on_undo(&mut self, event: &UndoEvent) {
         if self.profile.undo_resets_model {
             self.full_pipe.bw = 0;
@@ -321,7 +321,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// `bbr_cwnd_event`: after idling, no more speed than the path is known to have.
+    /// `bbr_cwnd_event`: after idling, it paces at the known bandwidth at most.
     fn on_start(&mut self, event: &StartEvent) {
         self.start(event.now);
         if !event.app_limited {

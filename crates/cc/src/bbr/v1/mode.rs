@@ -1,6 +1,6 @@
-//! The states of the machine, and which may follow which.
+//! The states of the machine and their transitions.
 
-/// What BBR is doing.
+/// BBR's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Doubling to find the bandwidth.

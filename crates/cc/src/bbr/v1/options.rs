@@ -1,4 +1,4 @@
-//! What an experiment may change of BBR, and what others proposed to change.
+//! Options of BBR: parameters for experiments, and published proposals.
 
 use narrows_base::Duration;
 use narrows_base::registry::{Fallback, OldNumbers, Parameter, Values};
@@ -6,7 +6,7 @@ use narrows_base::registry::{Fallback, OldNumbers, Parameter, Values};
 use crate::bbr::options::{PROBE_RTT, probe_rtt_interval};
 use crate::bbr::units::UNIT;
 
-/// How a raised lowest RTT is taken up.
+/// When a higher lowest RTT is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rtprop {
     /// As soon as the old one has expired, as in Linux.
@@ -17,7 +17,7 @@ pub(super) enum Rtprop {
     Confirmed { probes: u8, jump: u32 },
 }
 
-/// What an experiment may change.
+/// The options of BBR version 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) cwnd_gain: u32,

@@ -3,14 +3,14 @@
 
 use crate::samples::AckSample;
 
-/// The start of a recovery, and where it leads.
+/// The start of a recovery, and its target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
     /// Packets to end up with in flight.
     target: u32,
     /// In flight before the losses were known.
     prior: u32,
-    /// What the first ACK delivered.
+    /// Packets delivered by the first ACK.
     acked: u64,
     /// The counters after it.
     in_flight: u64,
@@ -36,7 +36,7 @@ impl Prr {
         let since = sample.delivered.saturating_sub(self.delivered);
         let lost = sample.lost_total.saturating_sub(self.lost);
         let pipe = u64::from(sample.in_flight);
-        // What came in flight: its growth, and what left it meanwhile.
+        // Packets sent: the growth of what is in flight, and what left it meanwhile.
         let out = (pipe + since + lost).saturating_sub(self.in_flight);
         let delivered = since + self.acked;
         let target = u64::from(self.target);

@@ -4,12 +4,12 @@
 use super::options::Rtprop;
 use crate::bbr::units::GAIN_SCALE;
 
-/// What PROBE_RTT's visits saw.
+/// The lowest RTTs of visits to PROBE_RTT.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Confirmation {
     /// The lowest RTT of the visit in us, from when little was in flight.
     visit_us: Option<u32>,
-    /// Visits in a row that agree on a higher RTT.
+    /// Consecutive visits that agree on a higher RTT.
     visits: u8,
     /// Lowest of them.
     lowest_us: u32,
@@ -54,7 +54,7 @@ mod tests {
 
     const RULE: Rtprop = Rtprop::Confirmed { probes: 3, jump: 4 << GAIN_SCALE };
 
-    /// What each visit leads to on a path of 40 ms.
+    /// The result of each visit on a path of 40 ms.
     fn visits(rtts_ms: &[u32]) -> Vec<Option<u32>> {
         let mut confirmation = Confirmation::default();
         let mut visit = |ms: &u32| {

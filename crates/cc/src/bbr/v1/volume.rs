@@ -1,4 +1,4 @@
-//! What may be in flight.
+//! Target volumes in flight.
 
 use narrows_base::Time;
 
@@ -35,8 +35,8 @@ impl Bbr {
         self.with_budget(self.bdp(bw, gain), gain)
     }
 
-    /// What will be in the network when the next burst leaves, given what is in
-    /// flight now (`bbr_packets_in_net_at_edt`).
+    /// Packets that will be in the network when the next burst leaves, given those in flight now
+    /// (`bbr_packets_in_net_at_edt`).
     pub(super) fn in_network(&self, in_flight: u32, now: Time, departure: Time) -> u32 {
         if !self.profile.departure_times {
             return in_flight;
@@ -67,7 +67,7 @@ impl Bbr {
         }
     }
 
-    /// The volume that PROBE_RTT leaves in flight: four packets, if not more is asked.
+    /// The volume that PROBE_RTT leaves in flight: four packets unless an option asks for more.
     pub(super) fn probe_rtt_cwnd(&self) -> u32 {
         match self.settings.probe_rtt_gain {
             0 => CWND_FLOOR,
@@ -81,13 +81,13 @@ impl Bbr {
         self.bound_by_buffer(self.inflight(bw, CYCLE[0]), bw)
     }
 
-    /// The window that keeps to half of the own share of the buffer.
+    /// Limits the window to half of the flow's own share of the buffer.
     fn bound_by_buffer(&self, cwnd: u32, bw: u32) -> u32 {
         let room = self.buffer.as_ref().and_then(|buffer| buffer.room(bw, self.min_rtt.us));
         room.map_or(cwnd, |room| cwnd.min(self.bdp(bw, UNIT).saturating_add(room)))
     }
 
-    /// Grows by what was delivered; shrinks to the target once the pipe was full.
+    /// Grows by the packets delivered; shrinks to the target once the pipe was full.
     fn approach_target(&mut self, sample: &AckSample, bw: u32) {
         let mut target = self.bdp(bw, self.cwnd_gain);
         if self.profile.extra_acked && self.full_pipe.reached {
@@ -98,8 +98,8 @@ impl Bbr {
         self.window.cwnd = self.bound_by_buffer(self.window.cwnd, bw).max(CWND_FLOOR);
     }
 
-    /// Packet conservation for the first round of recovery, and the way back out
-    /// of it (`bbr_set_cwnd_to_recover_or_restore`). Returns whether it conserves.
+    /// Packet conservation for the first round of recovery, and the return from it
+    /// (`bbr_set_cwnd_to_recover_or_restore`). Returns whether it conserves.
     fn recover_or_restore(&mut self, sample: &AckSample) -> bool {
         use RecoveryState::Recovery;
         let conserved = sample.in_flight.saturating_add(sample.acked);
@@ -121,8 +121,7 @@ impl Bbr {
         self.packet_conservation
     }
 
-    /// The same where recovery glides to one BDP. After it the window grows back by
-    /// what is delivered.
+    /// The same if recovery glides to one BDP. After it the window grows by the packets delivered.
     fn glide_or_restore(&mut self, sample: &AckSample, bw: u32) -> bool {
         use RecoveryState::{Loss, Recovery};
         if sample.state == Recovery && self.window.prior_state != Recovery {

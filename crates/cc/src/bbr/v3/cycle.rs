@@ -7,7 +7,7 @@ use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
 use crate::bbr::units::UNIT;
 use crate::samples::AckSample;
 
-/// Rounds between probes at most, so that Reno may keep up.
+/// Maximum rounds between probes, so that Reno can keep up.
 const RENO_ROUNDS: u32 = 63;
 /// The gain while probing for bandwidth.
 const UP_GAIN: u32 = UNIT * 5 / 4;
@@ -169,7 +169,7 @@ impl Bbr3 {
         false
     }
 
-    /// The last ACKs of a probe have come; a cautious one that lost nothing is repeated.
+    /// The last ACKs of a probe have arrived; a cautious probe without loss is repeated.
     fn end_feedback(&mut self, sample: &AckSample, signals: &Signals) -> bool {
         self.probe.is_sample = false;
         self.probe.ack_phase = AckPhase::Init;

@@ -1,8 +1,8 @@
 //! BBR version 3 after draft-ietf-ccwg-bbr-06, and version 2 where it differs.
 //!
-//! Losses bound the model: a long-term volume that probing found to be too much,
-//! and short-term bounds while it doesn't probe. Names follow the draft; volumes
-//! are in packets, bandwidths and gains in the fixed point of version 1.
+//! Losses bound the model: a long-term volume that probing found to be too much, and short-term
+//! bounds between probes. Names follow the draft; volumes are in packets, bandwidths and gains in
+//! the fixed point of version 1.
 
 mod cycle;
 mod model;
@@ -56,12 +56,12 @@ const OPTIONS: [Parameter; 5] = [
     Parameter::share(
         "loss_thresh",
         Fallback::Number(0.02),
-        "share of lost packets from which a volume is too much",
+        "share of lost packets above which a volume is too much",
     ),
     Parameter::share(
         "beta",
         Fallback::Number(0.7),
-        "what bounds keep at least when losses lower them",
+        "share that bounds keep at least when losses lower them",
     )
     .between(0.1, 1.0),
     Parameter::share(
@@ -89,9 +89,9 @@ struct Version {
     up_cwnd_gain: u32,
     /// ACKs with losses in a round that may end STARTUP.
     full_loss_events: u32,
-    /// Whether UP lasts until bandwidth stops growing, or until 1.25 BDP are in flight.
+    /// Whether UP lasts until bandwidth stops growing rather than until 1.25 BDP are in flight.
     up_until_plateau: bool,
-    /// Whether a STARTUP that ended by loss may keep what was delivered in a round.
+    /// Whether a STARTUP ended by loss may keep the volume delivered in a round.
     keeps_delivered_volume: bool,
     /// Rounds after which DRAIN gives up.
     drain_rounds: u32,
@@ -123,7 +123,7 @@ const V2: Version = Version {
     drain_rounds: u32::MAX,
 };
 
-/// What an experiment may change; shares in 1/256.
+/// The options; shares are in 1/256.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     loss_thresh: u32,
@@ -133,7 +133,7 @@ struct Settings {
     probe_rtt_time: Duration,
 }
 
-/// What the model says at most; [`UNBOUNDED`] where losses said nothing.
+/// Upper bounds of the model; [`UNBOUNDED`] without losses.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// `bw_shortterm`.
@@ -146,7 +146,7 @@ struct Bounds {
 
 const FREE: Bounds = Bounds { bw_short: UNBOUNDED, short: UNBOUNDED, long: UNBOUNDED };
 
-/// What an undone recovery returns to (section 5.5.11).
+/// The state to which an undone recovery returns (section 5.5.11).
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     bounds: Bounds,

@@ -1,4 +1,4 @@
-//! The path's model: bandwidth, lowest RTT, and what losses say about both
+//! The path's model: bandwidth, lowest RTT, and their bounds by losses
 //! (draft-ietf-ccwg-bbr-06 section 5.5).
 
 use narrows_base::Duration;
@@ -10,7 +10,7 @@ use crate::samples::{AckSample, RecoveryState};
 
 /// Length of the filter of the lowest RTT (`BBR.MinRTTFilterLen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// Rounds without a quarter more bandwidth that mean a full pipe.
+/// Rounds without a quarter more bandwidth after which the pipe is full.
 const FULL_ROUNDS: u8 = 3;
 
 impl Bbr3 {
@@ -76,7 +76,8 @@ impl Bbr3 {
         }
     }
 
-    /// `InitLowerBounds`, `LossLowerBounds`: once a round, down towards what arrives.
+    /// `InitLowerBounds`, `LossLowerBounds`: once a round, down towards the delivery rate and
+    /// volume.
     fn lower_bounds(&mut self) {
         let Bounds { bw_short, short, .. } = self.bounds;
         let bw = if bw_short == UNBOUNDED { self.max_bw() } else { bw_short };
@@ -135,13 +136,13 @@ impl Bbr3 {
         self.exceeds_threshold(signals.lost, signals.tx_in_flight)
     }
 
-    /// Whether of so many packets in flight too many were lost.
+    /// Whether too many of the packets in flight were lost.
     pub(super) fn exceeds_threshold(&self, lost: u32, in_flight: u32) -> bool {
         lost > part(in_flight, self.settings.loss_thresh)
     }
 
     /// `InflightAtLoss`: how much was in flight when the losses exceeded the threshold, if the
-    /// packet lost last is the one that made them do so; `lost` and `in_flight` are with it.
+    /// packet lost last caused that; `lost` and `in_flight` include it.
     pub(super) fn inflight_at_loss(&self, lost: u32, in_flight: u32) -> u32 {
         let thresh = self.settings.loss_thresh;
         let (before, lost_before) = (in_flight.saturating_sub(1), lost.saturating_sub(1));

@@ -1,12 +1,12 @@
-//! What BBR remembers: its mode, its probes, the rounds, the lowest RTT,
-//! and what losses said, in the names of draft-ietf-ccwg-bbr-06.
+//! The state of BBR: mode, probes, rounds, lowest RTT and losses, with the names of
+//! draft-ietf-ccwg-bbr-06.
 
 use narrows_base::{Duration, Time};
 
 use crate::bbr::units;
 use crate::samples::{AckSample, RateSample};
 
-/// What BBR is doing.
+/// BBR's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Doubling to find the bandwidth.
@@ -45,7 +45,7 @@ impl Mode {
     }
 }
 
-/// What the ACKs of now say about the latest probe.
+/// What current ACKs say about the latest probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     /// Nothing.
@@ -53,7 +53,7 @@ pub(super) enum AckPhase {
     Init,
     /// It began; its ACKs are a round away.
     Starting,
-    /// They are coming.
+    /// They are arriving.
     Feedback,
     /// It ended; they come for another round.
     Stopping,
@@ -63,11 +63,11 @@ pub(super) enum AckPhase {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probe {
     pub(super) ack_phase: AckPhase,
-    /// Rounds since the last probe, and a random one more.
+    /// Rounds since the last probe, plus a random one.
     pub(super) rounds: u32,
     pub(super) began: Time,
     pub(super) wait: Duration,
-    /// Whether samples come from a probe and losses haven't been heeded yet.
+    /// Whether samples come from a probe whose losses haven't been handled yet.
     pub(super) is_sample: bool,
     pub(super) too_high: bool,
     pub(super) precautionary: bool,
@@ -77,7 +77,7 @@ pub(super) struct Probe {
     pub(super) acked_per_step: u32,
 }
 
-/// What an ACK with a rate sample tells.
+/// The contents of an ACK with a rate sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signals {
     /// `RS.delivery_rate`.
@@ -93,8 +93,8 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// A rate sample. A sender that keeps nothing for each packet has in flight now what it
-    /// had then, and lost what this ACK shows.
+    /// A rate sample. If the sender keeps no state per packet, the volume in flight now stands for
+    /// that at sending, and this ACK's losses for those since.
     pub(super) fn new(rate: &RateSample, sample: &AckSample) -> Self {
         let (tx_in_flight, lost) = match rate.at_send {
             Some(then) => (then.in_flight, since(sample.lost_total, then.lost)),
@@ -162,7 +162,7 @@ impl LossRound {
 /// The detector of a full pipe (section 5.3.1.2).
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
-    /// Whether it ever was full.
+    /// Whether it has ever been full.
     pub(super) reached: bool,
     /// Whether it is in this attempt.
     pub(super) now: bool,

@@ -1,4 +1,4 @@
-//! What may be in flight, and how fast it is sent (draft-ietf-ccwg-bbr-06 section 5.6).
+//! Target volumes in flight, and the pacing rate (draft-ietf-ccwg-bbr-06 section 5.6).
 
 use narrows_base::Duration;
 
@@ -63,7 +63,7 @@ impl Bbr3 {
         self.bound_cwnd();
     }
 
-    /// Grows by what was delivered; shrinks to the target once the pipe was full.
+    /// Grows by the packets delivered; shrinks to the target once the pipe was full.
     fn approach_target(&mut self, sample: &AckSample) {
         let bw = self.bw();
         let extra = self.aggregation.allowance(bw);
@@ -72,8 +72,8 @@ impl Bbr3 {
         self.window.cwnd = self.window.cwnd.max(MIN_PIPE);
     }
 
-    /// `BoundCwndForModel`. The draft's table bounds DRAIN as well, its text doesn't;
-    /// this follows the text.
+    /// `BoundCwndForModel`. The draft's table bounds DRAIN as well, but its text doesn't; this
+    /// follows the text.
     fn bound_cwnd(&mut self) {
         let long = match self.mode {
             Mode::Down | Mode::Refill | Mode::Up => self.bounds.long,
