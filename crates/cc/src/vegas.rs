@@ -1,4 +1,4 @@
-//! Vegas as in Linux (`tcp_vegas.c`): a few packets in the queue, judged by the RTT.
+//! Vegas as in Linux (`tcp_vegas.c`): it keeps a few packets in the queue, judged by the RTT.
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
@@ -42,12 +42,12 @@ struct Vegas {
     alpha: u64,
     beta: u64,
     gamma: u64,
-    /// Whether the queue is judged at all: only in Open.
+    /// Whether the queue is judged, which it is only in Open.
     judging: bool,
     state: RecoveryState,
     /// The round ends when something sent after this is acknowledged (`beg_snd_nxt`).
     round_end: Mark,
-    /// Lowest RTT ever and of the round, in us and one more, as in Linux.
+    /// Lowest RTT ever and of the round, in us plus one, as in Linux.
     base_us: Option<u64>,
     round_us: Option<u64>,
     samples: u32,
@@ -85,7 +85,7 @@ impl Vegas {
         self.round_us = None;
     }
 
-    /// `tcp_vegas_init`, after idling: the path may be another one.
+    /// `tcp_vegas_init`, after idling, since the path may have changed.
     const fn forget(&mut self) {
         self.base_us = None;
         self.begin_judging();
@@ -113,7 +113,7 @@ impl Vegas {
         self.begin_round();
     }
 
-    /// Compares the window with what the path holds without a queue.
+    /// Compares the window with the path's capacity without a queue.
     fn adjust(&mut self, base_us: u64, round_us: u64, acked: u32) {
         let cwnd = u64::from(self.window.cwnd);
         let queued = cwnd * (round_us - base_us) / base_us;
@@ -152,8 +152,8 @@ impl CongestionControl for Vegas {
         self.samples += 1;
     }
 
-    /// `tcp_vegas_cong_avoid`. In congestion avoidance it doesn't ask whether the
-    /// window limits the flow.
+    /// `tcp_vegas_cong_avoid`. In congestion avoidance it ignores whether the window limits the
+    /// flow.
     fn on_ack(&mut self, sample: &AckSample) {
         self.follow(sample.state);
         if !sample.may_grow {

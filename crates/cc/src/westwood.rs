@@ -1,5 +1,5 @@
-//! Westwood+ as in Linux (`tcp_westwood.c`): after a loss, the window that the measured
-//! bandwidth fills.
+//! Westwood+ as in Linux (`tcp_westwood.c`): after a loss, it sets the window to the measured
+//! bandwidth times the lowest RTT.
 
 use crate::progress::Progress;
 use narrows_base::Jiffies;
@@ -44,9 +44,9 @@ struct Bandwidth {
     bytes: u64,
     /// Bytes counted for duplicates that a cumulative ACK will cover.
     accounted: u64,
-    /// How far the flow had come at the last ACK: what the first one covers doesn't count.
+    /// The flow's progress at the last ACK; data covered by the first one don't count.
     progress: Option<Progress>,
-    /// Whether something was missing at the last ACK.
+    /// Whether there was a gap at the last ACK.
     missing: bool,
     rtt: u64,
     rtt_min: u64,
@@ -99,7 +99,7 @@ struct Westwood {
     bandwidth: Bandwidth,
     jiffies: Jiffies,
     mss: u64,
-    /// Whether the episode under way will end in the measured window.
+    /// Whether the current episode will end with the measured window.
     reducing: bool,
     started: bool,
 }
@@ -164,9 +164,9 @@ impl CongestionControl for Westwood {
         let progress = sample.progress;
         let before = bandwidth.progress.replace(progress);
         let advance = progress.acked_since(before.unwrap_or(progress)) * self.mss;
-        // Linux's fast path takes ACKs without SACK blocks, so that nothing is missing, and with
-        // the window of the one before. The ACK that ends a gap has another one: the receiver's
-        // application hasn't yet read what came behind the gap.
+        // Linux's fast path takes ACKs without SACK blocks, hence without gaps, and with an
+        // unchanged window. The ACK that ends a gap has another window, since the receiver's
+        // application hasn't yet read the data behind the gap.
         let missing = u64::from(sample.in_flight) < progress.outstanding();
         let ends_gap = std::mem::replace(&mut bandwidth.missing, missing);
         let slow = (advance == 0 && before.is_some()) || missing || ends_gap;
@@ -184,7 +184,7 @@ impl CongestionControl for Westwood {
         }
     }
 
-    /// Reno's way down; what it leads to is measured at the end (`tcp_westwood_event`).
+    /// Reduces like Reno; the final window is measured at the end (`tcp_westwood_event`).
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let mut event = *event;
         let timeout = matches!(event.kind, Congestion::Timeout { .. });

@@ -1,13 +1,13 @@
-//! The window of a loss-based control: what Linux's TCP core keeps for it.
+//! The window of a loss-based control, which Linux's TCP core keeps for it.
 //!
 //! Reno and CUBIC grow and shrink the same variables; they differ in how fast
-//! and how far. The window of a reduction is its destination: until the episode
-//! ends the sender's PRR decides what is in force.
+//! and how far. A reduction sets the target of the window: until the episode ends, the sender's PRR
+//! window is in force.
 
 use crate::control::{Control, INFINITE_SSTHRESH};
 use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent, Unused};
 
-/// Congestion window, threshold, and what undo needs to know.
+/// Congestion window, threshold, and the state for undo.
 #[derive(Clone, Debug)]
 pub(crate) struct LossWindow {
     /// Congestion window in packets (`snd_cwnd`).
@@ -17,7 +17,7 @@ pub(crate) struct LossWindow {
     /// Packets acknowledged towards the next increase (`snd_cwnd_cnt`).
     pub(crate) credit: u32,
     prior_cwnd: u32,
-    /// What undo restores; `None` where congestion was certain (ECN).
+    /// The threshold that undo restores; `None` if congestion was certain (ECN).
     prior_ssthresh: Option<u32>,
 }
 
@@ -32,8 +32,8 @@ impl LossWindow {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows by what was acknowledged up to the threshold; returns what is left
-    /// of it (`tcp_slow_start`, RFC 5681 section 3.1 without its per-ACK cap).
+    /// Grows by the acknowledged packets up to the threshold; returns the remaining ones
+    /// (`tcp_slow_start`, RFC 5681 section 3.1 without its per-ACK cap).
     pub(crate) fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let left = acked - (grown - self.cwnd);
@@ -57,15 +57,15 @@ impl LossWindow {
     }
 
     /// Reno's growth, where the window limits the flow (`tcp_reno_cong_avoid`);
-    /// `allowed` tells how much of an ACK counts in slow start.
+    /// `allowed` says how much of an ACK counts in slow start.
     pub(crate) fn grow_as_reno(&mut self, sample: &AckSample, allowed: impl FnOnce(u32) -> u32) {
         if let Some(acked) = self.after_slow_start(sample, allowed) {
             self.additive_increase(self.cwnd, acked);
         }
     }
 
-    /// Lets slow start take its part of an ACK, where the window limits the flow; gives what
-    /// is left for congestion avoidance, if anything is.
+    /// Lets slow start use its part of an ACK if the window limits the flow; returns the rest for
+    /// congestion avoidance, if any.
     pub(crate) fn after_slow_start(
         &mut self,
         sample: &AckSample,
@@ -81,8 +81,8 @@ impl LossWindow {
         (left > 0).then_some(left)
     }
 
-    /// Whether an ACK is congestion avoidance's: where the window limits the flow, slow start
-    /// takes the whole of an ACK as long as it lasts.
+    /// Whether an ACK belongs to congestion avoidance: if the window limits the flow, slow start
+    /// uses whole ACKs as long as it lasts.
     pub(crate) fn is_past_slow_start(&mut self, sample: &AckSample) -> bool {
         if sample.cwnd_limited && self.in_slow_start() {
             self.slow_start(sample.acked);
@@ -92,7 +92,7 @@ impl LossWindow {
     }
 
     /// Begins an episode; `ssthresh` turns the window in force into the new
-    /// threshold, and isn't asked for one that repeats a timeout.
+    /// threshold, and isn't called for a repeated timeout.
     pub(crate) fn on_congestion(
         &mut self,
         event: &CongestionEvent,
@@ -111,7 +111,7 @@ impl LossWindow {
         };
     }
 
-    /// What the threshold returns to if this episode proves spurious.
+    /// The threshold to restore if this episode proves spurious.
     fn undo_ssthresh(&self, event: &CongestionEvent) -> Option<u32> {
         match event.kind {
             Congestion::Ecn | Congestion::TailLoss => None,
@@ -126,14 +126,14 @@ impl LossWindow {
         self.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
     }
 
-    /// Whether an undo would restore the window: not where congestion was certain.
+    /// Whether an undo would restore the window, which it doesn't if congestion was certain.
     pub(crate) const fn can_undo(&self) -> bool {
         self.prior_ssthresh.is_some()
     }
 
-    /// Takes the last reduction back (`tcp_undo_cwnd_reduction` with
-    /// `tcp_reno_undo_cwnd`). After ECN nothing grows back, and the window stays
-    /// where PRR left it.
+    /// Undoes the last reduction (`tcp_undo_cwnd_reduction` with
+    /// `tcp_reno_undo_cwnd`). After ECN nothing is restored, and the window stays where PRR left
+    /// it.
     pub(crate) fn on_undo(&mut self, event: &UndoEvent) {
         match self.prior_ssthresh {
             Some(prior) => {
@@ -170,7 +170,7 @@ impl LossWindow {
         self.cwnd = self.cwnd.max(floor);
     }
 
-    /// What a loss-based control asks for: it leaves pacing to the sender.
+    /// The output of a loss-based control, which leaves pacing to the sender.
     pub(crate) const fn control(&self) -> Control {
         Control { cwnd: self.cwnd, ssthresh: self.ssthresh, pacing_rate: None, app_limited: false }
     }

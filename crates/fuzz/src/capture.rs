@@ -2,7 +2,7 @@
 
 use narrows_capture::analyze::{Options, analyze_contents};
 
-/// What separates the two ends.
+/// The separator of the two ends.
 pub const BETWEEN: &[u8] = b"<the other end>";
 
 /// Reads and analyses captures.

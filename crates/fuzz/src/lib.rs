@@ -1,8 +1,8 @@
-//! What is thrown at narrows: for each kind of input a function that takes any bytes and panics
-//! only if narrows is wrong, and seeds to start from.
+//! Fuzz targets: for each kind of input a function that takes any bytes and panics only if narrows
+//! is wrong, and seeds to start from.
 //!
-//! `tests/targets.rs` mutates the seeds without looking at what they reach, on any compiler;
-//! `fuzz/` beside the workspace lets libFuzzer look (`make fuzz`).
+//! `tests/targets.rs` mutates the seeds without coverage, on any compiler; `fuzz/` beside the
+//! workspace uses libFuzzer (`make fuzz`).
 
 mod capture;
 mod mutate;
@@ -19,11 +19,11 @@ pub use specification::{CHANGES, specification};
 /// A kind of input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, as `cargo fuzz` calls it.
+    /// Its name for `cargo fuzz`.
     pub name: &'static str,
-    /// What takes the bytes.
+    /// The function that takes the bytes.
     pub run: fn(&[u8]),
-    /// What they are made from.
+    /// The seeds.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 

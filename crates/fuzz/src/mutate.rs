@@ -2,7 +2,7 @@
 
 use narrows_base::Stream;
 
-/// What a person might write where a value belongs, or nobody would.
+/// Plausible and implausible values.
 const WORDS: [&str; 40] = [
     "0",
     "-1",
@@ -46,7 +46,7 @@ const WORDS: [&str; 40] = [
     "[0.1, 0.1]",
 ];
 
-/// `content` after some random changes; of its lines and values, if it is a text.
+/// `content` after random changes; for a text, of its lines and values.
 #[must_use]
 pub fn mutated(content: &[u8], random: &mut Stream) -> Vec<u8> {
     let mut bytes = content.to_vec();

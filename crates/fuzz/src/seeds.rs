@@ -1,4 +1,4 @@
-//! What inputs are made from: the specifications of `experiments/`, the captures of
+//! Seeds of the inputs: the specifications of `experiments/`, the captures of
 //! `tests/data`, and bytes that choose every control and every queue.
 
 use std::fs;
@@ -12,7 +12,7 @@ use narrows_net::config::QUEUES;
 
 use crate::{BETWEEN, CHANGES};
 
-/// Bytes of a capture that are kept: the beginning of a connection.
+/// Bytes kept of a capture, which hold the beginning of a connection.
 const KEPT: usize = 12_000;
 
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
@@ -67,7 +67,7 @@ pub fn captures() -> Vec<Vec<u8>> {
 /// Seeds of each control and each queue.
 const EACH: usize = 40;
 
-/// Bytes of which the first chooses one of `count`; the others are arbitrary.
+/// Bytes whose first chooses one of `count`; the others are arbitrary.
 fn choosing(count: usize, name: &str) -> Vec<Vec<u8>> {
     let mut random = Stream::new(1, name);
     let mut byte = |_| u8::try_from(random.below(256)).expect("a byte");

@@ -2,16 +2,16 @@
 
 use narrows_spec::{Change, Design, Files, Node, Problems, Source, Specification, Study};
 
-/// What separates a document from the changes to it, of which each is a line.
+/// The separator of a document and its changes, one per line.
 pub const CHANGES: char = '\u{c}';
-/// Points of a study that are worth the time.
+/// The most points of a study that are read.
 const MOST_POINTS: u64 = 1_000;
 
 /// Reads a specification and a study, in TOML or JSON.
 ///
 /// # Panics
-/// If a problem is told without saying what was found and what would be right, or if the text
-/// that a specification writes of itself doesn't give the same.
+/// If a problem is reported without what was found and what would be right, or if the text that a
+/// specification writes reads back differently.
 pub fn specification(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (text, changes) = text.split_once(CHANGES).unwrap_or((&text, ""));
@@ -44,7 +44,7 @@ fn source(text: &str, changes: &str) -> Result<Source, Problems> {
     Source::new(&document, changes?, "fuzz", Some("fuzz.toml"))
 }
 
-/// What was read is written down, and read again.
+/// Writes a specification and reads it again.
 fn again(source: &Source, read: &Specification) {
     let text = source.to_toml();
     let document = Node::from_toml(&text).unwrap_or_else(|told| panic!("{told:?} of\n{text}"));
@@ -55,7 +55,7 @@ fn again(source: &Source, read: &Specification) {
     assert_eq!((renewed.trials, &renewed.name), (read.trials, &read.name), "of\n{text}");
 }
 
-/// The first and the last combination of a study.
+/// Reads the first and the last combination of a study.
 fn study(source: &Source) -> Result<(), Problems> {
     let study = Study::read(source)?;
     let cells = match study.design {

@@ -1,7 +1,7 @@
 //! A small capture in the older format, made byte by byte.
 
-/// A connection seen over raw IP and over Ethernet: data, ACKs, a hole that SACK names and what
-/// fills it.
+/// A connection seen over raw IP and over Ethernet: data, ACKs, a hole reported by SACK, and its
+/// repair.
 pub fn captures() -> Vec<Vec<u8>> {
     [(101, &[][..]), (1, &[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0][..])]
         .map(|(link, frame)| pcap(link, frame))

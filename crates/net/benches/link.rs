@@ -1,4 +1,4 @@
-//! What a link costs per packet, alone: the budget is 30 ns.
+//! Measures the cost of a link alone per packet; the budget is 30 ns.
 
 use std::hint::black_box;
 

@@ -1,9 +1,9 @@
-//! Tokens: what a rate with bursts is measured by.
+//! Token buckets, for rates with bursts.
 
 use narrows_base::{Bytes, Rate, Time};
 
-/// A token bucket that counts in time, as Linux does: a packet costs what it
-/// takes at the rate, in whole ns (`sch_tbf.c`, `act_police.c`).
+/// A token bucket that counts in time, as in Linux: a packet costs its transmission time at the
+/// rate, in whole ns (`sch_tbf.c`, `act_police.c`).
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     rate: Rate,
@@ -34,8 +34,8 @@ impl Bucket {
         self.tokens.saturating_add((now - self.checkpoint).as_nanos()).min(self.depth)
     }
 
-    /// When `size` bytes may pass, seen from `now`; `now` itself if they may.
-    /// More than the bucket holds never may.
+    /// When `size` bytes may pass, as of `now`, or `now` itself if they may. More than the bucket
+    /// holds never may.
     pub(crate) fn ready(&self, size: u64, now: Time) -> Time {
         let (cost, tokens) = (self.cost(size), self.tokens_at(now));
         if cost > self.depth {

@@ -1,5 +1,4 @@
-//! The calling contract, held against a queue discipline that arbitrary bytes describe: what a
-//! fuzzer calls.
+//! Checks the calling contract for a queue discipline described by arbitrary bytes, for fuzzing.
 
 use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Time};
 
@@ -9,18 +8,18 @@ use crate::{Element as _, Limit, QueueState};
 
 /// A full packet takes 12 us.
 const RATE: Rate = Rate::from_bps(1_000_000_000);
-/// How long the link may go on after the last arrival.
+/// How long the link may continue after the last arrival.
 const AFTER: Duration = Duration::from_millis(2_000);
-/// The services that are put behind a queue.
+/// The services put behind a queue.
 const BEHIND: [&str; 3] = ["constant", "cellular", "wifi"];
 const MOST_ARRIVALS: usize = 2_000;
 
-/// Puts packets through a queue discipline of the registry, all as `data` says: the discipline,
-/// the service, the room, the parameters, then three bytes for each arrival. Parameters that the
+/// Puts packets through a registered queue discipline as described by `data`: the discipline, the
+/// service, the capacity, the parameters, then three bytes for each arrival. Parameters that the
 /// registry refuses end it.
 ///
 /// # Panics
-/// If polling late changes a result, or a packet is lost sight of, leaves twice or out of time.
+/// If polling late changes a result, or a packet vanishes, leaves twice or at a wrong time.
 pub fn hold_queue(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut next = move || bytes.next();
@@ -72,11 +71,11 @@ fn arrivals(next: &mut impl FnMut() -> Option<u8>) -> Vec<(Time, Packet<usize>)>
     arrivals
 }
 
-/// What came out: instants, numbers and ECN.
+/// The output: instants, numbers and ECN.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     departed: Vec<(Time, usize, Ecn)>,
-    /// In the order of the instants: a late caller finds out late.
+    /// Sorted by time, since a late caller finds out late.
     dropped: Vec<(Time, usize)>,
     queue: Option<QueueState>,
     held: usize,

@@ -1,4 +1,4 @@
-//! The line in which packets wait for the instant that they are due.
+//! A queue in which packets wait until they are due.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::Departure;
 #[derive(Clone, Debug)]
 pub(crate) struct Departures<B> {
     line: VecDeque<Departure<B>>,
-    /// When the head is due, or [`Time::MAX`]: asked far more often than it changes.
+    /// When the head is due, or [`Time::MAX`]: read far more often than it changes.
     next_due: Time,
     last_due: Time,
 }
@@ -38,7 +38,7 @@ impl<B> Departures<B> {
         if self.next_due > now {
             return None;
         }
-        // The head comes last: it is large, and so it is copied once.
+        // The head is read last, since it is large and is thus copied only once.
         self.next_due = self.line.get(1).map_or(Time::MAX, |next| next.at);
         self.line.pop_front()
     }

@@ -1,4 +1,4 @@
-//! The three verbs and what comes out of them.
+//! The three verbs and their results.
 
 use narrows_base::{Packet, Time};
 
@@ -16,15 +16,15 @@ pub struct Departure<B> {
 pub enum DropReason {
     /// The queue had no room.
     Overflow,
-    /// The queue discipline chose to, before it had to: active queue management.
+    /// The queue discipline dropped it early: active queue management.
     Early,
-    /// Chance, after the queue: a lossy medium.
+    /// Random loss after the queue: a lossy medium.
     RandomLoss,
     /// It exceeded the rate and the burst of a policer.
     Policed,
     /// Nothing got through at the time.
     Outage,
-    /// A newer packet says what it said: an acknowledgement that was thinned out.
+    /// A newer packet has its information: a thinned acknowledgement.
     Merged,
 }
 
@@ -35,12 +35,12 @@ pub struct Dropped<B> {
     pub packet: Packet<B>,
     /// When it was dropped, however late the element was polled.
     pub at: Time,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
 }
 
-/// Whatever holds packets for some time. The crate's documentation states the
-/// calling contract.
+/// An element that holds packets for some time. The crate's documentation states the calling
+/// contract.
 pub trait Element<B> {
     /// Takes a packet that arrives at `now`.
     ///
@@ -56,11 +56,10 @@ pub trait Element<B> {
     /// nothing happens before the next arrival.
     fn next_deadline(&self) -> Option<Time>;
 
-    /// How many packets are inside: those that wait, are under way, or are due and not yet
-    /// polled.
+    /// How many packets are inside: waiting, in transmission, or due and not yet polled.
     fn held(&self) -> usize;
 
-    /// How many packets it has made so far: copies.
+    /// How many copies of packets it has made so far.
     fn made(&self) -> u64 {
         0
     }

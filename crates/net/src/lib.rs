@@ -1,11 +1,11 @@
-//! Whatever holds packets on their way: queue disciplines, rate processes,
-//! links and impairments. No TCP, no clock, no file, no thread.
+//! Elements that hold packets: queue disciplines, rate processes, links and impairments. There is
+//! no TCP, no clock, no file and no thread here.
 //!
 //! # The calling contract
 //!
 //! An [`Element`] offers three verbs. `receive(packet, now)` hands it a packet,
-//! `poll(now)` takes back one that is due, and `next_deadline()` says when the
-//! next `poll` can have something to give. Time is always an argument.
+//! `poll(now)` takes back one that is due, and `next_deadline()` says when the next `poll` can
+//! return something. Time is always an argument.
 //!
 //! 1. **Time goes forward.** The `now` of a `receive` or `poll` is never before
 //!    that of an earlier call of the same element; an element whose results would
@@ -16,11 +16,10 @@
 //!    not the time of the `poll`. From the same arrivals it computes the same
 //!    departures, drops and marks, whether it is polled on time, late, at every
 //!    arrival or only at the end.
-//! 3. **At one instant, departures come before arrivals.** What is due at or
-//!    before `now` is settled before a packet that arrives at `now` is looked
-//!    at: a packet whose transmission ends at `now` has already made room. At
-//!    one instant a link first ends a transmission and starts the next one, then
-//!    runs its queue's timer, then takes arrivals.
+//! 3. **At one instant, departures come before arrivals.** Everything due at or before `now` is
+//!    settled before a packet that arrives at `now` is considered: a packet whose transmission ends
+//!    at `now` has already made room. At one instant a link first ends a transmission and starts
+//!    the next one, then runs its queue's timer, then takes arrivals.
 //! 4. **`poll` is called until it returns `None`.** Several departures may be
 //!    due. They come in the order of their times, and those of equal time in
 //!    the order in which the element let them go.
@@ -28,7 +27,7 @@
 //!    at the deadline may still return `None` (a queue that held its packets
 //!    back may have dropped them); the deadline has then moved on. `None` means
 //!    that nothing happens until the next arrival.
-//! 6. **Drops are handed back.** What an element dropped waits in
+//! 6. **Drops are handed back.** Packets dropped by an element wait in
 //!    [`Element::take_dropped`] with its reason and the instant of the drop.
 //!    An element that is polled late finds out late, so that these instants may
 //!    lie before those of departures already taken.

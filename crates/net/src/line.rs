@@ -5,7 +5,7 @@ use narrows_base::{Duration, Packet, Time};
 use crate::departures::Departures;
 use crate::{Departure, Element};
 
-/// A line in which every packet spends the same time, as in a cable.
+/// A line that delays every packet equally, like a cable.
 #[derive(Clone, Debug)]
 pub struct Line<B> {
     delay: Duration,
@@ -19,7 +19,7 @@ impl<B> Line<B> {
         Self { delay, departures: Departures::new() }
     }
 
-    /// How long a packet is on its way.
+    /// The delay of a packet.
     #[must_use]
     pub const fn delay(&self) -> Duration {
         self.delay

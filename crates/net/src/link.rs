@@ -1,4 +1,4 @@
-//! A queue and what serves it.
+//! Links: a queue and its service.
 
 use narrows_base::{Bytes, Packet, Time};
 
@@ -8,18 +8,18 @@ use crate::{
     Transmitter,
 };
 
-/// What a link says of its queue, as of the last instant that it has reached.
+/// The state of a link's queue, as of the last instant that it has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueState {
     /// The bytes that wait, without what is being sent.
     pub backlog: Bytes,
     /// The packets that wait, without what is being sent.
     pub packets: usize,
-    /// What has passed the link.
+    /// The link's counters.
     pub counters: Counters,
 }
 
-/// A link: a queue discipline and the service that sends what waits. It has no length.
+/// A link: a queue discipline and the service that sends waiting packets. It has no length.
 ///
 /// Whatever the service, the link catches up in the same way, at the instants that the
 /// service and the queue dictate.
@@ -49,9 +49,9 @@ impl<B, S: Service<B>> Served<B, S> {
         Self { port: Port::new(queue.into()), service }
     }
 
-    /// Settles everything that is due at or before `now`: what the service ends and begins
-    /// by then, and the queue's own deadlines. Needed before the link is looked at; the
-    /// three verbs do it themselves.
+    /// Settles everything that is due at or before `now`: the service's actions until then, and the
+    /// queue's own deadlines. This is needed before reading the link's state; the three verbs do it
+    /// themselves.
     #[inline]
     pub fn catch_up(&mut self, now: Time) {
         self.port.reach(now);
@@ -60,7 +60,7 @@ impl<B, S: Service<B>> Served<B, S> {
         }
     }
 
-    /// Out of line: nothing is due at most of the instants when a packet arrives.
+    /// Not inlined: nothing is due at most arrivals of packets.
     #[inline(never)]
     fn settle(&mut self, first: Due, now: Time) {
         let mut next = Some(first);
@@ -100,7 +100,7 @@ impl<B, S: Service<B>> Served<B, S> {
         self.port.queue.len()
     }
 
-    /// All that the link says of its queue.
+    /// The state of the link's queue.
     #[must_use]
     pub fn queue(&self) -> QueueState {
         let (backlog, packets) = (self.backlog(), self.backlog_packets());
@@ -120,7 +120,7 @@ impl<B, S: Service<B>> Served<B, S> {
         self.port.next_departure()
     }
 
-    /// Whether there is a drop that nobody has taken yet.
+    /// Whether there is a drop that hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {
@@ -142,8 +142,8 @@ impl<B, S: Service<B>> Element<B> for Served<B, S> {
         self.port.pop_due(now)
     }
 
-    /// The next packet to leave; if there is none, what the service does next, or the
-    /// deadline of a queue that holds its packets back.
+    /// When the next packet leaves; if there is none, when the service acts next, or the deadline
+    /// of a queue that holds its packets back.
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
         self.port.next_deadline(self.service.next_unseen())

@@ -1,14 +1,14 @@
-//! What every link is built around, whatever its service.
+//! The core of every link, whatever its service.
 
 use narrows_base::{Bytes, Packet, Time};
 
 use crate::departures::Departures;
 use crate::{Departure, Queue, QueueDiscipline, Verdicts};
 
-/// What has passed a link since the beginning of the run.
+/// The counters of a link since the beginning of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that arrived, dropped ones included.
+    /// Packets that arrived, including dropped ones.
     pub arrived_packets: u64,
     /// Packets that the queue discipline dropped.
     pub dropped_packets: u64,
@@ -20,8 +20,7 @@ pub struct Counters {
     pub forwarded_bytes: Bytes,
 }
 
-/// A link's queue, what has left it, and the counts: what a [`Service`](crate::Service)
-/// works with.
+/// A link's queue, its departures and its counters, on which a [`Service`](crate::Service) works.
 pub struct Port<B> {
     pub(crate) queue: Queue<B>,
     /// Packets that come out at known instants, in order.
@@ -33,12 +32,12 @@ pub struct Port<B> {
     reached: Time,
 }
 
-/// What a link does next.
+/// The next action of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// The queue acts on its own deadline.
     Queue(Time),
-    /// The link serves the queue, or ends what it began.
+    /// The service begins or ends a transmission.
     Service(Time),
 }
 
@@ -59,8 +58,8 @@ impl<B> Port<B> {
         self.reached = self.reached.max(now);
     }
 
-    /// What is due first of all that is due at or before `now`, if the link serves at
-    /// `service`. At one instant the service goes first: it makes room.
+    /// The first action due at or before `now`, if the link serves at `service`. At one instant the
+    /// service goes first: it makes room.
     #[inline]
     pub(crate) fn due(&self, service: Option<Time>, now: Time) -> Option<Due> {
         match self.queue.next_deadline() {
@@ -81,7 +80,7 @@ impl<B> Port<B> {
         assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
     }
 
-    /// A packet arrives at `now`, which the link may not have passed.
+    /// A packet arrives at `now`, which must not be before the instant that the link has reached.
     ///
     /// # Panics
     /// If it has.
@@ -103,7 +102,7 @@ impl<B> Port<B> {
         self.queue.dequeue(now, &mut self.verdicts)
     }
 
-    /// Takes a packet that finds the service idle, and gives the packet to send.
+    /// Takes a packet that finds the service idle, and returns the packet to send.
     #[inline]
     pub fn pass(&mut self, packet: Packet<B>, now: Time) -> Option<Packet<B>> {
         self.queue.pass(packet, now, &mut self.verdicts)
@@ -137,13 +136,13 @@ impl<B> Port<B> {
         self.counters.forwarded_bytes += bytes;
     }
 
-    /// The head of what comes out, if it is due at `now`.
+    /// The head of the departures, if it is due at `now`.
     #[inline]
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
         self.departures.pop_due(now)
     }
 
-    /// When the head of what comes out is due.
+    /// When the head of the departures is due.
     #[inline]
     pub(crate) fn next_departure(&self) -> Option<Time> {
         self.departures.next_deadline()
@@ -165,7 +164,7 @@ impl<B> Port<B> {
         }
     }
 
-    /// The packets inside: waiting, or to come out.
+    /// The packets inside: waiting or departing.
     pub(crate) fn held(&self) -> usize {
         self.queue.len() + self.departures.len()
     }

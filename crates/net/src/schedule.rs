@@ -1,4 +1,4 @@
-//! Packets that leave in the order of their times, however they came.
+//! Packets that leave in the order of their times, in whatever order they arrived.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,8 +7,8 @@ use narrows_base::{Packet, Time};
 
 use crate::Departure;
 
-/// Packets with the instants at which they leave; those of one instant leave in
-/// the order in which they were put in.
+/// Packets with the instants at which they leave; those of one instant leave in the order of
+/// insertion.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<B> {
     entries: BinaryHeap<Entry<B>>,
@@ -29,7 +29,7 @@ impl<B> Entry<B> {
     }
 }
 
-/// The earliest is the greatest, for the heap.
+/// The order for the heap, in which the earliest is the greatest.
 impl<B> Ord for Entry<B> {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())
@@ -58,7 +58,7 @@ impl<B> Schedule<B> {
     /// Puts in a packet that arrived at `now` and leaves at `at`.
     ///
     /// # Panics
-    /// If an earlier packet arrived later: its random numbers would be another's.
+    /// If packets are inserted out of order, since their random numbers would be swapped.
     pub(crate) fn push(&mut self, now: Time, at: Time, packet: Packet<B>) {
         assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
         self.reached = now;

@@ -12,11 +12,11 @@ use crate::{Interface, MOST_HEADERS, PcapngWriter, file_name};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PcapFiles {
-    /// Where the files go.
+    /// The directory of the files.
     pub directory: PathBuf,
     /// Bytes of each packet; its headers if none.
     pub snaplen: Option<u32>,
-    /// What the files say they are of.
+    /// The comment in the files.
     pub comment: String,
 }
 

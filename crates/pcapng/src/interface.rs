@@ -1,15 +1,15 @@
-//! What a file says of the point where it was made.
+//! A file's description of its point.
 
 use narrows_base::Point;
 
-/// What a file says of itself.
+/// The description of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Name of the point.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub description: String,
-    /// Bytes of a packet that are kept at most; 0: no limit.
+    /// The most bytes kept of a packet; 0 for no limit.
     pub snaplen: u32,
 }
 

@@ -1,11 +1,11 @@
-//! How much of a real packet a capture keeps.
+//! The part of a real packet that a capture keeps.
 
 const TCP: u8 = 6;
-/// What is kept at most where there is no snap length, and so much of a packet whose headers
-/// aren't known. The longest headers of TCP over IPv4 have 60 + 60 bytes.
+/// The most bytes kept without a snap length, and the bytes kept of a packet with unknown headers.
+/// The longest headers of TCP over IPv4 have 60 + 60 bytes.
 pub const MOST_HEADERS: u32 = 128;
 
-/// The bytes of an IP packet that are kept: `snaplen`, or if there is none, the headers of an
+/// The bytes kept of an IP packet: `snaplen`, or if there is none, the headers of an
 /// IPv4 TCP packet (RFC 791, RFC 9293) and the first 128 bytes of any other.
 #[must_use]
 pub fn kept(packet: &[u8], snaplen: Option<u32>) -> &[u8] {

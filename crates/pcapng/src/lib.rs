@@ -1,5 +1,5 @@
-//! Writes pcapng files (draft-ietf-opsawg-pcapng) of what passes a point of the path: one
-//! for the simulator, the router in real time and the program that captures at real hosts.
+//! Writes pcapng files (draft-ietf-opsawg-pcapng) of the packets that pass a point of the path, for
+//! the simulator, the router and the program that captures at real hosts.
 
 mod files;
 mod interface;

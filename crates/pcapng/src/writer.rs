@@ -1,4 +1,4 @@
-//! The pcapng format (draft-ietf-opsawg-pcapng), as much of it as a capture needs.
+//! The part of the pcapng format (draft-ietf-opsawg-pcapng) that a capture needs.
 //!
 //! Blocks are little-endian. Times are nanoseconds.
 
@@ -20,12 +20,12 @@ const ENHANCED_PACKET: u32 = 6;
 /// Bytes of an enhanced packet block beside the packet: header, fields, direction, end.
 const PACKET_BLOCK: usize = 8 + 20 + 12 + 4;
 
-/// What a capture of real packets came to.
+/// The result of a capture of real packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ending {
     /// Packets in the file.
     pub packets: u64,
-    /// Packets that passed and that nobody had time for.
+    /// Packets that passed and couldn't be captured in time.
     pub missed: u64,
 }
 
@@ -33,14 +33,14 @@ pub struct Ending {
 #[derive(Debug)]
 pub struct PcapngWriter<W> {
     out: W,
-    /// The block that is being made.
+    /// The block under construction.
     block: Vec<u8>,
     packets: u64,
     last: Time,
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins a section; `comment` says what the capture is of.
+    /// Begins a section; `comment` describes the capture.
     ///
     /// # Errors
     /// If `out` can't be written.
@@ -100,7 +100,7 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
-    /// Writes a packet of `length` bytes on the wire, of which `data` is kept.
+    /// Writes a packet of `length` bytes on the wire; `data` are the bytes kept.
     ///
     /// # Errors
     /// If the file can't be written.
@@ -136,12 +136,12 @@ impl<W: Write> PcapngWriter<W> {
         self.out.write_all(&self.block)
     }
 
-    /// Where the file goes.
+    /// The output of the file.
     pub fn output(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Ends the section with the interface's counters and gives the output back; `missed` packets
+    /// Ends the section with the interface's counters and returns the output; `missed` packets
     /// passed and aren't in the file.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ create_exception!(
     "Captures that can't be analysed: \"PLACE: found WHAT\", and what would be right."
 );
 
-/// What an analysis gives.
+/// The result of an analysis.
 #[pyclass(frozen, get_all, module = "narrows._native")]
 pub struct CaptureOutput {
     /// Name to table.
@@ -30,7 +30,7 @@ pub struct CaptureOutput {
 /// Analyses capture files.
 ///
 /// With `packets`, every packet becomes a row of a table. `progress(segments)` is
-/// called now and then; an exception out of it stops the analysis. Ctrl-C does too.
+/// called now and then; an exception in it stops the analysis, and so does Ctrl-C.
 #[pyfunction]
 #[pyo3(signature = (paths, packets=false, progress=None))]
 pub fn analyze(

@@ -1,4 +1,4 @@
-//! The captures of a run, as Python asks for them.
+//! The captures of a run, as requested by Python.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -8,7 +8,7 @@ use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlog
 use narrows_spec::scenario::{EcnMode, Flow, Scenario, Workload};
 use serde::Deserialize;
 
-/// What to capture, and where to.
+/// What to capture, and the directory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureRequest {
@@ -16,7 +16,7 @@ pub struct CaptureRequest {
     directory: PathBuf,
     /// The packets.
     pcap: bool,
-    /// What the senders know and do.
+    /// The state and actions of the senders.
     qlog: bool,
     /// Bytes of each packet; its headers if none.
     snaplen: Option<u32>,
@@ -52,7 +52,7 @@ fn flow_info(flow: &Flow) -> FlowInfo {
     }
 }
 
-/// Ends the files; says which there are.
+/// Ends the files; returns their names and packets.
 pub fn finish((pcap, qlog): RunCaptures) -> io::Result<Vec<Written>> {
     let packets = pcap.map_or(Ok(Vec::new()), Captures::finish)?;
     let mut written: Vec<Written> = packets.into_iter().map(|(written, _)| written).collect();

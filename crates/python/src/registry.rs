@@ -1,4 +1,4 @@
-//! What the engine knows by name, for Python.
+//! The registries of the engine, for Python.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The congestion controls: dicts as of [`queues`], with `ecn` and `paces` instead of a room:
-/// what a control needs of explicit congestion notification ("dctcp", "l4s" or None), and
-/// whether it sets the pacing rate itself.
+/// The congestion controls: dicts like those of [`queues`], with `ecn` and `paces` instead of
+/// `room`: the ECN that a control needs ("dctcp", "l4s" or None), and whether it sets the pacing
+/// rate itself.
 #[pyfunction]
 pub fn ccas(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     CONTROLS.iter().map(|control| entry(py, &control.info)).collect()
@@ -26,32 +26,32 @@ pub fn ccas(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// `room` is how its limit is counted and the default: "packets", "bytes" or "either",
 /// and a number or None. A parameter is a dict of `name`, `key`, `unit`, `words`,
 /// `required`, `default`, `least`, `most`, `step` and `what`; the default "rate" is the link's,
-/// and numbers that needn't be whole have no step. `former` is how it was written before it had
-/// a unit, if it was: the name, and the numbers of its words or the unit of its numbers.
+/// and numbers that needn't be whole have no step. `former` is its spelling before it had a unit,
+/// if there was one: the name, and the numbers of its words or the unit of its numbers.
 #[pyfunction]
 pub fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::QUEUES)
 }
 
-/// The ways in which a link serves its queue: dicts as of [`queues`], without a room.
+/// The services of links: dicts like those of [`queues`], without `room`.
 #[pyfunction]
 pub fn services(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::SERVICES)
 }
 
-/// The impairments of a path: dicts as of [`queues`], without a room.
+/// The impairments of a path: dicts like those of [`queues`], without `room`.
 #[pyfunction]
 pub fn impairments(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, config::IMPAIRMENTS)
 }
 
-/// What the application of a flow can do: dicts as of [`queues`], without a room.
+/// The workloads of a flow: dicts like those of [`queues`], without `room`.
 #[pyfunction]
 pub fn workloads(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, WORKLOADS)
 }
 
-/// How sizes and durations can be distributed: dicts as of [`queues`], without a room.
+/// The distributions of sizes and durations: dicts like those of [`queues`], without `room`.
 #[pyfunction]
 pub fn distributions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     elements(py, DISTRIBUTIONS)
@@ -125,7 +125,7 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
     Ok(entry)
 }
 
-/// What the numbers of a former spelling meant: words and their numbers, or a unit.
+/// The meaning of the numbers of a former spelling: words and their numbers, or a unit.
 fn numbers(numbers: OldNumbers) -> (Option<BTreeMap<&'static str, u8>>, Option<&'static str>) {
     match numbers {
         OldNumbers::Words(words) => {

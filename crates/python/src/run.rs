@@ -30,7 +30,7 @@ create_exception!(
 /// Wall time between two calls of a progress callback, in seconds.
 const PROGRESS_INTERVAL: f64 = 0.1;
 
-/// What a run gives.
+/// The result of a run.
 #[pyclass(frozen, get_all, module = "narrows._native")]
 pub struct RunOutput {
     /// Name to table.
@@ -41,7 +41,7 @@ pub struct RunOutput {
     end_s: f64,
     /// Data packets that left the bottleneck.
     packets: u64,
-    /// CPU time of the run in seconds, without the making of the tables.
+    /// CPU time of the run in seconds, without building the tables.
     cpu_s: f64,
     /// Captures: name of the file and its packets.
     captures: Vec<(String, u64)>,
@@ -53,17 +53,16 @@ pub struct RunOutput {
 /// Runs a scenario, given as JSON, and returns its tables.
 ///
 /// `progress(sim_seconds, packets_forwarded)` is called at most ten times a
-/// second of wall time; an exception out of it stops the run. Ctrl-C does too.
+/// second of wall time; an exception in it stops the run, and so does Ctrl-C.
 /// The interpreter is free to run other threads meanwhile.
 ///
-/// `captures_json` asks for captures: `{"directory": an existing directory, "pcap":
+/// `captures_json` requests captures: `{"directory": an existing directory, "pcap":
 /// bool, "qlog": bool, "snaplen": bytes of each packet or null for its headers,
 /// "ipv6": bool}`. Raises OSError if they can't be written.
 ///
-/// `controls` holds classes of controls by the name that flows call them; each is
-/// called with the flow's options for every connection. Raises `ControlError` if one
-/// doesn't do what it must; one that hasn't returned after `patience_s` seconds is named
-/// on standard error.
+/// `controls` holds classes of controls by their names in flows; each is called with the flow's
+/// options for every connection. Raises `ControlError` if one doesn't do what it must; one that
+/// hasn't returned after `patience_s` seconds is reported on standard error.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, progress=None, captures_json=None, controls=None, patience_s=10.0))]
 pub fn run(
@@ -118,7 +117,7 @@ fn request(json: &str) -> PyResult<CaptureRequest> {
     serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A run that is over.
+/// A finished run.
 struct Simulated {
     recorder: Recorder,
     outcome: Outcome,
@@ -153,12 +152,12 @@ fn written(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
     Ok(finish(taps)?.into_iter().map(|file| (file.file, file.records)).collect())
 }
 
-/// Tells Python how far the run is, and hears what Python says.
+/// Reports the progress of the run to Python, and gets its answer.
 struct Reporter {
     progress: Option<Py<PyAny>>,
     /// When to report again, in seconds of the monotonic clock.
     next: f64,
-    /// What went wrong in a control.
+    /// Errors of controls.
     trouble: Arc<Trouble>,
     /// Why the run must stop.
     error: Option<PyErr>,
@@ -199,8 +198,8 @@ impl Reporter {
     }
 }
 
-/// A clock of the host. Only what is shown to a person depends on it: the
-/// simulator has no clock but its own.
+/// A clock of the host. Only output for people depends on it: the simulator has no clock except its
+/// own.
 #[expect(clippy::cast_precision_loss, reason = "what Python is told: 53 bits are enough")]
 fn seconds(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);

@@ -19,7 +19,7 @@ pub use words::{
     to_toml,
 };
 
-/// A document that is a specification or a study, with changes.
+/// A specification or a study, with changes.
 #[pyclass(frozen, module = "narrows._native")]
 pub struct SpecSource {
     source: Source,
@@ -31,8 +31,8 @@ pub struct SpecSource {
 impl SpecSource {
     /// The document in a text, which is TOML, or JSON that a program wrote.
     ///
-    /// `name` stands in for a missing name, `file` is where the text was read from. A change is
-    /// a text `PLACE=VALUE` and the option that it came from.
+    /// `name` replaces a missing name, `file` is the file of the text. A change is a text
+    /// `PLACE=VALUE` and the option that gave it.
     #[new]
     #[pyo3(signature = (text, name, file=None, changes=Vec::new(), json=false))]
     fn new(
@@ -57,17 +57,17 @@ impl SpecSource {
             .map(|source| Self { source, json })
     }
 
-    /// The TOML text that gives the same, if the original text doesn't.
+    /// An equivalent TOML text, if the original text isn't one.
     fn renewed_text(&self) -> Option<String> {
         if self.json { Some(self.source.to_toml()) } else { self.source.renewed_text() }
     }
 
     /// The checked specification.
     ///
-    /// `file` gives the text of a file by its name, or raises ValueError; `control` the name
-    /// and the text of an own control's module by its name and options, or raises ValueError
-    /// with tuples of "cca" or "options", what was found, and what would be right. `also`
-    /// names controls that the back end has.
+    /// `file` returns the text of a file by its name, or raises ValueError; `control` returns the
+    /// name and the text of an own control's module by its name and options, or raises ValueError
+    /// with tuples of "cca" or "options", what was found, and what would be right. `also` names
+    /// further controls of the back end.
     fn specification(
         &self,
         py: Python<'_>,
@@ -94,13 +94,13 @@ pub struct SpecOutput(Specification);
 
 #[pymethods]
 impl SpecOutput {
-    /// What the person calls it.
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// How many runs.
+    /// The number of runs.
     #[getter]
     fn trials(&self) -> u64 {
         self.0.trials
@@ -112,7 +112,7 @@ impl SpecOutput {
         self.0.groups.clone()
     }
 
-    /// What results must keep, as JSON.
+    /// The expectations, as JSON.
     #[getter]
     fn expect(&self) -> String {
         let one = |expect: &narrows_spec::Expect| {
@@ -144,7 +144,7 @@ pub struct StudyOutput {
 
 #[pymethods]
 impl StudyOutput {
-    /// What the person calls it.
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         &self.study.name
@@ -172,7 +172,7 @@ impl StudyOutput {
         .collect()
     }
 
-    /// When enough trials were run: metric, width, whether it is a part of the mean, most trials.
+    /// The rule for enough trials: metric, width, whether it is a part of the mean, maximum trials.
     #[getter]
     fn until(&self) -> Option<(String, f64, bool, u64)> {
         let until = self.study.until.clone()?;
@@ -187,8 +187,8 @@ impl StudyOutput {
         Ok(self.points.iter().map(point).collect())
     }
 
-    /// The specification of the combination with this number, from 0 on; the rest as of
-    /// `SpecSource.specification`.
+    /// The specification of the combination with this number, from 0 on; the other arguments are
+    /// those of `SpecSource.specification`.
     fn specification(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What a path does to packets besides queueing and delay, by name.
+//! The impairments of a path besides queueing and delay, by name.
 
 use narrows_base::{Bytes, Duration, Packet, Stream, Time};
 
@@ -24,16 +24,16 @@ pub static IMPAIRMENTS: &[&Info] = &[
     &impairment::thinning::INFO,
 ];
 
-/// What an impairment must know of the packets' bodies to merge acknowledgements.
+/// How an impairment recognises and merges acknowledgements in packets' bodies.
 pub struct Acks<B> {
-    /// Whether a packet is nothing but an acknowledgement.
+    /// Whether a packet is a pure acknowledgement.
     pub is_ack: fn(&Packet<B>) -> bool,
-    /// Whether the second, newer one says all that the first says; it may take over what
-    /// it lacks.
+    /// Whether the second, newer one contains all the information of the first; it may take over
+    /// what it lacks.
     pub merge: fn(&Packet<B>, &mut Packet<B>) -> bool,
 }
 
-/// Whether the parameters of a checked impairment go together.
+/// Checks whether the parameters of a checked impairment fit together.
 ///
 /// # Errors
 /// The fault.
@@ -71,8 +71,7 @@ pub fn impairment_fits(choice: &Choice) -> Result<(), Fault> {
     }
 }
 
-/// Builds an impairment that was checked and fits. What happens again and again goes on
-/// until `end`.
+/// Builds an impairment that was checked and fits. Periodic events continue until `end`.
 ///
 /// # Panics
 /// If it wasn't.

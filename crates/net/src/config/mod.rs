@@ -1,8 +1,8 @@
-//! Elements as plain data: a kind by its name, and all its parameters.
+//! Elements as plain data: the name of a kind, and all its parameters.
 //!
-//! The registries ([`QUEUES`] and its siblings) are the one place that lists what
-//! there is, with names, units, defaults and sources. What a specification may say,
-//! the reference documentation and the check of a scenario all follow them.
+//! The registries ([`QUEUES`] and its siblings) are the only lists of elements, with names, units,
+//! defaults and sources. Specifications, the reference documentation and the check of a scenario
+//! all use them.
 
 mod impairments;
 mod services;

@@ -1,4 +1,4 @@
-//! How a link serves its queue, by name.
+//! The services of links, by name.
 
 use narrows_base::{Bytes, Rate, Stream, Time};
 
@@ -10,7 +10,7 @@ use crate::{
     Served, Service, SteppedRate, Tbf, TbfParams, Trace, Wifi, WifiParams,
 };
 
-/// Every way to serve a queue, by name.
+/// Every service, by name.
 pub static SERVICES: &[&Info] = &[
     &service::constant::INFO,
     &service::steps::INFO,
@@ -20,7 +20,7 @@ pub static SERVICES: &[&Info] = &[
     &service::wifi::INFO,
 ];
 
-/// What a link is made of.
+/// The configuration of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkChoice<'a> {
     /// Its rate in bit/s.
@@ -29,11 +29,11 @@ pub struct LinkChoice<'a> {
     pub service: &'a Choice,
     /// The queue discipline.
     pub queue: &'a Choice,
-    /// Its room.
+    /// Its capacity.
     pub limit: Limit,
 }
 
-/// A link that was built: the common kind without a dynamic call.
+/// A built link; the common kind works without dynamic calls.
 pub enum AnyLink<B> {
     /// One packet after the other.
     Link(Link<B>),
@@ -41,7 +41,7 @@ pub enum AnyLink<B> {
     Served(AnyServed<B>),
 }
 
-/// Whether the parameters of a checked service go together.
+/// Checks whether the parameters of a checked service fit together.
 ///
 /// # Errors
 /// The fault.
@@ -97,8 +97,7 @@ pub(super) fn peakrate(choice: &Choice) -> Option<(Rate, Bytes)> {
     choice.parameters.some_rate("peakrate").zip(choice.parameters.some_bytes("mtu"))
 }
 
-/// Builds a link of choices that were checked and fit. `name` is what its random streams
-/// are called by.
+/// Builds a link of choices that were checked and fit. `name` names its random streams.
 ///
 /// # Panics
 /// If they weren't.

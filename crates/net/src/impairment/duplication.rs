@@ -1,4 +1,4 @@
-//! Packets that arrive twice.
+//! Duplication of packets.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};

@@ -1,4 +1,4 @@
-//! What passes packets on or drops them, by a rule.
+//! Elements that pass packets on or drop them by a rule.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use narrows_base::{Packet, Time};
 use crate::departures::Departures;
 use crate::{Departure, DropReason, Dropped, Element};
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It leaves at that time, which is never before the arrival.
@@ -16,7 +16,7 @@ pub enum Fate {
     Dropped(DropReason),
 }
 
-/// Decides what becomes of each packet.
+/// Decides the fate of each packet.
 pub trait Rule<B> {
     /// The fate of a packet that arrives at `now`. Fates are asked for in the order of the
     /// arrivals, and packets that pass leave in that order.

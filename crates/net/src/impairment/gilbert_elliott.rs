@@ -1,4 +1,4 @@
-//! Losses that come in bursts.
+//! Losses in bursts.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};
@@ -15,13 +15,25 @@ pub(crate) static INFO: Info = Info {
     source: "Gilbert 1960, Elliott 1963; Linux netem loss gemodel (loss_gilb_ell)",
     role: Role::Impairment,
     parameters: &[
-        Parameter::share("p", Fallback::Required, "for each packet, of turning from good to bad"),
-        Parameter::share("r", Fallback::Off, "for each packet, of turning back; 1 - p if none"),
-        Parameter::share("loss_bad", Fallback::Number(1.0), "of a loss in the bad state: tc's 1-h"),
+        Parameter::share(
+            "p",
+            Fallback::Required,
+            "probability, per packet, of changing from good to bad",
+        ),
+        Parameter::share(
+            "r",
+            Fallback::Off,
+            "probability, per packet, of changing back; 1 - p if none",
+        ),
+        Parameter::share(
+            "loss_bad",
+            Fallback::Number(1.0),
+            "probability of a loss in the bad state: tc's 1-h",
+        ),
         Parameter::share(
             "loss_good",
             Fallback::Number(0.0),
-            "of a loss in the good state: tc's 1-k",
+            "probability of a loss in the good state: tc's 1-k",
         ),
     ],
 };
@@ -30,9 +42,9 @@ pub(crate) static INFO: Info = Info {
 /// loses nothing: the state never turns bad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliottParams {
-    /// For each packet, of turning from the good state to the bad: `p`.
+    /// Per packet, of changing from the good state to the bad: `p`.
     pub p: f64,
-    /// For each packet, of turning back: `r`. 1 less `p` if not given.
+    /// Per packet, of changing back: `r`. 1 minus `p` if not given.
     pub r: Option<f64>,
     /// Of a loss in the bad state: `1-h`, 1.
     pub loss_bad: f64,
@@ -49,7 +61,7 @@ impl Default for GilbertElliottParams {
 /// A Markov chain of a good and a bad state, a step for each packet (Gilbert
 /// 1960, Elliott 1963; Linux `loss_gilb_ell`).
 ///
-/// As in Linux, a packet's fate is drawn by the state before its step.
+/// As in Linux, a packet's fate depends on the state before its step.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     params: GilbertElliottParams,

@@ -20,8 +20,7 @@ pub(crate) static INFO: Info = Info {
 /// Noise that keeps the order: each packet waits for a uniform time between zero
 /// and a maximum, and for the packet before it.
 ///
-/// That is what a busy host does to its packets: each takes its own time, and
-/// none overtakes another.
+/// This models a busy host: each packet takes its own time, and none overtakes another.
 #[derive(Clone, Debug)]
 pub struct Jitter<B> {
     max: Duration,
@@ -101,7 +100,7 @@ mod tests {
     fn close_packets_wait_for_each_other_but_not_beyond_the_maximum() {
         let delays = delays(1_000, 100, 20_000);
         assert!(delays.iter().all(|&d| d <= 1_000));
-        // Waiting for the one before makes the mean larger than max / 2.
+        // Waiting for the previous packet makes the mean larger than max / 2.
         assert!(delays.iter().sum::<u64>() / 20_000 > 600);
     }
 

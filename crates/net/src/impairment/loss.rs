@@ -1,4 +1,4 @@
-//! Losses that have nothing to do with congestion.
+//! Losses unrelated to congestion.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};

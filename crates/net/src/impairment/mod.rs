@@ -1,4 +1,4 @@
-//! What a path does to packets besides queueing and delay, an element each.
+//! The impairments of a path besides queueing and delay, each an element.
 
 pub(crate) mod duplication;
 mod filter;

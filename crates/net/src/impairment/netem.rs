@@ -1,4 +1,4 @@
-//! Delay as netem has it: jitter that reorders, and packets sent ahead.
+//! Delay as in netem: jitter that reorders, and packets sent ahead.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Stream, Time};
@@ -19,38 +19,36 @@ pub(crate) static INFO: Info = Info {
         Parameter::duration(
             "jitter",
             Fallback::Whole(0),
-            "the delay is uniform from less this to plus this",
+            "delays are uniform within plus or minus this",
         ),
         Parameter::share(
             "reorder",
             Fallback::Number(0.0),
-            "of a packet being sent at once, ahead of those delayed",
+            "probability that a packet is sent at once, ahead of delayed ones",
         ),
         Parameter::new(
             "gap",
             Unit::Whole,
             Fallback::Whole(0),
-            "only every so many packets; 0: every one",
+            "reorder only every gap-th packet; 0: every one",
         )
         .at_most(u32::MAX as u64),
     ],
 };
 
-/// The parameters of `tc`'s netem that have to do with delay; the defaults are
-/// Linux's: nothing happens. Its correlations and its tables of distributions
-/// aren't modelled.
+/// The parameters of `tc`'s netem for delay; with Linux's defaults nothing happens. Its
+/// correlations and its tables of distributions aren't modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetemParams {
     /// The delay.
     pub delay: Duration,
-    /// Delays are uniform from `delay` less this to `delay` and this. More than
-    /// `delay` is cut off at no delay.
+    /// Delays are uniform from `delay` minus this to `delay` plus this, but not below zero.
     pub jitter: Duration,
-    /// The probability of a packet being sent at once, ahead of those delayed,
-    /// when its turn comes by `gap`.
+    /// The probability that a packet is sent at once, ahead of delayed ones, when its turn comes by
+    /// `gap`.
     pub reorder: f64,
-    /// How many packets pass from one turn to the next; 0 means 1 if there is a
-    /// `reorder`, as `tc` has it.
+    /// The number of packets from one turn to the next; 0 means 1 if there is a `reorder`, as in
+    /// `tc`.
     pub gap: u32,
 }
 
@@ -126,7 +124,7 @@ mod tests {
 
     const MILLI: u64 = 1_000_000;
 
-    /// The order in which packets leave that come `gap` ns apart, with times.
+    /// The order and times in which packets leave that arrive `gap` ns apart.
     fn left(params: NetemParams, count: u64, gap: u64) -> Vec<(u64, u64)> {
         let mut netem = Netem::new(&params, Stream::new(1, "netem"));
         for body in 0..count {

@@ -1,4 +1,4 @@
-//! Times in which nothing gets through.
+//! Outages, during which nothing gets through.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
@@ -11,24 +11,29 @@ pub(crate) static INFO: Info = Info {
     name: "outage",
     title: "Outages",
     family: "loss",
-    summary: "times in which nothing gets through",
+    summary: "outages, during which nothing gets through",
     source: "crates/net/src/impairment/outage.rs",
     role: Role::Impairment,
     parameters: &[
-        Parameter::new("outages", Unit::Spans, Fallback::Off, "times with how long each lasts"),
-        Parameter::duration("every", Fallback::Off, "instead, one at every multiple of this")
+        Parameter::new(
+            "outages",
+            Unit::Spans,
+            Fallback::Off,
+            "start times with the duration of each",
+        ),
+        Parameter::duration("every", Fallback::Off, "instead, an outage at every multiple of this")
             .at_least(1_000_000),
-        Parameter::duration("lasts", Fallback::Whole(0), "with `every`: how long"),
+        Parameter::duration("lasts", Fallback::Whole(0), "with `every`: the duration"),
         Parameter::new(
             "mode",
             Unit::Word(&["drop", "hold"]),
             Fallback::Word("drop"),
-            "what becomes of packets: lost, or all leave at the end",
+            "fate of packets: lost, or held until the end",
         ),
     ],
 };
 
-/// What becomes of packets that arrive during an outage.
+/// The fate of packets that arrive during an outage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutageMode {
     /// They are lost.
@@ -49,7 +54,7 @@ pub struct Outage {
 }
 
 impl Outage {
-    /// Outages that begin at these times, each with how long it lasts.
+    /// Outages that begin at these times, each with its duration.
     ///
     /// # Panics
     /// If they overlap or don't ascend.

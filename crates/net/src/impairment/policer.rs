@@ -1,4 +1,4 @@
-//! A policer: what exceeds a rate and its burst is dropped, nothing waits.
+//! A policer, which drops packets beyond a rate and its burst without queueing.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Packet, Rate, Time};
@@ -12,7 +12,7 @@ pub(crate) static INFO: Info = Info {
     name: "policer",
     title: "Policer",
     family: "bucket",
-    summary: "drops what exceeds a rate and a burst; nothing waits",
+    summary: "drops packets beyond a rate and a burst; nothing waits",
     source: "Linux act_police (net/sched/act_police.c), conform-exceed drop",
     role: Role::Impairment,
     parameters: &[
@@ -21,13 +21,16 @@ pub(crate) static INFO: Info = Info {
         Parameter::bytes("burst", Fallback::Required, "bytes that may pass at once"),
         Parameter::new("peakrate", Unit::Rate, Fallback::Off, "the rate within a burst").positive(),
         Parameter::bytes("mtu", Fallback::Off, "the depth of the peak rate's bucket"),
-        Parameter::bytes("overhead", Fallback::Whole(0), "of each packet, besides IP's")
-            .at_most(10_000),
+        Parameter::bytes(
+            "overhead",
+            Fallback::Whole(0),
+            "bytes counted with each packet besides IP's",
+        )
+        .at_most(10_000),
     ],
 };
 
-/// The parameters of `tc`'s police action. It demands the first two, so that
-/// they have no default.
+/// The parameters of `tc`'s police action. It requires the first two, so they have no default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicerParams {
     /// The rate in the long run.
@@ -35,10 +38,10 @@ pub struct PolicerParams {
     /// Bytes that may pass at once after an idle time; a larger packet never
     /// passes.
     pub burst: Bytes,
-    /// The rate within a burst and the depth of its bucket (`mtu`): none.
+    /// The rate within a burst and the depth of its bucket (`mtu`), by default none.
     pub peakrate: Option<(Rate, Bytes)>,
-    /// Bytes that count with each packet besides IP's: 0, as where packets come
-    /// in; 14 where they go out of an Ethernet device.
+    /// Bytes that count with each packet besides IP's: 0 at ingress, 14 at the egress of an
+    /// Ethernet device.
     pub overhead: u32,
 }
 
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
     use crate::{Element as _, Filter};
 
-    /// Which of packets of 1,000 bytes pass, one every `gap` us.
+    /// Which packets of 1,000 bytes pass, one every `gap` us.
     fn passed(policer: &mut Filter<(), Policer>, count: u64, gap: u64, from: u64) -> Vec<bool> {
         (0..count)
             .map(|n| {
@@ -124,7 +127,7 @@ mod tests {
         let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(10_000));
         let mut policer = Filter::new(Policer::new(&params));
         let first = passed(&mut policer, 1_000, 500, 0);
-        // Ten at once, and what the rate earns meanwhile: 19 in a row.
+        // Ten at once, and those earned by the rate meanwhile: 19 in a row.
         assert!(first[..19].iter().all(|&p| p) && !first[19], "{:?}", &first[..24]);
         let all = first.iter().filter(|&&p| p).count();
         assert!((509..=510).contains(&all), "{all}");

@@ -15,7 +15,7 @@ pub(crate) static INFO: Info = Info {
     source: "crates/net/src/impairment/route.rs",
     role: Role::Impairment,
     parameters: &[
-        Parameter::duration("delay", Fallback::Whole(0), "at first, one way"),
+        Parameter::duration("delay", Fallback::Whole(0), "initial one-way delay"),
         Parameter::new("delays", Unit::Delays, Fallback::Off, "times with the delay from then on"),
         Parameter::duration(
             "every",
@@ -26,7 +26,7 @@ pub(crate) static INFO: Info = Info {
         Parameter::duration(
             "spread",
             Fallback::Whole(0),
-            "with `every`: uniform from `delay` to that plus this",
+            "with `every`: delays are uniform from `delay` to `delay` plus this",
         ),
         Parameter::new(
             "overtaking",
@@ -37,13 +37,13 @@ pub(crate) static INFO: Info = Info {
     ],
 };
 
-/// What happens when a packet's delay is shorter than that of one before it.
+/// What happens if a packet's delay is shorter than an earlier one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overtaking {
     /// It may arrive first, as over another route.
     #[default]
     Allowed,
-    /// It waits for the one before, as over the same radio link.
+    /// It waits for the earlier one, as over the same radio link.
     Never,
 }
 

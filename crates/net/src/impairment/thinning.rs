@@ -1,4 +1,4 @@
-//! Acknowledgements that are held and merged on their way.
+//! Acknowledgements held and merged on the path.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,25 +17,32 @@ pub(crate) static INFO: Info = Info {
     source: "RFC 3449 section 5.2 (decimation, ACK filtering)",
     role: Role::Impairment,
     parameters: &[
-        Parameter::packets("max", Fallback::Required, "that become one; up to 200 were seen")
-            .positive()
-            .at_most(100_000),
-        Parameter::duration("hold", Fallback::Required, "how long one is held for others to come"),
+        Parameter::packets(
+            "max",
+            Fallback::Required,
+            "acknowledgements merged into one; up to 200 were seen",
+        )
+        .positive()
+        .at_most(100_000),
+        Parameter::duration(
+            "hold",
+            Fallback::Required,
+            "how long one is held for others to arrive",
+        ),
     ],
 };
 
-/// How packets are thinned out.
+/// The parameters of thinning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinningParams {
-    /// How many packets become one, at most: 1 lets all pass; up to 200 have
-    /// been seen.
+    /// The most packets that become one: 1 lets all pass; up to 200 have been seen.
     pub max: u32,
-    /// How long a packet is held for others to come.
+    /// How long a packet is held for others to arrive.
     pub hold: Duration,
 }
 
-/// Whether the newer packet (second) says all that the held one (first) says, so
-/// that the held one may go; it may add to the newer one what that lacks.
+/// Whether the newer packet (second) contains all the information of the held one (first), which
+/// can then be dropped; it may add to the newer one what that lacks.
 pub type Merge<B> = Box<dyn FnMut(&Packet<B>, &mut Packet<B>) -> bool + Send>;
 
 struct Held<B> {
@@ -44,11 +51,11 @@ struct Held<B> {
     due: Time,
 }
 
-/// Holds a packet of each flow and replaces it with newer ones that say the
-/// same and more, as cable modems and wireless drivers do with acknowledgements
-/// (decimation, ACK filters).
+/// Holds a packet of each flow and replaces it with newer ones that contain the same information
+/// and more, as cable modems and wireless drivers do with acknowledgements (decimation, ACK
+/// filters).
 ///
-/// What was replaced is handed back as dropped.
+/// Replaced packets are returned as dropped.
 pub struct Thinning<B> {
     params: ThinningParams,
     merge: Merge<B>,
@@ -62,8 +69,8 @@ pub struct Thinning<B> {
 }
 
 impl<B> Thinning<B> {
-    /// Holds nothing yet. `merge` decides which packets may be merged; one that
-    /// may not lets the held one go and is held in its place.
+    /// Holds nothing yet. `merge` decides which packets may be merged; any other releases the held
+    /// one and is held in its place.
     ///
     /// # Panics
     /// If `max` is zero.
@@ -89,7 +96,7 @@ impl<B> Thinning<B> {
         self
     }
 
-    /// Lets those go whose time is over.
+    /// Releases packets whose time is over.
     fn catch_up(&mut self, now: Time) {
         self.reached = self.reached.max(now);
         while let Some(&(due, flow)) = self.deadlines.first().filter(|first| first.0 <= now) {
@@ -113,7 +120,7 @@ impl<B> Thinning<B> {
         self.held.insert(held.packet.flow, held);
     }
 
-    /// The packet to hold in place of `old` and `packet`, which may be both.
+    /// The packet to hold instead of `old` and `packet`, which may combine both.
     fn combine(&mut self, old: Held<B>, mut packet: Packet<B>, now: Time) -> Held<B> {
         if (self.merge)(&old.packet, &mut packet) {
             let dropped = Dropped { packet: old.packet, at: now, reason: DropReason::Merged };

@@ -1,4 +1,4 @@
-//! From a path's configuration to its elements and the rows in which they stand.
+//! Builds a path's elements and their rows from its configuration.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use crate::{Line, RandomLoss};
 
 /// The elements of a path and the order in which packets meet them.
 ///
-/// Elements are numbered links, impairments, lines. A link has no length: half of a flow's
-/// round trip lies on a line behind the last element of a direction, the other half on the
-/// way back. Flows of equal delay share their lines.
+/// Elements are numbered in the order links, impairments, lines. A link has no length: half of a
+/// flow's round trip is a line behind the last element of a direction, the other half is on the
+/// reverse path. Flows of equal delay share their lines.
 pub struct Path<B> {
     /// The elements, by their numbers. The first one is the first link.
     pub elements: Vec<PathElement<B>>,
     /// Decides which packets of data are lost behind the last link forward.
     pub loss: RandomLoss,
-    /// What the links forward are called.
+    /// The names of the forward links.
     names: Vec<String>,
     forward: Row,
     backward: Row,
 }
 
-/// What stands on the way of one direction, by number.
+/// The elements of one direction, by number.
 #[derive(Default)]
 struct Row {
     before: Vec<usize>,
@@ -34,20 +34,20 @@ struct Row {
     lines: Vec<usize>,
 }
 
-/// Under what conditions a path is built, besides its configuration.
+/// Further conditions for building a path.
 pub struct Conditions<'a, B> {
     /// Seed of all random streams.
     pub seed: u64,
-    /// What happens again and again goes on until here.
+    /// The end of periodic events.
     pub end: Time,
     /// Two-way delay of each flow without queueing.
     pub round_trips: &'a [Duration],
-    /// How acknowledgements are known and merged.
+    /// How acknowledgements are recognised and merged.
     pub acks: Acks<B>,
 }
 
 impl<B: Clone + Send + 'static> Path<B> {
-    /// Builds a path that was checked, with nothing under way.
+    /// Builds a checked path without packets in flight.
     ///
     /// # Panics
     /// If it wasn't.
@@ -135,22 +135,22 @@ impl<B> Path<B> {
         &self.at(direction).links
     }
 
-    /// What all flows meet in a direction, without their lines: the impairments before the
-    /// links, the links, and the impairments behind them.
+    /// The elements that all flows pass in a direction, without their lines: the impairments before
+    /// the links, the links, and the impairments behind them.
     #[must_use]
     pub fn row(&self, direction: Direction) -> Vec<usize> {
         let row = self.at(direction);
         row.before.iter().chain(&row.links).chain(&row.behind).copied().collect()
     }
 
-    /// The line at the end of a flow's way.
+    /// The line at the end of a flow's route.
     #[must_use]
     pub fn line(&self, direction: Direction, flow: usize) -> usize {
         self.at(direction).lines[flow]
     }
 
-    /// What a flow meets in a direction: the row and its line, but of the links forward only
-    /// those that `only` names, if it names any.
+    /// The elements that a flow passes in a direction: the row and its line, but only those forward
+    /// links that `only` names, if it names any.
     #[must_use]
     pub fn way(&self, direction: Direction, flow: usize, only: Option<&[String]>) -> Vec<usize> {
         let named = |link: usize, names: &[String]| names.contains(&self.names[link]);

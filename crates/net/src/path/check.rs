@@ -1,4 +1,4 @@
-//! Whether a path can be built.
+//! Checks whether a path can be built.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use crate::config::{self, Fault, IMPAIRMENTS, LinkChoice, QUEUES, SERVICES};
 /// Why a path can't be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
-    /// Where in the path, such as `links[0].queue.target_ns`.
+    /// The place in the path, such as `links[0].queue.target_ns`.
     pub place: String,
-    /// What stands there.
+    /// What was found.
     pub found: String,
     /// What would be right.
     pub need: String,
@@ -39,12 +39,12 @@ impl PathConfig {
     /// Checks that all links and impairments can be built.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first fault.
     pub fn check(&self) -> Result<(), PathError> {
         self.faults().into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// Everything because of which the path can't be built.
+    /// All reasons why the path can't be built.
     #[must_use]
     pub fn faults(&self) -> Vec<PathError> {
         let mut faults = link_faults("", self.first_link());
@@ -71,15 +71,14 @@ impl PathConfig {
         faults
     }
 
-    /// What is wrong with the way of a flow: whether there is a way back for one that goes in
-    /// `reverse`, and whether the `links` that it crosses are on the path. The places are
-    /// `reverse` and `links`.
+    /// The faults of a flow's route: a flow in `reverse` without a reverse link, and `links` that
+    /// aren't on the path. The places are `reverse` and `links`.
     #[must_use]
     pub fn way_faults(&self, reverse: bool, links: Option<&[String]>) -> Vec<PathError> {
         let mut faults = Vec::new();
         if reverse && self.reverse.is_none() {
             let need = "a [path.reverse] with a rate, too,";
-            faults.push(error("reverse", "true without a way back", need));
+            faults.push(error("reverse", "true without a reverse link", need));
         }
         let further = self.links.iter().map(|link| link.name.as_str());
         let names: Vec<&str> = std::iter::once(FIRST_LINK).chain(further).collect();
@@ -95,7 +94,7 @@ impl PathConfig {
     }
 }
 
-/// What is wrong with a link; `place` is empty or ends with a full stop.
+/// The faults of a link; `place` is empty or ends with a full stop.
 fn link_faults(place: &str, link: LinkChoice<'_>) -> Vec<PathError> {
     let mut faults = Vec::new();
     if link.rate.as_bps() == 0 {

@@ -1,4 +1,4 @@
-//! A path as plain data: links in a row, the way back, and what happens on both.
+//! A path as plain data: links in a row, the reverse link, and the impairments of both directions.
 
 use narrows_base::Rate;
 use serde::{Deserialize, Serialize};
@@ -6,35 +6,35 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Choice, LinkChoice};
 use crate::queue::Limit;
 
-/// What the first link of a path is called.
+/// The name of the first link of a path.
 pub const FIRST_LINK: &str = "bottleneck";
 
-/// A bottleneck and the propagation delay around it, perhaps with more in between.
+/// A bottleneck and the propagation delay around it, perhaps with further elements.
 ///
-/// Forward, a packet meets the impairments before the links, the links in their order,
-/// the impairments behind them, and half of its flow's round trip. Backward, it meets the
-/// same of that direction with the reverse link, if there is one, and the other half.
+/// Forward, a packet passes the impairments before the links, the links in their order,
+/// the impairments behind them, and half of its flow's round trip. Backward, it passes the
+/// impairments of that direction with the reverse link, if there is one, and the other half.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathConfig {
-    /// Rate in bit/s, counting IP bytes. With a service that has rates of its own it is
-    /// nominal: what a bandwidth-delay product and the utilisation are worked out with.
+    /// Rate in bit/s, counting IP bytes. With a service that has its own rates it is nominal:
+    /// bandwidth-delay product and utilisation are computed from it.
     pub rate_bps: u64,
-    /// Two-way delay in ns without queueing, for flows that name none of their own.
+    /// Two-way delay in ns without queueing, for flows without their own.
     pub rtt_ns: u64,
     /// How much may wait, not counting the packet being sent.
     pub buffer: Limit,
-    /// The queue discipline with all its parameters but the limit, which is the buffer.
+    /// The queue discipline with all its parameters except the limit, which is the buffer.
     pub queue: Choice,
     /// How the queue is served.
     pub service: Choice,
     /// Probability that a data packet is lost after the last link forward.
     pub loss: f64,
-    /// What else happens to packets, in their order within a direction and a place.
+    /// The impairments, in their order within a direction and a place.
     pub impairments: Vec<Impairment>,
     /// More links behind the first, in their order. The first is called "bottleneck".
     pub links: Vec<LinkConfig>,
-    /// The link of the way back; none: nothing queues there.
+    /// The reverse link; if none, nothing queues there.
     pub reverse: Option<LinkConfig>,
 }
 
@@ -52,7 +52,7 @@ impl PathConfig {
 }
 
 impl LinkConfig {
-    /// What the link is made of.
+    /// The configuration of the link.
     #[must_use]
     pub fn choice(&self) -> LinkChoice<'_> {
         LinkChoice {
@@ -80,14 +80,14 @@ pub struct LinkConfig {
     pub service: Choice,
 }
 
-/// Something that happens to the packets of one direction.
+/// An impairment of the packets of one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Impairment {
-    /// Of which packets.
+    /// The direction of the packets.
     pub direction: Direction,
-    /// Where.
+    /// Its place.
     pub at: Spot,
-    /// What, with all its parameters.
+    /// The impairment with all its parameters.
     #[serde(flatten)]
     pub element: Choice,
 }
@@ -102,7 +102,7 @@ pub enum Direction {
     Backward,
 }
 
-/// Where an impairment stands.
+/// The place of an impairment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spot {

@@ -53,7 +53,7 @@ impl<B> PathElement<B> {
         matches!(self, Self::Line(_))
     }
 
-    /// The queue of a link; none if it is no link.
+    /// The queue of a link; none if it isn't a link.
     #[must_use]
     pub fn queue(&self) -> Option<QueueState> {
         match self {

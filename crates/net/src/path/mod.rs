@@ -1,6 +1,6 @@
 //! The path between two hosts: as plain data, its check, and its elements in their order.
 //!
-//! Whoever moves packets builds the path here and drives its elements: the simulator in
+//! Two drivers build the path here and move packets through its elements: the simulator in
 //! virtual time, the router in real time.
 
 mod build;

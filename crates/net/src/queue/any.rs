@@ -1,4 +1,4 @@
-//! The queue of a link, whichever its discipline.
+//! The queue of a link, with any discipline.
 
 use narrows_base::{Bytes, Packet, Time};
 
@@ -6,8 +6,8 @@ use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
 use super::verdicts::Verdicts;
 
-/// A link's queue: drop-tail without a dynamic call, and any other discipline
-/// behind a box, where the call is little beside what it does.
+/// A link's queue: drop-tail without a dynamic call, and any other discipline in a box, where the
+/// call costs little compared with its work.
 pub enum Queue<B> {
     /// First in, first out; what doesn't fit is dropped.
     DropTail(DropTail<B>),
@@ -21,7 +21,7 @@ impl<B> From<DropTail<B>> for Queue<B> {
     }
 }
 
-/// Calls the method of whichever discipline it is.
+/// Calls the method of the discipline.
 macro_rules! forward {
     ($queue:expr, $inner:ident => $call:expr) => {
         match $queue {

@@ -1,4 +1,4 @@
-//! CoDel: drop when the delay has been above a target for an interval.
+//! CoDel drops when the delay has been above a target for an interval.
 
 use narrows_base::registry::{Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
@@ -17,7 +17,7 @@ use crate::DropReason;
 pub struct CoDelParams {
     /// Packets that may wait.
     pub limit: u64,
-    /// The delay that is acceptable. Counted in units of 1,024 ns.
+    /// The acceptable delay. Counted in units of 1,024 ns.
     pub target: Duration,
     /// How long the delay may be above it. Counted in the same units.
     pub interval: Duration,
@@ -25,14 +25,14 @@ pub struct CoDelParams {
     pub ecn: bool,
     /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,
-    /// With no more bytes of Ethernet frames than these behind a packet, it is
-    /// spared. Not an option of `tc`: the device's MTU with its header.
+    /// A packet with at most this many bytes of Ethernet frames behind it is spared. Not an option
+    /// of `tc`: the device's MTU with its header.
     pub mtu: u32,
-    /// How the control law takes its root: as Linux does.
+    /// How the control law computes its root, by default as in Linux.
     pub square_root: SquareRoot,
 }
 
-/// Packets that may wait if nobody says, as in Linux.
+/// The default limit in packets, as in Linux.
 const LIMIT: u64 = 1_000;
 
 /// The registry's entry.
@@ -167,7 +167,7 @@ mod tests {
         assert_near(&drop_times(SquareRoot::Exact), &expected);
     }
 
-    /// One Newton step for each drop, worked out with real numbers.
+    /// One Newton step for each drop, computed with real numbers.
     #[test]
     fn the_drop_times_of_linux_lag_by_one_newton_step() {
         let (mut root, mut expected) = (1.0, vec![0.0, 100.0]);

@@ -5,7 +5,7 @@ use narrows_base::{Duration, Ecn, Packet, Time};
 use super::Verdicts;
 use crate::DropReason;
 
-/// How CoDel works out the square root of its count of drops.
+/// How CoDel computes the square root of its count of drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SquareRoot {
     /// One Newton step for each change of the count, in 16 bits, as Linux does
@@ -13,12 +13,11 @@ pub enum SquareRoot {
     /// instead of 70.7 and 57.7 ms at an interval of 100 ms; later ones agree.
     #[default]
     Newton,
-    /// The square root itself, as RFC 8289 section 5.3 states the law.
+    /// The exact square root, as in RFC 8289 section 5.3.
     Exact,
 }
 
-/// What stays the same while CoDel runs; times in units of 1,024 ns, which are
-/// Linux's (`codel_get_time`).
+/// CoDel's constants; times are in units of 1,024 ns, as in Linux (`codel_get_time`).
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     target: u64,
@@ -63,7 +62,7 @@ impl Law {
         self
     }
 
-    /// Marks a packet that waited beyond the threshold, whatever the law says.
+    /// Marks a packet that waited beyond the threshold, independent of the control law.
     fn mark_late<B>(&self, head: &mut Head<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let waited = ticks(now.as_nanos()) - ticks(head.since.as_nanos());
         let late = self.ce_threshold.is_some_and(|threshold| waited > threshold);
@@ -88,7 +87,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The next packet that survives (Linux `codel_dequeue`; RFC 8289 section
+    /// The next packet that isn't dropped (Linux `codel_dequeue`; RFC 8289 section
     /// 5.5). `pop` takes the head of the queue.
     pub(super) fn dequeue<B>(
         &mut self,
@@ -152,8 +151,8 @@ impl Control {
         head
     }
 
-    /// Drops one packet and chooses the rate of the next drops: where the last
-    /// dropping state left off, if that wasn't long ago.
+    /// Drops one packet and chooses the rate of the next drops: that of the last dropping state, if
+    /// that was recent.
     fn start_dropping<B>(
         &mut self,
         law: &Law,
@@ -179,7 +178,7 @@ impl Control {
 
     fn resume_or_reset(&mut self, law: &Law, now: u64) {
         let delta = self.count.wrapping_sub(self.last_count);
-        // Linux compares as signed: a drop that is still to come is recent.
+        // Linux compares as signed, so a future drop counts as recent.
         if delta > 1 && delta <= u32::MAX / 2 && now < self.drop_next + 16 * law.interval {
             self.count = delta;
             self.newton_step();
@@ -199,8 +198,8 @@ impl Control {
         }
     }
 
-    /// Brings the inverse root nearer to 1/sqrt(count). A count that has jumped
-    /// wraps here as it does in Linux.
+    /// Brings the inverse root closer to 1/sqrt(count). After a jump of the count it wraps as in
+    /// Linux.
     fn newton_step(&mut self) {
         let root = u64::from(self.inverse_root) << 16;
         let square = (root * root) >> 32;

@@ -1,4 +1,4 @@
-//! What every queue discipline does.
+//! The interface of every queue discipline.
 
 use narrows_base::{Bytes, Packet, Time};
 
@@ -7,19 +7,18 @@ use super::verdicts::Verdicts;
 /// The order, the drops and the marks of the packets that wait for a link.
 ///
 /// The packet in transmission is no longer in the queue, as in Linux, where it
-/// belongs to the device. Every instant is the one that the model dictates, not
-/// that of a late poll. A discipline that needs chance owns its random stream.
+/// belongs to the device. Every instant is the model's, not that of a late poll. A discipline that
+/// needs random numbers owns its stream.
 ///
 /// A link asks for a packet when its transmitter falls idle, after a packet has
 /// arrived while it is idle, and after each of the queue's own deadlines.
 pub trait QueueDiscipline<B> {
-    /// Takes a packet that arrives at `now`. It or others may be dropped or
-    /// marked.
+    /// Takes a packet that arrives at `now`. This packet or others may be dropped or marked.
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>);
 
-    /// The packet to transmit from `now` on. Others may be dropped on the way,
-    /// the packet may be marked. `None` if nothing is left, or if what is left
-    /// waits for [`next_deadline`](Self::next_deadline).
+    /// The packet to transmit from `now` on. Others may be dropped meanwhile, and the packet may be
+    /// marked. `None` if nothing is left, or if the rest waits for
+    /// [`next_deadline`](Self::next_deadline).
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>>;
 
     /// The bytes that wait.
@@ -33,8 +32,8 @@ pub trait QueueDiscipline<B> {
         self.len() == 0
     }
 
-    /// Takes a packet that finds the transmitter idle, and gives the packet to
-    /// transmit. A discipline with no state to keep passes it straight on.
+    /// Takes a packet that finds the transmitter idle, and returns the packet to transmit. A
+    /// stateless discipline passes it straight on.
     #[inline]
     fn pass(
         &mut self,

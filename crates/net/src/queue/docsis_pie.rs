@@ -12,13 +12,13 @@ use super::verdicts::Verdicts;
 use super::waiting::Waiting;
 use crate::DropReason;
 
-/// The parameters of RFC 8034, whose defaults these are; there is none in
-/// Linux. The rates and the buffer have none: they belong to the subscription.
+/// The parameters of RFC 8034, with its defaults; Linux doesn't have it. The rates and the buffer
+/// have no defaults: they belong to the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocsisPieParams {
     /// Bytes that may wait (`BUFFER_SIZE`).
     pub buffer: Bytes,
-    /// The rate that is guaranteed in the long run (`MSR`).
+    /// The guaranteed long-term rate (`MSR`).
     pub max_sustained_rate: Rate,
     /// The rate within the burst (`PEAK_RATE`).
     pub peak_rate: Rate,
@@ -34,7 +34,7 @@ pub struct DocsisPieParams {
     pub burst_reset: Duration,
 }
 
-/// Bytes that may wait if nobody says.
+/// The default limit in bytes.
 const LIMIT: u64 = 256 << 10;
 
 /// The registry's entry.
@@ -46,11 +46,7 @@ pub(crate) static INFO: Info = Info {
     source: "RFC 8034 appendix A",
     role: Role::Queue(Room::Bytes(Some(LIMIT))),
     parameters: &[
-        Parameter::rate(
-            "max_sustained_rate",
-            Fallback::LinkRate,
-            "the rate that is guaranteed in the long run",
-        ),
+        Parameter::rate("max_sustained_rate", Fallback::LinkRate, "the guaranteed long-term rate"),
         Parameter::rate("peak_rate", Fallback::LinkRate, "the rate within the burst"),
         Parameter::bytes(
             "max_burst",
@@ -134,8 +130,8 @@ enum State {
 
 /// A queue under DOCSIS-PIE (RFC 8034 appendix A).
 ///
-/// It predicts the delay from the backlog and the rates of the subscription, not
-/// from those of the link behind it: give both the same. It never marks.
+/// It predicts the delay from the backlog and the rates of the subscription, not from the rate of
+/// the link behind it, so both should be the same. It never marks.
 #[derive(Clone, Debug)]
 pub struct DocsisPie<T> {
     params: DocsisPieParams,
@@ -143,7 +139,7 @@ pub struct DocsisPie<T> {
     waiting: Waiting<T>,
     next_update: Time,
     state: State,
-    /// For a packet of mean size; above 1 for larger ones to be sure of a drop.
+    /// For a packet of mean size; above 1, larger packets are dropped with certainty.
     probability: f64,
     accumulated: f64,
     delay_before: f64,
@@ -291,7 +287,7 @@ fn bytes_per_sec(rate: Rate) -> f64 {
     rate.as_bps() as f64 / 8.0
 }
 
-/// What a step is multiplied with: smaller steps at smaller probabilities.
+/// The factor of a step, smaller at smaller probabilities.
 fn gain(probability: f64) -> f64 {
     const STAIRS: [(f64, f64); 9] = [
         (0.000_001, 1.0 / 2_048.0),
@@ -378,8 +374,8 @@ mod tests {
         assert!((queue.probability() - 0.2175 / 2_048.0).abs() < 1e-12, "{}", queue.probability());
     }
 
-    /// Nothing of what added up before may weigh on a drop once the probability was zero,
-    /// however short the queue was then.
+    /// Once the probability was zero, nothing accumulated before may affect a drop, however short
+    /// the queue was then.
     #[test]
     fn a_probability_of_zero_forgets_what_added_up_even_while_inactive() {
         let mut queue = filled(&DocsisPieParams::default(), 1);

@@ -1,4 +1,4 @@
-//! First in, first out; what doesn't fit is dropped.
+//! First in, first out; packets that don't fit are dropped.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(crate) static INFO: Info = Info {
     name: "droptail",
     title: "Drop-tail",
     family: "fifo",
-    summary: "first in, first out; what doesn't fit is dropped",
+    summary: "first in, first out; packets that don't fit are dropped",
     source: "Linux bfifo and pfifo (net/sched/sch_fifo.c)",
     role: Role::Queue(Room::Either),
     parameters: &[],
@@ -70,7 +70,7 @@ impl<B> QueueDiscipline<B> for DropTail<B> {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, _verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        // The packet comes last, so that it is copied once.
+        // The packet comes last, so that it is copied only once.
         self.backlog -= u64::from(self.packets.front()?.size);
         self.packets.pop_front()
     }

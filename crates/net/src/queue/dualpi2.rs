@@ -13,8 +13,8 @@ use super::waiting::{FRAME, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s dualpi2; the defaults are Linux's
-/// (`dualpi2_reset_default`). Its `memlimit` isn't modelled, and packets are
-/// those of the wire, as with `split_gso`.
+/// (`dualpi2_reset_default`). Its `memlimit` isn't modelled, and packets are those on the wire, as
+/// with `split_gso`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2Params {
     /// Packets that may wait, of both queues.
@@ -33,7 +33,7 @@ pub struct DualPi2Params {
     pub step_thresh: Duration,
     /// L4S packets that must wait before one for the step to apply to it.
     pub min_qlen_step: u64,
-    /// The classic queue's least share of the link in percent.
+    /// The classic queue's minimum share of the link in percent.
     pub classic_protection: u32,
     /// Whether an overload drops L4S packets too, instead of filling the queue
     /// up to its limit.
@@ -42,7 +42,7 @@ pub struct DualPi2Params {
     pub drop_enqueue: bool,
 }
 
-/// Packets that may wait if nobody says, as in Linux.
+/// The default limit in packets, as in Linux.
 const LIMIT: u64 = 10_000;
 
 /// The registry's entry.
@@ -79,7 +79,7 @@ pub(crate) static INFO: Info = Info {
         Parameter::whole(
             "classic_protection",
             Fallback::Whole(10),
-            "the classic queue's least share, in %",
+            "the classic queue's minimum share, in %",
         )
         .at_most(100),
         Parameter::flag("drop_on_overload", true, "an overload drops L4S packets, too"),
@@ -127,7 +127,7 @@ impl Registered for DualPi2Params {
     }
 }
 
-/// What the base probability wants of a packet.
+/// The decision on a packet by the base probability.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Nothing,
@@ -216,7 +216,7 @@ impl<B> DualPi2<B> {
         self.random.chance(probability)
     }
 
-    /// What becomes of a packet by the coupled probability (`must_drop`).
+    /// The decision on a packet by the coupled probability (`must_drop`).
     /// `frames` are the bytes that wait.
     fn wish(&mut self, l4s: bool, capable: bool, frames: u64) -> Wish {
         if frames < 2 * u64::from(FRAME) {
@@ -243,7 +243,7 @@ impl<B> DualPi2<B> {
     }
 
     /// The next packet by weighted round robin, whether it is L4S and the step
-    /// applies, and what it does to the credit (`dequeue_packet`).
+    /// applies, and its effect on the credit (`dequeue_packet`).
     fn next(&mut self, now: Time) -> Option<Candidate<B>> {
         let (classic, l4s) = self.weights();
         let (waits_c, waits_l) = (self.classic.len() > 0, self.l4s.len() > 0);
@@ -259,7 +259,7 @@ impl<B> DualPi2<B> {
         Some(Candidate { packet, l4s: false, step: false, weight })
     }
 
-    /// Decides on a packet that is about to leave; it, unless it is dropped.
+    /// Decides on a packet that is about to leave; returns it unless it is dropped.
     fn judge(
         &mut self,
         candidate: Candidate<B>,
@@ -287,11 +287,11 @@ struct Candidate<B> {
     packet: Packet<B>,
     l4s: bool,
     step: bool,
-    /// What each of its bytes adds to the credit.
+    /// The credit added by each of its bytes.
     weight: i64,
 }
 
-/// Carries a wish out; the packet, unless it was dropped.
+/// Carries out a decision; returns the packet unless it was dropped.
 fn fulfil<B>(
     wish: Wish,
     mut packet: Packet<B>,

@@ -1,4 +1,4 @@
-//! What a discipline tells the registry, and the parameters that several have.
+//! A discipline's interface to the registry, and shared parameters.
 
 use narrows_base::Stream;
 use narrows_base::registry::{Fallback, Fault, Info, Parameter, Values};
@@ -8,18 +8,18 @@ use super::limit::Limit;
 
 /// A discipline that a scenario can name.
 pub(crate) trait Registered {
-    /// What can be said of it.
+    /// Its description.
     const INFO: &'static Info;
 
     /// The discipline itself.
     type Discipline<B: Send + 'static>: QueueDiscipline<B> + Send + 'static;
 
-    /// Whether its checked parameters go together; the key `limit` stands for the room.
+    /// Checks whether its checked parameters fit together; the key `limit` is the capacity.
     fn fits(_values: &Values, _limit: Limit) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Builds it from parameters that were checked and fit. `random` is its own chance.
+    /// Builds it from parameters that were checked and fit. `random` is its random stream.
     fn build<B: Send + 'static>(
         values: &Values,
         limit: Limit,
@@ -27,9 +27,9 @@ pub(crate) trait Registered {
     ) -> Self::Discipline<B>;
 }
 
-/// 0.1 ms in ns: shorter periods would keep the engine busy with nothing else.
+/// 0.1 ms in ns: shorter periods would occupy the engine completely.
 pub(crate) const SHORTEST_PERIOD: u64 = 100_000;
-/// The option that marks by the time waited alone.
+/// The option that marks by waiting time alone.
 pub(crate) const CE_THRESHOLD: Parameter = Parameter::duration(
     "ce_threshold",
     Fallback::Off,
@@ -37,7 +37,7 @@ pub(crate) const CE_THRESHOLD: Parameter = Parameter::duration(
 );
 /// CoDel's target.
 pub(crate) const TARGET: Parameter =
-    Parameter::duration("target", Fallback::ms(5), "the delay that is acceptable");
+    Parameter::duration("target", Fallback::ms(5), "the acceptable delay");
 /// CoDel's interval.
 pub(crate) const INTERVAL: Parameter = Parameter::duration(
     "interval",
@@ -45,6 +45,5 @@ pub(crate) const INTERVAL: Parameter = Parameter::duration(
     "how long the delay may be above the target",
 )
 .positive();
-/// What the option `ecn` does.
-pub(crate) const MARKS: &str =
-    "marks packets instead of dropping them, where their transport can read it";
+/// The effect of the option `ecn`.
+pub(crate) const MARKS: &str = "marks packets instead of dropping them, if they are ECN-capable";

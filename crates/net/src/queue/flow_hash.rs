@@ -1,4 +1,4 @@
-//! Which queue a flow belongs to.
+//! Maps flows to queues.
 
 use narrows_base::{FlowId, Stream};
 

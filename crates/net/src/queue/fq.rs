@@ -12,9 +12,8 @@ use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
 use crate::DropReason;
 
-/// The parameters of `tc`'s fq; the defaults are Linux's (`fq_init`). Departure
-/// times that a sender asks for aren't modelled here (the sender paces), nor
-/// are priority bands: all packets are in one.
+/// The parameters of `tc`'s fq; the defaults are Linux's (`fq_init`). Departure times set by a
+/// sender aren't modelled here (the sender paces), nor are priority bands: all packets are in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqParams {
     /// Packets that may wait, of all flows.
@@ -33,7 +32,7 @@ pub struct FqParams {
     pub refill_delay: Duration,
 }
 
-/// Packets that may wait if nobody says, as in Linux.
+/// The default limit in packets, as in Linux.
 const LIMIT: u64 = 10_000;
 
 /// The registry's entry.
@@ -45,11 +44,11 @@ pub(crate) static INFO: Info = Info {
     source: "Linux net/sched/sch_fq.c",
     role: Role::Queue(Room::Packets(LIMIT)),
     parameters: &[
-        Parameter::packets("flow_limit", Fallback::Whole(100), "that may wait of one flow"),
+        Parameter::packets("flow_limit", Fallback::Whole(100), "packets of one flow that may wait"),
         Parameter::whole(
             "quantum",
             Fallback::Whole(2 * FRAME as u64),
-            "bytes of Ethernet frames that a flow may send a turn",
+            "bytes of Ethernet frames that a flow may send per turn",
         )
         .positive(),
         Parameter::whole(
@@ -106,7 +105,7 @@ impl Registered for FqParams {
 /// At this rate or below a flow's packets are paced one by one
 /// (`low_rate_threshold`).
 const LOW_RATE: Rate = Rate::from_bps(550_000);
-/// Packets that may pass without a queue of their own (`fq_fastpath_check`).
+/// Packets that may pass without a separate queue (`fq_fastpath_check`).
 const FAST_PATH: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,9 +126,8 @@ struct Flow<B> {
     next_packet: Time,
 }
 
-/// Per-flow fair queueing (Linux `sch_fq.c`). Flows are told apart exactly and
-/// remembered for ever; Linux forgets one that was idle for 3 s if another
-/// needs its place.
+/// Per-flow fair queueing (Linux `sch_fq.c`). Flows are distinguished exactly and remembered for
+/// ever; Linux forgets one that was idle for 3 s if another needs its place.
 #[derive(Clone, Debug)]
 pub struct Fq<B> {
     params: FqParams,
@@ -138,7 +136,7 @@ pub struct Fq<B> {
     new_flows: VecDeque<usize>,
     old_flows: VecDeque<usize>,
     throttled: BTreeSet<(Time, usize)>,
-    /// Packets that came while no flow had a queue.
+    /// Packets that arrived while no flow had a queue.
     fast_path: Waiting<B>,
     /// Packets and bytes in the flows' queues.
     packets: usize,
@@ -195,7 +193,7 @@ impl<B> Fq<B> {
         }
     }
 
-    /// Lists the flows again that may send from `now` on (`fq_check_throttled`).
+    /// Lists again the flows that may send from `now` on (`fq_check_throttled`).
     fn release(&mut self, now: Time) {
         while let Some(&(due, index)) = self.throttled.first().filter(|first| first.0 <= now) {
             self.throttled.remove(&(due, index));
@@ -204,8 +202,8 @@ impl<B> Fq<B> {
         }
     }
 
-    /// Deals with the head of a list: its packet, or `None` if it has to wait
-    /// and the list has moved on.
+    /// Serves the head of a list: returns its packet, or `None` if it has to wait and the list has
+    /// moved on.
     fn serve(&mut self, was_new: bool, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
         let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };
         let index = *list.front()?;

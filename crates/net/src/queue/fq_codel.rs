@@ -26,7 +26,7 @@ pub struct FqCoDelParams {
     /// Bytes of Ethernet frames that a flow may send in its turn. A
     /// packet counts with 14 bytes of header, as in Linux.
     pub quantum: u32,
-    /// The delay that is acceptable.
+    /// The acceptable delay.
     pub target: Duration,
     /// How long the delay may be above it.
     pub interval: Duration,
@@ -34,11 +34,11 @@ pub struct FqCoDelParams {
     pub ecn: bool,
     /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,
-    /// Packets that an overflow drops at most at a time.
+    /// The most packets that an overflow drops at a time.
     pub drop_batch: u32,
 }
 
-/// Packets that may wait if nobody says, as in Linux.
+/// The default limit in packets, as in Linux.
 const LIMIT: u64 = 10_240;
 
 /// The registry's entry.
@@ -56,7 +56,7 @@ pub(crate) static INFO: Info = Info {
         Parameter::whole(
             "quantum",
             Fallback::Whole(FRAME as u64),
-            "bytes of Ethernet frames that a flow may send a turn",
+            "bytes of Ethernet frames that a flow may send per turn",
         )
         .positive(),
         entry::TARGET,
@@ -66,7 +66,7 @@ pub(crate) static INFO: Info = Info {
         Parameter::whole(
             "drop_batch",
             Fallback::Whole(64),
-            "packets that an overflow drops at most at a time",
+            "the most packets that an overflow drops at a time",
         )
         .positive(),
     ],
@@ -110,14 +110,13 @@ struct Flow<B> {
     waiting: Waiting<B>,
     control: Control,
     deficit: i64,
-    /// Whether it stands in one of the two lists.
+    /// Whether it is in one of the two lists.
     listed: bool,
 }
 
 /// FQ-CoDel (RFC 8290; Linux `sch_fq_codel.c`).
 ///
-/// As in Linux, CoDel spares a packet by the backlog of all flows, not of its
-/// own.
+/// As in Linux, CoDel spares a packet by the backlog of all flows, not of its own flow.
 #[derive(Clone, Debug)]
 pub struct FqCoDel<B> {
     params: FqCoDelParams,
@@ -204,8 +203,8 @@ impl<B> FqCoDel<B> {
         })
     }
 
-    /// Takes an empty flow off its list; a new one first waits its turn among
-    /// the old ones, so that it can't starve them by coming back.
+    /// Removes an empty flow from its list; a new one first waits its turn among the old ones, so
+    /// that it can't starve them by returning.
     fn retire(&mut self, flow: usize, was_new: bool) {
         if was_new && !self.old_flows.is_empty() {
             self.old_flows.push_back(flow);

@@ -3,19 +3,19 @@
 use narrows_base::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// How much may wait in a queue, the packet in transmission not counted.
+/// How much may wait in a queue, not counting the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Limit {
-    /// So many bytes, as `tc`'s bfifo: a packet is admitted if the backlog with
+    /// A number of bytes, as in `tc`'s bfifo: a packet is admitted if the backlog with
     /// it stays within the limit.
     Bytes(Bytes),
-    /// So many packets of any size, as `tc`'s pfifo.
+    /// A number of packets of any size, as in `tc`'s pfifo.
     Packets(u64),
 }
 
 impl Limit {
-    /// The packets of a limit that was checked to count packets.
+    /// The limit in packets; checked to be in packets.
     pub(crate) fn packets(self) -> u64 {
         match self {
             Self::Packets(packets) => packets,
@@ -23,7 +23,7 @@ impl Limit {
         }
     }
 
-    /// The bytes of a limit that was checked to count bytes.
+    /// The limit in bytes; checked to be in bytes.
     pub(crate) fn bytes(self) -> Bytes {
         match self {
             Self::Bytes(bytes) => bytes,

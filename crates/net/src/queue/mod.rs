@@ -1,4 +1,4 @@
-//! Queue disciplines: which packet goes next, and which doesn't go at all.
+//! Queue disciplines decide which packet goes next, and which packets are dropped or marked.
 
 mod any;
 mod codel;

@@ -1,4 +1,4 @@
-//! PIE: a proportional integral controller of the delay drops at the enqueue.
+//! PIE: a proportional integral controller of the delay drops at enqueue.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
@@ -11,8 +11,7 @@ use super::waiting::{FRAME, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
-/// Its `dq_rate_estimator` isn't modelled: the delay is that of the packets, as
-/// it is by default.
+/// Its `dq_rate_estimator` isn't modelled: the delay is that of the packets, which is the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
     /// Packets that may wait.
@@ -29,7 +28,7 @@ pub struct PieParams {
     /// Whether packets are marked instead of dropped where they can be, as long
     /// as the probability is at most 10 %.
     pub ecn: bool,
-    /// Whether the probability of a packet is in proportion to its size.
+    /// Whether the probability of a packet is proportional to its size.
     pub bytemode: bool,
     /// How long a burst passes untouched. Not an option of `tc`.
     pub burst: Duration,
@@ -37,7 +36,7 @@ pub struct PieParams {
     pub first_update: Duration,
 }
 
-/// Packets that may wait if nobody says, as in Linux.
+/// The default limit in packets, as in Linux.
 const LIMIT: u64 = 1_000;
 
 /// The registry's entry.
@@ -65,7 +64,7 @@ pub(crate) static INFO: Info = Info {
         )
         .at_most(32),
         Parameter::flag("ecn", false, "marks instead, as long as the probability is at most 10 %"),
-        Parameter::flag("bytemode", false, "a packet's probability is in proportion to its size"),
+        Parameter::flag("bytemode", false, "a packet's probability is proportional to its size"),
     ],
 };
 
@@ -103,7 +102,7 @@ impl Registered for PieParams {
     }
 }
 
-/// Certainty.
+/// Probability 1.
 const MAX_PROB: i64 = (1 << 56) - 1;
 /// Linux's units of 64 ns in a second (`PSCHED_TICKS_PER_SEC`).
 const TICKS_PER_SEC: i64 = 1_000_000_000 >> 6;
@@ -120,9 +119,9 @@ pub struct Pie<B> {
     random: Stream,
     waiting: Waiting<B>,
     next_update: Time,
-    /// Of 2^56 - 1.
+    /// As a part of 2^56 - 1.
     prob: i64,
-    /// What the probability adds up to since the last drop.
+    /// The accumulated probability since the last drop.
     accu_prob: i64,
     /// Delays in units of 64 ns.
     qdelay: i64,
@@ -161,7 +160,7 @@ impl<B> Pie<B> {
         self.prob as f64 / MAX_PROB as f64
     }
 
-    /// Whether PIE wants the packet gone (`pie_drop_early`).
+    /// Whether PIE drops or marks the packet (`pie_drop_early`).
     fn strikes(&mut self, packet: &Packet<B>) -> bool {
         let low = self.qdelay < self.target / 2 && self.prob < MAX_PROB / 5;
         if self.burst_left > 0 || low || self.waiting.frame_bytes() < 2 * u64::from(FRAME) {
@@ -190,8 +189,7 @@ impl<B> Pie<B> {
         self.prob
     }
 
-    /// Alpha or beta per unit of delay, lower the lower the probability is
-    /// (RFC 8033 section 4.2).
+    /// Alpha or beta per unit of delay, scaled down at low probabilities (RFC 8033 section 4.2).
     fn scaled(&self, weight: u32) -> i64 {
         let mut weight = (i64::from(weight) * (MAX_PROB / TICKS_PER_SEC)) >> 4;
         if self.prob < MAX_PROB / 10 {
@@ -304,7 +302,7 @@ mod tests {
         pie.probability()
     }
 
-    /// By hand, RFC 8033 section 4.2: 0.125 x (25 - 15 ms) = 0.00125, divided
+    /// Computed by hand from RFC 8033 section 4.2: 0.125 x (25 - 15 ms) = 0.00125, divided
     /// by what the probability demands.
     #[test]
     fn a_step_is_scaled_by_the_probability() {

@@ -15,16 +15,16 @@ use crate::DropReason;
 /// bytes are those of Ethernet frames, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParams {
-    /// Bytes that may wait; `tc` demands it.
+    /// Bytes that may wait; required by `tc`.
     pub limit: Bytes,
-    /// The average backlog from which on packets are dropped; a third of `max`.
+    /// The average backlog above which packets are dropped; a third of `max`.
     pub min: Option<Bytes>,
-    /// The average backlog from which on all are dropped; a quarter of `limit`.
+    /// The average backlog above which all packets are dropped; a quarter of `limit`.
     pub max: Option<Bytes>,
-    /// The size of an average packet; `tc` demands it.
+    /// The size of an average packet; required by `tc`.
     pub avpkt: Bytes,
-    /// How many average packets may come at once: it sets how slow the average
-    /// is. (2 `min` + `max`) / (3 `avpkt`).
+    /// How many average packets may arrive at once, which determines how slow the average is. (2
+    /// `min` + `max`) / (3 `avpkt`).
     pub burst: Option<u32>,
     /// The probability of a drop as the average nears `max`.
     pub probability: f64,
@@ -32,7 +32,7 @@ pub struct RedParams {
     pub bandwidth: Rate,
     /// Whether packets are marked instead of dropped where they can be.
     pub ecn: bool,
-    /// With `ecn`, whether packets beyond `max` are dropped all the same.
+    /// With `ecn`, whether packets beyond `max` are dropped anyway.
     pub harddrop: bool,
     /// With `ecn`, whether packets that can't be marked are spared.
     pub nodrop: bool,
@@ -43,7 +43,7 @@ pub struct RedParams {
     pub adaptation: Duration,
 }
 
-/// Bytes that may wait in tests and benches; `tc` demands a limit.
+/// Bytes that may wait in tests and benches; `tc` requires a limit.
 const LIMIT: u64 = 400_000;
 
 /// The registry's entry.
@@ -58,24 +58,24 @@ pub(crate) static INFO: Info = Info {
         Parameter::bytes(
             "min",
             Fallback::Off,
-            "the average from which on packets are dropped; a third of max",
+            "the average above which packets are dropped; a third of max",
         ),
         Parameter::bytes(
             "max",
             Fallback::Off,
-            "the average from which on all are dropped; a quarter of the limit",
+            "the average above which all packets are dropped; a quarter of the limit",
         ),
         Parameter::bytes("avpkt", Fallback::Whole(1_000), "the size of an average packet")
             .positive(),
         Parameter::whole(
             "burst",
             Fallback::Off,
-            "average packets that may come at once; (2 min + max) / 3 avpkt",
+            "average packets that may arrive at once; (2 min + max) / 3 avpkt",
         ),
         Parameter::share(
             "probability",
             Fallback::Number(0.02),
-            "of a drop as the average nears max",
+            "probability of a drop as the average nears max",
         ),
         Parameter::rate(
             "bandwidth",
@@ -83,7 +83,7 @@ pub(crate) static INFO: Info = Info {
             "the link's rate, for the decay over idle times",
         ),
         Parameter::flag("ecn", false, entry::MARKS),
-        Parameter::flag("harddrop", false, "with ecn, packets beyond max are dropped all the same"),
+        Parameter::flag("harddrop", false, "with ecn, packets beyond max are dropped anyway"),
         Parameter::flag("nodrop", false, "with ecn, packets that can't be marked are spared"),
         Parameter::flag(
             "adaptive",
@@ -128,7 +128,7 @@ impl Registered for RedParams {
 
     type Discipline<B: Send + 'static> = Red<B>;
 
-    /// What `tc` refuses (`tc_red_eval_ewma`) or nobody can mean.
+    /// Refuses what `tc` refuses (`tc_red_eval_ewma`) and meaningless values.
     fn fits(values: &Values, limit: Limit) -> Result<(), Fault> {
         let params = Self::of(values, limit);
         let (min, max) = params.thresholds();
@@ -149,7 +149,7 @@ impl Registered for RedParams {
 }
 
 impl RedParams {
-    /// The averages from which on packets and all packets are dropped.
+    /// The averages above which some packets and all packets are dropped.
     #[must_use]
     pub fn thresholds(&self) -> (u64, u64) {
         let from_min = || self.min.map_or(self.limit.get() / 4, |min| min.get().saturating_mul(3));
@@ -157,7 +157,7 @@ impl RedParams {
         (self.min.map_or(max / 3, Bytes::get), max)
     }
 
-    /// How many average packets may come at once.
+    /// How many average packets may arrive at once.
     #[must_use]
     pub fn burst_packets(&self) -> u64 {
         let (min, max) = self.thresholds();
@@ -165,7 +165,7 @@ impl RedParams {
         self.burst.map_or(room / self.avpkt.get().saturating_mul(3), u64::from)
     }
 
-    /// Whether there is a weight of the average for this burst; `tc` refuses it if not.
+    /// Whether there is a weight of the average for this burst; otherwise `tc` refuses it.
     #[must_use]
     pub fn burst_fits(&self) -> bool {
         weight_log(self.thresholds().0, self.burst_packets(), self.avpkt.get()).is_some()
@@ -177,7 +177,7 @@ const ONE: f64 = 4_294_967_296.0;
 /// 1 % of it.
 const PERCENT: u64 = 42_949_673;
 
-/// What the average demands.
+/// The decision by the average.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Nothing,
@@ -200,7 +200,7 @@ pub struct Red<B> {
     /// Packets since the last drop; `None` before the first between the
     /// thresholds.
     count: Option<u64>,
-    /// The random number that the count is held against.
+    /// The random number with which the count is compared.
     draw: u64,
     next_adaptation: Time,
 }
@@ -273,7 +273,7 @@ impl<B> Red<B> {
         (self.random.next_u64() >> 32) / per_byte
     }
 
-    /// Whether the packet is let in, perhaps with a mark.
+    /// Whether the packet is admitted, perhaps with a mark.
     fn admits(&self, action: Action, packet: &mut Packet<B>, verdicts: &mut Verdicts<B>) -> bool {
         let forced = action == Action::Forced && self.params.harddrop;
         if action == Action::Nothing {
@@ -350,7 +350,7 @@ mod tests {
         queue
     }
 
-    /// Gaps between drops over many packets at a backlog that stays.
+    /// Gaps between drops over many packets at a constant backlog.
     fn gaps(average: u64, params: &RedParams) -> Vec<u32> {
         let mut queue = held_at(average, params);
         let mut verdicts = Verdicts::new();

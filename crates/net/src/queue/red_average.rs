@@ -52,7 +52,7 @@ impl Average {
         self.idle_since.get_or_insert(now);
     }
 
-    /// The average in whole bytes as it would be after an arrival at `now`.
+    /// The average in whole bytes that an arrival at `now` would give.
     pub(super) fn at(&self, now: Time) -> u64 {
         self.idle_since.map_or(self.value, |since| self.decayed(since, now)) >> self.wlog
     }
@@ -75,7 +75,7 @@ impl Average {
         self.wlog_frozen();
     }
 
-    /// A weight so small that a test's average stays.
+    /// A weight so small that a test's average stays constant.
     #[cfg(test)]
     fn wlog_frozen(&mut self) {
         let bytes = self.bytes_floor();
@@ -102,12 +102,12 @@ pub(super) fn weight_log(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     None
 }
 
-/// So many packets are no burst any more.
+/// The largest burst in packets.
 const MAX_BURST: u64 = 1_000_000;
 
 /// The table of `tc_red_eval_idle_damping`. `tc` counts the time of a packet in
-/// ticks of 64 ns and Linux looks it up in microseconds, so that the average
-/// decays 15.6 times slower than meant; here as there.
+/// ticks of 64 ns and Linux looks it up in microseconds, so that the average decays 15.6 times more
+/// slowly than intended. It is the same here.
 fn idle_table(wlog: u32, avpkt: u64, bandwidth: Rate) -> (u32, Vec<u8>) {
     assert!(bandwidth.as_bps() > 0, "red needs a bandwidth above zero");
     let micros = avpkt as f64 * 8e6 / bandwidth.as_bps() as f64;

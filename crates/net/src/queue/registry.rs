@@ -18,7 +18,7 @@ use super::pie::{Pie, PieParams};
 use super::red::{Red, RedParams};
 use super::tbf::Tbf;
 
-/// Disciplines that a link's queue holds behind a box.
+/// Disciplines that a link's queue holds in a box.
 macro_rules! boxed {
     ($($discipline:ident),*) => {
         $(impl<B: Send + 'static> From<$discipline<B>> for Queue<B> {
@@ -37,11 +37,11 @@ macro_rules! disciplines {
         pub static QUEUES: &[&Info] =
             &[<$drop_tail as Registered>::INFO, $(<$params as Registered>::INFO),*];
 
-        /// Whether a checked queue discipline can have this room, and its parameters go
+        /// Checks whether a checked queue discipline can have this capacity, and its parameters fit
         /// together.
         ///
         /// # Errors
-        /// The fault; the key `limit` stands for the room.
+        /// The fault; the key `limit` is the capacity.
         pub fn fits(info: &Info, choice: &Choice, limit: Limit) -> Result<(), Fault> {
             room_fits(info, limit)?;
             $(if info.name == <$params as Registered>::INFO.name {
@@ -50,7 +50,7 @@ macro_rules! disciplines {
             Ok(())
         }
 
-        /// Builds a queue discipline that was checked and fits. `random` is its own chance.
+        /// Builds a queue discipline that was checked and fits. `random` is its random stream.
         ///
         /// # Panics
         /// If it wasn't.

@@ -36,8 +36,8 @@ pub(crate) static INFO: Info = Info {
     ],
 };
 
-/// The parameters of `tc`'s tbf. It demands the first three, so that they have
-/// no default. Bytes and rates are those of Ethernet frames, as in Linux.
+/// The parameters of `tc`'s tbf. It requires the first three, so they have no default. Bytes and
+/// rates are those of Ethernet frames, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TbfParams {
     /// The rate in the long run.
@@ -47,7 +47,7 @@ pub struct TbfParams {
     pub burst: Bytes,
     /// Bytes that may wait. Ignored with a queue discipline inside.
     pub limit: Bytes,
-    /// The rate within a burst and the depth of its bucket (`mtu`): none.
+    /// The rate within a burst and the depth of its bucket (`mtu`), by default none.
     pub peakrate: Option<(Rate, Bytes)>,
 }
 
@@ -58,16 +58,16 @@ impl TbfParams {
         Self { rate, burst, limit, peakrate: None }
     }
 
-    /// With `tc`'s `latency` instead of a limit: the limit is a burst and what
-    /// leaves in that time.
+    /// With `tc`'s `latency` instead of a limit: the limit is a burst plus the bytes that leave in
+    /// that time.
     #[must_use]
     pub fn with_latency(rate: Rate, burst: Bytes, latency: Duration) -> Self {
         Self::new(rate, burst, rate.bytes_in(latency) + burst)
     }
 }
 
-/// A token bucket filter (Linux `sch_tbf.c`), to be put in front of a link that
-/// is faster: a conforming packet leaves at the link's own rate.
+/// A token bucket filter (Linux `sch_tbf.c`), for use in front of a faster link: a conforming
+/// packet leaves at the link's own rate.
 pub struct Tbf<B> {
     limit: Option<u64>,
     /// The largest frame that can ever pass.
@@ -75,11 +75,10 @@ pub struct Tbf<B> {
     bucket: Bucket,
     peak: Option<Bucket>,
     inner: Queue<B>,
-    /// The packet at the head, out of the discipline inside; it still counts as
-    /// waiting.
+    /// The packet at the head, already taken from the inner discipline; it still counts as waiting.
     head: Option<Packet<B>>,
     frame_bytes: u64,
-    /// When the tokens will do for the head.
+    /// When the tokens suffice for the head.
     ready: Option<Time>,
 }
 
@@ -94,8 +93,8 @@ impl<B> Tbf<B> {
         Self { limit: Some(params.limit.get()), ..Self::with_queue(params, inner) }
     }
 
-    /// A full bucket over another discipline. It gives up one packet before the
-    /// tokens do for it, as Linux's do (`qdisc_peek_dequeued`).
+    /// A full bucket over another discipline. It dequeues one packet before the tokens suffice for
+    /// it, as in Linux (`qdisc_peek_dequeued`).
     ///
     /// # Panics
     /// If a rate or the burst is zero.
@@ -113,8 +112,7 @@ impl<B> Tbf<B> {
         }
     }
 
-    /// When the tokens do for a frame of `size`, if the head may leave later
-    /// than `now`.
+    /// When the tokens suffice for a frame of `size`, if the head may leave later than `now`.
     fn blocked_until(&self, size: u64, now: Time) -> Option<Time> {
         let ready = self.bucket.ready(size, now);
         let ready = self.peak.as_ref().map_or(ready, |peak| peak.ready(size, now).max(ready));

@@ -1,4 +1,4 @@
-//! What a queue discipline decides against packets.
+//! Drops and marks of queue disciplines.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use narrows_base::{Ecn, Packet, Time};
 
 use crate::{DropReason, Dropped};
 
-/// The drops and marks of a queue discipline: drops are handed back, marks are
-/// counted. Costs nothing while there are none.
+/// The drops and marks of a queue discipline: drops are returned, marks are counted. It costs
+/// nothing while there are none.
 #[derive(Clone, Debug)]
 pub struct Verdicts<B> {
     dropped: VecDeque<Dropped<B>>,
@@ -28,8 +28,8 @@ impl<B> Verdicts<B> {
         self.dropped.push_back(Dropped { packet, at, reason });
     }
 
-    /// Marks `packet` as having met congestion (RFC 3168 section 5). False, and
-    /// nothing done, if its transport can't read marks.
+    /// Marks `packet` as having met congestion (RFC 3168 section 5). False, without effect, if the
+    /// packet isn't ECN-capable.
     #[must_use]
     pub fn mark(&mut self, packet: &mut Packet<B>) -> bool {
         if !packet.ecn.is_capable() {
@@ -40,14 +40,14 @@ impl<B> Verdicts<B> {
         true
     }
 
-    /// Whether there is a drop that nobody has taken yet.
+    /// Whether there is a drop that hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {
         !self.dropped.is_empty()
     }
 
-    /// The next drop that nobody has taken yet.
+    /// The next drop that hasn't been taken yet.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Dropped<B>> {
         self.dropped.pop_front()
@@ -59,8 +59,8 @@ impl<B> Verdicts<B> {
         self.dropped_packets
     }
 
-    /// Marks so far. As in Linux, a packet that came with a mark counts when the
-    /// queue marks it again.
+    /// Marks so far. As in Linux, a packet that arrived with a mark counts when the queue marks it
+    /// again.
     #[must_use]
     pub const fn marked_packets(&self) -> u64 {
         self.marked_packets

@@ -1,11 +1,11 @@
-//! Packets that wait, with the instants at which they came.
+//! Waiting packets with their arrival times.
 
 use std::collections::VecDeque;
 
 use narrows_base::{Bytes, Packet, Time};
 
 /// Bytes of an Ethernet header: Linux's disciplines count them with every
-/// packet (`qdisc_pkt_len_init`), so that its constants hold only with them.
+/// packet (`qdisc_pkt_len_init`), so Linux's constants are valid only with them.
 const ETHERNET_HEADER: u64 = 14;
 
 /// A full Ethernet frame as Linux counts it (`psched_mtu`).
@@ -17,7 +17,7 @@ pub(super) fn frame_bytes<B>(packet: &Packet<B>) -> u64 {
     u64::from(packet.size) + ETHERNET_HEADER
 }
 
-/// A first-in, first-out line that knows how long each packet has waited.
+/// A first-in, first-out queue that knows how long each packet has waited.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<B> {
     packets: VecDeque<(Time, Packet<B>)>,
@@ -35,7 +35,7 @@ impl<B> Waiting<B> {
         self.packets.push_back((now, packet));
     }
 
-    /// The head and when it came.
+    /// The head and its arrival time.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(Time, Packet<B>)> {
         let (since, packet) = self.packets.pop_front()?;
@@ -43,7 +43,7 @@ impl<B> Waiting<B> {
         Some((since, packet))
     }
 
-    /// When the head came.
+    /// When the head arrived.
     pub(super) fn head_since(&self) -> Option<Time> {
         self.packets.front().map(|(since, _)| *since)
     }

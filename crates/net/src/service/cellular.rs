@@ -1,4 +1,4 @@
-//! Cellular networks: slots, at a rate that may depend on what waits.
+//! Cellular networks: slots, at a rate that may depend on the backlog.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
@@ -10,7 +10,7 @@ pub(crate) static INFO: Info = Info {
     name: "cellular",
     title: "Cellular slots",
     family: "radio",
-    summary: "slots, with a grant of bytes in each that may depend on what waits",
+    summary: "slots, each with a grant of bytes that may depend on the backlog",
     source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
     role: Role::Service,
     parameters: &[
@@ -20,30 +20,30 @@ pub(crate) static INFO: Info = Info {
             "min_rate",
             Unit::Rate,
             Fallback::Off,
-            "the rate at an empty queue, growing to the link's; the link's, always, if none",
+            "the rate at an empty queue, growing to the link's; if none, always the link's",
         )
         .positive(),
         Parameter::bytes(
             "full_backlog",
             Fallback::Whole(100_000),
-            "what must wait for the full rate",
+            "the backlog needed for the full rate",
         )
         .positive(),
     ],
 };
 
-/// How slots are granted. The defaults are a full rate of 50 Mbit/s in slots of 1 ms
-/// (LTE's subframe, 3GPP TS 36.211 section 4), whatever waits.
+/// The parameters of grants. The defaults are a full rate of 50 Mbit/s in slots of 1 ms (LTE's
+/// subframe, 3GPP TS 36.211 section 4), whatever the backlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellularParams {
     /// The rate at a full backlog: 50 Mbit/s.
     pub rate: Rate,
     /// From one slot to the next: 1 ms.
     pub slot: Duration,
-    /// The rate at an empty backlog; between, it grows in proportion to the backlog.
-    /// As `rate` if none.
+    /// The rate at an empty backlog; in between, it grows in proportion to the backlog. Equal to
+    /// `rate` if none.
     pub min_rate: Option<Rate>,
-    /// The backlog from which on the rate is the full one: 100 kB.
+    /// The backlog above which the rate is the full one: 100 kB.
     pub full_backlog: Bytes,
 }
 
@@ -60,19 +60,18 @@ impl Default for CellularParams {
 
 /// Packets leave at the ends of slots.
 ///
-/// At each multiple of the slot's length the scheduler looks at what waits and grants
-/// the bytes that the rate earns in a slot. Packets leave in order as far as the grant
-/// reaches; one that doesn't fit keeps what has passed of it (RLC segmentation), and
-/// what a grant has left when nothing waits any more is lost. A packet that arrives as
-/// a slot ends has missed it.
+/// At each multiple of the slot's length the scheduler reads the backlog and grants the bytes that
+/// the rate earns in a slot. Packets leave in order as far as the grant reaches. One that doesn't
+/// fit is sent in part (RLC segmentation), and a grant that is left when nothing waits is lost. A
+/// packet that arrives as a slot ends has missed it.
 ///
-/// A packet of which a part has passed is no longer in the queue.
+/// A packet sent in part is no longer in the queue.
 #[derive(Clone, Debug)]
 pub struct Cellular<B> {
     params: CellularParams,
     /// The next slot's end, if anything waits.
     next: Option<Time>,
-    /// The packet of which a part has passed, and what is missing, in bits times ns.
+    /// The packet sent in part, and the rest of it, in bits times ns.
     head: Option<(Packet<B>, u128)>,
 }
 
@@ -93,7 +92,7 @@ impl<B> Cellular<B> {
         Self { params: *params, next: None, head: None }
     }
 
-    /// What a slot that ends now grants with this backlog, in bits times ns.
+    /// The grant of a slot that ends now with this backlog, in bits times ns.
     fn grant(&self, backlog: Bytes) -> u128 {
         let head = self.head.as_ref().map_or(0, |head| head.1.div_ceil(PER_BYTE));
         let waiting = u128::from(backlog.get()) + head;
@@ -104,7 +103,7 @@ impl<B> Cellular<B> {
         rate * u128::from(self.params.slot.as_nanos())
     }
 
-    /// The packet whose turn it is, and what is missing of it.
+    /// The packet whose turn it is, and the rest of it.
     fn take_head(&mut self, now: Time, port: &mut Port<B>) -> Option<(Packet<B>, u128)> {
         self.head.take().or_else(|| {
             let packet = port.dequeue(now)?;
@@ -135,7 +134,7 @@ impl<B> Service<B> for Cellular<B> {
         self.next = more.then(|| now + self.params.slot);
     }
 
-    /// Waits for the first slot that ends after `now`, if it doesn't wait for one.
+    /// Waits for the first slot that ends after `now`, unless it already waits for one.
     fn wake(&mut self, now: Time, port: &mut Port<B>) {
         if self.next.is_none() && !port.is_empty() {
             let after = now - Time::ZERO + Duration::from_nanos(1);
@@ -186,7 +185,7 @@ mod tests {
         assert_eq!(left(slow, &[0; 2]), [8, 16]);
     }
 
-    /// What is left of a slot when nothing waits is lost.
+    /// The rest of a slot is lost when nothing waits.
     #[test]
     fn an_idle_slot_earns_nothing() {
         assert_eq!(left(params(), &[0, 5_500, 5_500, 5_500]), [1, 6, 6, 7]);

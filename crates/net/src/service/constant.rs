@@ -27,10 +27,10 @@ pub struct ConstantRate {
     rate: u64,
     /// When the last transmission ended, truncated.
     end: Time,
-    /// What the truncation left, in units of 1/rate ns; below `rate`.
+    /// The remainder of the truncation, in units of 1/rate ns; below `rate`.
     fraction: u64,
-    /// Time and fraction of the size used last: it spares a division, since
-    /// most packets are as large as the one before.
+    /// Time and fraction of the size used last: saves a division, since most packets are as large
+    /// as the one before.
     size: Bytes,
     whole_nanos: u64,
     rest: u64,
@@ -49,7 +49,7 @@ impl ConstantRate {
         Self { rate, end: Time::ZERO, fraction: 0, size, whole_nanos: 0, rest: 0 }
     }
 
-    /// When the transmission of `size` ends that begins at `start`.
+    /// When a transmission of `size` that begins at `start` ends.
     ///
     /// # Panics
     /// If `size` is beyond 2 GB or the end beyond the range of [`Time`].

@@ -1,4 +1,4 @@
-//! How a link serves its queue.
+//! The services of links.
 
 pub(crate) mod cellular;
 pub(crate) mod constant;
@@ -20,10 +20,10 @@ pub use trace::{Trace, TraceError};
 pub use transmitter::Transmitter;
 pub use wifi::{Wifi, WifiParams};
 
-/// The way in which a link takes packets from its queue and sends them.
+/// A service takes packets from a link's queue and sends them.
 ///
-/// A service is idle or has an instant at which it acts next. It acts at exactly that
-/// instant, however late its link was polled.
+/// It is idle or has an instant at which it acts next. It acts at exactly that instant, however
+/// late its link is polled.
 pub trait Service<B> {
     /// When it acts next; `None` while it is idle.
     fn next(&self) -> Option<Time>;
@@ -35,8 +35,8 @@ pub trait Service<B> {
         self.next()
     }
 
-    /// Does what is due at `now`, the instant that [`next`](Self::next) named: it ends what
-    /// it began, and begins what comes next.
+    /// Acts at `now`, the instant from [`next`](Self::next): ends the current transmission, and
+    /// begins the next.
     fn act(&mut self, now: Time, port: &mut Port<B>);
 
     /// Begins to serve the queue if it is idle and a packet waits. Called after arrivals and

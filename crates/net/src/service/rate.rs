@@ -1,10 +1,10 @@
-//! How fast a link sends.
+//! The rates of links.
 
 use narrows_base::{Bytes, Rate, Time};
 
 use super::{ConstantRate, SteppedRate, Trace};
 
-/// What decides when the transmission of a packet ends.
+/// A rate, which determines when the transmission of a packet ends.
 #[derive(Clone, Debug)]
 pub enum RateProcess {
     /// The same rate at all times.
@@ -25,9 +25,9 @@ impl RateProcess {
         Self::Constant(ConstantRate::new(rate))
     }
 
-    /// When the transmission of `size` ends that begins at `start`, where the
-    /// one before ended; never before `start`. Calls come in the order of the
-    /// transmissions, and each `start` is at or after the end of the one before.
+    /// When a transmission of `size` ends that begins at `start`, the end of the one before; never
+    /// before `start`. Calls come in the order of the transmissions, and each `start` is at or
+    /// after the end of the one before.
     #[inline]
     pub fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         match self {

@@ -8,7 +8,7 @@ pub(crate) static INFO: Info = Info {
     name: "steps",
     title: "Rate in steps",
     family: "rate",
-    summary: "a rate that changes at given times, also within a packet",
+    summary: "a rate that changes at given times, even within a packet",
     source: "crates/net/src/service/steps.rs",
     role: Role::Service,
     parameters: &[Parameter::new(
@@ -22,22 +22,21 @@ pub(crate) static INFO: Info = Info {
 /// Bits per second times ns in a byte.
 const NANOS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000;
 
-/// A serialiser whose rate changes at given times, also during a transmission:
-/// what is left of the packet goes on at the new rate. A rate of zero is an
-/// outage.
+/// A serialiser whose rate changes at given times, even during a transmission: the rest of the
+/// packet continues at the new rate. A rate of zero is an outage.
 ///
 /// It rounds as [`ConstantRate`](crate::ConstantRate) does: a busy period takes
 /// its exact time, truncated to the nanosecond.
 #[derive(Clone, Debug)]
 pub struct SteppedRate {
     rate: u64,
-    /// The changes to come and those that have been, in order.
+    /// The future and past changes, in order.
     steps: Vec<(Time, Rate)>,
     /// The index of the next change.
     next: usize,
     /// When the last transmission ended, truncated.
     end: Time,
-    /// What the truncation left, in units of 1/rate ns.
+    /// The remainder of the truncation, in units of 1/rate ns.
     fraction: u64,
 }
 
@@ -55,7 +54,7 @@ impl SteppedRate {
         Self { rate: initial.as_bps(), steps, next: 0, end: Time::ZERO, fraction: 0 }
     }
 
-    /// When the transmission of `size` ends that begins at `start`.
+    /// When a transmission of `size` that begins at `start` ends.
     ///
     /// # Panics
     /// If the end is beyond the range of [`Time`].
@@ -72,7 +71,7 @@ impl SteppedRate {
             }
             let room = until.map(|until| u128::from((until - now).as_nanos()));
             let Some(possible) = room.map(|nanos| nanos * u128::from(self.rate)) else { break };
-            // A packet that ends as the rate changes ends before.
+            // A packet that ends as the rate changes ends at the old rate.
             if left <= possible && self.rate > 0 {
                 break;
             }
@@ -82,7 +81,7 @@ impl SteppedRate {
         self.finish(now, left)
     }
 
-    /// Ends after `left` more, all of it at the present rate.
+    /// Ends after the rest, `left`, at the current rate.
     fn finish(&mut self, now: Time, left: u128) -> Time {
         let rate = u128::from(self.rate);
         let whole = u64::try_from(left / rate).expect("a transmission ends beyond all time");

@@ -11,14 +11,14 @@ pub(crate) static INFO: Info = Info {
     name: "trace",
     title: "Recorded trace",
     family: "rate",
-    summary: "the delivery opportunities of a recorded link, over and over",
+    summary: "the delivery opportunities of a recorded link, repeated",
     source: "mahimahi's format and rule (src/frontend/link_queue.cc)",
     role: Role::Service,
     parameters: &[Parameter::new(
         "file",
         Unit::Opportunities,
         Fallback::Required,
-        "a line for each packet that may pass, with its ms; beside the specification",
+        "a file beside the specification, with the ms of each opportunity on a line",
     )],
 };
 
@@ -31,7 +31,7 @@ pub enum TraceError {
     NotANumber(usize),
     /// The line with this number is earlier than the one before.
     Descends(usize),
-    /// No opportunity after 0 ms: the trace would repeat at once, for ever.
+    /// There is no opportunity after 0 ms, so the trace would repeat at once, for ever.
     NeverAdvances,
 }
 
@@ -47,18 +47,16 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// A link's delivery opportunities in mahimahi's format (`link_queue.cc`), over
-/// and over.
+/// A link's delivery opportunities in mahimahi's format (`link_queue.cc`), repeated.
 ///
 /// Each lets 1,504 bytes pass at its instant: a packet of 1,500 bytes and 4 of
-/// the tunnel, which each packet has. What it has left serves the packets behind
-/// in the queue; a packet that isn't finished keeps what has passed of it. An
-/// opportunity that finds nothing to send, or that comes as a packet arrives at
-/// an idle link, is wasted.
+/// the tunnel, which each packet has. The rest of it serves the next packets in the queue; a packet
+/// that doesn't fit is sent in part. An opportunity is wasted if there is nothing to send, or if a
+/// packet arrives at an idle link at that instant.
 ///
 /// Unlike mahimahi's, the packet that waits for an opportunity has already left
-/// the queue: it doesn't count for the limit, and active queue management sees
-/// it leave when the packet before it is done.
+/// the queue: it doesn't count towards the limit, and active queue management sees it leave when
+/// the packet before it is done.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// In ms, ascending; the trace repeats after the last.
@@ -66,7 +64,7 @@ pub struct Trace {
     /// The next opportunity, and the ms at which its round began.
     next: usize,
     round: u64,
-    /// What is left of the opportunity of the last transmission's end.
+    /// The rest of the opportunity at which the last transmission ended.
     left: u64,
     end: Time,
 }
@@ -103,8 +101,8 @@ impl Trace {
         Self::new(lines?)
     }
 
-    /// When a packet of `size` is finished that is at the head from `start` on,
-    /// where the packet before it was finished.
+    /// When a packet of `size` is finished that is at the head from `start` on, when the packet
+    /// before it was finished.
     pub fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         if start != self.end {
             return self.transmit_from_idle(start, size);
@@ -112,8 +110,8 @@ impl Trace {
         self.deliver(size)
     }
 
-    /// The same for a packet that finds the link idle: what was left of an
-    /// opportunity at `start` has been wasted, and those up to `start` too.
+    /// The same for a packet that finds the link idle: the rest of an opportunity at `start` and
+    /// all earlier ones are wasted.
     pub fn transmit_from_idle(&mut self, start: Time, size: Bytes) -> Time {
         self.left = 0;
         self.skip_to(start);
@@ -172,7 +170,7 @@ mod tests {
     use super::*;
     use crate::{DropTail, Element, Limit, Link};
 
-    /// When packets come out, in ms, that arrive so late (in us) with that size.
+    /// When packets come out, in ms, from their arrivals (in us) and sizes.
     fn times(trace: &str, arrivals: &[(u64, u32)]) -> Vec<u64> {
         let queue = DropTail::new(Limit::Packets(100));
         let mut link = Link::new(queue, Trace::parse(trace).unwrap().into());

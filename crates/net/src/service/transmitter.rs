@@ -5,10 +5,10 @@ use narrows_base::{Bytes, Packet, Time};
 use super::Service;
 use crate::{Port, RateProcess};
 
-/// A serialiser: it sends one packet after the other, each for as long as the rate needs.
+/// A serialiser sends one packet after the other, each for as long as the rate needs.
 ///
 /// A transmission starts at the packet's arrival or at the end of the transmission before
-/// it, whichever is later, so that lateness of the caller never adds up to a wrong rate.
+/// it, whichever is later, so that a late caller never causes a wrong rate.
 /// The packet in transmission isn't in the queue; it is among the departures, since the end
 /// of a transmission is known when it starts.
 #[derive(Clone, Debug)]

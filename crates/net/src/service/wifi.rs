@@ -10,7 +10,7 @@ pub(crate) static INFO: Info = Info {
     name: "wifi",
     title: "Wi-Fi batches",
     family: "radio",
-    summary: "batches: access to the medium, then what waits up to a limit, all at once",
+    summary: "batches: access to the medium, then waiting packets up to a limit, all at once",
     source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
     role: Role::Service,
     parameters: &[
@@ -19,34 +19,33 @@ pub(crate) static INFO: Info = Info {
         Parameter::duration(
             "access",
             Fallback::us(150),
-            "what a batch costs besides its packets: waiting, preamble, acknowledgement",
+            "overhead of a batch: waiting, preamble, acknowledgement",
         ),
-        Parameter::duration("contention", Fallback::us(135), "at most, at random: backoff"),
-        Parameter::packets("max_packets", Fallback::Whole(64), "in a batch")
+        Parameter::duration("contention", Fallback::us(135), "the maximum of a random backoff"),
+        Parameter::packets("max_packets", Fallback::Whole(64), "the most packets in a batch")
             .positive()
             .at_most(100_000),
-        Parameter::duration("max_time", Fallback::ms(4), "no packet is added beyond"),
-        Parameter::bytes("overhead", Fallback::Whole(40), "of each packet, besides IP's")
+        Parameter::duration("max_time", Fallback::ms(4), "no packet is added beyond this duration"),
+        Parameter::bytes("overhead", Fallback::Whole(40), "bytes of each packet besides IP's")
             .at_most(10_000),
     ],
 };
 
-/// How batches are made. The defaults are those of one Wi-Fi station (802.11ac)
-/// without rivals; measured values vary.
+/// The parameters of batches. The defaults are those of one Wi-Fi station (802.11ac) without
+/// contention; measured values vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WifiParams {
     /// The rate within a batch: 400 Mbit/s.
     pub rate: Rate,
-    /// What a batch costs besides its packets: waiting, preamble and its
-    /// acknowledgement: 150 us.
+    /// The overhead of a batch: waiting, preamble and acknowledgement, 150 us.
     pub access: Duration,
-    /// Random extra of that, uniform from zero on: 135 us, the backoff.
+    /// The maximum of an additional backoff, uniform from zero: 135 us.
     pub contention: Duration,
-    /// Packets in a batch at most: 64.
+    /// The most packets in a batch: 64.
     pub max_packets: u32,
-    /// No packet is added once the batch takes so long: 4 ms.
+    /// No packet is added once the batch takes this long: 4 ms.
     pub max_time: Duration,
-    /// Bytes that each packet has besides IP's: 40.
+    /// Bytes of each packet besides IP's: 40.
     pub overhead: u32,
 }
 
@@ -66,14 +65,14 @@ impl Default for WifiParams {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    /// A batch will be filled then, with what waits by that time.
+    /// A batch will be filled then, with the packets waiting by that time.
     Access(Time),
     /// A batch ends then.
     Sending(Time),
 }
 
-/// Packets leave in batches: the service gains access to the medium, takes what waits up
-/// to a limit, and all of it arrives at the batch's end.
+/// Packets leave in batches: the service gains access to the medium, takes waiting packets up to a
+/// limit, and all of them arrive at the batch's end.
 ///
 /// The packets of the batch being sent are no longer in the queue.
 #[derive(Clone, Debug)]
@@ -105,7 +104,7 @@ impl<B> Wifi<B> {
         }
     }
 
-    /// Begins to wait for the medium if anything waits for it.
+    /// Begins to wait for the medium if any packet waits.
     fn seek_access(&mut self, now: Time, port: &Port<B>) {
         if port.is_empty() {
             self.state = State::Idle;
@@ -119,7 +118,7 @@ impl<B> Wifi<B> {
         self.state = State::Access(at);
     }
 
-    /// Takes what fits into a batch that starts at `start`.
+    /// Takes the packets that fit into a batch that starts at `start`.
     fn fill(&mut self, start: Time, port: &mut Port<B>) {
         let mut packets = std::mem::take(&mut self.filling);
         let (mut air, mut bytes) = (Duration::ZERO, Bytes::ZERO);

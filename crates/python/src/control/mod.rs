@@ -1,8 +1,8 @@
 //! A congestion control written in Python, run by the simulator.
 //!
-//! The class is called with the flow's options for each connection. A control can't
-//! stop the engine: what goes wrong is noted in [`Trouble`], the object isn't called
-//! any more, and the run ends at its next report of progress.
+//! The class is called with the flow's options for each connection. A control can't stop the
+//! engine: an error is noted in [`Trouble`], the object isn't called any more, and the run ends at
+//! its next report of progress.
 
 mod patience;
 mod samples;
@@ -23,7 +23,7 @@ pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
 
-/// Largest window that a control may ask for, in packets.
+/// Largest window that a control may request, in packets.
 const MAX_CWND: f64 = 10_000_000.0;
 /// Largest pacing rate, in bit/s.
 const MAX_RATE: f64 = 1e13;
@@ -54,26 +54,26 @@ pub fn controls(
 
 /// One connection's control.
 struct PythonControl {
-    /// None once something went wrong.
+    /// None after an error.
     object: Option<Py<PyAny>>,
-    /// How messages call its class.
+    /// The name of its class in messages.
     class: String,
-    /// The file that the class is from.
+    /// The file of the class.
     file: Option<String>,
     trouble: Arc<Trouble>,
     calls: Arc<Calls>,
-    /// Its place among the `calls`.
+    /// Its index in `calls`.
     place: usize,
     control: Control,
     paces: bool,
     owns_recovery: bool,
     has_undo: bool,
-    /// The round ends when a packet is acknowledged that was sent after so many were delivered.
+    /// The round ends when a packet is acknowledged that was sent after this many were delivered.
     round_ends: u64,
 }
 
 impl PythonControl {
-    /// A control that hasn't been asked anything yet.
+    /// A control that hasn't been called yet.
     fn new(
         py: Python<'_>,
         class: &Py<PyAny>,
@@ -106,7 +106,7 @@ impl PythonControl {
         }
     }
 
-    /// Makes the object and asks it where it begins.
+    /// Makes the object and gets its initial window and rate.
     fn begin(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) {
         self.calls.begin(self.place);
         let result = self.construct(class, config);
@@ -140,14 +140,14 @@ impl PythonControl {
         Ok(())
     }
 
-    /// Whether the object has a method that it needn't have.
+    /// Whether the object has an optional method.
     fn has(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<bool> {
         let place = format!("{}.{method}", self.class);
         let found = object.hasattr(method);
         found.map_err(|error| raised(object.py(), &place, error, self.file.as_deref()))
     }
 
-    /// Calls a method that takes one object and gives nothing.
+    /// Calls a method that takes one object and returns nothing.
     fn call<T>(&self, py: Python<'_>, method: &str, argument: T) -> PyResult<()>
     where
         T: Into<PyClassInitializer<T>> + pyo3::PyClass,
@@ -161,7 +161,7 @@ impl PythonControl {
         Ok(())
     }
 
-    /// Asks the object for its window and rate.
+    /// Gets the window and rate from the object.
     fn ask(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(object) = &self.object else { return Ok(()) };
         let place = format!("{}.control", self.class);
@@ -178,7 +178,7 @@ impl PythonControl {
         Ok(())
     }
 
-    /// Tells the object something and asks it what follows.
+    /// Calls a method of the object, then gets its window and rate.
     fn tell<T>(&mut self, method: &str, argument: T)
     where
         T: Into<PyClassInitializer<T>> + pyo3::PyClass + Send,
@@ -202,7 +202,7 @@ impl PythonControl {
         self.trouble.note(error);
     }
 
-    /// Whether a round trip has passed: something arrived that was sent in this round.
+    /// Whether a round trip has passed, that is, something sent in this round has arrived.
     fn round_start(&mut self, sample: &cc::AckSample) -> bool {
         let started = sample.rate.is_some_and(|rate| rate.prior_delivered >= self.round_ends);
         if started {
@@ -218,7 +218,7 @@ impl CongestionControl for PythonControl {
         self.tell("on_ack", AckSample::new(sample, round_start));
     }
 
-    /// The window that follows is also where PRR glides to.
+    /// The resulting window is also PRR's target.
     fn on_congestion(&mut self, event: &cc::CongestionEvent) {
         self.tell("on_congestion", CongestionEvent::new(event));
         self.control.ssthresh = self.control.cwnd;
@@ -239,7 +239,7 @@ impl CongestionControl for PythonControl {
     }
 }
 
-/// The source file of a class, as its code says.
+/// The source file of a class, from its code.
 fn file_of(class: &Bound<'_, PyAny>) -> Option<String> {
     let method = class.getattr("control").or_else(|_| class.getattr("__call__")).ok()?;
     method.getattr("__code__").ok()?.getattr("co_filename").ok()?.extract().ok()
@@ -249,7 +249,7 @@ fn truth(object: &Bound<'_, PyAny>, name: &str) -> bool {
     object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false)
 }
 
-/// A window, or a window and a rate; or what was found instead.
+/// Reads a window, or a window and a rate; the error is what was found instead.
 fn read(answer: &Bound<'_, PyAny>) -> Result<(u32, Option<Rate>), String> {
     let Ok(pair) = answer.cast::<PyTuple>() else { return Ok((window(answer)?, None)) };
     if pair.len() != 2 {
@@ -283,7 +283,7 @@ fn pacing(value: &Bound<'_, PyAny>) -> Result<Rate, String> {
     if fits { Ok(Rate::from_bps(bits as u64)) } else { Err(format!("a pacing rate of {bits}")) }
 }
 
-/// A number that isn't a truth value.
+/// A number that isn't a bool.
 fn number(value: &Bound<'_, PyAny>) -> Result<f64, String> {
     let described = || {
         let kind = value.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());

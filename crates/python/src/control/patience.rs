@@ -1,7 +1,7 @@
-//! Says so when a call into Python code of a person doesn't return.
+//! Warns when a call into the user's Python code doesn't return.
 //!
-//! The thread that watches needs nothing of Python: code that is stuck may hold the
-//! interpreter for good. It has no clock either, but counts its own naps.
+//! The watching thread doesn't use Python, since stuck code may hold the interpreter for ever. It
+//! has no clock either, but counts its own sleeps.
 
 use std::collections::BTreeMap;
 use std::process;
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// Naps until patience is at an end.
+/// Sleeps until the warning.
 const NAPS: u32 = 20;
 
-/// Calls that are watched: who is called is registered once, and each call noted twice.
+/// Watched calls: each callee is registered once, and each call is noted at its beginning and end.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Odd while a call is under way; grows as it begins and as it ends.
+    /// Odd during a call; it is increased when a call begins and ends.
     count: AtomicU64,
     /// The number of the place of the latest call.
     place: AtomicUsize,
@@ -29,14 +29,14 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Registers somebody who is going to be called, by what messages say of them.
+    /// Registers a callee by its name in messages.
     pub fn register(&self, place: String) -> usize {
         let mut places = held(&self.places);
         let next = places.len();
         *places.entry(place).or_insert(next)
     }
 
-    /// Somebody who was registered is called.
+    /// A registered callee is called.
     pub fn begin(&self, place: usize) {
         self.place.store(place, Ordering::Relaxed);
         self.count.fetch_add(1, Ordering::Release);
@@ -47,7 +47,7 @@ impl Calls {
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// Sleeps for a nap; false once there is nothing to watch any more.
+    /// Sleeps once; false when there is nothing left to watch.
     fn nap(&self, nap: Duration) -> bool {
         let over = held(&self.over);
         let waited = self.ended.wait_timeout_while(over, nap, |over| !*over);
@@ -103,13 +103,13 @@ impl Drop for Watch {
         *held(&self.calls.over) = true;
         self.calls.ended.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say, and a panic of it has been printed.
+            // It returns nothing, and a panic in it has been printed.
             let _ = thread.join();
         }
     }
 }
 
-/// A context manager: says so on standard error if its block takes long.
+/// A context manager that warns on standard error if its block takes long.
 #[pyclass(module = "narrows._native")]
 #[derive(Debug)]
 pub struct Patience {
@@ -120,7 +120,7 @@ pub struct Patience {
 
 #[pymethods]
 impl Patience {
-    /// `place` is what messages say of the block, `seconds` how long it may take.
+    /// `place` names the block in messages, `seconds` is how long it may take.
     #[new]
     fn new(place: String, seconds: f64) -> Self {
         Self { place, patience: Duration::from_secs_f64(seconds.clamp(0.0, 1e6)), watch: None }

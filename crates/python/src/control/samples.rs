@@ -1,10 +1,10 @@
-//! What a control written in Python is told: plain objects with units in their names.
+//! The arguments of a control written in Python: plain objects with units in their names.
 
 use narrows_base::{Duration, Time};
 use narrows_cc::{self as cc, RecoveryState};
 use pyo3::prelude::*;
 
-/// What one ACK tells, after loss detection and the recovery state machine.
+/// The information of one ACK, after loss detection and the recovery state machine.
 #[pyclass(frozen, get_all, module = "narrows._native")]
 #[derive(Debug)]
 pub struct AckSample {
@@ -45,7 +45,7 @@ pub struct AckSample {
 }
 
 impl AckSample {
-    /// The engine's sample; `round_start` is the adapter's own.
+    /// Converts the engine's sample; the adapter computes `round_start`.
     #[expect(clippy::cast_precision_loss, reason = "what Python is told: 53 bits are enough")]
     pub(super) fn new(sample: &cc::AckSample, round_start: bool) -> Self {
         let bits = f64::from(sample.mss) * 8.0;
@@ -79,7 +79,7 @@ impl AckSample {
     }
 }
 
-/// Why the window should shrink; told once for each episode.
+/// Why the window should shrink; reported once for each episode.
 #[pyclass(frozen, get_all, module = "narrows._native")]
 #[derive(Debug)]
 pub struct CongestionEvent {
@@ -155,7 +155,7 @@ impl UndoEvent {
     }
 }
 
-/// What a connection begins with.
+/// The initial values of a connection.
 #[pyclass(frozen, get_all, module = "narrows._native")]
 #[derive(Debug)]
 pub struct Connection {
@@ -181,7 +181,7 @@ impl Connection {
     }
 }
 
-/// A duration in seconds, unless it stands for none.
+/// A duration in seconds; none for a placeholder.
 fn seconds(duration: Duration) -> Option<f64> {
     (duration < Duration::MAX).then(|| duration.as_secs_f64())
 }

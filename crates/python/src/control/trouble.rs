@@ -1,4 +1,4 @@
-//! What goes wrong in a control written in Python, in words.
+//! Errors of controls written in Python, in words.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ create_exception!(
      (class and method), what was found there, and what would be right."
 );
 
-/// The first thing that went wrong in a run; it ends the run.
+/// The first error in a run, which ends the run.
 #[derive(Debug, Default)]
 pub struct Trouble {
     any: AtomicBool,
@@ -23,12 +23,12 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// Whether anything went wrong.
+    /// Whether there is an error.
     pub fn is_any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// Takes what went wrong first.
+    /// Takes the first error.
     pub fn take(&self) -> Option<PyErr> {
         self.first.lock().expect("no panic while it is held").take()
     }
@@ -46,8 +46,8 @@ pub(super) fn wrong(place: &str, found: &str, remedy: &str) -> PyErr {
     ControlError::new_err((place.to_owned(), found.to_owned(), remedy.to_owned()))
 }
 
-/// An exception out of a control's method, with the line of the control that it came
-/// from: a control that exits ends its run, not the program. Ctrl-C stays what it is.
+/// An exception in a control's method, with the line of the control that raised it. A control that
+/// exits ends its run, not the program. Ctrl-C stays Ctrl-C.
 pub(super) fn raised(py: Python<'_>, place: &str, error: PyErr, file: Option<&str>) -> PyErr {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return error;

@@ -1,4 +1,4 @@
-//! What Python offers to the reader of a specification: files, and controls of its own.
+//! Python's services for the reader of a specification: files and own controls.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ pub(super) struct Around {
     file: Py<PyAny>,
     control: Py<PyAny>,
     also: Vec<String>,
-    /// What a function raised that tells of no problem of the specification.
+    /// An exception of a function that isn't a problem of the specification.
     raised: RefCell<Option<PyErr>>,
 }
 
@@ -22,7 +22,7 @@ impl Around {
         Self { file, control, also, raised: RefCell::new(None) }
     }
 
-    /// Raises what a function raised.
+    /// Raises a function's exception again.
     pub(super) fn raised(&self, _py: Python<'_>) -> PyResult<()> {
         self.raised.borrow_mut().take().map_or(Ok(()), Err)
     }

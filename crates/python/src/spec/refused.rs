@@ -1,4 +1,4 @@
-//! The exception that carries what is wrong with a specification.
+//! The exception with the problems of a specification.
 
 use narrows_spec::Problems;
 use pyo3::create_exception;
