@@ -1,4 +1,4 @@
-//! Tables for Python, by the Arrow C stream interface.
+//! Tables for Python through the Arrow C stream interface.
 
 use std::ffi::CStr;
 
@@ -17,10 +17,9 @@ pub struct ArrowTable(pub RecordBatch);
 
 #[pymethods]
 impl ArrowTable {
-    /// The table as a capsule of an `ArrowArrayStream`; it may be asked for again.
+    /// The table as a capsule of an `ArrowArrayStream`; may be called again.
     ///
-    /// A schema that the caller would like better is ignored, as the interface
-    /// allows.
+    /// A schema requested by the caller is ignored, as the interface allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! Columns of values into the tables that are declared.
+//! Builds the declared tables from columns of values.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub struct Table {
 
 /// Makes a table, column by column in the order in which they are declared.
 ///
-/// Every method panics if its column isn't the next one of the table, or is of another type:
-/// a mistake of ours, never of the data.
+/// Every method panics if its column isn't the next one of the table, or has another type, which is
+/// a bug and never depends on the data.
 #[derive(Debug)]
 pub struct TableBuilder {
     info: &'static TableInfo,
@@ -87,7 +87,7 @@ impl TableBuilder {
     ///
     /// # Panics
     /// If a column is missing, has another number of rows than the first one, or holds a null
-    /// though it is declared without.
+    /// although it is declared without nulls.
     #[must_use]
     pub fn finish(self) -> Table {
         let columns = self.info.columns;

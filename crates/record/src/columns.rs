@@ -1,9 +1,9 @@
-//! The tables that every back end writes: each column's type and unit, when it is null and
-//! what it means. Whoever makes, reads or describes a table follows this declaration.
+//! The tables that every back end writes: each column's type, unit, nulls and meaning. All code
+//! that makes, reads or describes a table uses this declaration.
 
 use arrow_schema::DataType;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// Numbers with 53 bits of precision.
@@ -31,7 +31,7 @@ impl ColumnType {
         }
     }
 
-    /// The name for people and other languages.
+    /// Its name in documentation and other languages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,13 +49,13 @@ impl ColumnType {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub data: ColumnType,
     /// The unit of its numbers; empty for numbers without one and for words.
     pub unit: &'static str,
-    /// Where it is null; none if it never is.
+    /// When it is null; none if it never is.
     pub null: Option<&'static str>,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl Column {
 pub struct TableInfo {
     /// Its name.
     pub name: &'static str,
-    /// What a row of it is.
+    /// The meaning of a row.
     pub row: &'static str,
     /// Its columns, in their order.
     pub columns: &'static [Column],
@@ -107,7 +107,7 @@ const INSTANCE: Column =
     small("instance", "", "the connection's number in a flow that has several, from 0");
 const AGAIN: Column = large("retransmitted", "packets", "retransmissions");
 
-/// The state of each flow, at each instant that is sampled.
+/// The state of each flow at each sampled instant.
 pub const FLOW_SAMPLES: TableInfo = TableInfo {
     name: "flow_samples",
     row: "a flow at an instant; counters run over all connections of a flow",
@@ -127,7 +127,7 @@ pub const FLOW_SAMPLES: TableInfo = TableInfo {
         float("pacing_mbps", "Mbit/s", "pacing rate").null("if the flow isn't paced; in captures"),
         float("delivery_mbps", "Mbit/s", "latest delivery-rate sample")
             .null("before the first sample"),
-        large("sent", "packets", "data packets sent, retransmissions included"),
+        large("sent", "packets", "data packets sent, including retransmissions"),
         large("delivered", "packets", "packets delivered, as far as the sender knows"),
         large("lost", "packets", "packets that the sender marked lost").null("on real kernels"),
         AGAIN,
@@ -144,7 +144,7 @@ pub const FLOW_SAMPLES: TableInfo = TableInfo {
     ],
 };
 
-/// What the congestion controls tell about themselves.
+/// The internals of congestion controls.
 pub const INTERNALS: TableInfo = TableInfo {
     name: "internals",
     row: "one named value inside a flow's congestion control, at an instant",
@@ -152,11 +152,11 @@ pub const INTERNALS: TableInfo = TableInfo {
         TIME,
         FLOW,
         text("name", "the value's name, with its unit"),
-        float("value", "", "the value, in the unit that its name says"),
+        float("value", "", "the value, in the unit given by its name"),
     ],
 };
 
-/// The state of each link's queue, at each instant that is sampled.
+/// The state of each link's queue at each sampled instant.
 pub const QUEUE_SAMPLES: TableInfo = TableInfo {
     name: "queue_samples",
     row: "a link's queue at an instant; counters run from the beginning",
@@ -173,7 +173,7 @@ pub const QUEUE_SAMPLES: TableInfo = TableInfo {
     ],
 };
 
-/// The flows of known size that are done.
+/// The finished flows of known size.
 pub const COMPLETIONS: TableInfo = TableInfo {
     name: "completions",
     row: "a connection of known size that is done",
@@ -187,26 +187,26 @@ pub const COMPLETIONS: TableInfo = TableInfo {
     ],
 };
 
-/// How often round-trip times and queues had which value.
+/// The distributions of round-trip times and queues.
 pub const DISTRIBUTIONS: TableInfo = TableInfo {
     name: "distributions",
     row: "a bucket of a histogram from the warm-up on, or one of its exact extremes",
     columns: &[
         text(
             "kind",
-            "rtt_ms: round-trip times of a flow; queue_bytes: the queue of a link; rtt_min_ms, rtt_max_ms, queue_min_bytes, queue_max_bytes: the least and the largest of them",
+            "rtt_ms: round-trip times of a flow; queue_bytes: the queue of a link; rtt_min_ms, rtt_max_ms, queue_min_bytes, queue_max_bytes: the minimum and maximum of them",
         ),
         small("id", "", "the flow's or the link's number"),
-        float("value", "", "the bucket's middle, or the extreme, in the unit that the kind says"),
+        float("value", "", "the bucket's middle, or the extreme, in the unit given by the kind"),
         float(
             "weight",
             "",
-            "round-trip times in the bucket; of a queue, seconds; of an extreme, 0",
+            "round-trip times in the bucket; for a queue, seconds; for an extreme, 0",
         ),
     ],
 };
 
-/// What happened to each packet.
+/// The events of each packet.
 pub const PACKETS: TableInfo = TableInfo {
     name: "packets",
     row: "an event of a packet, if packets are recorded",
@@ -221,16 +221,16 @@ pub const PACKETS: TableInfo = TableInfo {
     ],
 };
 
-/// What time-sequence graphs of captures are drawn from.
+/// The data of captures' time-sequence graphs.
 pub const SEQUENCE: TableInfo = TableInfo {
     name: "sequence",
-    row: "a stretch of a flow's bytes in its time-sequence graph; in captures only",
+    row: "a range of a flow's bytes in its time-sequence graph; in captures only",
     columns: &[
         TIME,
         FLOW,
         text("kind", "data, retransmission, out_of_order, ack, window or sack"),
         large("begin", "bytes", "first byte, counted from the flow's first"),
-        large("end", "bytes", "one past the last byte; of ack and window as begin"),
+        large("end", "bytes", "one past the last byte; for ack and window the same as begin"),
     ],
 };
 

@@ -51,7 +51,7 @@ impl Digest {
         }
     }
 
-    /// Takes a number that may be missing: none differs from every number.
+    /// Takes an optional number; none differs from every number.
     fn optional(&mut self, word: Option<u64>) {
         self.number(u64::from(word.is_some()));
         self.number(word.unwrap_or(0));
@@ -105,7 +105,7 @@ impl Digest {
     }
 }
 
-/// The digest of every event of a run, those of packets included.
+/// The digest of every event of a run, including those of packets.
 impl Observer for Digest {
     #[inline]
     fn wants(&self, _kind: Kind) -> bool {

@@ -1,10 +1,10 @@
-//! Histograms into the table `distributions`.
+//! Builds the table `distributions` from histograms.
 
 use crate::builder::{Table, TableBuilder};
 use crate::columns::DISTRIBUTIONS;
 use crate::histogram::{Histogram, Weights, float};
 
-/// A row: a bucket of a histogram, or one of its extremes, which weighs nothing.
+/// A row: a bucket of a histogram, or one of its extremes, which has no weight.
 struct Row {
     kind: &'static str,
     id: u32,
@@ -12,8 +12,8 @@ struct Row {
     weight: f64,
 }
 
-/// The table of round-trip times in ns by flow, each of which counts as one, and of queues in
-/// bytes by link, whose weights are ns.
+/// The table of round-trip times in ns by flow, each counting as one, and of queues in bytes by
+/// link, weighted by ns.
 pub fn distributions<'a, R: Weights + 'a, Q: Weights + 'a>(
     rtts: impl Iterator<Item = (u32, &'a Histogram<R>)>,
     queues: impl Iterator<Item = (u32, &'a Histogram<Q>)>,

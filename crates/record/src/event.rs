@@ -1,8 +1,8 @@
-//! What a run can tell.
+//! The events of a run.
 
 use narrows_base::{Bytes, Duration, FlowId, Rate, Time};
 
-/// Something that happened, or that was measured, at an instant.
+/// An event or a measurement at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     /// The state of a flow.
@@ -11,17 +11,17 @@ pub enum Event {
     Internal(Internal),
     /// The state of a link's queue.
     Queue(QueueSample),
-    /// A sized flow is done; the instant is that of its last acknowledgement.
+    /// A sized flow is done, at the instant of its last acknowledgement.
     Completion(Completion),
-    /// Something happened to a packet.
+    /// An event of a packet.
     Packet(PacketEvent),
     /// One round-trip time sample.
     Rtt(RttSample),
-    /// A queue held so much for a span that ends now.
+    /// A queue had this depth for a span that ends now.
     QueueDepth(QueueDepth),
 }
 
-/// The kinds of [`Event`], to ask an observer which ones it wants.
+/// The kinds of [`Event`], to query which ones an observer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// [`Event::Flow`].
@@ -43,7 +43,7 @@ pub enum Kind {
 /// The state of a flow. Counters run over the whole chain of a repeated flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSample {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
     /// Congestion window in packets.
     pub cwnd: u32,
@@ -61,9 +61,9 @@ pub struct FlowSample {
     pub pacing_rate: Option<Rate>,
     /// The latest delivery-rate sample.
     pub delivery_rate: Option<Rate>,
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub sent: u64,
-    /// Packets delivered, as the sender knows.
+    /// Packets delivered, as known to the sender.
     pub delivered: u64,
     /// Packets that the sender marked lost.
     pub lost: u64,
@@ -85,7 +85,7 @@ pub struct FlowSample {
 /// One named internal of a flow's congestion control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Internal {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
     /// The internal's name, with its unit.
     pub name: &'static str,
@@ -96,7 +96,7 @@ pub struct Internal {
 /// The state of a link's queue. Counters run from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
-    /// Which link.
+    /// The link.
     pub link: u32,
     /// IP bytes that wait.
     pub backlog: Bytes,
@@ -117,9 +117,9 @@ pub struct QueueSample {
 /// A sized flow is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
-    /// Which one of a chain, from 0.
+    /// Its number in a chain, from 0.
     pub instance: u32,
     /// When it connected.
     pub start: Time,
@@ -129,14 +129,14 @@ pub struct Completion {
     pub retransmitted: u64,
 }
 
-/// Something that happened to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketEvent {
-    /// What happened.
+    /// The kind of event.
     pub kind: PacketKind,
-    /// Whose packet, or whose acknowledgement.
+    /// The flow of the packet or acknowledgement.
     pub flow: FlowId,
-    /// Which one of a chain, from 0.
+    /// Its number in a chain, from 0.
     pub instance: u32,
     /// Number of the packet in its flow; of an ACK, the next one expected.
     pub seq: u64,
@@ -146,20 +146,20 @@ pub struct PacketEvent {
     pub retransmission: bool,
 }
 
-/// What can happen to a packet. The numbers are part of digests.
+/// The kinds of events of a packet. The numbers are part of digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
-    /// The sender let it go.
+    /// The sender sent it.
     Sent,
     /// A queue dropped it.
     Dropped,
-    /// The path lost it, by its own loss rate.
+    /// The path's own loss rate dropped it.
     Lost,
-    /// It left the bottleneck. The digests of stored results hold these numbers.
+    /// It left the bottleneck. The digests of stored results depend on these numbers.
     Forwarded = 4,
     /// It reached the receiver.
     Received,
-    /// The receiver let an acknowledgement go.
+    /// The receiver sent an acknowledgement.
     AckSent,
     /// An acknowledgement reached the sender.
     AckReceived,
@@ -168,7 +168,7 @@ pub enum PacketKind {
 /// One round-trip time sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttSample {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
     /// The sample.
     pub rtt: Duration,
@@ -177,11 +177,11 @@ pub struct RttSample {
 /// A queue held `backlog` for the `span` that ends at the event's instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueDepth {
-    /// Which link.
+    /// The link.
     pub link: u32,
     /// IP bytes that waited.
     pub backlog: Bytes,
-    /// How long.
+    /// The length of the span.
     pub span: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! A log-linear histogram of non-negative integers.
 //!
 //! The layout is that of HDR histograms (Tene 2012): values below 128 have a
-//! bucket each, every octave above has 128 buckets of equal width. A bucket is
-//! therefore at most 1/128 as wide as its values are large.
+//! bucket each, every octave above has 128 buckets of equal width. So the width of a bucket is at
+//! most 1/128 of its values.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const BITS: u32 = 7;
 /// Buckets in an octave.
 const STEPS: u64 = 1 << BITS;
 
-/// Where a histogram keeps the weights of its buckets.
+/// Storage for the weights of a histogram's buckets.
 pub trait Weights: Default {
     /// Adds to the weight of a bucket.
     ///
@@ -23,15 +23,16 @@ pub trait Weights: Default {
     fn iter(&self) -> impl Iterator<Item = (usize, u64)>;
 }
 
-/// All buckets from the lowest to the highest: fast, for the histograms of a run. The buckets
-/// below the lowest would be most of it: a round-trip time of 50 ms is in the 2,500th.
+/// All buckets from the lowest to the highest: fast, for the histograms of a run. Buckets below the
+/// lowest aren't stored, since they would be the most: a round-trip time of 50 ms is in the
+/// 2,500th.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dense {
     lowest: usize,
     weights: Vec<u64>,
 }
 
-/// Only buckets that hold something: small, for the many flows of a capture.
+/// Only nonempty buckets: small, for the many flows of a capture.
 pub type Sparse = BTreeMap<usize, u64>;
 
 impl Dense {
@@ -91,7 +92,7 @@ impl<W: Weights> Default for Histogram<W> {
 }
 
 impl<W: Weights> Histogram<W> {
-    /// Adds `weight`, which isn't zero, to the bucket of `value`.
+    /// Adds a nonzero `weight` to the bucket of `value`.
     ///
     /// # Panics
     /// If a bucket's weight overflows.
@@ -102,8 +103,7 @@ impl<W: Weights> Histogram<W> {
         self.most = self.most.max(value);
     }
 
-    /// The buckets that aren't empty, in ascending order: the value in the
-    /// middle of the bucket, and the weight.
+    /// The nonempty buckets in ascending order: the value in the middle of each, and its weight.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.weights.iter().map(|(index, weight)| (middle_of(index as u64), weight))
     }
@@ -114,13 +114,13 @@ impl<W: Weights> Histogram<W> {
         self.weights.iter().map(|(_, weight)| weight).sum()
     }
 
-    /// The least value and the largest, exactly; none without any.
+    /// The exact minimum and maximum; none without any values.
     #[must_use]
     pub fn extremes(&self) -> Option<(u64, u64)> {
         (self.least <= self.most).then_some((self.least, self.most))
     }
 
-    /// The least value, exactly; none without any.
+    /// The exact minimum; none without any values.
     #[must_use]
     pub fn least(&self) -> Option<u64> {
         self.extremes().map(|(least, _)| least)
@@ -147,7 +147,7 @@ fn index_of(value: u64) -> usize {
     (u64::from(shift) * STEPS + (value >> shift)) as usize
 }
 
-/// The middle of a bucket's values: exact while a bucket holds a single one.
+/// The middle of a bucket's values, exact if the bucket holds a single one.
 fn middle_of(index: u64) -> f64 {
     let shift = (index / STEPS).saturating_sub(1);
     let lowest = (index - shift * STEPS) << shift;

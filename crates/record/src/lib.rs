@@ -1,7 +1,7 @@
-//! What a run records: events in, Arrow tables out.
+//! Recording of runs: events in, Arrow tables out.
 //!
-//! Every back end emits the same [`Event`]s and so writes the same tables; this
-//! crate doesn't know who emits.
+//! Every back end emits the same [`Event`]s and so writes the same tables; this crate doesn't
+//! depend on the emitter.
 
 mod builder;
 pub mod columns;

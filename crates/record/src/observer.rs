@@ -1,21 +1,21 @@
-//! Who listens to a run.
+//! Observers of a run.
 
 use narrows_base::Time;
 
 use crate::{Event, Kind};
 
-/// Takes the events of a run, in the order in which they happen.
+/// Takes the events of a run in their order.
 ///
-/// A run is compiled for its observer: where [`Observer::wants`] is constant,
-/// events that nobody wants cost nothing.
+/// A run is generic over its observer: if [`Observer::wants`] is constant, unwanted events cost
+/// nothing.
 pub trait Observer {
-    /// Whether events of this kind are of use. The answer never changes.
+    /// Whether events of this kind are wanted. The answer never changes.
     fn wants(&self, kind: Kind) -> bool;
 
-    /// Takes an event that was wanted.
+    /// Takes a wanted event.
     fn on(&mut self, at: Time, event: &Event);
 
-    /// Makes the event and takes it, if its kind is wanted.
+    /// Makes the event and takes it if its kind is wanted.
     #[inline]
     fn offer(&mut self, at: Time, kind: Kind, event: impl FnOnce() -> Event)
     where
@@ -27,7 +27,7 @@ pub trait Observer {
     }
 }
 
-/// Listens to nothing.
+/// Wants no events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullObserver;
 

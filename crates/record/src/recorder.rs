@@ -1,4 +1,4 @@
-//! Collects a run's events, to become tables when it is over.
+//! Collects a run's events for its tables.
 
 use narrows_base::{Level, Time};
 
@@ -12,9 +12,8 @@ use crate::{
 
 /// An observer that keeps what the tables need.
 ///
-/// Rows are appended as they come and turned into columns at the end, which
-/// costs a run no more than a copy of each row. The instants of the samples are
-/// the emitter's to choose.
+/// Rows are appended as they arrive and turned into columns at the end, which costs a run no more
+/// than a copy of each row. The emitter chooses the instants of the samples.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     level: Level,
@@ -67,7 +66,7 @@ impl Recorder {
         digest
     }
 
-    /// The tables, in the order in which they are declared; `packets` only if the level holds it.
+    /// The tables in their declared order; `packets` only if the level includes it.
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
         let mut made = vec![
@@ -89,7 +88,7 @@ impl Recorder {
         }
     }
 
-    /// Takes the part of the span that lies after the warm-up.
+    /// Takes the part of the span after the warm-up.
     fn depth(&mut self, at: Time, depth: QueueDepth) {
         let counted = depth.span.min(at.saturating_since(self.warmup));
         if !counted.is_zero() {
@@ -123,7 +122,7 @@ impl Observer for Recorder {
     }
 }
 
-/// The histogram with an index; ids count from 0, so none is wasted.
+/// The histogram with an index; ids count from 0, so no space is wasted.
 fn slot(histograms: &mut Vec<Histogram>, index: usize) -> &mut Histogram {
     if index >= histograms.len() {
         histograms.resize_with(index + 1, Histogram::default);

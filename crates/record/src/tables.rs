@@ -1,4 +1,4 @@
-//! A recording's rows into its tables.
+//! Builds the tables from a recording's rows.
 
 use narrows_base::{Duration, Rate, Time};
 

@@ -1,26 +1,25 @@
-//! Who looks at the packets themselves, at points of the path.
+//! Taps, which see the packets themselves at points of the path.
 
 use narrows_base::{FlowId, Heading, Point, Time};
 
-/// Sees packets of type `P` and senders' states of type `V`, in the order in which
-/// things happen.
+/// Sees packets of type `P` and senders' states of type `V`, in the order of events.
 ///
-/// As with an [`Observer`](crate::Observer), a run is compiled for its tap: one that
-/// constantly wants nothing costs nothing. A tap can't change a run.
+/// As with an [`Observer`](crate::Observer), a run is generic over its tap: one that never wants
+/// anything costs nothing. A tap can't change a run.
 pub trait Tap<P, V> {
-    /// Whether it looks at packets. The answer never changes.
+    /// Whether it wants packets. The answer never changes.
     fn wants_packets(&self) -> bool;
 
-    /// Whether it looks at senders. The answer never changes.
+    /// Whether it wants senders' states. The answer never changes.
     fn wants_senders(&self) -> bool;
 
     /// A packet passes a point.
     fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P);
 
-    /// A sender takes its packet with the number `seq`, or its retransmission, for lost.
+    /// A sender deems its packet with the number `seq`, or its retransmission, lost.
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32);
 
-    /// A sender has done what there was to do at this instant.
+    /// A sender has done everything due at this instant.
     fn sender(&mut self, flow: FlowId, at: Time, view: &V);
 }
 
@@ -78,7 +77,7 @@ impl<P, V, A: Tap<P, V>, B: Tap<P, V>> Tap<P, V> for (A, B) {
     }
 }
 
-/// Looks at nothing.
+/// Wants nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullTap;
 

@@ -1,4 +1,4 @@
-//! What passes both sides of the bottleneck, as pcapng files.
+//! Captures of both sides of the bottleneck, as pcapng files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,15 +9,15 @@ use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, kept};
 
 use crate::handoff::Handoff;
 
-/// More than a packet's block has beside the packet.
+/// An upper bound of a block's bytes besides the packet.
 const AROUND: usize = 64;
 
 /// The captures before and after the queue.
 ///
-/// They are those of the simulator: data packets are seen when they arrive at the link and when
-/// their transmission ends; the bottleneck has no length and stands beside the sender, so what
-/// comes back passes both of its sides when it reaches the sender. Times are the model's, and
-/// those that the hosts' captures have. Packets before time 0 are left out.
+/// They are like those of the simulator: data packets are captured when they arrive at the link and
+/// when their transmission ends. The bottleneck has no length and is next to the sender, so
+/// returning packets pass both of its sides when they reach the sender. Times are the model's, on
+/// the same clock as the hosts' captures. Packets before time 0 are left out.
 pub struct Captures {
     before: Capture,
     after: Capture,
@@ -31,10 +31,10 @@ struct Capture {
 }
 
 impl Captures {
-    /// Makes `before-queue.pcapng` and `after-queue.pcapng`.
+    /// Creates `before-queue.pcapng` and `after-queue.pcapng`.
     ///
     /// # Errors
-    /// If that isn't possible.
+    /// If that fails.
     pub fn create(pcap: &PcapFiles) -> Result<Self> {
         let begin = |point| Capture::create(point, pcap);
         let (before, after) = (begin(Point::BeforeQueue)?, begin(Point::AfterQueue)?);
@@ -57,7 +57,7 @@ impl Captures {
         self.before.packet(at, Heading::Out, packet, self.snaplen);
     }
 
-    /// Completes the files; how each ended.
+    /// Completes the files; returns how each ended.
     ///
     /// # Errors
     /// If one couldn't be written.

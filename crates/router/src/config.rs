@@ -1,4 +1,4 @@
-//! What a run of the router does, as JSON.
+//! The configuration of a run of the router, as JSON.
 
 use std::path::PathBuf;
 
@@ -24,11 +24,11 @@ pub struct Config {
     /// Capture the packets at both sides of the bottleneck: `before-queue.pcapng` and
     /// `after-queue.pcapng`, and those of the hosts.
     pub pcap: Option<PcapFiles>,
-    /// Beyond these the run is invalid.
+    /// Above these the run is invalid.
     pub lateness_limits_ns: LatenessLimits,
     /// Settings to read in the sender's namespace at the end, by their path below `/proc/sys`.
     pub record_sysctls: Vec<String>,
-    /// The program between whose ends the router carries packets.
+    /// The program whose packets the router carries.
     pub traffic: Traffic,
     /// Directory for the results.
     pub out: PathBuf,
@@ -54,17 +54,17 @@ impl Config {
 /// A path, and the flows that cross it.
 #[derive(Clone, Debug)]
 pub struct Crossing {
-    /// The path, as the simulator takes it.
+    /// The path, as in the simulator.
     pub path: PathConfig,
-    /// Seed of all that is random on the path.
+    /// Seed of everything random on the path.
     pub seed: u64,
-    /// What happens again and again goes on until here, in ns.
+    /// End of periodic events, in ns.
     pub end_ns: u64,
-    /// Flow i is that of this TCP port of the receiver plus i.
+    /// Flow i has this TCP port of the receiver plus i.
     pub first_port: u16,
     /// Two-way delay of each flow without queueing, in ns.
     pub rtts_ns: Vec<u64>,
-    /// The links that each flow crosses on its way to the receiver, by name; all where none.
+    /// The links that each flow crosses to the receiver, by name; all if none.
     pub links: Vec<Option<Vec<String>>>,
     /// The sender's port of each flow's data, as in [`Config`].
     pub data_ports: Vec<Option<u16>>,

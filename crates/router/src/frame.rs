@@ -1,4 +1,4 @@
-//! IP packets as they come out of a TUN device.
+//! IP packets from a TUN device.
 
 use narrows_base::{Ecn, FlowId, Packet};
 
@@ -6,13 +6,13 @@ use narrows_base::{Ecn, FlowId, Packet};
 pub type Frame = Vec<u8>;
 
 const TCP: u8 = 6;
-/// Packets that belong to no flow, such as ICMP, take the way of flow 0.
+/// Packets that belong to no flow, such as ICMP, take the route of flow 0.
 const STRAY: FlowId = FlowId(0);
 
-/// The packet around `frame`; its flow is told by `port`, which reads the port
-/// of the receiver out of the TCP ports (source, destination).
+/// The packet around `frame`; `port` selects the receiver's port from the TCP ports (source,
+/// destination), which gives the flow.
 ///
-/// Flow i is that of `first_port + i`, if it is one of `flows`.
+/// Flow i has the port `first_port + i`, if it is one of `flows`.
 pub(crate) fn classify(
     frame: Frame,
     first_port: u16,
@@ -37,16 +37,16 @@ pub(crate) fn has_data(frame: &[u8]) -> bool {
     is_tcp(frame) && lengths().unwrap_or(false)
 }
 
-/// Whether a packet is nothing but an acknowledgement.
+/// Whether a packet is a pure acknowledgement.
 pub(crate) fn is_ack(packet: &Packet<Frame>) -> bool {
     const ACK_PSH_ECE: [u8; 4] = [0x10, 0x18, 0x50, 0x58];
     let flags = tcp_header(&packet.body).and_then(|tcp| tcp.get(13));
     flags.is_some_and(|flags| ACK_PSH_ECE.contains(flags)) && !has_data(&packet.body)
 }
 
-/// Whether the newer acknowledgement says all that the older one says: it is of the same
-/// connection, acknowledges no less, and the older one has neither SACK blocks (its header is
-/// as short as with time stamps alone) nor an echo that the newer one lacks.
+/// Whether the newer acknowledgement contains all the information of the older one: it belongs to
+/// the same connection, acknowledges no less, and the older one has neither SACK blocks (its header
+/// is as short as with timestamps alone) nor an echo that the newer one lacks.
 pub(crate) fn says_all(older: &Packet<Frame>, newer: &mut Packet<Frame>) -> bool {
     const PLAIN: usize = 32;
     let (Some(old), Some(new)) = (tcp_header(&older.body), tcp_header(&newer.body)) else {
@@ -89,8 +89,8 @@ fn ecn(frame: &[u8]) -> Ecn {
     }
 }
 
-/// Writes "congestion experienced" into an IPv4 header and mends its checksum by what
-/// that changes (RFC 3168 section 5, RFC 1624 equation 3).
+/// Writes "congestion experienced" into an IPv4 header and updates its checksum (RFC 3168 section
+/// 5, RFC 1624 equation 3).
 pub(crate) fn mark(frame: &mut [u8]) {
     let [first, traffic_class, ..] = frame else { return };
     if *first >> 4 != 4 || *traffic_class & 3 == 3 {
@@ -146,7 +146,7 @@ mod tests {
         assert!(!has_data(&[]));
     }
 
-    /// The sum over a header with a right checksum is all ones (RFC 791).
+    /// The sum over a header with a correct checksum is all ones (RFC 791).
     fn sum(frame: &[u8]) -> u32 {
         let words = frame[..20].chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
         let sum: u32 = words.sum();

@@ -1,4 +1,4 @@
-//! Writing without waiting: a loop in real time can't wait for a disk.
+//! Non-blocking writing, since a real-time loop can't wait for a disk.
 
 use std::io::{Error, Result, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,20 +6,20 @@ use std::thread::{self, JoinHandle};
 
 use crate::sys;
 
-/// Bytes that are handed over at a time.
+/// Bytes handed over at a time.
 const PORTION: usize = 1 << 20;
-/// So many portions may wait for the disk.
+/// The most portions that may wait for the disk.
 const MOST: usize = 64;
 
-/// Gathers what is written and hands it to a thread that writes it to `W`.
+/// Gathers written bytes and hands them to a thread that writes them to `W`.
 ///
-/// Whoever writes asks first whether there is room. Writing then takes no longer than copying;
-/// once in a portion the thread is woken.
+/// The writer first checks whether there is room. Writing then takes no longer than copying; the
+/// thread is woken once per portion.
 pub(crate) struct Handoff {
     portion: Vec<u8>,
     full: Sender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
-    /// Portions that there are, the one being filled included.
+    /// The number of portions, including the one being filled.
     made: usize,
     thread: JoinHandle<Result<()>>,
 }
@@ -28,7 +28,7 @@ impl Handoff {
     /// Starts the thread.
     ///
     /// # Errors
-    /// If there can't be another thread.
+    /// If no thread can be started.
     pub(crate) fn new(out: impl Write + Send + 'static) -> Result<Self> {
         let ((full, to_write), (written, empty)) = (channel(), channel());
         let thread = thread::Builder::new().spawn(move || write_out(out, &to_write, &written))?;
@@ -42,7 +42,7 @@ impl Handoff {
         }
         let next = self.empty.try_recv().ok().or_else(|| self.another());
         let Some(next) = next else { return false };
-        // Fails if the thread has ended, which `finish` tells.
+        // Fails if the thread has ended, which `finish` reports.
         _ = self.full.send(std::mem::replace(&mut self.portion, next));
         true
     }
@@ -57,7 +57,7 @@ impl Handoff {
     /// Waits until all is written.
     ///
     /// # Errors
-    /// If it couldn't be.
+    /// If writing failed.
     pub(crate) fn finish(self) -> Result<()> {
         _ = self.full.send(self.portion);
         drop(self.full);
@@ -81,12 +81,12 @@ fn write_out(
     full: &Receiver<Vec<u8>>,
     written: &Sender<Vec<u8>>,
 ) -> Result<()> {
-    // Of a router in real time, whose class it has inherited; elsewhere it is ordinary already.
+    // In the router it has inherited the real-time class; elsewhere it is already ordinary.
     _ = sys::normal_scheduling();
     for mut portion in full {
         out.write_all(&portion)?;
         portion.clear();
-        // Fails once nobody writes any more.
+        // Fails when there are no writers left.
         _ = written.send(portion);
     }
     out.flush()
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk that is slow as long as somebody holds it.
+    /// A disk that blocks as long as it is held.
     struct Disk(Arc<Mutex<Vec<u8>>>);
 
     impl Write for Disk {

@@ -1,4 +1,4 @@
-//! The end hosts: a network namespace each, with one TUN device.
+//! The end hosts, each a network namespace with one TUN device.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,25 +17,25 @@ use crate::{link_message, sys};
 const DEVICE: &str = "path0";
 /// IP bytes of a full packet.
 const MTU: u32 = 1500;
-/// Packets that wait in a device for the router: more than any stall should see.
+/// Capacity of a device's queue in packets, more than any stall should need.
 const DEVICE_PACKETS: u32 = 20_000;
 const PREFIX: u8 = 24;
 
 /// A network namespace that vanishes with its last process, and the device in it.
 ///
-/// Nothing has a name outside: whatever ends the process, nothing stays behind.
+/// Nothing has a name outside, so nothing stays behind however the process ends.
 pub struct Host {
     namespace: OwnedFd,
     tun: OwnedFd,
 }
 
-/// Makes this process able to make namespaces; true if it took a user namespace.
+/// Enables this process to make namespaces; true if it needed a user namespace.
 ///
-/// It must not have started a thread yet. The scheduling class is to be set
-/// before: a user namespace may not.
+/// It must not have started a thread yet. The scheduling class must be set before, since a user
+/// namespace doesn't allow it.
 ///
 /// # Errors
-/// With the remedy, if neither capabilities nor user namespaces are there.
+/// With the remedy, if neither capabilities nor user namespaces are available.
 pub fn prepare_process() -> Result<bool> {
     if sys::unshare(UnshareFlags::NEWNET).is_ok() {
         return Ok(false);
@@ -44,7 +44,7 @@ pub fn prepare_process() -> Result<bool> {
     sys::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET)
         .and_then(|()| become_root(user.as_raw(), group.as_raw()))
         .map_err(|e| {
-            // The error of a limit that is reached is called "No space left on device".
+            // The error of an exhausted limit is "No space left on device".
             let why = if e.raw_os_error() == Some(libc::ENOSPC) {
                 "limit reached".into()
             } else {
@@ -70,11 +70,11 @@ impl Host {
     /// A new host with this address; both hosts share one network of 24 bits.
     ///
     /// # Errors
-    /// If this process may not, or there is no TUN.
+    /// If this process isn't allowed to, or there is no TUN.
     pub fn new(address: Ipv4Addr) -> Result<Self> {
         in_thread(move || {
             sys::unshare(UnshareFlags::NEWNET)?;
-            // Its router solicitations would cross the path; kernels without IPv6 have no file.
+            // IPv6 router solicitations would cross the path; kernels without IPv6 lack this file.
             _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
             let tun = sys::open_tun(DEVICE)?;
             let device = sys::device_index(DEVICE)?;
@@ -91,7 +91,7 @@ impl Host {
         DEVICE
     }
 
-    /// Where packets of the host come out and go in.
+    /// The device's descriptor, for reading and writing the host's packets.
     pub(crate) const fn tun(&self) -> &OwnedFd {
         &self.tun
     }
@@ -116,7 +116,7 @@ impl Host {
         })
     }
 
-    /// Settings by their path below `/proc/sys`; those that the kernel lacks are left out.
+    /// Sysctls by their path below `/proc/sys`; those that the kernel lacks are left out.
     ///
     /// # Errors
     /// If the namespace can't be entered.

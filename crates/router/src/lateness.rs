@@ -8,7 +8,7 @@ use crate::config::LatenessLimits;
 #[derive(Clone, Debug, Default)]
 pub struct Lateness(Vec<u32>);
 
-/// Percentiles of the lateness, in ns; zero where there was no packet.
+/// Percentiles of the lateness, in ns; zero without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Packets taken or released.
@@ -24,7 +24,7 @@ pub struct Summary {
 }
 
 impl Lateness {
-    /// Notes one packet; beyond 4 s they all count as equal.
+    /// Notes one packet; more than 4 s counts as 4 s.
     #[inline]
     pub fn push(&mut self, nanos: u64) {
         self.0.push(u32::try_from(nanos).unwrap_or(u32::MAX));

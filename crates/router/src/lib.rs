@@ -6,10 +6,9 @@
 //!             \________ Line ________________/
 //! ```
 //!
-//! The queue, the rate and the delays are those of `narrows_net`; there is no
-//! second implementation of any of them here. The link lives in virtual time, so
-//! that a late router delays packets and never changes the rate. How late each
-//! packet was released is recorded.
+//! The queue, the rate and the delays are those of `narrows_net`; none of them is implemented again
+//! here. The link runs in virtual time, so that a late router delays packets but never changes the
+//! rate. How late each packet was released is recorded.
 
 mod captures;
 mod config;

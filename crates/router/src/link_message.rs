@@ -14,7 +14,7 @@ const IFA_LOCAL: u16 = 2;
 const AF_INET: u8 = 2;
 const IFF_UP: u32 = 1;
 
-/// Switches a device on, with an MTU in bytes and room for so many packets.
+/// Brings a device up, with an MTU in bytes and a queue length in packets.
 pub(crate) fn set_up(device: u32, mtu: u32, queue_packets: u32) -> Vec<u8> {
     // struct ifinfomsg: family, padding, type, index, flags, mask of flags.
     let mut body = vec![0; 4];

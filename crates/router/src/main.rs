@@ -1,8 +1,8 @@
 //! Carries real TCP flows between two network namespaces through a bottleneck, in real time.
 //!
 //! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
-//! sends and receives in them, carries its packets and writes what it noted. Lines "ns packets" on
-//! standard output tell how far it is. `narrows-router check` says whether it could.
+//! sends and receives in them, carries its packets and writes its records. Lines "ns packets" on
+//! standard output report the progress. `narrows-router check` says whether a run is possible.
 
 use std::fs;
 use std::io::{Error, Result, Write as _};
@@ -20,23 +20,23 @@ use serde_json::{Value, json};
 
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
-/// From the start of the traffic program to time 0, ns, and so much more for each flow, whose
-/// receiver may be a process that has to start.
+/// From the start of the traffic program to time 0, in ns, and the additional time for each flow,
+/// whose receiver may be a process that has to start.
 const LEAD_NS: u64 = 200_000_000;
 const LEAD_PER_FLOW_NS: u64 = 20_000_000;
-/// How often the end of the traffic program is looked for.
+/// Time between checks for the end of the traffic program.
 const GLANCE: Duration = Duration::from_millis(5);
-/// Progress is told once in so many glances.
+/// Checks per report of progress.
 const GLANCES: u32 = 20;
 
-/// The process, ready to make hosts, and what it was allowed.
+/// The process, ready to make hosts, and its permissions.
 struct Rights {
     real_time: bool,
     user_namespace: bool,
 }
 
 fn prepare() -> Result<(Rights, Host, Host)> {
-    // Before the user namespace, in which it isn't allowed; threads inherit it.
+    // This comes before the user namespace, which doesn't allow it; threads inherit it.
     let real_time = real_time_scheduling().is_ok();
     let user_namespace = prepare_process()?;
     let rights = Rights { real_time, user_namespace };
@@ -104,8 +104,8 @@ fn start_traffic(config: &Config, hosts: (&Host, &Host), clock: Clock) -> Result
         .map_err(|e| Error::other(format!("{} can't be started: {e}", program.display())))
 }
 
-/// Waits for the child, tells the progress, and ends the child if nobody carries its packets or
-/// nobody reads what is told.
+/// Waits for the child, reports the progress, and ends the child if its packets are no longer
+/// carried or the reports are no longer read.
 fn await_end(mut child: Child, progress: &Progress, lost: impl Fn() -> bool) -> Result<()> {
     for glance in 0_u32.. {
         if let Some(status) = child.try_wait()? {

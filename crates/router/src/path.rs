@@ -1,4 +1,4 @@
-//! Drives the elements of a path; knows no clock and no device.
+//! Drives the elements of a path, independent of clock and devices.
 
 use std::collections::BTreeSet;
 
@@ -22,46 +22,47 @@ pub enum Side {
     Receiver,
 }
 
-/// What happened to a packet on its way.
+/// An event of a packet on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEvent {
     /// It arrived at the first link.
     Arrived,
-    /// A queue on the way to the receiver dropped it.
+    /// A queue on the path to the receiver dropped it.
     Dropped,
     /// Its transmission by the first link ended.
     Forwarded,
-    /// It left the last link of its way to the receiver.
+    /// It left the last link of its path to the receiver.
     Crossed,
-    /// An impairment, or chance behind the last link, lost it on the way to the receiver.
+    /// An impairment, or random loss behind the last link, lost it on the path to the receiver.
     Lost,
 }
 
-/// Told at `at` (the model's time) about a packet.
+/// Notified at `at` (the model's time) about a packet.
 pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<Frame>);
 
-/// A path with packets under way.
+/// A path with packets in flight.
 ///
-/// Every element may be polled late, and what leaves one goes into the next at the instant
-/// that it was due. Hence the path as a whole may be polled late, too. The path's own losses
-/// spare packets without data.
+/// Every element may be polled late, and a packet that leaves one enters the next at the instant
+/// that it was due. Hence the path as a whole may be polled late, too. The path's own losses spare
+/// packets without data.
 pub struct Path {
     path: path::Path<Frame>,
-    /// The elements that packets of a direction may meet, in their order, and each flow's own way.
+    /// The elements that packets of a direction may pass, in their order, and each flow's own
+    /// route.
     ahead: Ways,
     back: Ways,
     /// All lines, and the hosts at their ends.
     lines: Vec<(Side, usize)>,
     /// The shortest of all lines.
     shortest: Duration,
-    /// The sender's port of each flow's data, where other packets are no data of the flow.
+    /// The sender's port of each flow's data, if packets of other ports aren't data of the flow.
     data_ports: Vec<Option<u16>>,
 }
 
-/// The ways of a direction, all of elements by their numbers.
+/// The routes of a direction, as numbers of elements.
 struct Ways {
     row: Vec<usize>,
-    /// What each flow meets, its line at the end.
+    /// The elements of each flow's route, with its line at the end.
     flows: Vec<Vec<usize>>,
     /// Each flow's last link, if it crosses any.
     last_links: Vec<Option<usize>>,
@@ -77,7 +78,7 @@ impl Ways {
         Self { row: path.row(way), last_links: flows.iter().map(last).collect(), flows }
     }
 
-    /// What comes behind an element on a flow's way; the first element if there is none yet.
+    /// The element after a given one on a flow's route, or the first element if none is given.
     fn behind(&self, flow: usize, element: Option<usize>) -> usize {
         let way = &self.flows[flow];
         let at = element
@@ -116,7 +117,7 @@ impl Path {
         self.path.elements[0].queue().unwrap_or_default()
     }
 
-    /// The queues of all links: the first, further ones in their order, and that of the way back.
+    /// The queues of all links: the first, further ones in their order, and the reverse link.
     pub fn queues(&self) -> impl Iterator<Item = QueueState> {
         self.path.elements.iter().map_while(PathElement::queue)
     }
@@ -136,7 +137,7 @@ impl Path {
         self.put(way, None, Departure { at: now, packet }, witness);
     }
 
-    /// Settles what happens until `now`.
+    /// Settles everything until `now`.
     pub fn catch_up(&mut self, now: Time, witness: Witness<'_>) {
         for way in [Direction::Forward, Direction::Backward] {
             for place in 0..self.ways(way).row.len() {
@@ -149,16 +150,16 @@ impl Path {
         }
     }
 
-    /// The next packet that was due at or before `now`, and the host that it is for.
+    /// The next packet due at or before `now`, and its host.
     pub fn poll(&mut self, now: Time, witness: Witness<'_>) -> Option<(Side, Departure<Frame>)> {
         self.catch_up(now, witness);
         let Self { path, lines, .. } = self;
         lines.iter().find_map(|&(side, id)| Some((side, path.elements[id].poll(now)?)))
     }
 
-    /// No packet reaches a host before this.
+    /// The instant before which no packet reaches a host.
     ///
-    /// The elements themselves may be polled late: what leaves them is still on the line.
+    /// The elements themselves may be polled late, since their packets are then still on the line.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let deadline = |element: &PathElement<_>| {
@@ -175,7 +176,7 @@ impl Path {
         }
     }
 
-    /// Puts a packet into what comes behind an element of its way, or into its first one.
+    /// Puts a packet into the element after a given one of its route, or into the first.
     fn put(
         &mut self,
         way: Direction,
@@ -197,7 +198,7 @@ impl Path {
         self.tell_drops(way, id, witness);
     }
 
-    /// Hands a packet that leaves an element to the next one of its way.
+    /// Passes a packet that leaves an element to the next one of its route.
     fn leave(
         &mut self,
         way: Direction,
@@ -223,7 +224,7 @@ impl Path {
         self.put(way, Some(id), departure, witness);
     }
 
-    /// Whether a packet belongs to what the programs say to each other beside the data.
+    /// Whether a packet belongs to the programs' control connection.
     fn is_conversation(&self, way: Direction, packet: &Packet<Frame>) -> bool {
         let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
         let sender = tcp_ports(&packet.body).map(|(source, destination)| match way {
@@ -244,7 +245,7 @@ impl Path {
     }
 }
 
-/// All lines that flows have, those to the receiver first.
+/// All lines of flows, those to the receiver first.
 fn lines(path: &path::Path<Frame>, flows: usize) -> Vec<(Side, usize)> {
     let ways = [(Direction::Forward, Side::Receiver), (Direction::Backward, Side::Sender)];
     let all = ways.into_iter().flat_map(|(way, side)| {

@@ -1,4 +1,4 @@
-//! What the router writes down: CSV with a header, written in one go at the end, and captures.
+//! The router's records: CSV with a header, written at once at the end, and captures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,10 +17,10 @@ marked_packets,forwarded_packets,forwarded_bytes\n";
 const FLOWS: &str = "time_ns,flow,wire_bytes,dropped\n";
 const PACKETS: &str = "time_ns,event,flow,size\n";
 
-/// What the path did to a flow's packets.
+/// Counters of a flow's packets on the path.
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowCounters {
-    /// IP bytes of its data that left the last link of its way.
+    /// IP bytes of its data that left the last link of its route.
     wire_bytes: u64,
     /// Its packets dropped by queue or loss.
     dropped: u64,
@@ -48,7 +48,7 @@ impl Recorder {
         }
     }
 
-    /// Notes what happened to a packet.
+    /// Notes an event of a packet.
     pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<Vec<u8>>) {
         let flow = &mut self.flows[packet.flow.index()];
         match event {
@@ -75,7 +75,7 @@ impl Recorder {
         }
     }
 
-    /// A row of each link's queue and one of each flow; the path has reached `at`.
+    /// Adds a row for each link's queue and for each flow; the path has reached `at`.
     pub fn sample(&mut self, at: Time, path: &Path) {
         let at = at.as_nanos();
         for (link, queue) in path.queues().enumerate() {
@@ -92,7 +92,7 @@ impl Recorder {
         }
     }
 
-    /// Completes the captures; how each file ended.
+    /// Completes the captures; returns how each file ended.
     ///
     /// # Errors
     /// If one couldn't be written.
@@ -103,7 +103,7 @@ impl Recorder {
     /// Writes `router_queue.csv`, `router_flows.csv` and, with a log, `router_packets.csv`.
     ///
     /// # Errors
-    /// If that isn't possible.
+    /// If that fails.
     pub fn write(&self, directory: &FilePath) -> Result<()> {
         std::fs::write(directory.join("router_queue.csv"), &self.queue_rows)?;
         std::fs::write(directory.join("router_flows.csv"), &self.flow_rows)?;

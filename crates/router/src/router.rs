@@ -1,4 +1,4 @@
-//! The loop in real time.
+//! The real-time loop.
 
 use std::io::Result;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,42 +11,42 @@ use crate::lateness::Lateness;
 use crate::spin::Spin;
 use crate::{Host, Path, Recorder, Side, sys};
 
-/// The longest sleep: how soon a stop is noticed.
+/// The longest sleep, which bounds the delay of a stop.
 const NAP: Duration = Duration::from_millis(10);
-/// Packets that are taken from one host before the releases have their turn.
+/// Packets taken from one host before due packets are released.
 const BATCH: usize = 16;
 const LARGEST: usize = 65_536;
 /// Without offloads no packet is larger.
 const FULL_PACKET: usize = 1500;
 
-/// CLOCK_MONOTONIC counted from an instant of it; zero before.
+/// CLOCK_MONOTONIC relative to an instant; zero before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     zero: u64,
 }
 
-/// How far a router is, for other threads.
+/// The progress of a router, for other threads.
 #[derive(Debug, Default)]
 pub struct Progress {
     now: AtomicU64,
     forwarded: AtomicU64,
 }
 
-/// What a router leaves.
+/// The results of a router.
 pub struct Report {
     /// Samples, counters and the packet log.
     pub record: Recorder,
     /// How late packets were released.
     pub lateness: Lateness,
-    /// How long packets may have waited in a device while the router neither looked nor slept.
+    /// How long packets may have waited in a device while the router neither polled nor slept.
     pub taking: Lateness,
-    /// Packets beyond 1500 bytes: with offloads off there are none.
+    /// Packets larger than 1500 bytes; with offloads off there are none.
     pub oversize: u64,
-    /// The processor that the loop was kept on, if it was.
+    /// The processor to which the loop was pinned, if any.
     pub processor: Option<usize>,
 }
 
-/// Two hosts, the path between them, and what has been noted.
+/// Two hosts, the path between them, and the records.
 pub struct Router<'a> {
     sender: &'a Host,
     receiver: &'a Host,
@@ -57,15 +57,16 @@ pub struct Router<'a> {
     sample_every: Duration,
     next_sample: Time,
     spin: Spin,
-    /// Until when each device (the sender's, the receiver's) is known to have been empty, in ns.
+    /// The latest time at which each device (the sender's, the receiver's) is known to have been
+    /// empty, in ns.
     empty_ns: [u64; 2],
     buffer: Vec<u8>,
-    /// Room of packets that were handed over, for those to come.
+    /// Buffers of released packets, for reuse.
     spare: Vec<Frame>,
 }
 
 impl Clock {
-    /// A clock that is zero `nanos` from now.
+    /// A clock that reaches zero `nanos` from now.
     #[must_use]
     pub fn starting_in(nanos: u64) -> Self {
         Self { zero: sys::monotonic_ns() + nanos }
@@ -145,7 +146,7 @@ impl<'a> Router<'a> {
         Ok(self.report)
     }
 
-    /// The time; samples that are due before it have been taken.
+    /// The current time, after taking the samples due before it.
     fn now(&mut self) -> Time {
         let now = self.clock.now();
         while self.next_sample <= now {
@@ -169,7 +170,7 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Puts a host's packets on the path. One that is found late arrives late.
+    /// Puts a host's packets on the path. One that is read late arrives late.
     fn take(&mut self, side: Side) -> Result<()> {
         let port = match side {
             Side::Sender => |(_, destination)| destination,
@@ -207,7 +208,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Hands over what is due and notes how late that was.
+    /// Releases due packets and notes their lateness.
     fn release(&mut self) -> Result<()> {
         loop {
             let now = self.now();
@@ -227,7 +228,7 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Sleeps until a packet comes or a deadline is near.
+    /// Sleeps until a packet arrives or a deadline is near.
     fn wait(&mut self, progress: &Progress) -> Result<()> {
         let now = self.now();
         let due = self.path.next_deadline().unwrap_or(Time::MAX).min(self.next_sample);
@@ -241,7 +242,7 @@ impl<'a> Router<'a> {
         progress.forwarded.store(forwarded, Ordering::Relaxed);
         let nap = gap.saturating_sub(ahead).min(NAP).as_nanos();
         sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)?;
-        // A packet wakes the router; how soon that is shows in the releases, which timers wake.
+        // A packet wakes the router; the wake-up latency shows in the releases, which use timers.
         self.empty_ns = [sys::monotonic_ns(); 2];
         Ok(())
     }

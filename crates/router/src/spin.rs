@@ -1,16 +1,16 @@
-//! When the router spins, and when it had better not.
+//! Decides when the router spins.
 
 use narrows_base::Duration;
 
-/// Before a deadline the router spins for this long instead of sleeping: a sleep ends late.
+/// The router spins for this long before a deadline instead of sleeping, since a sleep ends late.
 const SPIN: Duration = Duration::from_micros(50);
-/// How often the use of the processor is looked at.
+/// Window over which the use of the processor is measured.
 const WINDOW_NS: u64 = 10_000_000;
 /// The kernel stops real-time threads for 50 ms once they used 95 % of a second
 /// (sched_rt_runtime_us); at high rates spinning alone would reach that.
 const MOST_PERCENT: u64 = 80;
 
-/// Spins as long as the thread leaves the processor some rest.
+/// Spins as long as the thread leaves the processor some idle time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spin {
     wall_ns: u64,
@@ -24,7 +24,7 @@ impl Spin {
         Self { wall_ns: 0, cpu_ns: 0, allowed: true }
     }
 
-    /// How long before a deadline to spin; `cpu_ns` tells the thread's processor time if it is asked.
+    /// How long before a deadline to spin; `cpu_ns` returns the thread's processor time.
     pub(crate) fn ahead(&mut self, wall_ns: u64, cpu_ns: impl FnOnce() -> u64) -> Duration {
         let elapsed = wall_ns.saturating_sub(self.wall_ns);
         if elapsed >= WINDOW_NS {

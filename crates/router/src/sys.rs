@@ -1,4 +1,4 @@
-//! The system calls that `rustix` has no safe function for, and small wrappers of those it has.
+//! System calls for which `rustix` has no safe function, and small wrappers of others.
 
 use std::ffi::CString;
 use std::fs::OpenOptions;
@@ -19,7 +19,7 @@ use rustix::thread::{
 use rustix::time::{ClockId, clock_gettime};
 
 const TUN_DEVICE: &str = "/dev/net/tun";
-/// Above the interactive and below the watchdogs' priorities.
+/// Above interactive and below watchdog priorities.
 const PRIORITY: libc::c_int = 50;
 const NANOS: u64 = 1_000_000_000;
 
@@ -47,7 +47,7 @@ fn set_scheduling(policy: libc::c_int, priority: libc::c_int) -> Result<()> {
     }
 }
 
-/// Puts this thread, and those that it will start, before all ordinary ones (SCHED_FIFO).
+/// Gives this thread, and those that it will start, real-time priority (SCHED_FIFO).
 ///
 /// # Errors
 /// If that isn't allowed, as in a user namespace.
@@ -65,12 +65,12 @@ pub fn normal_scheduling() -> Result<()> {
 
 /// Lets timers of this thread fire on time; ordinary threads are otherwise 50 us late.
 pub(crate) fn exact_timers() {
-    // Only where the kernel has no such setting it fails, and then there is nothing to do.
+    // It fails only if the kernel lacks the setting, and then there is nothing to do.
     _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// Keeps this thread on the last of the processors that it may use, and gives its number; `None`
-/// if there is just one, or it isn't allowed.
+/// Pins this thread to the last of the processors that it may use, and returns its number; `None`
+/// if there is only one, or it isn't allowed.
 pub(crate) fn pin() -> Option<usize> {
     let allowed = sched_getaffinity(None).ok()?;
     let last = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu))?;
@@ -79,16 +79,16 @@ pub(crate) fn pin() -> Option<usize> {
     (allowed.count() > 1 && sched_setaffinity(None, &chosen).is_ok()).then_some(last)
 }
 
-/// Lets the kernel kill this process when the thread that started it is gone.
+/// Lets the kernel kill this process when the thread that started it ends.
 ///
 /// # Errors
-/// If the process `parent` is gone already, which sends no signal any more.
+/// If the process `parent` is already gone, since no signal would follow.
 pub fn die_with_parent(parent: Option<Pid>) -> Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() == parent { Ok(()) } else { Err(Error::from(rustix::io::Errno::SRCH)) }
 }
 
-/// Lets the kernel kill the child when the thread that starts it is gone.
+/// Lets the kernel kill the child when the thread that starts it ends.
 pub fn dies_with_us(command: &mut Command) -> &mut Command {
     let us = Some(getpid());
     // SAFETY: between fork and exec only prctl(2) and getppid(2) are called, which are
@@ -99,7 +99,7 @@ pub fn dies_with_us(command: &mut Command) -> &mut Command {
 /// Moves this thread into new namespaces of these kinds.
 pub(crate) fn unshare(kinds: UnshareFlags) -> Result<()> {
     assert!(!kinds.contains(UnshareFlags::FILES), "descriptors are shared between threads here");
-    // SAFETY: only FILES could take descriptors from other threads.
+    // SAFETY: only FILES could affect other threads' descriptors.
     Ok(unsafe { rustix::thread::unshare_unsafe(kinds) }?)
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn enter(namespace: BorrowedFd<'_>) -> Result<()> {
     Ok(rustix::thread::move_into_link_name_space(namespace, kind)?)
 }
 
-/// Makes a TUN device in the current namespace: raw IP packets, one a read, no offloads.
+/// Makes a TUN device in the current namespace, with raw IP packets, one per read, and no offloads.
 pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
@@ -127,7 +127,7 @@ pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
     #[expect(clippy::cast_possible_truncation, reason = "flags of 16 bits")]
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     request.ifr_ifru.ifru_flags = flags;
-    // SAFETY: the request is a live `ifreq`, as TUNSETIFF wants.
+    // SAFETY: the request is a live `ifreq`, as TUNSETIFF requires.
     match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) } {
         0 => Ok(file.into()),
         _ => {
@@ -171,7 +171,7 @@ pub(crate) fn read_packet<'a>(tun: &OwnedFd, buffer: &'a mut [u8]) -> Result<Opt
     }
 }
 
-/// Hands a packet to the host behind the device.
+/// Passes a packet to the host behind the device.
 pub(crate) fn write_packet(tun: &OwnedFd, packet: &[u8]) -> Result<()> {
     rustix::io::write(tun, packet)?;
     Ok(())

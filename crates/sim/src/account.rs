@@ -1,5 +1,4 @@
-//! What is known of each flow's packets in the network, and that none is lost
-//! sight of.
+//! Counts each flow's packets in the network, and checks that none vanishes.
 
 use narrows_base::{Bytes, Packet};
 use narrows_tcp::Segment;
@@ -7,11 +6,11 @@ use narrows_tcp::Segment;
 /// One flow's packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowAccount {
-    /// IP bytes of data that left the last link of their way.
+    /// IP bytes of data that left the last link of their route.
     pub(crate) wire: Bytes,
     /// Data packets that left it.
     pub(crate) forwarded: u64,
-    /// Packets dropped or lost on the way of the data.
+    /// Data packets dropped or lost on the path.
     pub(crate) dropped: u64,
 }
 
@@ -27,12 +26,12 @@ pub(crate) struct Accounts {
     losses: Losses,
 }
 
-/// Packets of data that elements of the path dropped since the warm-up.
+/// Data packets that elements of the path dropped since the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Losses {
     /// By the element's number.
     elements: Vec<u64>,
-    /// Those that the path lost behind its last link.
+    /// Data packets lost behind the path's last link.
     path: u64,
 }
 
@@ -50,8 +49,8 @@ impl Accounts {
         account.forwarded += 1;
     }
 
-    /// Counts a packet that was dropped on the way of its flow's data, or of its ACKs: by an
-    /// element, or by the path behind its last link.
+    /// Counts a dropped packet of a flow's data or ACKs, dropped by an element, or by the path
+    /// behind its last link.
     pub(crate) fn dropped(
         &mut self,
         packet: &Packet<Segment>,
@@ -64,18 +63,18 @@ impl Accounts {
         *element.map_or(&mut losses.path, |id| &mut losses.elements[id]) += u64::from(data_way);
     }
 
-    /// The warm-up is over: what elements dropped until now doesn't count.
+    /// Ends the warm-up: earlier drops of elements don't count.
     pub(crate) fn begin_losses(&mut self) {
         self.losses.elements.fill(0);
         self.losses.path = 0;
     }
 
-    /// Packets of data that the element has dropped since the warm-up.
+    /// Data packets that the element has dropped since the warm-up.
     pub(crate) fn dropped_by(&self, element: usize) -> u64 {
         self.losses.elements[element]
     }
 
-    /// Packets of data that the path has lost behind its last link since the warm-up.
+    /// Data packets lost behind the path's last link since the warm-up.
     pub(crate) fn lost_by_path(&self) -> u64 {
         self.losses.path
     }
@@ -85,11 +84,11 @@ impl Accounts {
         self.flows.iter().map(|flow| flow.forwarded).sum()
     }
 
-    /// Every packet that a host sent or an element made has arrived, was dropped or is still
-    /// under way.
+    /// Checks that every packet that a host sent or an element made has arrived, was dropped or is
+    /// still in flight.
     ///
     /// # Panics
-    /// If not: the run's results can't be trusted.
+    /// If not, since the run's results can't be trusted.
     pub(crate) fn assert_conserved(&self, made: u64, held: u64) {
         assert_eq!(
             self.entered + made,

@@ -1,24 +1,24 @@
-//! When each element must be polled next.
+//! The agenda: when each element must be polled next.
 
 use std::ops::Range;
 
 use narrows_base::Time;
 
-/// One deadline per element, and the earliest of them at hand.
+/// One deadline per element, with quick access to the earliest.
 ///
-/// The first elements, which every packet passes, stand in a short row that is looked
-/// through: setting a deadline there costs nothing. All others are entrants of a tournament.
-/// Ties go to the lower element number, so that the order of events depends on the topology
-/// alone, never on the order of insertions.
+/// The first elements, which every packet passes, are in a short array that is scanned, so setting
+/// a deadline there costs nothing. All others are entrants of a tournament. Ties go to the lower
+/// element number, so that the order of events depends on the topology alone, never on the order of
+/// insertions.
 pub struct Agenda {
     row: [Time; ROW],
-    /// Elements that stand in the row.
+    /// Elements in the array.
     busy: usize,
     others: Tournament,
 }
 
-/// Room in the row: for a link and the lines of both directions, which is all that most paths
-/// have. A tournament is quicker with many more.
+/// Size of the array: a link and the lines of both directions, which is all that most paths have.
+/// With many more, a tournament is faster.
 const ROW: usize = 4;
 
 impl Agenda {
@@ -47,10 +47,10 @@ impl Agenda {
         }
     }
 
-    /// Sees to it that an element comes up no later than its deadline.
+    /// Ensures that an element comes up no later than its deadline.
     ///
-    /// A deadline that moves away costs nothing: the element comes up too early once, and
-    /// must be asked then. Timers of hosts move away with every packet and hardly ever fire.
+    /// Postponing a deadline costs nothing: the element comes up too early once, and must then be
+    /// asked. Every packet postpones the hosts' timers, which hardly ever fire.
     ///
     /// # Panics
     /// If there is no such element.
@@ -77,7 +77,7 @@ impl Agenda {
     pub fn earliest(&self) -> Option<(Time, usize)> {
         let (mut earliest, element) = self.others.winner;
         let mut element = element as usize;
-        // Backwards, and with equality: the lower numbers are in the row, the lowest first.
+        // Backwards, and with equality, since the array holds the lower numbers, the lowest first.
         for number in (0..ROW).rev() {
             if self.row[number] <= earliest {
                 (earliest, element) = (self.row[number], number);
@@ -87,7 +87,7 @@ impl Agenda {
     }
 }
 
-/// A deadline and whose it is.
+/// A deadline and its element.
 type Entry = (Time, u32);
 
 /// Nobody's deadline.
@@ -99,12 +99,12 @@ struct Tournament {
     /// The final, then the groups of the round before it, and so on; the winners of groups
     /// 4n + 1 to 4n + 4 meet in group n.
     groups: Vec<[Entry; 4]>,
-    /// The first group of the first round, where the entrants stand.
+    /// The first group of the first round, where the entrants are.
     first: usize,
     winner: Entry,
 }
 
-/// At equal deadlines the left one wins: entrants stand in the order of their numbers.
+/// At equal deadlines the left one wins, since entrants are in the order of their numbers.
 #[inline]
 fn better(left: Entry, right: Entry) -> Entry {
     if right.0 < left.0 { right } else { left }
@@ -193,8 +193,8 @@ mod tests {
         }
     }
 
-    /// Elements whose deadlines only ever are brought forward, and set when they come up,
-    /// come up for good in the order of their true deadlines.
+    /// Elements whose deadlines are only brought forward, and set again when they come up, finally
+    /// come up in the order of their true deadlines.
     #[test]
     fn what_is_only_brought_forward_is_never_late() {
         let mut random = Stream::new(1, "agenda");

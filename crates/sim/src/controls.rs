@@ -1,4 +1,4 @@
-//! The controls that flows can name: those of the registry, and a caller's own.
+//! The controls that flows can name: registered ones, and a caller's own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,26 +10,26 @@ use narrows_cc::{CcConfig, CongestionControl};
 /// Makes a control for one connection.
 pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// The same for the flow of a name.
+/// The same, given the flow's name.
 type MakeFor = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// The controls of a run by name: the registry's, and own ones over them.
+/// The controls of a run by name: registered and own ones.
 ///
-/// An own control hides one of the registry that has its name. Its options are its
-/// own business: it finds what the flow gives in [`CcConfig::options`], unchecked.
+/// An own control hides a registered one of the same name. It finds the flow's options unchecked in
+/// [`CcConfig::options`].
 #[derive(Clone, Default)]
 pub struct Controls {
     own: BTreeMap<String, Arc<MakeFor>>,
 }
 
 impl Controls {
-    /// Those of the registry, and nothing else.
+    /// Only registered controls.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a control that flows call `name`; `make` is called for each connection.
+    /// Adds a control that flows call `name`; `make` is called for each connection.
     #[must_use]
     pub fn with<F>(self, name: impl Into<String>, make: F) -> Self
     where
@@ -38,7 +38,7 @@ impl Controls {
         self.with_flow(name, move |_flow, config| make(config))
     }
 
-    /// The same, where `make` also gets the name of the flow.
+    /// The same, but `make` also gets the name of the flow.
     #[must_use]
     pub fn with_flow<F>(mut self, name: impl Into<String>, make: F) -> Self
     where
@@ -53,8 +53,7 @@ impl Controls {
         self.own.contains_key(name)
     }
 
-    /// What makes the control called `name` for the connections of a flow, and the options that
-    /// it is made with.
+    /// The maker of the control called `name` for the connections of a flow, and its options.
     pub(crate) fn maker(&self, name: &str, flow: &str, options: &Values) -> (Arc<Make>, Values) {
         if let Some(make) = self.own.get(name) {
             let (make, flow) = (Arc::clone(make), flow.to_owned());

@@ -3,7 +3,7 @@
 use narrows_base::Stream;
 use narrows_spec::law::Law;
 
-/// A law with its own random stream.
+/// A distribution with its own random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     law: Law,
@@ -16,7 +16,7 @@ impl Draw {
     }
 }
 
-/// Makes the draws of a flow, each quantity with its own stream.
+/// Makes the draws of a flow, with a stream for each quantity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws<'a> {
     pub(crate) seed: u64,

@@ -23,13 +23,13 @@ struct Group {
     companions: Vec<usize>,
 }
 
-/// How near the end is.
+/// The state of the condition.
 #[derive(Debug)]
 pub(crate) struct Ending {
     stops: bool,
     /// Whether each flow keeps the run going.
     awaited: Vec<bool>,
-    /// How many do.
+    /// The number of such flows.
     left: usize,
     groups: Vec<Group>,
     /// The groups that each flow belongs to, until it is done.

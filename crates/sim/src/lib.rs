@@ -67,23 +67,22 @@ pub struct Outcome {
     pub end: Time,
     /// Data packets that left the bottleneck.
     pub packets: u64,
-    /// Packets of data that each impairment dropped from the warm-up on, in the order of the
-    /// scenario.
+    /// Data packets that each impairment dropped from the warm-up on, in the order of the scenario.
     pub impairments_dropped: Vec<u64>,
-    /// Packets of data that the path's own loss took from the warm-up on.
+    /// Data packets lost by the path's own loss from the warm-up on.
     pub path_lost: u64,
 }
 
-/// Runs a scenario and tells `observer` what happens.
+/// Runs a scenario and reports its events to `observer`.
 ///
-/// `progress` hears the simulated time and the packets through the bottleneck from
-/// time to time, and may break the run off.
+/// `progress` is called from time to time with the simulated time and the packets through the
+/// bottleneck, and may stop the run.
 ///
 /// # Errors
 /// If the scenario can't be run: every place, what was found there and what would be right.
 ///
 /// # Panics
-/// If a packet goes missing, or a quantity overflows: the result would be wrong.
+/// If a packet goes missing or a quantity overflows, since the result would be wrong.
 pub fn run<O: Observer>(
     scenario: &Scenario,
     observer: &mut O,
@@ -92,13 +91,13 @@ pub fn run<O: Observer>(
     run_tapped(scenario, observer, &mut NullTap, progress)
 }
 
-/// The same with a `tap` that looks at the packets; it changes nothing.
+/// The same with a `tap` that sees the packets without changing anything.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 ///
 /// # Panics
-/// As [`run`].
+/// Those of [`run`].
 pub fn run_tapped<O: Observer, T: SimTap>(
     scenario: &Scenario,
     observer: &mut O,
@@ -108,13 +107,13 @@ pub fn run_tapped<O: Observer, T: SimTap>(
     run_with(scenario, &Controls::new(), observer, tap, progress)
 }
 
-/// The same with flows that may name controls which the registry doesn't have.
+/// The same with flows that may name unregistered controls.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 ///
 /// # Panics
-/// As [`run`].
+/// Those of [`run`].
 pub fn run_with<O: Observer, T: SimTap>(
     scenario: &Scenario,
     controls: &Controls,

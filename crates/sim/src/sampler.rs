@@ -1,4 +1,4 @@
-//! Looks at flows and queue at fixed instants, for the observer.
+//! Samples flows and queues at fixed instants for the observer.
 
 use narrows_base::{Bytes, Duration, FlowId, Time};
 use narrows_cc::INFINITE_SSTHRESH;
@@ -7,13 +7,13 @@ use narrows_record::{Event, FlowSample, Internal, Kind, Observer, QueueDepth, Qu
 use crate::account::Accounts;
 use crate::network::Network;
 
-/// Shortest distance of two looks at the queue's depth.
+/// Shortest interval between two samples of the queue's depth.
 const PROBE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// When to look next, and at what.
+/// The schedule of samples.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    /// Distance of the rows, or none: only the beginning, the warm-up and the end.
+    /// Interval of the rows; if none, only the beginning, the warm-up and the end.
     interval: Option<Duration>,
     next_row: Time,
     warmup: Option<Time>,
@@ -24,8 +24,8 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// `packet_time` is what the bottleneck takes for a full packet: the queue is
-    /// probed at most once in four of them.
+    /// `packet_time` is the bottleneck's time for a full packet; the queue is sampled at most once
+    /// in four of them.
     pub(crate) fn new(interval: Option<Duration>, warmup: Time, packet_time: Duration) -> Self {
         Self {
             interval,
@@ -38,13 +38,13 @@ impl Sampler {
         }
     }
 
-    /// The next instant to look.
+    /// The next instant to sample.
     pub(crate) fn next(&self) -> Time {
         let next = self.next_row.min(self.next_probe);
         self.warmup.map_or(next, |warmup| next.min(warmup))
     }
 
-    /// Whatever is due; returns whether the warm-up is over just now.
+    /// Takes due samples; returns whether the warm-up has just ended.
     pub(crate) fn sample<O: Observer>(
         &mut self,
         now: Time,

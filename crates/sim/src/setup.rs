@@ -1,4 +1,4 @@
-//! What a scenario's flows are made of, and when a run is looked at.
+//! Sets up a scenario's flows and the sampling of a run.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::sampler::Sampler;
 /// Initial window in packets (RFC 6928).
 const INITIAL_CWND: u32 = 10;
 
-/// What ends the run before its time.
+/// The condition for an early end.
 pub(crate) fn stop_when(scenario: &Scenario) -> StopWhen {
     match scenario.run.stop_when.as_deref() {
         None => StopWhen::Never,
@@ -31,7 +31,7 @@ pub(crate) fn stop_when(scenario: &Scenario) -> StopWhen {
     }
 }
 
-/// When flows and queues are looked at.
+/// The sampling of flows and queues.
 pub(crate) fn sampler(scenario: &Scenario) -> Sampler {
     let interval = (scenario.run.record > Level::Summary)
         .then(|| Duration::from_nanos(scenario.run.sample_interval_ns));

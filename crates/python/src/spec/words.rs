@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::refused::refused;
 
-/// The kind of a quantity ("rate", "duration", "b", "pkt" or "bdp") and its number in bit/s,
-/// ns, bytes, packets or products; None if the text is none.
+/// The kind of a quantity ("rate", "duration", "b", "pkt" or "bdp") and its number in bit/s, ns,
+/// bytes, packets or products; None if the text isn't one.
 #[pyfunction]
 pub fn quantity(text: &str) -> Option<(&'static str, f64)> {
     #[expect(clippy::cast_precision_loss, reason = "for figures and comparisons")]
@@ -36,7 +36,7 @@ pub fn format_duration(ns: u64) -> String {
     units::format_duration(ns)
 }
 
-/// A place in its usual spelling, such as "flows[0].cca"; None if the text can be none.
+/// A place in its usual spelling, such as "flows[0].cca"; None if the text isn't one.
 #[pyfunction]
 pub fn parse_place(text: &str) -> Option<String> {
     Place::parse(text).map(|place| place.to_string())
@@ -49,7 +49,7 @@ pub fn quote(text: &str, most: usize) -> String {
     text::quote_within(text, most)
 }
 
-/// The known word closest to `word`, whatever its case; None if none is close.
+/// The known word closest to `word`, ignoring case; None if none is close.
 #[pyfunction]
 pub fn nearest(word: &str, known: Vec<String>) -> Option<String> {
     registry::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
@@ -76,8 +76,7 @@ pub fn leaves(text: &str) -> PyResult<String> {
 /// A name, a summary, a source, and keys with their values.
 type NamedPath = (String, String, String, Vec<(String, String)>);
 
-/// The paths that have a name: the name, a summary, the source, and its keys with their values
-/// as TOML.
+/// The named paths: name, summary, source, and keys with their values as TOML.
 #[pyfunction]
 pub fn presets() -> Vec<NamedPath> {
     let one = |preset: &narrows_spec::Preset| {

@@ -1,5 +1,5 @@
-//! The event loop: the element with the earliest deadline is polled, and what
-//! leaves it is handed on.
+//! The event loop: the element with the earliest deadline is polled, and packets that leave it are
+//! passed on.
 
 mod taps;
 
@@ -20,12 +20,12 @@ use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
 
-/// Agenda entries between two reports of progress where flows are few.
+/// Agenda entries between two reports of progress with few flows.
 const PROGRESS_EVENTS: usize = 1 << 14;
-/// With more flows than this an instant of sampling takes as long as many other entries.
+/// With more flows than this, sampling an instant takes as long as many other entries.
 const FEW_FLOWS: usize = 64;
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct Engine<'a, O, T> {
     pub(crate) network: Network,
     agenda: Agenda,
@@ -47,7 +47,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         if !observer.wants(EventKind::Packet) && !tap.wants_packets() {
             network.allow_lateness();
         }
-        // The sampler comes last: it sees an instant when all else has happened.
+        // The sampler comes last, so that it sees an instant after everything else.
         let mut agenda = Agenda::new(network.nodes.len() + 1, network.elements());
         for (id, node) in network.nodes.iter().enumerate() {
             agenda.set(id, node.next_deadline());
@@ -59,7 +59,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         Self { network, agenda, accounts, sampler, observer, tap, ending }
     }
 
-    /// Runs until `end` or what stops it earlier; returns the instant.
+    /// Runs until `end` or an earlier stop; returns the instant.
     pub(crate) fn run(
         &mut self,
         end: Time,
@@ -114,8 +114,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// The turn of an element has come. What each packet passes, a line or a link, has a loop
-    /// of its own: there the kind of the element is looked at once.
+    /// Handles the turn of an element. Lines and links, which every packet passes, have their own
+    /// loops, in which the element's kind is checked only once.
     fn wake(&mut self, id: usize, now: Time) {
         match self.network.nodes.get(id) {
             Some(Node::Line(_)) => self.run_line(id, now),
@@ -126,7 +126,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// The turn of a host has come; too early, if its timers have moved on since.
+    /// Handles the turn of a host, which is too early if its timers have been postponed since.
     fn wake_host(&mut self, id: usize, now: Time) {
         let due = self.network.nodes[id].next_deadline();
         let next = match self.network.nodes[id] {
@@ -137,8 +137,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.agenda.set(id, next);
     }
 
-    /// Takes everything out of a line that is due, and hands it on. It is no point of the path
-    /// where somebody looks.
+    /// Takes all due packets out of a line, and passes them on. A line isn't an observed point of
+    /// the path.
     fn run_line(&mut self, id: usize, now: Time) {
         while let Node::Line(line) = &mut self.network.nodes[id] {
             // By reference: a departure is large.
@@ -151,8 +151,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// The same for a link, which may have sent many packets by then: they are only taken out
-    /// once it was caught up.
+    /// The same for a link, which may have sent many packets by then: they are taken out after one
+    /// catch-up.
     fn run_link(&mut self, id: usize, now: Time) {
         if let Node::Link(link) = &mut self.network.nodes[id] {
             link.catch_up(now);
@@ -181,7 +181,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.agenda.set(id, next);
     }
 
-    /// The same for whatever else isn't a host.
+    /// The same for other elements that aren't hosts.
     #[inline(never)]
     fn run_element(&mut self, id: usize, now: Time) {
         loop {
@@ -198,7 +198,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Lets a sender do everything that is due; returns when it must come up again at the latest.
+    /// Lets a sender do everything that is due; returns the latest time at which it must come up
+    /// again.
     fn run_sender(&mut self, id: usize, now: Time) -> Option<Time> {
         while let Node::Sender(host) = &mut self.network.nodes[id] {
             let packet = host.poll(now);
@@ -231,12 +232,12 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         None
     }
 
-    /// A packet leaves an element of this role, which isn't a host.
+    /// Handles a packet that leaves an element of this role, which isn't a host.
     #[inline(always)] // the role is known where most packets come by
     fn leave(&mut self, from: usize, role: Role, packet: &Packet<Segment>, at: Time) {
         self.tap_departure(from, packet, at);
         if role == Role::Link {
-            // A queue discipline may drop as it gives up a packet.
+            // A queue discipline may drop packets when it dequeues one.
             self.take_drops(from);
             if !self.leaves_link(from, packet, at) {
                 return;
@@ -245,8 +246,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.hand_on(from, packet, at);
     }
 
-    /// A packet from element `from` reaches the next one. Hosts react at once; other
-    /// elements wait for their turn.
+    /// Passes a packet from element `from` to the next one. Hosts react at once; other elements
+    /// wait for their turn.
     #[inline(always)] // what is left of it after hosts and queues were taken out is small
     fn hand_on(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
         let to = self.network.next_hop(from, packet.flow);
@@ -263,7 +264,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// By reference up to here, so that the packet is copied once: into the queue.
+    /// By reference up to here, so that the packet is copied only once, into the queue.
     #[inline(never)]
     fn reach_link(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         let Node::Link(link) = &mut self.network.nodes[to] else { return };
@@ -272,7 +273,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         if link.has_dropped() {
             self.tell_drops(to);
         }
-        // What leaves first stays first.
+        // Packets stay in order.
         if !was_sending {
             self.plan_link(to);
         }
@@ -308,8 +309,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.agenda.set(to, self.network.nodes[to].next_deadline());
     }
 
-    /// Accounts for a packet behind a link, the last one that its flow's data cross; false
-    /// if the path loses it.
+    /// Accounts for a packet behind the last link that its flow's data cross; false if the path
+    /// loses it.
     #[inline(always)]
     fn leaves_link(&mut self, from: usize, packet: &Packet<Segment>, at: Time) -> bool {
         if !self.network.is_last_link(from, packet.flow) {
@@ -349,7 +350,7 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Counts a packet that a host sends or takes, and tells of it.
+    /// Counts and reports a packet that a host sends or takes.
     #[inline]
     fn tell_packet(
         &mut self,
@@ -373,13 +374,13 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         }
     }
 
-    /// Kept out of line: most runs don't record packets, and their loop stays small.
+    /// Not inlined: most runs don't record packets, and their loop stays small.
     #[inline(never)]
     fn record_packet(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
         self.observer.on(at, &Event::Packet(packet_event(kind, packet)));
     }
 
-    /// A sender's transfer is complete, and perhaps others with it.
+    /// Handles a sender's complete transfer, and perhaps others with it.
     #[cold]
     fn completed(&mut self, id: usize, done: Completed) {
         let mut next = Some(done);
@@ -428,8 +429,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
         self.accounts.data_packets()
     }
 
-    /// Packets of data that each of so many impairments dropped since the warm-up: in a path they
-    /// come behind the links.
+    /// Data packets that each of `count` impairments dropped since the warm-up; their numbers
+    /// follow the links'.
     pub(crate) fn impairments_dropped(&self, count: usize) -> Vec<u64> {
         let first = self.network.links.len();
         (first..first + count).map(|id| self.accounts.dropped_by(id)).collect()

@@ -1,8 +1,7 @@
-//! Where a tap looks at packets and senders.
+//! Calls of a tap with packets and senders.
 //!
-//! The bottleneck, the first link forward, has no length and stands beside the hosts on
-//! the near side of the path. What comes back there passes both of its sides at the
-//! instant when it reaches its host.
+//! The bottleneck, the first forward link, has no length and is next to the hosts on the near side
+//! of the path. Returning packets pass both of its sides at the instant when they reach their host.
 
 use narrows_base::{FlowId, Heading, Packet, Point, Time};
 use narrows_record::Observer;
@@ -31,7 +30,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
         self.tap.packet(point, Heading::Out, at, packet);
     }
 
-    /// A packet reaches an element, which hasn't seen it yet.
+    /// A packet reaches an element, which hasn't handled it yet.
     #[inline]
     pub(super) fn tap_arrival(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         if !self.tap.wants_packets() {
@@ -58,7 +57,7 @@ impl<O: Observer, T: SimTap> Engine<'_, O, T> {
         }
         let Node::Sender(host) = &mut self.network.nodes[id] else { return };
         let flow = host.flow();
-        // Connections side by side have no state in common.
+        // Parallel connections share no state.
         let view = host.sender_mut().and_then(|sender| sender.view());
         self.tap_lost(flow, at);
         if let Some(view) = view {

@@ -1,4 +1,4 @@
-//! What an application does with a connection that it keeps.
+//! Applications that keep their connection.
 
 use narrows_base::{Duration, Time};
 use narrows_tcp::Sender;
@@ -8,9 +8,9 @@ use crate::draw::Draw;
 
 /// The application of a session.
 pub(super) enum App {
-    /// Sends all it can for a while, then nothing for a while.
+    /// Sends as much as possible for a while, then nothing for a while.
     OnOff { on: Draw, off: Draw, sending: bool },
-    /// Answers a request, a while after the last answer was taken.
+    /// Answers a request, a while after the last answer was received.
     Requests { think: Draw, size: Draw },
     /// Sends the chunks that a player asks for.
     Video(Player),
@@ -29,8 +29,8 @@ impl App {
         Self::Video(Player::new(bps, chunk, start, buffer))
     }
 
-    /// Acts at `now`: returns what it writes, if that is a transfer of its own, and when
-    /// it acts again without being asked.
+    /// Acts at `now`: returns the new transfer that it writes, if any, and when it acts next by
+    /// itself.
     pub(super) fn act(&mut self, sender: &mut Sender, now: Time) -> (Option<u64>, Option<Time>) {
         match self {
             Self::OnOff { on, off, sending } => {

@@ -28,7 +28,7 @@ pub(crate) struct Chain {
     factory: ControlFactory,
     next_start: Option<Time>,
     stop: Option<Time>,
-    /// The earlier of the two, or [`Time::MAX`]: looked at with every packet.
+    /// The earlier of the two, or [`Time::MAX`]; read with every packet.
     act_at: Time,
     connected_at: Time,
     sender: Option<Sender>,
@@ -53,7 +53,7 @@ impl Chain {
         }
     }
 
-    /// What another kind of host is made of.
+    /// The parts for another kind of host.
     pub(super) fn into_parts(self) -> (Plan, SenderConfig, ControlFactory) {
         (self.plan, self.config, self.factory)
     }
@@ -70,7 +70,7 @@ impl Chain {
         self.sender.as_mut()
     }
 
-    /// Whether the flow has done all that it will ever do.
+    /// Whether the flow is completely done.
     pub(crate) fn is_done(&self) -> bool {
         self.done
     }
@@ -143,7 +143,7 @@ impl Chain {
         Time::earlier(sender, self.next_act())
     }
 
-    /// An instant after `now`, when all that is due was done, and not after the next deadline.
+    /// An instant after `now`, once everything due is done, and not after the next deadline.
     #[inline]
     pub(crate) fn deadline_bound(&self, now: Time) -> Option<Time> {
         let sender = self.sender.as_ref().and_then(|sender| sender.deadline_bound(now));
@@ -161,7 +161,7 @@ impl Chain {
         self.act_at = Time::earlier(self.next_start, self.stop).unwrap_or(Time::MAX);
     }
 
-    /// Takes the completion of the current connection, once, and plans the next.
+    /// Takes the completion of the current connection once, and plans the next.
     #[inline]
     pub(crate) fn take_completed(&mut self) -> Option<Completed> {
         let is_done = self.sender.as_ref().is_some_and(Sender::is_done);

@@ -1,9 +1,8 @@
-//! What a host tells of a transfer that is complete.
+//! Reports of completed transfers.
 
 use narrows_base::Time;
 
-/// A transfer that is complete: a flow of a chain or a crowd, or an answer or a chunk
-/// of a session.
+/// A completed transfer: a flow of a chain or a crowd, or an answer or a chunk of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completed {
     pub(crate) instance: u32,

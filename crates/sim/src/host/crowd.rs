@@ -1,4 +1,4 @@
-//! A sender whose connections come at random and run side by side.
+//! A sender whose connections arrive at random and run in parallel.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +10,7 @@ use super::completed::Completed;
 use super::deadlines::Deadlines;
 use crate::draw::Draw;
 
-/// Connections that arrive one after another, whether the ones before are done or not.
+/// Connections that arrive whether or not the earlier ones are done.
 pub(crate) struct Crowd {
     config: SenderConfig,
     factory: ControlFactory,
@@ -21,7 +21,7 @@ pub(crate) struct Crowd {
     open: BTreeMap<u32, Open>,
     deadlines: Deadlines,
     completed: VecDeque<Completed>,
-    /// Counters of the connections that are done.
+    /// Counters of the finished connections.
     past: SenderStats,
     rtt: Option<Duration>,
 }
@@ -149,7 +149,7 @@ impl Crowd {
     }
 }
 
-/// The sum, or the highest number: a control may ask for 10^7 packets on each connection.
+/// The saturating sum: a control may ask for 10^7 packets on each connection.
 fn total(packets: impl Iterator<Item = u32>) -> u32 {
     packets.fold(0, u32::saturating_add)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use narrows_base::Time;
 
-/// Which connection must be polled when.
+/// The deadlines of connections.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     ordered: BTreeSet<(Time, u32)>,
@@ -30,7 +30,7 @@ impl Deadlines {
         self.ordered.first().copied()
     }
 
-    /// A connection that is due.
+    /// A due connection.
     pub(super) fn due(&self, now: Time) -> Option<u32> {
         self.earliest().filter(|&(at, _)| at <= now).map(|(_, instance)| instance)
     }

@@ -1,4 +1,4 @@
-//! The end hosts of a flow: what sends, and what receives.
+//! The end hosts of a flow: sender and receiver.
 
 mod app;
 mod chain;

@@ -1,4 +1,4 @@
-//! A video player: it asks for chunks as long as its buffer has room, and plays.
+//! A video player, which requests chunks as long as its buffer has room, and plays them.
 
 use narrows_base::{Duration, Time};
 
@@ -10,16 +10,16 @@ use narrows_base::{Duration, Time};
 pub(super) struct Player {
     bitrate_bps: u64,
     chunk: Duration,
-    /// What must be buffered before it plays, at first and after it ran dry.
+    /// The level needed before it plays, initially and after it ran dry.
     start: Duration,
-    /// What fits the buffer.
+    /// The capacity of the buffer.
     room: Duration,
-    /// What was buffered at `as_of`.
+    /// The level at `as_of`.
     level: Duration,
     as_of: Time,
     state: State,
     started: Time,
-    /// How long the first picture took.
+    /// The startup delay.
     startup: Option<Duration>,
     stalls: u32,
     stalled: Duration,
@@ -29,7 +29,7 @@ pub(super) struct Player {
 enum State {
     Starting,
     Playing,
-    /// It ran dry then.
+    /// It has been dry since then.
     Stalled(Time),
 }
 
@@ -50,7 +50,7 @@ impl Player {
         }
     }
 
-    /// The person pressed play.
+    /// When play was pressed.
     pub(super) fn started(&mut self, now: Time) {
         (self.started, self.as_of) = (now, now);
     }
@@ -74,7 +74,7 @@ impl Player {
         self.as_of = now;
     }
 
-    /// A chunk is there: returns when to ask for the next.
+    /// Takes a chunk; returns when to request the next.
     pub(super) fn take_chunk(&mut self, now: Time) -> Time {
         self.advance(now);
         self.level += self.chunk;
@@ -89,7 +89,7 @@ impl Player {
         now + (self.level + self.chunk).saturating_sub(self.room)
     }
 
-    /// Level of the buffer, number and length of the interruptions, delay of the start.
+    /// Shows the level of the buffer, number and duration of stalls, and startup delay.
     pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
         let elapsed = now.saturating_since(self.as_of);
         let (mut level, mut stalls, mut stalled) = (self.level, self.stalls, self.stalled);

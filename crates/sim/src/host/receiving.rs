@@ -101,7 +101,7 @@ impl Many {
         self.with(instance, |receiver| receiver.receive(&packet.body, packet.ecn, now));
     }
 
-    /// Lets a receiver act and takes note of what came of it.
+    /// Lets a receiver act and records the result.
     fn with<R>(&mut self, instance: u32, act: impl FnOnce(&mut Receiver) -> R) -> R {
         let receiver = self.receivers.get_mut(&instance).expect("a known connection");
         let before = receiver.stats().bytes;

@@ -13,8 +13,8 @@ use super::crowd::Crowd;
 use super::session::Session;
 use crate::draw::Draws;
 
-/// The sending side of a flow. What sessions and crowds do is never inlined: a chain is the
-/// usual host, and the event loop stays small around it.
+/// The sending side of a flow. The code of sessions and crowds is never inlined: a chain is the
+/// usual host, and the event loop around it stays small.
 #[expect(clippy::large_enum_variant, reason = "a chain is the busiest: no pointer to it")]
 pub(crate) enum SendingHost {
     /// One connection, or one after another.
@@ -88,8 +88,8 @@ impl SendingHost {
         }
     }
 
-    /// An instant after `now`, when all that is due was done, and not after the next deadline;
-    /// found at less cost.
+    /// An instant after `now`, once everything due is done, and not after the next deadline, which
+    /// is cheaper to compute.
     #[inline]
     pub(crate) fn deadline_bound(&self, now: Time) -> Option<Time> {
         match self {
@@ -99,7 +99,7 @@ impl SendingHost {
         }
     }
 
-    /// Takes what was completed, one at a time, and plans what follows.
+    /// Takes completed transfers one at a time, and plans the next.
     #[inline]
     pub(crate) fn take_completed(&mut self) -> Option<Completed> {
         match self {
@@ -109,7 +109,7 @@ impl SendingHost {
         }
     }
 
-    /// The connection, if there is just one.
+    /// The connection, if there is only one.
     #[inline]
     pub(crate) fn sender_mut(&mut self) -> Option<&mut Sender> {
         match self {
@@ -128,8 +128,8 @@ impl SendingHost {
         }
     }
 
-    /// What can be seen of the connection; of a crowd, what the youngest one shows, with
-    /// window and flight of all.
+    /// The visible state of the connection; for a crowd, that of the youngest one, with window and
+    /// packets in flight of all.
     pub(crate) fn view(&self) -> Option<SenderView> {
         match self {
             Self::Chain(chain) => chain.sender().and_then(Sender::view),
@@ -160,7 +160,7 @@ impl SendingHost {
         }
     }
 
-    /// Whether the flow has done all that it will ever do.
+    /// Whether the flow is completely done.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self, Self::Chain(chain) if chain.is_done())
     }

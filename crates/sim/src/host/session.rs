@@ -1,4 +1,4 @@
-//! A sender that keeps its connection: its application writes now and then.
+//! A sender that keeps its connection, and whose application writes now and then.
 
 use narrows_base::{FlowId, Packet, Time};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
@@ -15,7 +15,7 @@ pub(crate) struct Session {
     stop: Option<Time>,
     sender: Option<Sender>,
     app: App,
-    /// When the application acts next of its own.
+    /// When the application acts next by itself.
     next_action: Option<Time>,
     transfer: Option<Transfer>,
     /// Transfers before this one.
@@ -23,7 +23,7 @@ pub(crate) struct Session {
     stopped: bool,
 }
 
-/// An answer or a chunk under way.
+/// An answer or a chunk in transfer.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
     start: Time,
@@ -114,8 +114,7 @@ impl Session {
         Time::earlier(sender, own)
     }
 
-    /// Takes the completion of the transfer that is under way; the application plans the
-    /// next one.
+    /// Takes the completion of the current transfer; the application plans the next one.
     pub(super) fn take_completed(&mut self) -> Option<Completed> {
         let transfer = self.transfer?;
         let sender = self.sender.as_ref()?;
@@ -133,7 +132,7 @@ impl Session {
         Some(completed)
     }
 
-    /// Internals of the control, and of the application until it is stopped.
+    /// Shows the internals of the control, and of the application until it is stopped.
     pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
         let Some(sender) = &self.sender else { return };
         sender.inspect(visit);

@@ -1,4 +1,4 @@
-//! From a scenario to elements and the ways through them.
+//! Builds the elements of a scenario and the routes through them.
 
 use narrows_base::{Duration, Packet, Stream, Time};
 use narrows_net::Jitter;
@@ -10,7 +10,7 @@ use narrows_tcp::{Kind, Segment};
 use super::{BOTTLENECK, Hop, Network, Node};
 use crate::host::{ReceivingHost, SendingHost};
 
-/// The hop of an element that nothing comes by.
+/// The hop of an element that no packet passes.
 const NOWHERE: usize = usize::MAX;
 
 impl Network {
@@ -61,7 +61,7 @@ impl Network {
             receivers.into_iter().map(|h| self.add(Node::Receiver(h), false)).collect();
     }
 
-    /// The sender's processing noise, for each flow; none if there is no noise.
+    /// Adds the sender's processing noise for each flow, if there is any.
     fn add_jitters(&mut self, scenario: &Scenario) -> Vec<usize> {
         let max = Duration::from_nanos(scenario.host.jitter_ns);
         if max.is_zero() {
@@ -75,7 +75,7 @@ impl Network {
         flows.map(jitter).collect()
     }
 
-    /// Leads a flow's data over one row of elements and its ACKs over another.
+    /// Routes a flow's data along one row of elements and its ACKs along another.
     fn route(&mut self, flow: usize, jitter: Option<usize>, data: &[usize], acks: &[usize]) {
         let (sender, receiver) = (self.senders[flow], self.receivers[flow]);
         let there = [sender].into_iter().chain(jitter).chain(data.iter().copied());
@@ -91,7 +91,7 @@ impl Network {
     }
 
     fn connect(&mut self, from: usize, flow: usize, to: usize) {
-        // A table is as long as there are flows: only where they part is there one.
+        // A table has an entry for each flow, so there is one only where routes differ.
         match &mut self.hops[from] {
             Hop::To(all) if *all == NOWHERE || *all == to => *all = to,
             Hop::To(all) => {
@@ -119,12 +119,12 @@ fn build_path(scenario: &Scenario) -> Path<Segment> {
     Path::new(&scenario.path, &around)
 }
 
-/// How acknowledgements of this TCP are merged.
+/// How this TCP's acknowledgements are recognised and merged.
 fn acks() -> Acks<Segment> {
     Acks { is_ack: |packet| matches!(packet.body.kind, Kind::Ack(_)), merge }
 }
 
-/// Whether the newer acknowledgement says all that the older one says: it acknowledges
+/// Whether the newer acknowledgement contains all the information of the older one: it acknowledges
 /// no less, and covers every SACK block. A duplicate's report (RFC 2883) always passes.
 fn merge(older: &Packet<Segment>, newer: &mut Packet<Segment>) -> bool {
     let same_connection = older.body.instance == newer.body.instance;

@@ -1,9 +1,8 @@
 //! Which links may be polled late.
 //!
-//! A link catches up at the instants that its own model dictates, however late it is polled, and
-//! a line takes every packet of a link for the same time. So a link needs no turn for each packet
-//! where only lines stand behind it: what it has sent is asked for when the first of it comes out
-//! of its line.
+//! A link catches up at the instants that its own model dictates, however late it is polled, and a
+//! line delays every packet of a link equally. So a link with only lines behind it needs no turn
+//! for each packet: it is polled when the first packet that it has sent comes out of its line.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +11,10 @@ use narrows_base::Duration;
 use super::{Hop, Network, Node};
 
 impl Network {
-    /// Lets links be polled late, as far as nobody sees it. Not where each packet is looked at.
+    /// Lets links be polled late where it can't be observed, that is, not where each packet is
+    /// observed.
     pub(crate) fn allow_lateness(&mut self) {
-        // Links that draw from the same chance must take turns.
+        // Links that share a random stream must take turns.
         if self.lossy && self.links.len() > 1 {
             return;
         }
@@ -25,8 +25,8 @@ impl Network {
         }
     }
 
-    /// The shortest line behind a link; none if something else stands there too, or if another
-    /// element leads to the same line, whose packets come in order.
+    /// The shortest line behind a link; none if there is another element, too, or if another
+    /// element leads to the same line, whose packets must arrive in order.
     fn delay_behind(&self, link: usize, fed: &[bool]) -> Option<Duration> {
         let Node::Link(_) = &self.nodes[link] else { return None };
         let delay = |id: usize| match &self.nodes[id] {
@@ -37,7 +37,7 @@ impl Network {
         delays?.into_iter().min()
     }
 
-    /// What packets reach from an element.
+    /// The elements that packets can reach from an element.
     fn behind(&self, id: usize) -> BTreeSet<usize> {
         match &self.hops[id] {
             Hop::To(next) => [*next].into(),
@@ -48,7 +48,7 @@ impl Network {
         .collect()
     }
 
-    /// Whether packets reach each element from one other only.
+    /// Whether packets reach each element from only one other.
     fn fed_by_one(&self) -> Vec<bool> {
         let mut feeders = vec![0_usize; self.nodes.len()];
         for id in 0..self.nodes.len() {

@@ -1,4 +1,4 @@
-//! The elements of a run and how they hang together.
+//! The elements of a run and their connections.
 
 mod build;
 mod late;
@@ -21,10 +21,10 @@ pub(crate) enum Hop {
 
 /// Links in a row, crossed by flows in both directions.
 ///
-/// Elements are numbered links, impairments, lines, then senders, receivers and jitters
-/// of all flows; at equal times the lower number goes first. A link has no length: half
-/// of a flow's round trip lies on a line behind the last of a direction, the other half
-/// on the way back. Flows of equal delay share their lines.
+/// Elements are numbered in the order links, impairments, lines, then senders, receivers and
+/// jitters of all flows; at equal times the lower number goes first. A link has no length: half of
+/// a flow's round trip is a line behind the last element of a direction, the other half is on the
+/// reverse path. Flows of equal delay share their lines.
 pub(crate) struct Network {
     pub(crate) nodes: Vec<Node>,
     pub(crate) hops: Vec<Hop>,
@@ -33,17 +33,17 @@ pub(crate) struct Network {
     /// The elements that are links, by their numbers in the tables; the first one is the
     /// bottleneck.
     pub(crate) links: Vec<usize>,
-    /// Where each flow's data counts as forwarded: the last link that it crosses.
+    /// The last link that each flow's data cross, where they count as forwarded.
     last_link: Vec<usize>,
     /// Whether each flow's packets cross the bottleneck, in either direction.
     crosses_bottleneck: Vec<bool>,
-    /// How late each element may be polled so that nobody notices.
+    /// How late each element may be polled without observable effect.
     patience: Vec<Duration>,
-    /// Whether an element stands on the way back.
+    /// Whether an element is on the reverse path.
     backward: Vec<bool>,
-    /// Whether a flow sends its data on the way back.
+    /// Whether a flow sends its data on the reverse path.
     reversed: Vec<bool>,
-    /// Loss behind the links, of data on the way forward only.
+    /// Loss behind the links, only of data on the forward path.
     loss: RandomLoss,
     /// Whether there is any.
     lossy: bool,
@@ -61,13 +61,13 @@ impl Network {
         }
     }
 
-    /// How late an element may be polled so that nobody notices.
+    /// How late an element may be polled without observable effect.
     #[inline]
     pub(crate) fn patience(&self, id: usize) -> Duration {
         self.patience[id]
     }
 
-    /// Whether the flow's data leave the last link of their way at this element.
+    /// Whether this element is the last link of the flow's data.
     #[inline]
     pub(crate) fn is_last_link(&self, id: usize, flow: FlowId) -> bool {
         self.last_link[flow.index()] == id
@@ -78,14 +78,14 @@ impl Network {
         self.backward[id] == self.reversed[flow.index()]
     }
 
-    /// Whether the path loses a packet of data that leaves this link, the last of its way.
+    /// Whether the path loses a data packet that leaves this link, the last of its route.
     #[inline]
     pub(crate) fn loses(&mut self, link: usize) -> bool {
         self.lossy && !self.backward[link] && self.loss.strikes()
     }
 
-    /// Whether what reaches this host has come back beside the bottleneck: it is on the
-    /// near side of the path, and its flow crosses the bottleneck the other way.
+    /// Whether packets that reach this host return past the bottleneck: the host is on the near
+    /// side of the path, and its flow crosses the bottleneck in the other direction.
     pub(crate) fn returns_past_bottleneck(&self, to: usize, flow: FlowId) -> bool {
         let flow = flow.index();
         let near = if self.reversed[flow] { &self.receivers } else { &self.senders };
@@ -123,17 +123,17 @@ impl Network {
         self.nodes[self.links[link]].backlog()
     }
 
-    /// What has passed the bottleneck.
+    /// The counters of the bottleneck.
     pub(crate) fn counters(&self) -> Counters {
         self.nodes[BOTTLENECK].queue().counters
     }
 
-    /// What an element dropped since the last call.
+    /// The next packet that an element dropped since the last call.
     pub(crate) fn take_dropped(&mut self, id: usize) -> Option<Dropped<Segment>> {
         self.nodes[id].take_dropped()
     }
 
-    /// How many elements there are before the first host: those that packets of many flows pass.
+    /// The number of elements before the first host, which packets of many flows pass.
     pub(crate) fn elements(&self) -> usize {
         self.senders.first().copied().unwrap_or(self.nodes.len())
     }

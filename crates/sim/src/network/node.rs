@@ -7,12 +7,12 @@ use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
 
-/// One element of the network: of the path, or of its ends. Flat, since the event loop looks
-/// at the kind of every element that it touches.
+/// One element of the network: of the path, or of its ends. The enum is flat, since the event loop
+/// checks the kind of every element that it touches.
 #[expect(clippy::large_enum_variant, reason = "the link is the busiest: no pointer to it")]
 pub(crate) enum Node {
     Link(Link<Segment>),
-    /// A link that sends in its own way.
+    /// A link with another service.
     Served(AnyServed<Segment>),
     Line(Line<Segment>),
     Jitter(Jitter<Segment>),
@@ -21,7 +21,7 @@ pub(crate) enum Node {
     Receiver(ReceivingHost),
 }
 
-/// What the event loop needs to know of an element.
+/// The role of an element in the event loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Link,
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// The next packet that is due; hosts are asked as what they are.
+    /// The next due packet; hosts have their own methods.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Departure<Segment>> {
         match self {
@@ -103,7 +103,7 @@ impl Node {
         forward!(self, element => element.next_deadline())
     }
 
-    /// Whether it may have dropped a packet that nobody has taken yet.
+    /// Whether it may have dropped a packet that hasn't been taken yet.
     #[inline]
     pub(crate) fn may_have_dropped(&self) -> bool {
         match self {
@@ -135,7 +135,7 @@ impl Node {
     /// The queue of a link, as of the last instant that it has reached.
     ///
     /// # Panics
-    /// If it is no link.
+    /// If it isn't a link.
     pub(crate) fn queue(&self) -> QueueState {
         match self {
             Self::Link(link) => link.queue(),
@@ -147,7 +147,7 @@ impl Node {
     /// The bytes that wait in the queue of a link.
     ///
     /// # Panics
-    /// If it is no link.
+    /// If it isn't a link.
     pub(crate) fn backlog(&self) -> Bytes {
         match self {
             Self::Link(link) => link.backlog(),
