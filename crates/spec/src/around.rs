@@ -1,11 +1,11 @@
-//! What a specification needs from outside: the files and the own controls that it names.
+//! External inputs of a specification: the files and the own controls that it names.
 
 use std::collections::BTreeMap;
 
 use narrows_base::registry::Values;
 use serde::Serialize;
 
-/// Who reads a specification offers this; the crate itself touches no file.
+/// Supplied by the reader of a specification; the crate itself doesn't access files.
 pub trait Surroundings {
     /// The text of a file beside the specification.
     ///
@@ -25,7 +25,7 @@ pub trait Surroundings {
     }
 }
 
-/// The module of an own control, which is a part of what ran.
+/// The module of an own control, which becomes part of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Module {
     /// The name of its file.
@@ -34,7 +34,7 @@ pub struct Module {
     pub text: String,
 }
 
-/// What is wrong with an own control.
+/// The problem of an own control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFault {
     /// Whether its options are wrong, not the control.
@@ -45,7 +45,7 @@ pub struct ControlFault {
     pub remedy: String,
 }
 
-/// Files as a table, and no own control.
+/// Files from a table, without own controls.
 #[derive(Clone, Debug, Default)]
 pub struct Files(pub BTreeMap<String, String>);
 

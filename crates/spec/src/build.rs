@@ -1,4 +1,4 @@
-//! From the values of a specification to the scenario of its first run.
+//! Builds the scenario of the first run from the values of a specification.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::read::Values;
 use crate::scenario::{EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
 use crate::units::{Counted, Size, bdp_bytes};
 
-/// In the place of a room that is missing, so that the rest can be checked.
+/// Placeholder for a missing buffer, so that the rest can be checked.
 const STAND_IN: Limit = Limit::Bytes(Bytes::new(1_000_000));
 
-/// A scenario, and how its parts were written.
+/// A scenario, and the spelling of its parts.
 pub(crate) struct Built {
     pub(crate) scenario: Scenario,
     /// The class of each flow.
     pub(crate) groups: Vec<String>,
-    /// Rooms that are missing or said twice.
+    /// Buffers that are missing or given twice.
     pub(crate) problems: Vec<Problem>,
-    /// The number of the entry that each flow comes from.
+    /// The number of each flow's entry.
     entries: Vec<usize>,
-    /// Entries without a receive window of their own.
+    /// Entries without their own receive window.
     without_window: Vec<bool>,
-    /// By the place of each room in the scenario: where it was written, and how.
+    /// Where and how each buffer was written, by its place in the scenario.
     rooms: BTreeMap<Place, (Place, Option<Size>)>,
 }
 
@@ -112,7 +112,7 @@ impl Builder {
         }
     }
 
-    /// The room of a queue, which may be said once.
+    /// The buffer of a queue, which may be given only once.
     fn room(&mut self, written: &Written<'_>, rate_bps: u64) -> Limit {
         let queue = written.values.element("queue");
         let buffer = written.values.some_room("buffer");
@@ -140,7 +140,7 @@ impl Builder {
 }
 
 impl Built {
-    /// The place of a specification that a place of the scenario comes from, and what was found
+    /// The place in the specification from which a place of the scenario comes, and what was found
     /// there.
     pub(crate) fn written(&self, place: &Place, found: String) -> (Place, String) {
         if let Some((at, size)) = self.rooms.get(place) {
@@ -173,7 +173,7 @@ fn steps_index(steps: &[Step]) -> usize {
     }
 }
 
-/// The key of a specification that a key of a scenario comes from.
+/// The key of a specification from which a key of a scenario comes.
 fn without_unit(key: &str) -> &str {
     if key == "opportunities_ms" {
         return "file";
@@ -182,7 +182,7 @@ fn without_unit(key: &str) -> &str {
     suffixes.iter().find_map(|suffix| key.strip_suffix(suffix)).unwrap_or(key)
 }
 
-/// Every flow in the order of its id: its entry, its class, and itself.
+/// Every flow in the order of ids, with its entry and its class.
 ///
 /// A named entry gives `name`, or `name-1`, `name-2` ... if its count is above one; the
 /// others are numbered by control: `bbr-1`, `bbr-2`, `cubic-1`.
@@ -264,7 +264,7 @@ fn of_run(run: &Values) -> Run {
     }
 }
 
-/// What a word stands for in a scenario.
+/// The meaning of a word in a scenario.
 fn of_word<T: DeserializeOwned>(word: &str) -> T {
     serde_json::from_value(word.into()).expect("the words of a key are those of the scenario")
 }

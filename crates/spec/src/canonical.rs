@@ -1,4 +1,4 @@
-//! One spelling for every scenario: equal scenarios give equal texts, which are hashed.
+//! The canonical text of scenarios: equal scenarios give equal texts, which are hashed.
 //!
 //! The spelling is that of Python's `json.dumps(value, sort_keys=True, separators=(",", ":"))`:
 //! sorted keys, no spaces, ASCII only, floats with the fewest digits that read back.
@@ -11,10 +11,10 @@ use serde_json::ser::Formatter;
 /// The text of a value.
 ///
 /// # Panics
-/// If it holds a float that isn't finite, or can't be written as JSON at all.
+/// If it holds a float that isn't finite, or can't be written as JSON.
 #[must_use]
 pub fn canonical_json(value: &impl Serialize) -> String {
-    // Through a value, whose tables are sorted.
+    // By way of a value, whose tables are sorted.
     let value = serde_json::to_value(value).expect("scenarios are plain data");
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Canonical);
@@ -41,7 +41,7 @@ pub fn float(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// Writes as Python does.
+/// Writes like Python.
 struct Canonical;
 
 impl Formatter for Canonical {

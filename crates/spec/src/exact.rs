@@ -8,9 +8,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// A fraction of any size.
 pub(crate) type Exact = BigRational;
 
-/// Longer texts are no numbers that anybody writes.
+/// The longest text of a plausible number.
 const LONGEST: usize = 64;
-/// Exponents beyond this are slips, and would need that many digits.
+/// Larger exponents are mistakes, and would need as many digits.
 const LARGEST_EXPONENT: i32 = 400;
 
 pub(crate) fn whole(number: u64) -> Exact {
@@ -70,7 +70,7 @@ pub(crate) fn floor(number: &Exact) -> u64 {
     number.floor().numer().to_u64().unwrap_or(u64::MAX)
 }
 
-/// A finite decimal number; of others, as many digits as a float has.
+/// A finite decimal number; others are rounded to the digits of a float.
 pub(crate) fn decimal(number: &Exact) -> String {
     let (twos, rest) = without(number.denom(), 2);
     let (fives, rest) = without(&rest, 5);
@@ -84,7 +84,7 @@ pub(crate) fn decimal(number: &Exact) -> String {
     if places == 0 { before.into() } else { format!("{before}.{after}") }
 }
 
-/// How often `number` can be divided by `prime`, and what is left.
+/// How often `number` can be divided by `prime`, and the quotient.
 fn without(number: &BigInt, prime: u32) -> (usize, BigInt) {
     let (mut rest, mut count) = (number.clone(), 0);
     while rest.is_multiple_of(&prime.into()) {
@@ -96,11 +96,11 @@ fn without(number: &BigInt, prime: u32) -> (usize, BigInt) {
 
 /// The nearest float.
 pub(crate) fn to_f64(number: &Exact) -> f64 {
-    // Its decimal digits say it exactly where they are few, and parsing rounds correctly.
+    // If its decimal digits are few, they are exact, and parsing rounds correctly.
     number.to_f64().unwrap_or(f64::INFINITY)
 }
 
-/// Rounded to `digits` behind the point, or before it if negative; halves to even.
+/// Rounded to `digits` after the point, or before it if negative; halves to even.
 pub(crate) fn round(number: &Exact, digits: i64) -> Exact {
     let scale = Exact::from_integer(power_of_ten(digits.unsigned_abs()));
     let scaled = if digits < 0 { number / &scale } else { number * &scale };

@@ -1,4 +1,4 @@
-//! What a specification promises of its results, and when enough trials were run.
+//! Expectations of results, and the rule for enough trials.
 
 use crate::canonical;
 use crate::document::Node;
@@ -19,7 +19,7 @@ pub struct Expect {
     pub wheres: Vec<(Place, Node)>,
 }
 
-/// Trials go on until half of the 95 % interval of a metric's mean is within a bound.
+/// Trials continue until half of the 95 % interval of a metric's mean is within a bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
     /// A column of the table `summary`.
@@ -42,7 +42,7 @@ impl Expect {
         }
     }
 
-    /// What is wrong with it by itself.
+    /// A problem of the expectation itself.
     pub(crate) fn problem(&self, place: &Place) -> Option<Problem> {
         let wrong = |found: String, remedy: &str| {
             Some(Problem::new(ProblemKind::Relation, place.clone(), found, remedy))

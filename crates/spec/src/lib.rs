@@ -1,12 +1,11 @@
-//! What is run: a description is read and checked here, and nowhere else.
+//! Specifications are read and checked here, and nowhere else.
 //!
 //! A TOML text with changes becomes a checked [`Specification`], or every problem with its
 //! line, what was found and what would be right. A [`Study`] has several values in some places
-//! and gives the specification of each combination. What may be written is declared once, in
-//! [`keys`] and in the registries of elements and controls.
+//! and gives the specification of each combination. The vocabulary is declared once, in [`keys`]
+//! and in the registries of elements and controls.
 //!
-//! No file system, no clock: what a specification needs from outside, the caller offers as
-//! [`Surroundings`].
+//! There is no file system and no clock: the caller supplies external inputs as [`Surroundings`].
 
 mod around;
 mod build;

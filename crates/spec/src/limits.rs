@@ -1,12 +1,12 @@
-//! The largest values of a specification: more is a slip of a unit.
+//! The largest values of a specification; larger ones are mistakes, usually of a unit.
 
 /// Rates, in bit/s.
 pub const MAX_RATE_BPS: u64 = 1_000_000_000_000;
 /// Durations, in ns.
 pub const MAX_DURATION_NS: u64 = 1_000_000_000_000_000;
-/// Sizes and rooms, in bytes.
+/// Sizes and buffers, in bytes.
 pub const MAX_BYTES: u64 = 1_000_000_000_000;
-/// Rooms, in packets.
+/// Buffers, in packets.
 pub const MAX_PACKETS: u64 = 1_000_000_000;
 /// Flows of a run.
 pub const MAX_FLOWS: u64 = 10_000;
@@ -20,9 +20,9 @@ pub const MAX_VALUES: u64 = 100_000;
 pub const MAX_NAME: usize = 80;
 /// Instants of sampling in a run.
 pub const MAX_ROWS: u64 = 10_000_000;
-/// IP bytes of a full packet, where packets and bytes must be exchanged.
+/// IP bytes of a full packet, for conversions between packets and bytes.
 pub const PACKET_BYTES: u64 = 1_500;
-/// Values of a parameter or a distribution: sums of them still fit 64 bits.
+/// Values of a parameter or a distribution, whose sums still fit 64 bits.
 pub const MAX_VALUE: u64 = 1_000_000_000_000_000;
 /// Pairs of an empirical distribution.
 pub const MAX_POINTS: usize = 10_000;

@@ -11,16 +11,16 @@ pub enum Step {
     Index(usize),
 }
 
-/// The way to a value: steps from the top.
+/// The path to a value, as steps from the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub Vec<Step>);
 
-/// Longer keys and numbers with more digits aren't meant.
+/// Longer keys and numbers with more digits aren't accepted.
 const LONGEST_KEY: usize = 80;
 const MOST_DIGITS: usize = 9;
 
 impl Place {
-    /// The place that `flows[0].cca` or `flows.0.cca` names; none if it can be none.
+    /// The place named by `flows[0].cca` or `flows.0.cca`; none if it isn't a place.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let steps = text.trim().split('.').map(steps);
@@ -43,20 +43,20 @@ impl Place {
         place
     }
 
-    /// The place of `inner`, which starts here.
+    /// The place of `inner` relative to this one.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
         Self([self.0.as_slice(), &inner.0].concat())
     }
 
-    /// Whether one of the two holds the other.
+    /// Whether one of the two contains the other.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0) || other.0.starts_with(&self.0)
     }
 }
 
-/// `flows`, `0` or `flows[0][1]`: what stands between two dots.
+/// `flows`, `0` or `flows[0][1]`: the part between two dots.
 fn steps(part: &str) -> Option<Vec<Step>> {
     let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
     let mut found = vec![step(name)?];

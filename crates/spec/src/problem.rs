@@ -1,4 +1,4 @@
-//! What is wrong with a specification or a scenario.
+//! Problems of specifications and scenarios.
 
 use std::fmt;
 
@@ -13,41 +13,41 @@ pub struct Position {
     pub column: usize,
 }
 
-/// What sort of problem it is.
+/// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// The text is no TOML.
+    /// The text isn't TOML.
     Syntax,
-    /// A key that means nothing.
+    /// An unknown key.
     UnknownKey,
-    /// A value that must be given.
+    /// A missing value.
     Missing,
-    /// A value that can't be what it should be.
+    /// A wrong value.
     Value,
-    /// Values that don't go together.
+    /// Values that don't fit together.
     Relation,
     /// A change that can't be applied.
     Change,
 }
 
-/// One thing that is wrong, and what would be right.
+/// A problem, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What sort it is.
+    /// Its kind.
     pub kind: ProblemKind,
-    /// Where in the specification or the scenario.
+    /// The place in the specification or the scenario.
     pub place: Place,
-    /// What stands there.
+    /// What was found.
     pub found: String,
     /// What would be right.
     pub remedy: String,
-    /// The file that it stands in, or the option that it came from.
+    /// The file that contains it, or the option that gave it.
     pub origin: Option<String>,
-    /// Where in the text of the file.
+    /// The position in the text of the file.
     pub at: Option<Position>,
 }
 
-/// Everything that is wrong.
+/// All problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -64,7 +64,7 @@ impl Problem {
         Self { kind, place, found, remedy, origin: None, at: None }
     }
 
-    /// A value that can't be.
+    /// A problem of a wrong value.
     pub fn value(place: &Place, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(ProblemKind::Value, place.clone(), found, remedy)
     }
@@ -111,11 +111,11 @@ impl fmt::Display for Problems {
 impl std::error::Error for Problem {}
 impl std::error::Error for Problems {}
 
-/// What is wrong with a value, whose place the caller knows.
+/// The problem of a value whose place the caller knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(crate) kind: ProblemKind,
-    /// The way from the value to what is wrong in it.
+    /// The path from the value to the problem in it.
     pub(crate) within: Place,
     pub(crate) found: String,
     pub(crate) remedy: String,

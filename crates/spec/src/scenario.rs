@@ -1,8 +1,8 @@
 //! One run, as plain data: the whole input of the simulator.
 //!
-//! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing
-//! here has a default, so that what ran is always what is written down. What a flow's own host
-//! may have stands there only where it does; else [`Host`] holds for it.
+//! Python writes it as canonical JSON (integers in ns, bytes and bit/s); nothing here has a
+//! default, so a scenario states exactly what ran. What a flow's own host may have stands there
+//! only where it does; else [`Host`] holds for it.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub use narrows_net::Limit;
 pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
 pub use narrows_tcp::EcnMode;
 
-/// Everything that decides the outcome of one run.
+/// Everything that determines the outcome of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What the person calls it.
+    /// Its name.
     pub name: String,
     /// Seed of every random stream.
     pub seed: u64,
@@ -29,7 +29,7 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// The end hosts.
     pub host: Host,
-    /// How long, and what to keep.
+    /// The duration, and what to keep.
     pub run: Run,
 }
 
@@ -51,13 +51,13 @@ pub struct Flow {
     pub stop_ns: Option<u64>,
     /// How much it sends, in payload bytes; endless if none.
     pub size_bytes: Option<u64>,
-    /// When it writes and how much, if that is neither all the time nor a size.
+    /// When and how much it writes, if it neither always sends nor has a size.
     pub workload: Option<Workload>,
-    /// The largest receive window that its receiver advertises, in bytes; no such limit if none.
+    /// The largest receive window that its receiver advertises, in bytes; unlimited if none.
     pub receive_window_bytes: Option<u64>,
     /// Its own two-way delay in ns, instead of the path's.
     pub rtt_ns: Option<u64>,
-    /// Whether it goes the other way: its data over the reverse link, its ACKs over the links.
+    /// Whether it is reversed: its data cross the reverse link, its ACKs the links.
     pub reverse: bool,
     /// The links that it crosses, by name, in the order of the path; all if none.
     pub links: Option<Vec<String>>,
@@ -83,33 +83,33 @@ pub struct Flow {
     pub sysctls: BTreeMap<String, String>,
 }
 
-/// What an application does that doesn't always send.
+/// The behaviour of an application that doesn't always send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Workload {
-    /// New connections, whether the ones before are done or not.
+    /// New connections, whether or not the earlier ones are done.
     Arrivals {
         /// From one to the next, in ns.
         gap_ns: Law,
         /// Payload of each, in bytes.
         size_bytes: Law,
     },
-    /// One connection: all it can for a while, then nothing for a while.
+    /// One connection that sends as much as possible for a while, then nothing for a while.
     OnOff {
         /// How long it sends, in ns.
         on_ns: Law,
         /// How long it doesn't, in ns.
         off_ns: Law,
     },
-    /// One connection: an answer to each request, and the next request a while after the
-    /// answer was taken.
+    /// One connection with an answer to each request, and the next request a while after the answer
+    /// was received.
     Requests {
         /// From the end of an answer to the next request, in ns.
         think_ns: Law,
         /// Payload of an answer, in bytes.
         size_bytes: Law,
     },
-    /// One connection: the chunks that a video player asks for.
+    /// One connection with the chunks that a video player requests.
     Video {
         /// Bits for a second of the video.
         bitrate_bps: u64,
@@ -126,7 +126,7 @@ pub enum Workload {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Which kernel's TCP: "linux-6.12" and so on.
+    /// The kernel's profile: "linux-6.12" and so on.
     pub profile: String,
     /// Whether the sending host's egress queue is `fq`, which paces every control.
     pub fq: bool,
@@ -136,10 +136,10 @@ pub struct Host {
     pub timer_lateness_ns: u64,
     /// Whether a sender's burst passes the path as one packet (GSO through software queues).
     pub gso: bool,
-    /// Whether a connection starts with what the ones before it in its flow left
+    /// Whether a connection starts with the cached metrics of earlier ones of its flow
     /// (`tcp_no_metrics_save = 0`).
     pub metrics_save: bool,
-    /// How long the receiver's card collects packets for GRO to merge, in ns; 0: no GRO.
+    /// How long the receiver's card collects packets for GRO to merge, in ns; 0 for no GRO.
     pub gro_ns: u64,
     /// Socket buffers.
     pub socket_buffers: SocketBuffers,
@@ -157,13 +157,13 @@ pub enum SocketBuffers {
     Unlimited,
 }
 
-/// How long to run and what to keep.
+/// The duration of a run, and what to keep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// The end, in ns; at the latest, where `stop_when` is given.
+    /// The end, in ns; with `stop_when` the latest one.
     pub duration_ns: u64,
-    /// Start of the span that summaries cover, in ns.
+    /// Start of the span of summaries, in ns.
     pub warmup_ns: u64,
     /// End early: when the flow of this name is done, or "all" sized flows are.
     pub stop_when: Option<String>,

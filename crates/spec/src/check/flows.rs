@@ -1,4 +1,4 @@
-//! Whether the flows of a scenario can be run.
+//! Checks the flows of a scenario.
 
 use super::{ALL, Checker, shown};
 use crate::limits::PACKET_BYTES;
@@ -7,7 +7,7 @@ use crate::scenario::Flow;
 use crate::text::{one_of, quote};
 use crate::units::format_duration;
 
-/// Names that a remedy lists at most.
+/// The most names that a remedy lists.
 const MOST_NAMES: usize = 20;
 
 impl Checker<'_> {

@@ -1,4 +1,4 @@
-//! Whether a scenario can be run: the one check, whoever wrote the scenario.
+//! Checks whether a scenario can be run; there is no other check.
 
 mod flows;
 mod path;
@@ -14,13 +14,13 @@ use crate::scenario::{Run, Scenario};
 use crate::text::{one_of, quote};
 use crate::units::format_duration;
 
-/// What ends a run in `stop_when` when every flow with a size is done.
+/// The value of `stop_when` that ends a run when every flow with a size is done.
 pub const ALL: &str = "all";
 
-/// Checks a scenario. `own` says which controls the caller has beside those of the registry.
+/// Checks a scenario. `own` says which unregistered controls the caller has.
 ///
 /// # Errors
-/// Everything that is wrong, each with its place in the scenario.
+/// All problems, each with its place in the scenario.
 pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Problems> {
     let names = Names::of(&scenario.flows);
     let mut checker = Checker { scenario, own, names, problems: Vec::new() };
@@ -31,7 +31,7 @@ pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Prob
     if checker.problems.is_empty() { Ok(()) } else { Err(Problems(checker.problems)) }
 }
 
-/// Gathers what is wrong with a scenario.
+/// Gathers the problems of a scenario.
 struct Checker<'a> {
     scenario: &'a Scenario,
     own: &'a dyn Fn(&str) -> bool,
@@ -44,7 +44,7 @@ impl Checker<'_> {
         self.problems.push(Problem::new(ProblemKind::Relation, place, found, remedy));
     }
 
-    /// A duration that may not be zero.
+    /// A nonzero duration.
     fn span(&mut self, place: Place, ns: u64) {
         if ns == 0 {
             self.wrong(place.clone(), "\"0s\"", "a duration above zero");

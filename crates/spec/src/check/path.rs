@@ -1,4 +1,4 @@
-//! Whether a scenario's path is one that anybody means, and that can be built.
+//! Checks whether a scenario's path is plausible and can be built.
 
 use narrows_net::path::PathError;
 
@@ -25,7 +25,7 @@ impl Checker<'_> {
         self.faults(&place, path.faults());
     }
 
-    /// Checks the way of a flow over the path.
+    /// Checks the route of a flow over the path.
     pub(super) fn way(&mut self, flow: &Flow, place: &Place) {
         let path = &self.scenario.path;
         self.faults(place, path.way_faults(flow.reverse, flow.links.as_deref()));
@@ -42,7 +42,7 @@ impl Checker<'_> {
         self.bounds(place, link.rate_bps, link.buffer);
     }
 
-    /// Whether a rate isn't more than anybody means, and there is room for a packet.
+    /// Checks that a rate is plausible, and that there is room for a packet.
     fn bounds(&mut self, place: &Place, rate_bps: u64, buffer: Limit) {
         if rate_bps > MAX_RATE_BPS {
             let remedy = format!("a rate of at most {}", format_rate(MAX_RATE_BPS));

@@ -1,4 +1,4 @@
-//! Whether a workload can be run.
+//! Checks workloads.
 
 use super::{Checker, shown};
 use crate::law::Law;

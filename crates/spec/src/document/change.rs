@@ -1,22 +1,22 @@
-//! Single values put into a document, such as `--set path.buffer=4bdp` does.
+//! Changes of single values in a document, as with `--set path.buffer=4bdp`.
 
 use super::{Node, Table, Value};
 use crate::place::{Place, Step};
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::text::quote;
 
-/// Where a name stands for a table with that `kind`.
+/// Keys for which a name stands for a table with that `kind`.
 const ELEMENTS: [&str; 2] = ["queue", "service"];
 const EXAMPLE: &str = "PLACE=VALUE, such as path.buffer=4bdp,";
 
-/// One value, the place that it goes to, and where it came from.
+/// A value, its place, and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Where it goes.
+    /// Its place.
     pub place: Place,
-    /// What it is.
+    /// The value.
     pub value: Node,
-    /// The option that said so; none if it belongs to the file.
+    /// The option that gave it; none if it belongs to the file.
     pub origin: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Change {
     }
 }
 
-/// Numbers, booleans, quoted texts, lists and tables as in TOML; all else is a text.
+/// Numbers, booleans, quoted texts, lists and tables as in TOML; anything else is a text.
 fn value_of(text: &str) -> Node {
     let document = Node::from_toml(&format!("value = {text}"));
     let single = document.ok().and_then(|document| match document.value {
@@ -66,7 +66,7 @@ fn unplaced(mut node: Node) -> Node {
     node
 }
 
-/// The document with the values put in.
+/// The document with the values changed.
 pub(crate) fn apply(document: &Node, changes: &[Change]) -> Result<Node, Problems> {
     let mut changed = document.clone();
     for change in changes {
@@ -94,7 +94,7 @@ fn put(document: &mut Node, change: &Change) -> Result<(), Problems> {
     Ok(())
 }
 
-/// What stands at `step`, where tables grow on demand and lists don't.
+/// The node at `step`; tables grow on demand, lists don't.
 fn enter<'a>(
     here: &'a mut Node,
     step: &Step,

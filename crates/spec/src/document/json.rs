@@ -1,4 +1,4 @@
-//! From a JSON text, which a program wrote, to a document.
+//! Reads a document from a JSON text written by a program.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A specification as it was written: values, each with its place in the text.
+//! A specification as written: values, each with its position in the text.
 
 mod change;
 mod json;
@@ -18,15 +18,15 @@ impl Node {
     /// The document in a TOML text.
     ///
     /// # Errors
-    /// Where the text is no TOML.
+    /// Where the text isn't TOML.
     pub fn from_toml(text: &str) -> Result<Self, Problems> {
         toml::read(text)
     }
 
-    /// The document in a JSON text, which a program wrote; no value has a place in it.
+    /// The document in a JSON text written by a program; values have no positions.
     ///
     /// # Errors
-    /// If the text is no JSON.
+    /// If the text isn't JSON.
     pub fn from_json(text: &str) -> Result<Self, Problems> {
         json::read(text)
     }
@@ -37,7 +37,7 @@ impl Node {
         write::to_toml(self.table().unwrap_or(&Table::default()))
     }
 
-    /// The value as JSON; what JSON lacks becomes a text.
+    /// The value as JSON; values that JSON lacks become texts.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         json::write(self)

@@ -1,17 +1,17 @@
-//! Values with their places in a text.
+//! Values with their positions in a text.
 
 use crate::place::{Place, Step};
 use crate::problem::Position;
 use crate::text::quote;
 
-/// A value, and where its text begins, if it has one.
+/// A value, and the beginning of its text, if any.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub(crate) value: Value,
     pub(crate) at: Option<Position>,
 }
 
-/// What can be written.
+/// The kinds of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
@@ -20,7 +20,7 @@ pub(crate) enum Value {
     Flag(bool),
     List(Vec<Node>),
     Table(Table),
-    /// What no specification has: the words for it, and its text.
+    /// A value that no specification has: its description, and its text.
     Other(&'static str, String),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// The keys of a table with their values; nothing if it is none.
+    /// The keys of a table with their values; nothing if it isn't a table.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
         let entries = self.table().map_or(&[][..], |table| &table.0);
         entries.iter().map(|entry| (entry.key.as_str(), &entry.node))
@@ -115,8 +115,8 @@ impl Node {
         found
     }
 
-    /// Where the value at `place` begins, or its key; for one that is missing, the table that
-    /// lacks it. None if a program wrote it.
+    /// Where the value at `place` or its key begins; for a missing one, the table that lacks it.
+    /// None if a program wrote it.
     pub(crate) fn position(&self, place: &Place, of_key: bool) -> Option<Position> {
         let mut here = self;
         let mut at = Some(Position { line: 1, column: 1 });
@@ -173,7 +173,7 @@ impl Table {
         self.0.iter().map(|entry| entry.key.as_str())
     }
 
-    /// What stands at `key`, put there if nothing does.
+    /// The value at `key`, inserted if missing.
     pub(crate) fn or_insert(&mut self, key: &str, node: Node) -> &mut Node {
         let index = self.0.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
             self.0.push(Entry { key: key.into(), at: None, node });
@@ -183,14 +183,14 @@ impl Table {
     }
 }
 
-/// By what is written, wherever.
+/// Compares the values, not the positions.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-/// In any order.
+/// Compares in any order.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         let same = |entry: &Entry| other.get(&entry.key) == Some(&entry.node);

@@ -1,4 +1,4 @@
-//! From a TOML text to a document.
+//! Reads a document from a TOML text.
 
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
@@ -39,12 +39,12 @@ impl<'a> Lines<'a> {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|&start| start <= offset);
         let before = &self.text.as_bytes()[self.starts[line - 1]..offset];
-        // Every character has one byte that doesn't continue another.
+        // Each character has exactly one byte that isn't a continuation byte.
         let column = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() + 1;
         Position { line, column }
     }
 
-    /// The commonest slip: a quantity without quotes.
+    /// A hint for the most common mistake: a quantity without quotes.
     fn hint(&self, line: usize) -> String {
         let text = self.text.lines().nth(line - 1).unwrap_or("");
         let text = text.split('#').next().unwrap_or("");
@@ -68,11 +68,11 @@ impl<'a> Lines<'a> {
         Node { value: Value::Table(Table(table.into_iter().map(entry).collect())), at }
     }
 
-    /// A value; `key` says where its key stands.
+    /// A value; `key` is the position of its key.
     fn node(&self, value: Spanned<DeValue<'_>>, key: Option<Position>) -> Node {
         let at = Some(self.position(value.span().start));
         let value = match value.into_inner() {
-            // Tables that dots make begin with their key.
+            // Tables made by dotted keys begin at their key.
             DeValue::Table(table) => return self.table(table, key.max(at)),
             DeValue::String(text) => Value::Text(text.into_owned()),
             DeValue::Integer(number) => {

@@ -1,4 +1,4 @@
-//! A key of a section: its kind of value, and in words what that should be.
+//! Keys of sections, their kinds of values, and the words for remedies.
 
 use narrows_base::registry::Info;
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
@@ -9,32 +9,32 @@ use crate::limits::MAX_NAME;
 /// A table and its keys.
 #[derive(Debug)]
 pub struct Section {
-    /// What a class of it is called.
+    /// The name of its class.
     pub title: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, a sentence.
     pub what: &'static str,
-    /// What may stand in it, in the order of the reference.
+    /// Its keys, in the order of the reference.
     pub keys: &'static [Key],
 }
 
 /// A key of a table.
 #[derive(Debug)]
 pub struct Key {
-    /// As it is written.
+    /// Its spelling.
     pub name: &'static str,
-    /// What its value may be.
+    /// The kind of its value.
     pub kind: Kind,
-    /// Its value where none is given.
+    /// Its default.
     pub fallback: Fallback,
-    /// Its key in a scenario, if it has one there.
+    /// Its key in a scenario, if any.
     pub scenario: Option<&'static str>,
     /// Whether a scenario has a value there even if none is given.
     pub filled: bool,
-    /// What it means, in a sentence; empty where its name says it.
+    /// Its meaning in a sentence; empty if its name says it.
     pub what: &'static str,
 }
 
-/// The value of a key where none is given, as a person would write it.
+/// The default of a key, as written in a specification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fallback {
     /// It must be given.
@@ -88,7 +88,7 @@ impl Key {
         self
     }
 
-    /// The same, which in a scenario always has a value.
+    /// The same, with a value in every scenario.
     pub(super) const fn filled(mut self) -> Self {
         self.filled = true;
         self
@@ -110,7 +110,7 @@ pub enum Kind {
     Duration,
     /// A duration above zero, in ns.
     Span,
-    /// Room for waiting packets: bytes, packets or a part of the BDP.
+    /// A buffer: bytes, packets or a part of the BDP.
     Room,
     /// Bytes of payload or of a window.
     Volume,
@@ -120,7 +120,7 @@ pub enum Kind {
     Number,
     /// True or false.
     Flag,
-    /// What a person calls something.
+    /// A name.
     Name,
     /// A whole number from the first to the second.
     Whole(u64, u64),
@@ -154,14 +154,14 @@ pub enum Kind {
     Tables(&'static Section),
 }
 
-/// Elements of a path that a name chooses.
+/// Kinds of elements of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
     /// Queue disciplines.
     Queue,
     /// How a link serves its queue.
     Service,
-    /// What else happens to packets.
+    /// Impairments.
     Impairment,
 }
 
@@ -176,7 +176,7 @@ impl Elements {
         }
     }
 
-    /// What one is called in a message.
+    /// The name of one in a message.
     #[must_use]
     pub fn what(self) -> &'static str {
         match self {
@@ -196,7 +196,7 @@ impl Elements {
 }
 
 impl Kind {
-    /// What the kind is called by those that walk the declarations.
+    /// The name of the kind for users of the declarations.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -227,7 +227,7 @@ impl Kind {
         }
     }
 
-    /// What a value should be, in the words of a remedy; `key` is its name.
+    /// The words of a remedy for a value; `key` is its name.
     #[must_use]
     pub fn expects(self, key: &str) -> String {
         match self {

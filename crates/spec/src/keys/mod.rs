@@ -1,7 +1,7 @@
-//! What may be written: sections and their keys, each declared once.
+//! The sections of a specification and their keys, each declared once.
 //!
-//! Reading, the JSON schema, the Python classes and the reference all walk these
-//! declarations. What belongs to an element or a control is declared beside it, as
+//! Reading, the JSON schema, the Python classes and the reference all use these declarations.
+//! Parameters of an element or a control are declared beside it, as
 //! [`narrows_base::registry::Parameter`]s.
 
 mod key;

@@ -6,7 +6,7 @@ use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
 use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};
 
-/// The whole.
+/// The whole specification.
 pub static SPECIFICATION: Section = Section {
     title: "Scenario",
     what: "One experiment: a path, the flows that share it, the hosts, the run.",
@@ -28,7 +28,7 @@ pub static SPECIFICATION: Section = Section {
             "expect",
             Kind::Tables(&EXPECT),
             Empty,
-            "What results must keep, or `narrows run` and `narrows sweep` end with status 1.",
+            "Bounds on results; if one is broken, `narrows run` and `narrows sweep` end with status 1.",
         ),
     ],
 };
@@ -39,17 +39,14 @@ const QUEUE: Key = Key::new("queue", Kind::Element(Elements::Queue), Text("dropt
 const SERVICE: Key =
     Key::new("service", Kind::Element(Elements::Service), Text("constant"), "").stays();
 
-/// The link of the way back.
-pub static REVERSE: Section = Section {
-    title: "Reverse",
-    what: "The link of the way back.",
-    keys: &[RATE, BUFFER, QUEUE, SERVICE],
-};
+/// The reverse link.
+pub static REVERSE: Section =
+    Section { title: "Reverse", what: "The reverse link.", keys: &[RATE, BUFFER, QUEUE, SERVICE] };
 
 /// A further link.
 pub static LINK: Section = Section {
     title: "Link",
-    what: "A link behind the first one; everything as there.",
+    what: "A further link behind the first one, with the same keys.",
     keys: &[Key::new("name", Kind::Name, Required, "").stays(), RATE, BUFFER, QUEUE, SERVICE],
 };
 
@@ -62,26 +59,31 @@ pub static PATH: Section = Section {
             "preset",
             Kind::Name,
             Off,
-            "Where the fields come from that a specification leaves out.",
+            "A preset, which supplies the fields that the specification leaves out.",
         ),
         Key { what: "Bit/s, counting IP bytes.", ..RATE },
         Key::new("rtt", Kind::Span, Required, "Two-way delay, without queueing.").becomes("rtt_ns"),
         Key {
-            what: "What may wait, not counting the packet being sent; the queue's default if none.",
+            what: "Buffer, not counting the packet being sent; the queue's default if none.",
             ..BUFFER
         },
         QUEUE,
         Key {
-            what: "How the queue is served; the rate stays what a BDP is worked out with.",
+            what: "How the queue is served; the BDP is still computed from the rate.",
             ..SERVICE
         },
-        Key::new("loss", Kind::Probability, Number(0.0), "Of data packets, after the last queue.")
-            .stays(),
+        Key::new(
+            "loss",
+            Kind::Probability,
+            Number(0.0),
+            "Loss probability of data packets, after the last queue.",
+        )
+        .stays(),
         Key::new(
             "impairments",
             Kind::Impairments,
             Empty,
-            "What else happens to packets, in their order within a direction and a place.",
+            "Impairments of packets, in their order within a direction and a place.",
         )
         .stays(),
         Key::new(
@@ -95,7 +97,7 @@ pub static PATH: Section = Section {
             "reverse",
             Kind::Table(&REVERSE),
             Off,
-            "The link of the way back; nothing queues there if none.",
+            "The reverse link; without one nothing queues there.",
         )
         .stays(),
     ],
@@ -104,7 +106,7 @@ pub static PATH: Section = Section {
 /// A flow.
 pub static FLOW: Section = Section {
     title: "Flow",
-    what: "A flow, `count` alike ones, or a chain of successive ones.",
+    what: "A flow, `count` identical ones, or a chain of successive ones.",
     keys: &[
         Key::new("cca", Kind::Control, Required, "").stays(),
         Key::new("name", Kind::Name, Off, "").stays().filled(),
@@ -117,14 +119,14 @@ pub static FLOW: Section = Section {
             "workload",
             Kind::Workload,
             Off,
-            "What the application does, if it neither always sends nor has a size.",
+            "The behaviour of an application that neither always sends nor has a size.",
         )
         .stays(),
         Key::new(
             "receive_window",
             Kind::Volume,
             Off,
-            "The largest receive window, in bytes; else that of the hosts.",
+            "The largest receive window, in bytes; by default the hosts'.",
         )
         .becomes("receive_window_bytes"),
         Key::new("rtt", Kind::Span, Off, "Its own two-way delay instead of the path's.")
@@ -155,7 +157,7 @@ pub static FLOW: Section = Section {
             "ecn",
             Kind::Word(&ECN),
             Off,
-            "Explicit congestion notification; else what the control needs, or the hosts' setting.",
+            "Explicit congestion notification; by default what the control needs, or the hosts' setting.",
         )
         .stays()
         .filled(),
@@ -242,7 +244,7 @@ pub static HOST: Section = Section {
             "metrics_save",
             Kind::Flag,
             Flag(false),
-            "Whether a connection starts with what the ones before it in its flow left.",
+            "Whether a connection starts with the cached metrics of earlier ones of its flow.",
         )
         .stays(),
         Key::new(
@@ -257,13 +259,13 @@ pub static HOST: Section = Section {
             "receive_window",
             Kind::Volume,
             Off,
-            "The largest window that receivers advertise, in bytes; no such limit if none.",
+            "The largest window that receivers advertise, in bytes; unlimited if none.",
         ),
         Key::new(
             "ecn",
             Kind::Word(&ECN),
             Text("off"),
-            "Of flows that say nothing of their own and whose control needs nothing else.",
+            "ECN of flows without their own setting whose control doesn't require another.",
         ),
     ],
 };
@@ -273,15 +275,15 @@ pub static RUN: Section = Section {
     title: "Run",
     what: "How long, how often, and what to keep.",
     keys: &[
+        Key::new("duration", Kind::Span, Required, "The end; with `stop_when` the latest one.")
+            .becomes("duration_ns"),
         Key::new(
-            "duration",
-            Kind::Span,
-            Required,
-            "The end; the latest one where `stop_when` is given.",
+            "warmup",
+            Kind::Duration,
+            Text("0s"),
+            "Left out of summaries, but not of the series.",
         )
-        .becomes("duration_ns"),
-        Key::new("warmup", Kind::Duration, Text("0s"), "Left out of summaries, not of the series.")
-            .becomes("warmup_ns"),
+        .becomes("warmup_ns"),
         Key::new("trials", Kind::Whole(1, MAX_TRIALS), Whole(1), ""),
         Key::new("seed", Kind::Whole(0, u64::MAX), Whole(1), ""),
         Key::new(
@@ -295,14 +297,14 @@ pub static RUN: Section = Section {
             "sample_interval",
             Kind::Span,
             Text("100ms"),
-            "Between the rows of the sample tables.",
+            "Interval of the rows in the sample tables.",
         )
         .becomes("sample_interval_ns"),
         Key::new("record", Kind::Word(&LEVEL), Text("samples"), "").stays(),
     ],
 };
 
-/// A promise.
+/// An expectation.
 pub static EXPECT: Section = Section {
     title: "Expect",
     what: "A bound on a metric: the mean over the trials of every combination must keep it.",
@@ -324,7 +326,7 @@ pub static EXPECT: Section = Section {
     ],
 };
 
-/// How the combinations of a study are made.
+/// The combinations of a study.
 pub static SWEEP: Section = Section {
     title: "Sweep",
     what: "How the combinations of a study are made of its axes.",
@@ -341,14 +343,19 @@ pub static SWEEP: Section = Section {
             Off,
             "Combinations of a random or Latin-hypercube design.",
         ),
-        Key::new("seed", Kind::Whole(0, u64::MAX), Whole(1), "Of the design, not of the runs."),
-        Key::new("zip", Kind::Zip, Empty, "These axes go together, value by value."),
-        Key::new("axes", Kind::Axes, Empty, "Axes that don't fit in their place."),
+        Key::new(
+            "seed",
+            Kind::Whole(0, u64::MAX),
+            Whole(1),
+            "Seed of the design, not of the runs.",
+        ),
+        Key::new("zip", Kind::Zip, Empty, "Axes that vary together, value by value."),
+        Key::new("axes", Kind::Axes, Empty, "Axes given here instead of in their places."),
         Key::new(
             "until",
             Kind::Table(&UNTIL),
             Off,
-            "Trials go on until half of the 95 % interval of a metric's mean is within a bound.",
+            "Trials continue until half of the 95 % interval of a metric's mean is within a bound.",
         ),
     ],
 };
@@ -356,20 +363,15 @@ pub static SWEEP: Section = Section {
 /// When enough trials were run.
 pub static UNTIL: Section = Section {
     title: "Until",
-    what: "When enough trials were run.",
+    what: "The rule for enough trials.",
     keys: &[
         Key::new("metric", Kind::Name, Required, "A column of the table `summary`."),
         Key::new(
             "within",
             Kind::Within,
             Required,
-            "In the metric's own unit, or a part of the mean such as \"5%\".",
+            "The bound, in the metric's own unit or as a part of the mean such as \"5%\".",
         ),
-        Key::new(
-            "max_trials",
-            Kind::Whole(2, MAX_TRIALS),
-            Required,
-            "There are at most this many.",
-        ),
+        Key::new("max_trials", Kind::Whole(2, MAX_TRIALS), Required, "The most trials."),
     ],
 };

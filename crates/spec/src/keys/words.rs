@@ -1,11 +1,11 @@
-//! Lists of words of which one may be written.
+//! Lists of words.
 
 use narrows_tcp::PROFILES;
 
-/// A list of words, of which one is written.
+/// A list of words for a key.
 #[derive(Debug)]
 pub struct Words {
-    /// What one of them is called in a message.
+    /// The name of one of them in a message.
     pub what: &'static str,
     /// One of them.
     pub example: &'static str,
@@ -34,13 +34,13 @@ pub(super) static ECN: Words = Words {
     known: || vec!["off", "classic", "dctcp", "l4s"],
 };
 
-/// How much is kept.
+/// Levels of recording.
 pub(super) static LEVEL: Words = Words {
     what: "level of recording",
     example: "samples",
     known: || vec!["summary", "samples", "packets"],
 };
 
-/// How the combinations of a study are chosen.
+/// Designs of studies.
 pub(super) static DESIGN: Words =
     Words { what: "design", example: "lhs", known: || vec!["grid", "random", "lhs"] };

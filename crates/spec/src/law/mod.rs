@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// A probability of 1 in the units of [`Law::Points`].
 pub const CERTAIN: u64 = 1 << 32;
 
-/// How a quantity is distributed, in whole units (bytes, ns).
+/// The distribution of a quantity, in whole units (bytes, ns).
 ///
-/// Distributions come as their inverse: a table of points, so that drawing needs no
-/// logarithm. Who writes the scenario makes the table; what ran is in it.
+/// A distribution is given by its inverse, a table of points, so that drawing needs no logarithm.
+/// The table is made with the scenario and is part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Law {
@@ -23,7 +23,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// Why it can't be drawn from, if it can't.
+    /// The reason why it can't be drawn from, if any.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         let Self::Points(points) = self else { return None };
@@ -35,7 +35,7 @@ impl Law {
         Some("points that ascend from probability 0 to 2^32")
     }
 
-    /// Whether nothing but zero can come.
+    /// Whether only zero can occur.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         match self {

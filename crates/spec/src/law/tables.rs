@@ -1,8 +1,8 @@
-//! Distributions as tables that the engine draws from.
+//! Distributions as tables for the engine.
 //!
-//! The engine knows no logarithm, so that its results are the same everywhere; it gets the
-//! inverse of the distribution function, point by point, and the points are a part of the
-//! scenario. They are made here, with the logarithm and the powers of the platform.
+//! The engine uses no logarithm, so that its results are the same everywhere. It gets the inverse
+//! of the distribution function point by point, and the points are part of the scenario. They are
+//! made here, with the platform's logarithm and powers.
 #![expect(clippy::disallowed_methods, reason = "what these give is written into the scenario")]
 
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use crate::limits::MAX_VALUE;
 
 /// Points for each halving of the probability of more (or less).
 const STEPS: i32 = 8;
-/// Tables end where larger (or smaller) values come once in 2^24 draws.
+/// Tables end where larger (or smaller) values occur once in 2^24 draws.
 const HALVINGS: i32 = 24;
 
 /// A distribution by its parameters.
@@ -23,7 +23,7 @@ pub(crate) enum Distribution {
     Pareto { min: u64, shape: f64, max: Option<u64> },
 }
 
-/// What the middle of a lognormal distribution is given by.
+/// The centre of a lognormal distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Scale {
     Median(u64),
@@ -31,7 +31,7 @@ pub(crate) enum Scale {
 }
 
 impl Distribution {
-    /// Its table; none if it has values beyond all measure.
+    /// Its table; none if its values are too large.
     pub(crate) fn law(self) -> Option<Law> {
         match self {
             Self::Exponential { mean } => {
@@ -62,26 +62,26 @@ fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// Probabilities that are dense towards 1, ascending, without 1.
+/// Probabilities dense towards 1, ascending, without 1.
 fn upper() -> Vec<f64> {
     let low = (0..16).map(|step| f64::from(step) / 32.0);
     let tail = (STEPS..=STEPS * HALVINGS).map(|step| 1.0 - halved(step));
     low.chain(tail).collect()
 }
 
-/// Probabilities that are dense towards 0 and 1.
+/// Probabilities dense towards 0 and 1.
 fn both() -> Vec<f64> {
     let low = (STEPS + 1..=STEPS * HALVINGS).rev().map(halved);
     std::iter::once(0.0).chain(low).chain(upper().into_iter().skip(16)).collect()
 }
 
-/// 2 to the power of less `steps` of a halving.
+/// 2 to the power of minus `steps` steps of a halving.
 fn halved(steps: i32) -> f64 {
-    // Hidden, for a compiler that sees the 2 takes another function, which rounds otherwise.
+    // Hidden, because a compiler that sees the 2 uses another function with different rounding.
     black_box(2_f64).powf(-f64::from(steps) / f64::from(STEPS))
 }
 
-/// The table of a distribution; its last value comes once in 2^25 draws or less.
+/// The table of a distribution; its last value occurs at most once in 2^25 draws.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -11,7 +11,7 @@ use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
 
-/// Whether a person wrote the control: the name is that of a module and a class in Python, or
+/// Whether it is an own control: the name is that of a module and a class in Python, or
 /// of an eBPF program for a kernel.
 #[must_use]
 pub fn is_own(cca: &str) -> bool {
@@ -51,9 +51,9 @@ fn is_identifier(text: &str) -> bool {
     text.chars().all(part) && text.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The options of the control called `cca`, by their keys in a scenario, and what is wrong
-/// with them. An own control says itself what it takes; a control that nobody knows has been
-/// told, and its options with it.
+/// The options of the control called `cca`, by their keys in a scenario, and their problems. An own
+/// control checks its options itself; an unknown control is already reported, together with its
+/// options.
 pub(super) fn options(cca: &str, table: &Table, around: &dyn Surroundings) -> (Values, Vec<Wrong>) {
     let (mut options, mut wrong) = (Values::default(), Vec::new());
     let info = narrows_cc::info(cca);
@@ -76,7 +76,7 @@ pub(super) fn options(cca: &str, table: &Table, around: &dyn Surroundings) -> (V
 
 const PLAIN: &str = "a number, true, false or a text such as \"200ms\"";
 
-/// A value of which only its control knows what it should be.
+/// A value that only its control can check.
 fn plain(node: &Node) -> Result<Value, Wrong> {
     match &node.value {
         document::Value::Flag(flag) => Ok(Value::Flag(*flag)),

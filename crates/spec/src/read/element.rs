@@ -14,7 +14,7 @@ use crate::scenario::{Direction, Impairment, Limit, Spot};
 use crate::text::{one_of, quote};
 use crate::units::{Counted, Size, parse_size};
 
-/// A kind of element, what was said of its parameters, and the room of a queue.
+/// A kind of element, its given parameters, and the limit of a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadElement {
     pub(crate) info: &'static Info,
@@ -23,7 +23,7 @@ pub(crate) struct ReadElement {
 }
 
 impl ReadElement {
-    /// As a scenario holds it: with every parameter, on a link of this rate.
+    /// The element as in a scenario: with every parameter, on a link of this rate.
     pub(crate) fn on(&self, rate_bps: u64) -> Choice {
         let mut choice = Choice::with_defaults(self.info, Rate::from_bps(rate_bps));
         let given = self.given.iter();
@@ -31,9 +31,9 @@ impl ReadElement {
         choice
     }
 
-    /// The room of a queue as a scenario holds it; none if it must be given and isn't.
+    /// The limit of a queue as in a scenario; none if a required one is missing.
     ///
-    /// A discipline that counts packets takes bytes as full ones, rounded up.
+    /// A discipline that counts packets converts bytes to full packets, rounded up.
     pub(crate) fn room(&self, size: Option<&Size>, bdp: &Exact) -> Option<Limit> {
         let room = self.info.room()?;
         let Some(size) = size else {
@@ -72,7 +72,7 @@ pub(super) fn read(
     }
 }
 
-/// An element that stands in a direction, before or behind its links.
+/// An element with a direction, before or behind its links.
 pub(super) fn impairment(
     node: &Node,
     around: &dyn Surroundings,
@@ -92,7 +92,7 @@ pub(super) fn impairment(
     })
 }
 
-/// Which of two words stands at `key`; the first if none does.
+/// Which of two words is at `key`; the first if none is.
 fn word(table: &Table, key: &str, words: &[&str; 2]) -> Result<usize, Wrong> {
     let Some(node) = table.get(key) else { return Ok(0) };
     let text = node.as_text().unwrap_or_default();
@@ -102,7 +102,7 @@ fn word(table: &Table, key: &str, words: &[&str; 2]) -> Result<usize, Wrong> {
         .ok_or_else(|| Wrong::value(node.described(), one_of(text, words.iter().copied())).at(key))
 }
 
-/// The entry that a table's `kind` names, and where the name stands.
+/// The entry named by a table's `kind`, and the place of the name.
 pub(super) fn kind_of(
     table: &Table,
     registry: &[&'static Info],
@@ -142,7 +142,7 @@ fn of_table(
     Ok(ReadElement { info, given, limit })
 }
 
-/// A queue's room by `tc`'s name; a plain number is in the discipline's own unit.
+/// A queue's `limit`; a plain number is in the discipline's own unit.
 fn limit_of(node: &Node, room: Room) -> Result<Size, Wrong> {
     let remedy = "a size such as \"250kb\" or \"100pkt\"";
     let unfit = || Wrong::value(node.described(), remedy).at("limit");

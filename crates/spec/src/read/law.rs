@@ -12,7 +12,7 @@ use crate::read::{parameter, scalar};
 use crate::text::quote;
 use crate::workloads::DISTRIBUTIONS;
 
-/// What a distribution is of.
+/// The quantity of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Times, in ns.
@@ -48,7 +48,7 @@ impl Measure {
     }
 }
 
-/// The law in a text or a table.
+/// The distribution in a text or a table.
 pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> Result<Law, Wrong> {
     if node.as_text().is_some() {
         return measure.read(node).map(Law::Constant);
@@ -143,7 +143,7 @@ impl Parts<'_> {
         }
     }
 
-    /// A plain number above the least of the registry, and not above the most.
+    /// A plain number above the registry's minimum, and not above its maximum.
     fn number(&self, key: &str) -> Result<f64, Wrong> {
         let Some(Bounds::Number { least, most }) = self.info.parameter(key).map(|p| p.bounds)
         else {
@@ -199,7 +199,7 @@ impl Parts<'_> {
         rows.iter().enumerate().map(row).collect()
     }
 
-    /// A pair of a share, in 2^-32, and the value that is not exceeded with it.
+    /// A pair of a share, in 2^-32, and the value that isn't exceeded with it.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -244,7 +244,7 @@ fn made(distribution: Distribution) -> Result<Law, Wrong> {
     distribution.law().ok_or_else(|| Wrong::value(found, "a lighter tail, or a `max`,"))
 }
 
-/// The table of an empirical distribution; between its points it is a straight line.
+/// The table of an empirical distribution, linear between its points.
 #[expect(clippy::cast_precision_loss, reason = "only a message shows it")]
 fn cdf(rows: &[(u64, u64)]) -> Result<Law, Wrong> {
     let mut points = rows.to_vec();

@@ -1,4 +1,4 @@
-//! From a document to the values of its keys; every problem says where and what would be right.
+//! Reads the values of a document's keys; every problem has its place and what would be right.
 
 mod control;
 mod element;

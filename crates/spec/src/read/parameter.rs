@@ -1,4 +1,4 @@
-//! Reads the parameters of an entry by what its registry says of them.
+//! Reads the parameters of an entry by their declarations in the registry.
 
 use narrows_base::registry::{self, Bounds, Fallback, Info, Parameter, Unit, Value, Values};
 
@@ -10,8 +10,8 @@ use crate::read::trace;
 use crate::text::{one_of, quote};
 use crate::units::{Counted, format_duration, parse_duration, parse_rate, parse_size};
 
-/// The exact values of an entry's parameters in a table, by their keys in a scenario; `further`
-/// are keys of the table that are no parameters.
+/// The exact values of an entry's parameters in a table, by their keys in a scenario; `further` are
+/// keys of the table that aren't parameters.
 pub(super) fn read_all(
     info: &Info,
     table: &Table,
@@ -37,7 +37,7 @@ pub(super) fn read_all(
     }
 }
 
-/// The entry of a registry that the `kind` of a table names; `what` is what its entries are.
+/// The entry of a registry named by the `kind` of a table; `what` names its entries.
 pub(super) fn kind(
     registry: &[&'static Info],
     table: &Table,
@@ -51,7 +51,7 @@ pub(super) fn kind(
     })
 }
 
-/// What is wrong if a table has keys that are neither `kind` nor a parameter.
+/// The problem of a table with keys that are neither `kind` nor a parameter.
 pub(super) fn known(info: &Info, table: &Table) -> Result<(), Wrong> {
     match table.keys().find(|key| *key != "kind" && info.parameter(key).is_none()) {
         Some(key) => {
@@ -117,7 +117,7 @@ fn amount(node: &Node, counted: Counted) -> Result<Option<u64>, Wrong> {
     Ok((size.counted == counted).then(|| size.whole()))
 }
 
-/// A table of times, each with what belongs to it, ascending.
+/// A table of ascending times, each with a value.
 fn timed(
     node: &Node,
     parse: fn(&str) -> Result<u64, Wrong>,
@@ -136,7 +136,7 @@ fn timed(
     Ok(Value::Pairs(pairs))
 }
 
-/// What a parameter should be, in words.
+/// The expected value of a parameter, in words.
 pub(super) fn expectation(parameter: &Parameter) -> String {
     match (parameter.unit, parameter.bounds) {
         (Unit::Packets, _) => "a number of packets, such as 100 or \"100pkt\",".into(),

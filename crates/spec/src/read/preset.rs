@@ -12,11 +12,11 @@ use crate::text::one_of;
 pub struct Preset {
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// A one-line description.
     pub summary: String,
-    /// Where its numbers come from.
+    /// The source of its numbers.
     pub source: String,
-    /// The path as a person would write it.
+    /// The path as in a specification.
     pub path: Node,
 }
 
@@ -36,7 +36,7 @@ fn preset(name: String, node: &Node) -> Preset {
     Preset { name, summary: text("summary"), source: text("source"), path: get("path").clone() }
 }
 
-/// The document with the fields of its preset where it has none of its own.
+/// The document with its preset's fields where its own are missing.
 pub(crate) fn expanded(document: &Table) -> Result<Table, Problems> {
     let path = document.get("path").and_then(Node::table);
     let Some((path, name)) = path.and_then(|path| Some((path, path.get("preset")?))) else {

@@ -12,7 +12,7 @@ use crate::units::{
 
 const SWEEP: &str = "which makes a sweep (`narrows sweep` runs it; here one value counts)";
 
-/// Refuses what only a study may have in the place of a value.
+/// Refuses anything that only a study may have instead of a value.
 pub(super) fn single(node: &Node, expects: &str) -> Result<(), Wrong> {
     match &node.value {
         Value::List(_) => Err(Wrong::value(format!("a list, {SWEEP}"), expects)),
@@ -144,7 +144,7 @@ pub(super) fn finite(node: &Node) -> Option<f64> {
     node.as_float().filter(|number| number.is_finite())
 }
 
-/// A negative zero has another spelling, hence another hash.
+/// Negative zero would be spelled differently, and change the hash.
 fn probability(node: &Node) -> Option<f64> {
     finite(node).filter(|number| (0.0..1.0).contains(number)).map(|number| number + 0.0)
 }

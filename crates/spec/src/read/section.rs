@@ -12,7 +12,7 @@ use crate::problem::{Problem, ProblemKind, Wrong};
 use crate::read::{Read, Values, control, element, scalar, workload};
 use crate::text::{one_of, quote};
 
-/// Reads sections, and gathers what is wrong with them.
+/// Reads sections, and gathers their problems.
 pub(crate) struct Reader<'a> {
     pub(crate) around: &'a dyn Surroundings,
     pub(crate) problems: Vec<Problem>,
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The key that may have been meant, the table that has it, or all that there are.
+/// The key that may have been meant, the table that has it, or all keys.
 fn known_key(section: &'static Section, name: &str) -> String {
     let unlike = nearest(name, section.names()).is_none();
     if unlike && section.title == SWEEP.title {

@@ -4,12 +4,12 @@ use crate::around::Surroundings;
 use crate::problem::Wrong;
 use crate::text::quote;
 
-/// More digits are no ms of a trace.
+/// The most digits of an ms in a trace.
 const MOST_DIGITS: usize = 12;
 
 /// The ms of the opportunities in a file, a line each.
 ///
-/// They go into the scenario, so that a result belongs to the trace's content.
+/// They become part of the scenario, so that a result depends on the trace's content.
 pub(super) fn read(name: &str, around: &dyn Surroundings) -> Result<Vec<u64>, Wrong> {
     let remedy = "the path of a trace in mahimahi's format";
     let text = around.file(name).map_err(|found| Wrong::value(found, remedy))?;

@@ -1,4 +1,4 @@
-//! The values that were read, by their keys.
+//! The read values by their keys.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +25,14 @@ pub(crate) enum Read {
     Where(Vec<(Place, Node)>),
     /// A number, and whether it is a part of the mean.
     Within(f64, bool),
-    /// What the study reads itself.
+    /// A value that the study reads itself.
     Raw(Node),
     Table(Values),
     Tables(Vec<Values>),
 }
 
-/// The values of a section. What is off isn't there; the rest is, and of the kind that was
-/// declared.
+/// The values of a section. Those that are off are missing; the others are present, with their
+/// declared kinds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values(pub(crate) BTreeMap<&'static str, Read>);
 

@@ -1,4 +1,4 @@
-//! Reads what the application of a flow does: `workload = { kind = "poisson", ... }`.
+//! Reads the workload of a flow: `workload = { kind = "poisson", ... }`.
 
 use narrows_base::registry::{Fallback, Info};
 use num_traits::Signed;
@@ -88,7 +88,7 @@ impl Parts<'_> {
         Ok(Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns })
     }
 
-    /// The value in ns where none is given, if the registry has one.
+    /// The default in ns, if the registry has one.
     fn default(&self, key: &str) -> Option<u64> {
         match self.info.parameter(key)?.fallback {
             Fallback::Whole(ns) => Some(ns),
@@ -150,7 +150,7 @@ impl Parts<'_> {
     }
 }
 
-/// A law that doesn't always give zero.
+/// A distribution that doesn't always give zero.
 fn positive(law: Law, key: &str) -> Result<Law, Wrong> {
     if law.is_zero() {
         return Err(Wrong::value("zero", "more than zero").at(key));
