@@ -1,7 +1,7 @@
 //! A JSON Schema of specifications and studies, for editors that complete and check TOML.
 //!
-//! It is made from the declared keys and the registries. What a schema can't say (relations
-//! between values, files, names of flows) only reading finds.
+//! It is made from the declared keys and the registries. Only reading finds problems that a schema
+//! can't express (relations between values, files, names of flows).
 
 use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Unit};
 use narrows_cc::CONTROLS;
@@ -20,7 +20,7 @@ pub fn schema() -> Value {
     whole["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     whole["title"] = "A specification or a study of narrows".into();
     whole["properties"]["sweep"] = section(&SWEEP);
-    // The name of the file stands in for a missing name.
+    // The name of the file replaces a missing name.
     whole["required"] = json!(["path", "flows", "run"]);
     whole["$defs"] = json!({ "range": range() });
     whole
@@ -42,7 +42,7 @@ fn section(section: &Section) -> Value {
         "additionalProperties": false,
     });
     if section.key("preset").is_some() {
-        // A preset may give all the others.
+        // A preset may supply all the others.
         made["anyOf"] = json!([{ "required": ["preset"] }, { "required": required }]);
     } else {
         made["required"] = json!(required);
@@ -119,7 +119,7 @@ fn name(key: &Key) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": MAX_NAME })
 }
 
-/// One value, or in a study several.
+/// One value, or several in a study.
 fn axis(one: Value) -> Value {
     let several = json!({ "type": "array", "items": one, "minItems": 1 });
     json!({ "anyOf": [one, several, { "$ref": "#/$defs/range" }] })
@@ -129,7 +129,7 @@ fn range() -> Value {
     let end = json!({ "type": ["number", "string"] });
     json!({
         "type": "object",
-        "description": "In a study, values from one to another: so many, or in steps.",
+        "description": "In a study, a range of values by their number or by steps.",
         "properties": {
             "from": end,
             "to": end,
@@ -149,7 +149,7 @@ fn quantity(units: &[(&str, u64)]) -> Value {
     json!({ "type": "string", "pattern": pattern })
 }
 
-/// A control of the registry, or a module and a class in it.
+/// A registered control, or a module and a class in it.
 fn control() -> Value {
     let names = CONTROLS.iter().map(|entry| {
         json!({
@@ -161,7 +161,7 @@ fn control() -> Value {
     json!({ "anyOf": names.chain([own]).collect::<Vec<_>>() })
 }
 
-/// What the options of a flow may be if it has this control.
+/// The options of a flow with this control.
 fn options(info: &Info) -> Value {
     json!({
         "if": { "properties": { "cca": { "const": info.name } }, "required": ["cca"] },
@@ -192,7 +192,7 @@ fn element(elements: Elements) -> Value {
     json!({ "anyOf": all })
 }
 
-/// A table of parameters, with further keys; `one` is a value of what is distributed.
+/// A table of parameters, with further keys; `one` is a value of the distributed quantity.
 fn parameters(parameters: &[Parameter], further: &[(&str, Value)], one: &Value) -> Value {
     let mut properties: Map<_, _> =
         further.iter().map(|(key, made)| ((*key).to_owned(), made.clone())).collect();
@@ -247,7 +247,7 @@ fn unit(parameter: &Parameter, one: &Value) -> Value {
     }
 }
 
-/// A table of times, each with what belongs to it.
+/// A table of times, each with a value.
 fn timed(one: Value) -> Value {
     json!({ "type": "object", "additionalProperties": one })
 }
@@ -263,7 +263,7 @@ fn workload() -> Value {
     json!({ "anyOf": tables.collect::<Vec<_>>() })
 }
 
-/// A table with a kind and its parameters; `one` is a value of what is distributed.
+/// A table with a kind and its parameters; `one` is a value of the distributed quantity.
 fn kind_of(info: &Info, one: &Value) -> Value {
     let mut made = parameters(info.parameters, &[("kind", json!({ "const": info.name }))], one);
     made["description"] = info.summary.into();

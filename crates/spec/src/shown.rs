@@ -1,10 +1,10 @@
-//! Parameters of the registries as a person would write them.
+//! Parameters of the registries as written in a specification.
 
 use narrows_base::registry::{Bounds, Fallback, Parameter, Room, Unit};
 
 use crate::units::{format_bytes, format_duration, format_rate};
 
-/// The default of a parameter as a person would write it.
+/// The default of a parameter as written in a specification.
 #[must_use]
 pub fn default(parameter: &Parameter) -> String {
     match (parameter.fallback, parameter.unit) {
@@ -21,7 +21,7 @@ pub fn default(parameter: &Parameter) -> String {
     }
 }
 
-/// What the value of a parameter may be, as a person would write it.
+/// The bounds of a parameter as written in a specification.
 #[must_use]
 pub fn values(parameter: &Parameter) -> String {
     match (parameter.unit, parameter.bounds) {
@@ -38,7 +38,7 @@ pub fn values(parameter: &Parameter) -> String {
     }
 }
 
-/// How the room of a queue is counted, with its default.
+/// How the limit of a queue is counted, with its default.
 #[must_use]
 pub fn room(room: Room) -> String {
     match room {

@@ -1,4 +1,4 @@
-//! A specification that was read and checked: what runs, and what results must keep.
+//! A specification that was read and checked: scenarios and expectations.
 
 use std::collections::BTreeMap;
 
@@ -17,39 +17,38 @@ use crate::problem::{Problem, ProblemKind, Problems};
 use crate::read::{Reader, Values, expanded, is_own};
 use crate::scenario::Scenario;
 
-/// A specification as it was given: a document with changes.
+/// A specification as given: a document with changes.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What was written, with the changes and a name.
+    /// The document, with the changes and a name.
     document: Node,
     changed: bool,
     changes: Vec<Change>,
     file: Option<String>,
 }
 
-/// What a specification says, with nothing left to fill in.
+/// The complete contents of a specification.
 #[derive(Clone, Debug)]
 pub struct Specification {
-    /// What the person calls it.
+    /// Its name.
     pub name: String,
-    /// How many runs, whose seeds follow one another.
+    /// The number of runs, with consecutive seeds.
     pub trials: u64,
     /// The first run.
     pub scenario: Scenario,
-    /// The class of each flow, by id: flows of a class go together in figures.
+    /// The class of each flow, by id: flows of a class are shown as one in figures.
     pub groups: Vec<String>,
-    /// The modules of controls that a person wrote, by the name that flows call them.
+    /// The modules of own controls, by their names in flows.
     pub modules: BTreeMap<String, Module>,
-    /// What results must keep.
+    /// The expectations.
     pub expect: Vec<Expect>,
 }
 
 impl Source {
-    /// A document with changes; `name` stands in for a missing name, `file` is where it was
-    /// read from.
+    /// A document with changes; `name` replaces a missing name, `file` is its file.
     ///
     /// # Errors
-    /// If a change has no place to go to.
+    /// If the place of a change doesn't exist.
     pub fn new(
         document: &Node,
         changes: Vec<Change>,
@@ -68,7 +67,7 @@ impl Source {
         Ok(Self { document: changed, changed: !same, changes, file: file.map(str::to_owned) })
     }
 
-    /// The TOML text that gives the same, if the original text doesn't.
+    /// An equivalent TOML text, if the original text isn't one.
     #[must_use]
     pub fn renewed_text(&self) -> Option<String> {
         self.changed.then(|| self.to_toml())
@@ -89,7 +88,7 @@ impl Source {
         &self.changes
     }
 
-    /// The same with another document, which takes the changes of this one.
+    /// The same with another document, to which the changes of this one apply.
     pub(crate) fn with(&self, document: Node) -> Self {
         Self { document, ..self.clone() }
     }
@@ -97,12 +96,12 @@ impl Source {
     /// Reads and checks a specification.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All its problems.
     pub fn read(&self, around: &dyn Surroundings) -> Result<Specification, Problems> {
         read(&self.document, around).map_err(|problems| self.located(problems))
     }
 
-    /// Says where each problem comes from: the file or an option, and the line.
+    /// Adds the origin of each problem: the file or an option, and the line.
     pub(crate) fn located(&self, problems: Vec<Problem>) -> Problems {
         let mut told: Vec<Problem> = Vec::new();
         for mut problem in problems {
@@ -124,7 +123,7 @@ impl Source {
 }
 
 impl Specification {
-    /// What is wrong if not every one of so many trials has a seed.
+    /// The problem if not all trials have a seed.
     pub(crate) fn seeds(&self, trials: u64) -> Option<Problem> {
         let (seed, more) = (self.scenario.seed, trials - 1);
         seed.checked_add(more).is_none().then(|| {
@@ -134,12 +133,12 @@ impl Specification {
         })
     }
 
-    /// Whether it has one flow or more with a control that a person wrote.
+    /// Whether it has a flow with an own control.
     fn owns(&self, cca: &str) -> bool {
         self.modules.contains_key(cca)
     }
 
-    /// The scenario of the trial with this number, from 1 on, in its one spelling.
+    /// The scenario of the trial with this number, from 1 on, as canonical text.
     #[must_use]
     pub fn canonical(&self, trial: u64) -> String {
         #[derive(Serialize)]
@@ -177,7 +176,7 @@ fn read(document: &Node, around: &dyn Surroundings) -> Result<Specification, Vec
     related(&values, around)
 }
 
-/// Builds the scenario, and checks what single values can't show.
+/// Builds the scenario, and checks relations between values.
 fn related(values: &Values, around: &dyn Surroundings) -> Result<Specification, Vec<Problem>> {
     let (modules, mut problems) = modules(values, around);
     let run = values.table("run");
@@ -203,7 +202,7 @@ fn related(values: &Values, around: &dyn Surroundings) -> Result<Specification, 
     if problems.is_empty() { Ok(specification) } else { Err(problems) }
 }
 
-/// The modules of all own controls, and what is wrong with them.
+/// The modules of all own controls, and their problems.
 fn modules(values: &Values, around: &dyn Surroundings) -> (BTreeMap<String, Module>, Vec<Problem>) {
     let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
     for (index, flow) in values.tables("flows").iter().enumerate() {
@@ -224,7 +223,7 @@ fn modules(values: &Values, around: &dyn Surroundings) -> (BTreeMap<String, Modu
 }
 
 impl Built {
-    /// A problem of the scenario as one of the specification that it was made from.
+    /// A problem of the scenario as one of its specification.
     fn as_written(&self, problem: Problem) -> Problem {
         let (place, found) = self.written(&problem.place, problem.found);
         Problem { place, found, ..problem }

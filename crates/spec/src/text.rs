@@ -1,8 +1,8 @@
-//! Words of messages: texts in quotes, and what a person may have meant.
+//! Parts of messages: quoted texts, and suggestions.
 
 use narrows_base::registry::nearest;
 
-/// More characters of a text than this are cut off.
+/// The most characters of a text that are shown.
 const MOST: usize = 64;
 
 /// `text` in double quotes, shortened and with control characters escaped.
@@ -36,10 +36,10 @@ fn push(text: &mut String, c: char) {
     }
 }
 
-/// Whether a character shows: it is no control, separator (but a space) or unassigned one.
+/// Whether a character is printable: not a control, separator (except a space) or unassigned one.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
-    // Behind another character, so that combining ones count as what they are.
+    // After another character, so that combining ones are treated as such.
     matches!(c, '"' | '\'' | '\\') || format!("x{c}").escape_debug().count() == 2
 }
 

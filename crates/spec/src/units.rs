@@ -1,4 +1,4 @@
-//! Rates, durations and sizes as people write them, in exact arithmetic.
+//! Rates, durations and sizes as written, in exact arithmetic.
 //!
 //! Rates use tc's decimal units (`80mbit`), durations `25ms`, sizes decimal bytes (`250kb` is
 //! 250 000 bytes), binary ones (`64kib`), packets (`100pkt`) or bandwidth-delay products
@@ -32,10 +32,10 @@ pub const SIZE_UNITS: &[(&str, u64)] = &[
 ];
 /// The units in which sizes are shown.
 const DECIMAL_BYTES: usize = 4;
-/// Longer texts are no quantities.
+/// The longest text of a quantity.
 const LONGEST: usize = 64;
 
-/// What a size counts.
+/// The unit of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// Bytes.
@@ -50,7 +50,7 @@ pub enum Counted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Size {
     pub(crate) amount: Exact,
-    /// What the amount counts.
+    /// The unit of the amount.
     pub counted: Counted,
 }
 

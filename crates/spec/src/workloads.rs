@@ -1,5 +1,4 @@
-//! What the application of a flow can do, and how sizes and times can be distributed: the
-//! registries of both.
+//! The registries of workloads and of the distributions of sizes and times.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 
@@ -13,7 +12,7 @@ static POISSON: Info = Info {
     name: "poisson",
     title: "Poisson arrivals",
     family: "arrivals",
-    summary: "new connections at random instants, whether those before are done or not",
+    summary: "new connections at random instants, whether or not earlier ones are done",
     source: "exponential gaps, as of a Poisson process",
     role: Role::Workload,
     parameters: &[
@@ -39,7 +38,7 @@ static ARRIVALS: Info = Info {
             "gap",
             Unit::Durations,
             Fallback::Required,
-            "from the beginning of one connection to the next",
+            "from the beginning of one connection to that of the next",
         ),
         SIZE,
     ],
@@ -49,7 +48,7 @@ static ON_OFF: Info = Info {
     name: "on_off",
     title: "On and off",
     family: "session",
-    summary: "one connection that sends all it can for a while, then nothing for a while",
+    summary: "one connection that sends as much as possible for a while, then nothing for a while",
     source: "an on-off source",
     role: Role::Workload,
     parameters: &[
@@ -80,7 +79,7 @@ static VIDEO: Info = Info {
     name: "video",
     title: "Video",
     family: "session",
-    summary: "one connection that sends the chunks a player asks for while its buffer has room",
+    summary: "one connection with chunks that a player requests while its buffer has room",
     source: "a player of constant bitrate that fetches one chunk at a time",
     role: Role::Workload,
     parameters: &[
@@ -93,7 +92,7 @@ static VIDEO: Info = Info {
              chunk",
         )
         .positive(),
-        Parameter::duration("buffer", Fallback::secs(30), "how much the player buffers at most")
+        Parameter::duration("buffer", Fallback::secs(30), "the capacity of the player's buffer")
             .positive(),
     ],
 };
@@ -132,10 +131,10 @@ static EXPONENTIAL: Info = distribution(
 static UNIFORM: Info = distribution(
     "uniform",
     "Uniform",
-    "every value between two is as likely as any other",
+    "all values between two are equally likely",
     &[
-        value("min", Fallback::Required, "the least value"),
-        value("max", Fallback::Required, "the greatest value"),
+        value("min", Fallback::Required, "the minimum"),
+        value("max", Fallback::Required, "the maximum"),
     ],
 );
 
@@ -156,7 +155,7 @@ static LOGNORMAL: Info = distribution(
     ],
 );
 
-/// With less than that, the digits of a float no longer tell the quantiles apart.
+/// With a smaller shape, floats can't distinguish the quantiles.
 const LEAST_SHAPE: f64 = 0.001;
 
 static PARETO: Info = distribution(
@@ -164,7 +163,7 @@ static PARETO: Info = distribution(
     "Pareto",
     "a heavy tail; with `max` the bounded distribution",
     &[
-        value("min", Fallback::Required, "the least value"),
+        value("min", Fallback::Required, "the minimum"),
         Parameter::new(
             "shape",
             Unit::Number,
@@ -172,7 +171,7 @@ static PARETO: Info = distribution(
             "the exponent of the tail, above 0.001",
         )
         .between(LEAST_SHAPE, 100.0),
-        value("max", Fallback::Off, "the greatest value"),
+        value("max", Fallback::Off, "the maximum"),
     ],
 );
 

@@ -1,9 +1,9 @@
-//! Explicit congestion notification: what both ends of a connection have agreed on.
+//! Explicit congestion notification, as negotiated by both ends of a connection.
 
 use narrows_base::Ecn;
 use serde::{Deserialize, Serialize};
 
-/// How marks are asked for and reported.
+/// How marks are requested and reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnMode {
@@ -31,7 +31,7 @@ impl EcnMode {
         }
     }
 
-    /// The codepoint of all else: handshake, pure ACKs, retransmissions. RFC 3168
+    /// The codepoint of other packets: handshake, pure ACKs, retransmissions. RFC 3168
     /// sections 6.1.4 and 6.1.5 keep them unmarked; scalable controls don't.
     #[must_use]
     pub const fn of_the_rest(self) -> Ecn {
@@ -47,13 +47,13 @@ impl EcnMode {
     }
 }
 
-/// The sender's side: codepoints, the CWR flag that is owed, and marks heard of.
+/// The sender's side: codepoints, the pending CWR flag, and reported marks.
 #[derive(Debug)]
 pub(crate) struct SenderEcn {
     mode: EcnMode,
-    /// The next new packet tells that the window was reduced (`TCP_ECN_QUEUE_CWR`).
+    /// The next new packet reports that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     cwr_owed: bool,
-    /// The receiver's count of marked packets, as far as it is known.
+    /// The receiver's count of marked packets, as far as known.
     marked: u16,
 }
 
@@ -75,7 +75,7 @@ impl SenderEcn {
         self.cwr_owed = self.mode.echoes();
     }
 
-    /// The reduction was taken back (`tcp_ecn_withdraw_cwr`).
+    /// The reduction was undone (`tcp_ecn_withdraw_cwr`).
     pub(crate) fn withdraw_cwr(&mut self) {
         self.cwr_owed = false;
     }
@@ -85,8 +85,7 @@ impl SenderEcn {
         ece && self.mode.echoes()
     }
 
-    /// Marked packets that an ACK with this count tells of anew. An ACK that was
-    /// overtaken tells of none.
+    /// Marked packets newly reported by an ACK with this count. A reordered ACK reports none.
     pub(crate) fn newly_marked(&mut self, count: u16) -> u16 {
         let news = count.wrapping_sub(self.marked);
         if self.mode != EcnMode::L4s || news > u16::MAX / 2 {

@@ -1,11 +1,11 @@
-//! The flow as it was when each packet left, for a control that watches packets; nothing is
-//! kept for the others.
+//! The state of the flow when each packet left, for a control that watches packets; nothing is kept
+//! for others.
 
 use narrows_cc::AtSend;
 
 use crate::segment::Seq;
 
-/// A packet that was marked lost and that the control wasn't told of yet.
+/// A packet marked lost that hasn't been reported to the control yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
     pub(crate) at_send: AtSend,
@@ -13,7 +13,7 @@ pub(crate) struct Loss {
     pub(crate) lost_total: u64,
 }
 
-/// The flow at the last transmission of each packet that is out.
+/// The flow's state at the last transmission of each packet that is out.
 #[derive(Debug, Default)]
 pub(crate) struct FlightLog {
     /// Its length is a power of two, and at least the largest window so far.
@@ -44,7 +44,7 @@ impl FlightLog {
         }
     }
 
-    /// The flow when this packet left, or the one acknowledged last in its place.
+    /// The flow's state when this packet left, or the one acknowledged last in its place.
     pub(crate) fn at_send(&self, seq: Seq) -> AtSend {
         self.ring.get(self.slot(seq)).copied().unwrap_or_default()
     }

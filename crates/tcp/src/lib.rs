@@ -1,4 +1,4 @@
-//! TCP as Linux runs it: a sender, a receiver, and what passes between them.
+//! TCP as in Linux: a sender, a receiver, and the segments between them.
 //!
 //! Nothing here sees a link, a topology or a recorder. Both ends follow the
 //! three verbs: `receive(segment, now)`, `poll(now)` and `next_deadline()`.

@@ -1,11 +1,10 @@
-//! What a host remembers of a destination from one connection to the next (tcp_metrics.c).
+//! A host's metrics of a destination, kept from one connection to the next (tcp_metrics.c).
 
 use narrows_cc::INFINITE_SSTHRESH;
 
 use crate::rtt::RttEstimator;
 
-/// What one destination was like (`struct tcp_metrics_block`), as far as the next
-/// connection uses it.
+/// The metrics of one destination (`struct tcp_metrics_block`) that the next connection uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Slow-start threshold in packets. Kernels from 5.6 on don't keep it
@@ -46,7 +45,7 @@ impl Metrics {
         }
     }
 
-    /// A longer RTT counts at once, a shorter one by an eighth.
+    /// A longer RTT replaces the old one, a shorter one counts by an eighth.
     fn update_rtt(&mut self, srtt8: u64) {
         self.srtt8 =
             if srtt8 >= self.srtt8 { srtt8 } else { self.srtt8 - ((self.srtt8 - srtt8) >> 3) };
@@ -70,7 +69,7 @@ impl Ending {
         self.ssthresh >= INFINITE_SSTHRESH
     }
 
-    /// A later slow start or a repair was still under way: the window means nothing.
+    /// Whether a later slow start or a repair was in progress, which makes the window meaningless.
     fn is_unfinished(self) -> bool {
         !self.is_in_first_slow_start() && (self.cwnd < self.ssthresh || !self.open)
     }

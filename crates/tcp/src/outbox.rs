@@ -1,4 +1,4 @@
-//! What an end of a connection sends, packed as it crosses the network.
+//! The packets of one end of a connection, in the form in which they cross the network.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use narrows_base::{Ecn, FlowId, Packet};
 use crate::ecn::EcnMode;
 use crate::segment::{Kind, Segment};
 
-/// What all packets of an end have in common.
+/// The common properties of all packets of an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     flow: FlowId,
     instance: u32,
-    /// Codepoint of everything but data.
+    /// Codepoint of everything except data.
     others: Ecn,
 }
 
 impl Envelope {
-    /// For connection number `instance` of a flow that asks for `ecn`.
+    /// For connection number `instance` of a flow that uses `ecn`.
     pub(crate) fn new(flow: FlowId, instance: u32, ecn: EcnMode) -> Self {
         Self { flow, instance, others: ecn.of_the_rest() }
     }
@@ -28,8 +28,8 @@ impl Envelope {
     }
 }
 
-/// Packets that wait to be taken. They are sealed when they are put in, and from there on
-/// move as they are: every change of form would be a copy.
+/// Packets that wait to be taken. They get their final form here and aren't changed later, since
+/// every change of form would be a copy.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     envelope: Envelope,

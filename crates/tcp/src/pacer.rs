@@ -9,7 +9,7 @@ pub(crate) const GSO_MAX_BYTES: u64 = 65_536;
 /// Packets that leave unpaced at the start of a flow.
 const UNPACED_PACKETS: u64 = 10;
 
-/// What a burst costs beyond its payload.
+/// The overhead of a burst beyond its payload.
 #[derive(Clone, Copy, Debug)]
 struct Charge {
     per_packet: u64,
@@ -20,7 +20,7 @@ struct Charge {
 /// Spaces bursts at a rate, by the earliest departure time of the next one.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    /// Whether departures really wait (`sk_pacing_status`).
+    /// Whether departures are delayed (`sk_pacing_status`).
     enforced: bool,
     /// `sk_pacing_rate`: payload bits per second; `None` before the first estimate.
     rate: Option<Rate>,
@@ -34,8 +34,8 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer of that kernel; `fq` tells whether the egress queue paces or, where
-    /// `enforced`, TCP's own timer, which fires `lateness` late.
+    /// A pacer of that kernel; `fq` says whether the egress queue paces or, if `enforced`, TCP's
+    /// own timer, which fires `lateness` late.
     pub(crate) fn new(profile: &TcpProfile, fq: bool, enforced: bool, lateness: Duration) -> Self {
         let pacing = profile.pacing;
         let charge = if fq {
@@ -49,7 +49,7 @@ impl Pacer {
         Self { enforced, rate: None, clock: Time::ZERO, charge, lateness, rtt_bonus }
     }
 
-    /// Whether departures really wait.
+    /// Whether departures are delayed.
     pub(crate) fn is_enforced(&self) -> bool {
         self.enforced
     }
@@ -69,7 +69,7 @@ impl Pacer {
         self.clock
     }
 
-    /// When the next burst leaves, if it must wait (`tcp_pacing_check`): when its timer
+    /// When the next burst leaves, if it must wait (`tcp_pacing_check`), that is, when its timer
     /// fires, which may be late.
     pub(crate) fn wait_until(&self, now: Time) -> Option<Time> {
         (self.enforced && self.clock > now).then(|| self.clock + self.lateness)
@@ -156,7 +156,7 @@ mod tests {
         pacer.depart(1000, 1, 9, start); // unpaced: sets the clock to now
         pacer.depart(1000, 1, 10, start);
         assert_eq!(pacer.clock(), start + Duration::from_micros(1000));
-        // 300 us late: all of it is made good; 2000 us late: only 500 us are.
+        // 300 us late: all of it is caught up; 2000 us late: only 500 us are.
         let late = pacer.clock() + Duration::from_micros(300);
         pacer.depart(1000, 1, 12, late);
         assert_eq!(pacer.clock(), late + Duration::from_micros(700));

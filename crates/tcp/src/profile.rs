@@ -1,8 +1,8 @@
-//! What differs between kernel versions, as data.
+//! The differences between kernel versions, as data.
 //!
 //! Nothing else in this crate knows a version number. Dates and commits are in
-//! the documentation of profiles; where a row rests on commit dates rather than
-//! on the tree itself, it says so there.
+//! the documentation of profiles; if a row is based on commit dates rather than on the tree itself,
+//! it says so there.
 
 use narrows_cc::CcProfile;
 
@@ -24,9 +24,9 @@ pub struct ReceiveWindow {
     pub initial_buffer: u32,
     /// Largest receive buffer, `tcp_rmem[2]`, in bytes.
     pub max_buffer: u32,
-    /// The first window that is advertised, in bytes.
+    /// The first advertised window, in bytes.
     pub initial_window: u32,
-    /// Share of the buffer that becomes window at first, in 256ths.
+    /// Initial share of the buffer that becomes window, in 256ths.
     pub initial_ratio: u32,
     /// The same once a full packet was seen, in 256ths.
     pub measured_ratio: u32,
@@ -41,7 +41,7 @@ pub struct TcpProfile {
     pub loss_detection: LossDetection,
     /// Smallest reordering window of RACK in us (1000 before 4.18).
     pub rack_floor_us: u64,
-    /// Whether RACK re-checks on a timer of its own (since 4.11).
+    /// Whether RACK re-checks on its own timer (since 4.11).
     pub rack_timer: bool,
     /// TLP after two RTT plus 2 ms (since 4.14), or the older max(2 RTT, 10 ms).
     pub tlp_two_rtt: bool,
@@ -57,7 +57,7 @@ pub struct TcpProfile {
     pub ack_on_psh: bool,
     /// Larger bursts below 3 ms of RTT (`tcp_tso_rtt_log`, since 5.18).
     pub tso_rtt_bonus: bool,
-    /// What pacing charges.
+    /// The accounting of pacing.
     pub pacing: Pacing,
     /// SYN timeouts of a second each before the timeout starts to double
     /// (`tcp_syn_linear_timeouts`, since 6.5; none before).
@@ -73,7 +73,7 @@ pub struct TcpProfile {
     pub cc: CcProfile,
 }
 
-/// What a pacer charges for a burst beyond its payload, and how it keeps time.
+/// What a pacer charges for a burst beyond its payload, and how it handles late timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// Header bytes that `fq` charges for each packet: Ethernet, IP and TCP while it

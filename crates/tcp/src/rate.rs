@@ -21,7 +21,7 @@ pub(crate) struct RateSampler {
     app_limited_until: u64,
 }
 
-/// A sample in the making, while one ACK is taken in.
+/// A draft of a sample while one ACK is processed.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     prior_delivered: u64,
@@ -85,7 +85,7 @@ impl RateSampler {
         self.app_limited_until != 0
     }
 
-    /// Marks what is sent from now on as application-limited
+    /// Marks packets sent from now on as application-limited
     /// (`tp->app_limited = delivered + in_flight`).
     pub(crate) fn set_app_limited(&mut self, pipe: u32) {
         self.app_limited_until = (self.delivered + u64::from(pipe)).max(1);

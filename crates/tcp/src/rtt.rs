@@ -14,8 +14,8 @@ const RTO_INIT_US: u64 = 1_000_000;
 /// `tcp_min_rtt_wlen`: how long the minimum is remembered, in us.
 const MIN_RTT_WINDOW_US: u64 = 300_000_000;
 
-/// Linux's estimator (`tcp_rtt_estimator`): RFC 6298 with a variance per round
-/// trip whose floor is the minimal RTO, so that RTO >= srtt + 200 ms.
+/// Linux's estimator (`tcp_rtt_estimator`): RFC 6298 with a variance per round trip that is at
+/// least the minimum RTO, so that RTO >= srtt + 200 ms.
 #[derive(Debug)]
 pub(crate) struct RttEstimator {
     jiffies: Jiffies,
@@ -68,7 +68,7 @@ impl RttEstimator {
         self.min.get()
     }
 
-    /// Takes the sample for the minimum (`tcp_update_rtt_min`).
+    /// Updates the minimum with a sample (`tcp_update_rtt_min`).
     pub(crate) fn update_min(&mut self, rtt_us: u64, now: Time) {
         self.min.update(self.min_window, narrow(self.jiffies.at(now)), rtt_us.max(1));
     }
@@ -134,12 +134,12 @@ impl RttEstimator {
         self.jiffies.to_micros(self.rto_ticks())
     }
 
-    /// Whether a timeout wasn't answered since (`icsk_backoff`).
+    /// Whether there was no answer since a timeout (`icsk_backoff`).
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0
     }
 
-    /// Sets the first RTO by an earlier connection's RTT in us, times 8, if that was longer:
+    /// Sets the first RTO by an earlier connection's RTT in us, times 8, if that was longer, since
     /// a SYN is small (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, srtt8: u64) {
         if srtt8 > self.srtt8 {
@@ -158,7 +158,7 @@ fn narrow(ticks: u64) -> u32 {
     u32::try_from(ticks).expect("a run shorter than 2^32 ticks")
 }
 
-/// Lowest RTT in us over a sliding window of ticks: the highest of its complement.
+/// Lowest RTT in us over a sliding window of ticks, computed as the maximum of its complement.
 #[derive(Debug, Default)]
 struct RunningMin {
     complement: WindowedMax,

@@ -1,4 +1,4 @@
-//! The retransmission queue: what was sent and isn't acknowledged yet.
+//! The retransmission queue: packets sent and not yet acknowledged.
 //!
 //! Counts as Linux's `tcp_packets_in_flight`:
 //! pipe = packets out - (SACKed + lost) + retransmitted.
@@ -25,14 +25,14 @@ impl Marks {
     pub(crate) const APP_LIMITED: Self = Self(16);
     /// First packet of a burst that left as one (an skb).
     pub(crate) const BURST_HEAD: Self = Self(32);
-    /// A member of the list in order of transmission.
+    /// It is in the list in order of transmission.
     const IN_ORDER: Self = Self(64);
 
     pub(crate) fn has(self, mark: Self) -> bool {
         self.0 & mark.0 != 0
     }
 
-    /// Whether the scoreboard counts the packet in another way than as out.
+    /// Whether the scoreboard counts the packet as anything besides out.
     fn is_counted(self) -> bool {
         self.has(Self(Self::SACKED.0 | Self::LOST.0 | Self::RETRANS.0))
     }
@@ -93,12 +93,12 @@ pub(crate) struct Scoreboard {
     retrans_out: u32,
     /// Packets ever marked lost (`tp->lost`).
     lost_total: u64,
-    /// Packets marked lost that nobody was told of; kept only if somebody asks.
+    /// Packets marked lost that weren't reported yet; kept only on request.
     untold_lost: Option<Vec<Seq>>,
     /// For a control that watches packets.
     flights: Option<FlightLog>,
     sacked: RangeSet<Seq>,
-    /// No packet below it waits to be retransmitted.
+    /// No packet below it waits for retransmission.
     lost_cursor: Seq,
     /// Every packet below it is SACKed or marked lost (what `lost_skb_hint` spares).
     lost_below: Seq,
@@ -107,8 +107,8 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// An empty board. `notes_lost` tells whether [`Self::take_lost`] will be asked,
-    /// `watches` whether the control watches packets.
+    /// An empty board. `notes_lost` says whether [`Self::take_lost`] will be called, `watches`
+    /// whether the control watches packets.
     pub(crate) fn new(notes_lost: bool, watches: bool) -> Self {
         Self {
             ring: vec![EMPTY; 64],
@@ -160,7 +160,7 @@ impl Scoreboard {
 
     #[inline]
     pub(crate) fn packets_out(&self) -> u32 {
-        // Without a check: only a packet below `next` is ever popped (see `pop`).
+        // No check is needed, since only a packet below `next` is ever popped (see `pop`).
         self.next.wrapping_sub(self.una)
     }
 
@@ -177,8 +177,8 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn pipe(&self) -> u32 {
         debug_assert!(self.packets_out() + self.retrans_out >= self.left_out());
-        // Without checks, since every ACK asks several times: each is a count of packets of the
-        // ring, whose marks they are.
+        // Unchecked, since every ACK calls this several times; the counts are of marks of packets
+        // in the ring, so they can't underflow.
         let on_the_way = self.packets_out().wrapping_add(self.retrans_out);
         on_the_way.wrapping_sub(self.sacked_out).wrapping_sub(self.lost_out)
     }
@@ -196,7 +196,7 @@ impl Scoreboard {
         &mut self.ring[(seq & self.mask) as usize]
     }
 
-    /// Takes in a new packet, which leaves after all others, and returns its number.
+    /// Adds a new packet, which leaves after all others, and returns its number.
     #[inline]
     pub(crate) fn push(&mut self, mut sent: Sent) -> Seq {
         if self.packets_out() as usize == self.ring.len() {
@@ -222,7 +222,7 @@ impl Scoreboard {
         self.mask = mask;
     }
 
-    /// Forgets the lowest packet, which is acknowledged, and returns it.
+    /// Removes the lowest packet, which is acknowledged, and returns it.
     pub(crate) fn pop(&mut self) -> Sent {
         let sent = *self.get(self.una);
         if sent.marks.has(Marks::IN_ORDER) {
@@ -250,13 +250,13 @@ impl Scoreboard {
         self.lost_cursor = self.lost_cursor.max(self.una);
     }
 
-    /// Adds a SACK block and calls `fresh` with each packet that is new in it.
+    /// Adds a SACK block and calls `fresh` with each newly SACKed packet.
     pub(crate) fn sack(&mut self, start: Seq, end: Seq, mut fresh: impl FnMut(&mut Self, Seq)) {
         let (start, end) = (start.max(self.una), end.min(self.next));
         if start >= end {
             return;
         }
-        // The set leaves the board for a moment so that `fresh` may change the rest.
+        // The set is taken out temporarily so that `fresh` may change the rest.
         let mut sacked = std::mem::take(&mut self.sacked);
         sacked.insert(start, end, |from, to| {
             for seq in from..to {
@@ -313,7 +313,7 @@ impl Scoreboard {
             untold.push(seq);
         }
         let Sent { delivered_us, marks, .. } = *self.get(seq);
-        // One that was SACKed once and isn't any more says nothing (`bbr_skb_marked_lost`).
+        // A packet that was once SACKed and isn't any more isn't reported (`bbr_skb_marked_lost`).
         if delivered_us > 0
             && let Some(flights) = &mut self.flights
         {
@@ -321,7 +321,7 @@ impl Scoreboard {
         }
     }
 
-    /// Notes the flow when a packet leaves, for a control that watches packets.
+    /// Notes the flow's state when a packet leaves, for a control that watches packets.
     pub(crate) fn note_sent(&mut self, seq: Seq, in_flight: u32) {
         #[expect(clippy::cast_possible_truncation, reason = "the count is told modulo 2^32")]
         let at_send = AtSend { in_flight, lost: self.lost_total as u32 };
@@ -330,18 +330,18 @@ impl Scoreboard {
         }
     }
 
-    /// The flow when this packet left, if the control watches packets.
+    /// The flow's state when this packet left, if the control watches packets.
     pub(crate) fn at_send(&self, seq: Seq) -> Option<AtSend> {
         self.flights.as_ref().map(|flights| flights.at_send(seq))
     }
 
-    /// The losses that a control which watches packets hasn't been told of yet.
+    /// The losses not yet reported to a control that watches packets.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         self.flights.as_mut().map(FlightLog::take_losses).unwrap_or_default()
     }
 
-    /// Marks every packet below `end` lost, unless it is SACKed or marked already: nothing is
-    /// known of a retransmission that is under way.
+    /// Marks every packet below `end` lost, unless it is already SACKed or marked; nothing is known
+    /// about a retransmission in flight.
     pub(crate) fn mark_lost_below(&mut self, end: Seq) {
         for seq in self.lost_below.max(self.una)..end {
             if !self.get(seq).marks.has(Marks::LOST) {
@@ -361,7 +361,7 @@ impl Scoreboard {
         self.untold_lost.iter_mut().flat_map(|untold| untold.drain(..))
     }
 
-    /// Takes every loss mark back (`tcp_undo_cwnd_reduction` with `unmark_loss`).
+    /// Removes all loss marks (`tcp_undo_cwnd_reduction` with `unmark_loss`).
     pub(crate) fn unmark_lost(&mut self) {
         for seq in self.una..self.next {
             self.get_mut(seq).marks.clear(Marks::LOST);
@@ -371,7 +371,7 @@ impl Scoreboard {
         self.lost_below = self.una;
     }
 
-    /// Takes back the note that a retransmission is in flight, after a DSACK for it.
+    /// Clears the mark of a retransmission in flight, after a DSACK for it.
     pub(crate) fn clear_retrans(&mut self, seq: Seq) {
         if self.get(seq).marks.has(Marks::RETRANS) {
             self.get_mut(seq).marks.clear(Marks::RETRANS);
@@ -389,7 +389,7 @@ impl Scoreboard {
         }
     }
 
-    /// The lowest packet that is lost and not in flight again.
+    /// The lowest lost packet that isn't in flight again.
     pub(crate) fn next_lost(&mut self) -> Option<Seq> {
         let mut seq = self.lost_cursor.max(self.una);
         while seq < self.next {
@@ -405,7 +405,7 @@ impl Scoreboard {
     }
 
     /// How many packets from `seq` on, at most `limit`, can be retransmitted as
-    /// one burst: they left as one and all wait to be resent.
+    /// one burst: they left as one and all wait for retransmission.
     pub(crate) fn lost_burst(&mut self, seq: Seq, limit: u32) -> u32 {
         let waits = |marks: Marks| marks.has(Marks::LOST) && !marks.has(Marks::RETRANS);
         let mut count = 1;
@@ -415,7 +415,7 @@ impl Scoreboard {
                 break;
             }
             if count == limit {
-                // What doesn't fit becomes a burst of its own (`tcp_fragment`).
+                // The rest becomes a separate burst (`tcp_fragment`).
                 self.get_mut(seq + count).marks.set(Marks::BURST_HEAD);
                 break;
             }
@@ -424,7 +424,7 @@ impl Scoreboard {
         count
     }
 
-    /// The packet sent longest ago that is neither SACKed nor taken out as lost.
+    /// The packet sent longest ago that is neither SACKed nor removed as lost.
     pub(crate) fn oldest_sent(&self) -> Option<Seq> {
         (self.order_head != NONE).then_some(self.order_head)
     }
@@ -472,7 +472,7 @@ impl Scoreboard {
         self.join(prev, next);
     }
 
-    /// What stood between them has left the order of transmission.
+    /// Packets between them have left the order of transmission.
     #[inline]
     fn join(&mut self, prev: Seq, next: Seq) {
         if prev == NONE {

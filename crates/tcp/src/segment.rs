@@ -1,8 +1,8 @@
-//! What travels between sender and receiver.
+//! Segments between sender and receiver.
 
 use narrows_base::{Ecn, FlowId, Packet};
 
-/// Payload bytes of a full packet: MTU 1500 less IP, TCP and timestamps.
+/// Payload bytes of a full packet: MTU 1500 minus IP, TCP and timestamps.
 pub const MSS: u32 = 1448;
 /// Bytes of IP and TCP header with timestamps.
 pub const HEADER: u32 = 52;
@@ -10,12 +10,12 @@ pub const HEADER: u32 = 52;
 /// A packet's number within its connection, from 0.
 pub type Seq = u32;
 
-/// A TCP segment, reduced to what Linux's control decisions depend on.
+/// A TCP segment, reduced to the fields on which Linux's control decisions depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Which connection of the flow's chain it belongs to.
+    /// The number of its connection in the flow's chain.
     pub instance: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -41,7 +41,7 @@ pub enum Kind {
         scale: u8,
         /// TSval in ms.
         ts: u32,
-        /// TSecr in ms: of the request that is answered.
+        /// TSecr in ms, that of the request.
         ts_echo: u32,
         /// Whether it accepts ECN.
         ecn: bool,
@@ -50,7 +50,7 @@ pub enum Kind {
     HandshakeAck {
         /// TSval in ms.
         ts: u32,
-        /// TSecr in ms: of the answer.
+        /// TSecr in ms, that of the answer.
         ts_echo: u32,
     },
     /// Payload.
@@ -59,15 +59,15 @@ pub enum Kind {
     Ack(Ack),
 }
 
-/// A packet of payload, or a super-packet: several in a row that pass the network as one
-/// (GSO), all of them full but for the last.
+/// A packet of payload, or a super-packet: several consecutive ones that pass the network as one
+/// (GSO), all full except the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Packet number, of the first one.
+    /// Number of the first packet.
     pub seq: Seq,
-    /// How many packets it is.
+    /// The number of packets.
     pub count: u16,
-    /// Payload bytes, of all.
+    /// Payload bytes of all packets.
     pub len: u16,
     /// PSH: the last packet of a burst that left as one (`tcp_transmit_skb`).
     pub psh: bool,
@@ -77,7 +77,7 @@ pub struct Data {
     pub retransmission: bool,
     /// TSval in ms.
     pub ts: u32,
-    /// TSecr in ms: the newest timestamp that the sender had from the receiver.
+    /// TSecr in ms: the receiver's newest timestamp.
     pub ts_echo: u32,
     /// CWR: the sender has reduced its window (RFC 3168).
     pub cwr: bool,
@@ -89,7 +89,7 @@ pub struct Data {
 /// A pure ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
-    /// The next packet that the receiver waits for.
+    /// The next expected packet.
     pub ack: Seq,
     /// Receive window in bytes, from `ack` on.
     pub window: u32,
@@ -101,12 +101,12 @@ pub struct Ack {
     pub sack: SackBlocks,
     /// ECN echo.
     pub ece: bool,
-    /// Marked data packets received, modulo 2^16, where accurate counts are kept
-    /// (RFC 9768, as its option tells them).
+    /// Marked data packets received, modulo 2^16, with accurate counts (RFC 9768, as in its
+    /// option).
     pub marked: u16,
 }
 
-/// Up to three SACK blocks (what fits beside timestamps), newest first (RFC 2018).
+/// Up to three SACK blocks, which fit beside timestamps, newest first (RFC 2018).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); 3],
@@ -198,8 +198,8 @@ pub fn ack_size(sack: &SackBlocks) -> u32 {
 const SYN_SIZE: u32 = 60;
 
 impl Segment {
-    /// The packet that carries this segment. Data brings its own codepoint, all else
-    /// has `others`.
+    /// The packet that carries this segment. Data have their own codepoint, other segments have
+    /// `others`.
     #[inline]
     #[must_use]
     pub fn into_packet(self, flow: FlowId, others: Ecn) -> Packet<Self> {

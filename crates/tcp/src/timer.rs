@@ -1,17 +1,17 @@
-//! When the kernel's coarse timers fire, and what time TCP's timestamps tell.
+//! The kernel's coarse timers, and TCP's timestamp clock.
 
 use narrows_base::{Jiffies, Time};
 
-/// Ticks up to which the wheel keeps single ticks apart (`LVL_START(1)`).
+/// Up to this many ticks the wheel has single-tick resolution (`LVL_START(1)`).
 const FINE_TICKS: u64 = 63;
 /// Each level of the wheel is eight times as coarse (`LVL_CLK_SHIFT`).
 const LEVEL_SHIFT: u32 = 3;
 
 /// When a timer set at `now` for `ticks` ticks fires (`mod_timer(jiffies + ticks)`).
 ///
-/// The timer wheel never fires early: it adds a tick, and to longer timers it
-/// adds up to an eighth, because they wait in coarser slots (`calc_index` and
-/// `calc_wheel_index` of kernel/time/timer.c, since 4.8).
+/// The timer wheel never fires early: it adds a tick, and up to an eighth to longer timers, because
+/// they wait in coarser slots (`calc_index` and `calc_wheel_index` of kernel/time/timer.c, since
+/// 4.8).
 pub(crate) fn fires_at(clock: Jiffies, now: Time, ticks: u64) -> Time {
     let mut shift = 0;
     while ticks >= FINE_TICKS << shift {

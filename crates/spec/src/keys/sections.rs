@@ -28,7 +28,7 @@ pub static SPECIFICATION: Section = Section {
             "expect",
             Kind::Tables(&EXPECT),
             Empty,
-            "Bounds on results; if one is broken, `narrows run` and `narrows sweep` end with status 1.",
+            "Bounds that results must keep, or `narrows run` and `narrows sweep` end with status 1.",
         ),
     ],
 };
@@ -157,7 +157,7 @@ pub static FLOW: Section = Section {
             "ecn",
             Kind::Word(&ECN),
             Off,
-            "Explicit congestion notification; by default what the control needs, or the hosts' setting.",
+            "Use of ECN; by default what the control needs, or the hosts' setting.",
         )
         .stays()
         .filled(),
@@ -360,7 +360,7 @@ pub static SWEEP: Section = Section {
     ],
 };
 
-/// When enough trials were run.
+/// The rule for enough trials.
 pub static UNTIL: Section = Section {
     title: "Until",
     what: "The rule for enough trials.",

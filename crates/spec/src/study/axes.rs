@@ -6,17 +6,17 @@ use crate::place::{Place, Step};
 use crate::problem::Problem;
 use crate::text::quote;
 
-/// A place with its values; without any, they are drawn from a range.
+/// A place with its values; if there are none, they are drawn from a range.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Where the values go.
+    /// The place of the values.
     pub place: Place,
     /// The values.
     pub values: Vec<Node>,
     pub(super) range: Option<Range>,
 }
 
-/// Those in their places, in the order of the file, then those of `[sweep.axes]`.
+/// The axes in their places, in the order of the file, then those of `[sweep.axes]`.
 pub(super) fn read(
     base: &Table,
     elsewhere: Option<&Node>,
@@ -43,7 +43,7 @@ pub(super) fn read(
     (axes, problems)
 }
 
-/// Adds the axes of `[sweep.axes]`; those that an option fixes are none.
+/// Adds the axes of `[sweep.axes]`, except those that an option fixes.
 fn apart(table: &Table, changes: &[Change], found: &mut Vec<(Place, Node)>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let above = Place::default().key("sweep").key("axes");
@@ -77,8 +77,8 @@ fn apart(table: &Table, changes: &[Change], found: &mut Vec<(Place, Node)>) -> V
     problems
 }
 
-/// The axes of `[sweep.axes]`, whether written `"path.rate" = ...` or `path.rate = ...`: where
-/// the values go, what they are, and where that is written.
+/// The axes of `[sweep.axes]`, whether written `"path.rate" = ...` or `path.rate = ...`: their
+/// places, their values, and where they are written.
 fn leaves<'a>(
     table: &'a Table,
     way: &Place,
@@ -98,7 +98,7 @@ fn leaves<'a>(
     found
 }
 
-/// Every list and range of a document; `flows` itself is a list by nature.
+/// Every list and range of a document; `flows` itself is always a list.
 fn gather(base: &Table, found: &mut Vec<(Place, Node)>) {
     for entry in &base.0 {
         let place = Place::default().key(&entry.key);
@@ -130,14 +130,14 @@ fn within(node: &Node, way: &Place, found: &mut Vec<(Place, Node)>) {
     }
 }
 
-/// Whether a list is no axis but what belongs at this place.
+/// Whether a list is the value of this place instead of an axis.
 fn is_plain_list(place: &Place) -> bool {
     let text = place.to_string();
     let of_flow = place.0.len() == 3 && text.starts_with("flows[") && text.ends_with(".links");
     of_flow || text == "path.links" || text == "path.impairments"
 }
 
-/// Places that have one value in all combinations.
+/// Places with one value in all combinations.
 fn single(place: &Place) -> Option<&'static str> {
     match place.to_string().as_str() {
         "name" => Some("one name"),

@@ -1,4 +1,4 @@
-//! Which combinations of values a study has: all of them, or a sample.
+//! The combinations of values of a study: all of them, or a sample.
 //!
 //! A random design draws every axis anew for each combination. A Latin hypercube cuts every
 //! axis into as many strata as there are combinations and uses each stratum once (McKay,
@@ -19,14 +19,14 @@ use crate::problem::{Problem, Problems};
 /// A combination: a value for every axis.
 pub type Point = Vec<(Place, Node)>;
 
-/// How the combinations are chosen.
+/// The choice of combinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
     /// All of them.
     Grid,
     /// A number of them, each axis drawn anew for each.
     Random(u64),
-    /// A number of them, which cover every axis evenly: a Latin hypercube.
+    /// A number of them that cover every axis evenly: a Latin hypercube.
     LatinHypercube(u64),
 }
 
@@ -93,9 +93,9 @@ fn drawn(groups: &[Vec<Axis>], seed: u64, count: usize, strata: bool) -> Vec<Poi
     (0..count).map(point).collect()
 }
 
-/// Where on its axis each combination lies, from 0 to below 1.
+/// The position of each combination on its axis, from 0 to below 1.
 ///
-/// The stream belongs to the axis: another one doesn't change it.
+/// The stream belongs to the axis, so that further axes don't change it.
 #[expect(clippy::cast_precision_loss, reason = "there are at most a million")]
 fn positions(count: usize, strata: bool, seed: &str) -> Vec<f64> {
     let mut stream = Stream::new(seed);

@@ -1,4 +1,4 @@
-//! Axes that go together, value by value.
+//! Zipped axes, which vary together value by value.
 
 use super::axes::Axis;
 use crate::document::Node;
@@ -7,11 +7,11 @@ use crate::place::Place;
 use crate::problem::Problem;
 use crate::text::one_of;
 
-/// The axes in groups; those that are zipped stand where the first of them stands.
+/// The axes in groups; zipped ones are at the position of the first of them.
 pub(super) fn read(axes: Vec<Axis>, zip: Option<&Node>) -> (Vec<Vec<Axis>>, Vec<Problem>) {
     let place = Place::default().key("sweep").key("zip");
     let mut problems = Vec::new();
-    // Of each axis, the first one of its group.
+    // For each axis, the first one of its group.
     let mut leaders: Vec<usize> = (0..axes.len()).collect();
     let mut taken = vec![false; axes.len()];
     let list = zip.map(|node| node.list().ok_or(node));
@@ -70,7 +70,7 @@ fn members(
     if problems.is_empty() { Ok(members) } else { Err(problems) }
 }
 
-/// What is wrong with the numbers of values of axes that go together.
+/// The problem of zipped axes with different numbers of values.
 fn uneven(place: &Place, members: &[usize], named: usize, axes: &[Axis]) -> Option<Problem> {
     let counts: Vec<_> = members.iter().map(|&member| axes[member].values.len()).collect();
     if members.len() == named && counts.windows(2).any(|pair| pair[0] != pair[1]) {

@@ -36,15 +36,15 @@ pub use design::{Design, Point};
 /// A specification with axes.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// What the person calls it.
+    /// Its name.
     pub name: String,
-    /// Axes, those together that go together.
+    /// The axes; zipped ones are together.
     pub groups: Vec<Vec<Axis>>,
-    /// How the combinations are chosen.
+    /// The choice of combinations.
     pub design: Design,
     /// The seed of the design.
     pub seed: u64,
-    /// When enough trials were run.
+    /// The rule for enough trials.
     pub until: Option<Until>,
     base: Source,
 }
@@ -54,7 +54,7 @@ impl Study {
     /// of them.
     ///
     /// # Errors
-    /// Everything that is wrong with its axes.
+    /// All problems of its axes.
     pub fn read(source: &Source) -> Result<Self, Problems> {
         read(source).map_err(|problems| source.located(problems))
     }
@@ -71,7 +71,7 @@ impl Study {
     /// The specification of a combination.
     ///
     /// # Errors
-    /// Why it can't run.
+    /// The reasons why it can't run.
     pub fn specification(
         &self,
         point: &Point,
@@ -119,7 +119,7 @@ fn read(source: &Source) -> Result<Study, Vec<Problem>> {
     Ok(Study { name, groups, design, seed, until, base })
 }
 
-/// The table `[sweep]`, its values, and what is wrong with them.
+/// The table `[sweep]`, its values, and their problems.
 fn sweep(whole: &Table) -> Result<(Table, Values, Vec<Problem>), Vec<Problem>> {
     let place = Place::default().key("sweep");
     let empty = Table::default();
@@ -136,7 +136,7 @@ fn sweep(whole: &Table) -> Result<(Table, Values, Vec<Problem>), Vec<Problem>> {
     Ok((sweep.clone(), values, reader.problems))
 }
 
-/// What is wrong if a design needs values and an axis has none.
+/// The problem if a design needs values and an axis has none.
 fn undrawn(axis: &Axis, design: Design) -> Option<Problem> {
     (design == Design::Grid && axis.values.is_empty()).then(|| {
         let remedy = "a `count` or a `step` (or `sweep.design = \"lhs\"` and a budget)";

@@ -1,8 +1,8 @@
 //! Ranges of values: `{from = "1mbit", to = "1gbit", count = 7, scale = "log"}`.
 //!
-//! The ends are exact, and so is whatever `step` gives. What lies between the ends of a `count`
-//! or is drawn at random is rounded to four significant digits, so that values read well and
-//! don't depend on a platform's logarithm.
+//! The ends are exact, and so are the values of a `step`. Values between the ends of a `count` and
+//! random values are rounded to four significant digits, so that values read well and don't depend
+//! on a platform's logarithm.
 #![expect(clippy::disallowed_methods, reason = "what the power gives is rounded to four digits")]
 
 use num_rational::BigRational;
@@ -21,7 +21,7 @@ const KEYS: [&str; 5] = ["from", "to", "step", "count", "scale"];
 const DIGITS: i64 = 4;
 const EXAMPLES: &str = "a quantity such as \"10mbit\", \"25ms\" or \"1.75bdp\"";
 
-/// What a number stands for.
+/// The kind of quantity of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Whole,
@@ -47,7 +47,7 @@ impl Measure {
         !matches!(self, Self::Number | Self::Size(Counted::Bdp))
     }
 
-    /// A number as a specification writes it.
+    /// A number as written in a specification.
     fn spelled(self, value: &Exact) -> Value {
         match self {
             Self::Whole => Value::Whole(i128::try_from(value.to_integer()).unwrap_or(i128::MAX)),
@@ -59,7 +59,7 @@ impl Measure {
     }
 }
 
-/// From `low` to `high` in steps, in `count` values, or (with neither) drawn from.
+/// From `low` to `high` in steps or in `count` values; with neither, values are drawn from it.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
     low: Exact,
@@ -71,7 +71,7 @@ pub(super) struct Range {
     at: Option<Position>,
 }
 
-/// Whether a value of a specification means a range.
+/// Whether a value of a specification is a range.
 pub(super) fn is_range(node: &Node) -> bool {
     node.table().is_some_and(|table| table.has("from"))
 }
@@ -165,7 +165,7 @@ impl Range {
         self.step.as_ref().map_or(0, |step| steps(step).saturating_add(1))
     }
 
-    /// The values as a specification writes them; empty if they are to be drawn.
+    /// The values as written in a specification; empty if they are to be drawn.
     pub(super) fn values(&self) -> Vec<Node> {
         let exact: Vec<Exact> = if let Some(step) = &self.step {
             (0..self.steps()).map(|index| &self.low + exact::whole(index) * step).collect()
@@ -176,7 +176,7 @@ impl Range {
         };
         let mut values: Vec<Exact> = Vec::new();
         for value in exact {
-            // They ascend: equal ones are neighbours.
+            // They ascend, so equal ones are adjacent.
             if values.last() != Some(&value) {
                 values.push(value);
             }
@@ -218,7 +218,7 @@ fn rounded(value: &Exact, whole: bool) -> Exact {
     exact::round(value, if whole { digits.min(0) } else { digits })
 }
 
-/// Problems with the keys and with what isn't a quantity.
+/// Problems with keys, and values that aren't quantities.
 fn shape(table: &Table, place: &Place) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut tell = |key: &str, found: String, remedy: String| {
@@ -248,7 +248,7 @@ fn shape(table: &Table, place: &Place) -> Vec<Problem> {
     problems
 }
 
-/// A number or a quantity with its unit; else what was found, and the remedy.
+/// A number or a quantity with its unit; the error is what was found, and the remedy.
 fn quantity(node: &Node) -> Result<(Exact, Measure), (String, String)> {
     let whole = |number: u64| exact::whole(number);
     match &node.value {

@@ -14,18 +14,18 @@ const QUICK_AFTER_MARK: u64 = 2;
 const ATO_MIN_US: u64 = 40_000;
 /// `TCP_DELACK_MAX`, in us.
 const ATO_MAX_US: u64 = 200_000;
-/// `TCP_MSS_DEFAULT`: what a receiver assumes before it has seen a packet.
+/// `TCP_MSS_DEFAULT`: the receiver's assumption before it has seen a packet.
 const FIRST_MSS: u32 = 536;
 /// Duplicate ACKs that leave at once before compression begins.
 const IMMEDIATE_DUPLICATES: u32 = 3;
 /// `tcp_comp_sack_nr`.
 const MAX_COMPRESSED: u32 = 44;
-/// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`, in us. The timer may fire
-/// up to the slack later; with nothing else to wake the host it does.
+/// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`, in us. The timer may fire later by up to
+/// the slack, and does so if nothing else wakes the host.
 const COMPRESSION_US: u64 = 1_000;
 const COMPRESSION_SLACK_US: u64 = 100;
 
-/// Whether an ACK leaves.
+/// The decision whether to send an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Now,
@@ -86,7 +86,7 @@ impl AckPolicy {
         self.handshake_rtt_us = rtt.as_micros();
     }
 
-    /// In-order data came (`tcp_event_data_recv`): `fresh` bytes became readable.
+    /// In-order data arrived (`tcp_event_data_recv`): `fresh` bytes became readable.
     pub(super) fn data_received(&mut self, data: &Data, fresh: u64, window: u64, now: Time) {
         self.scheduled = true;
         self.unacked += fresh;
@@ -100,7 +100,7 @@ impl AckPolicy {
         } else if gap_us < self.ato_us {
             self.ato_us = (self.ato_us / 2 + gap_us).min(ATO_MAX_US);
         } else if gap_us > ATO_MAX_US + self.handshake_rtt_us {
-            // Longer than an RTO: the sender starts anew.
+            // Longer than an RTO: the sender restarts.
             self.grant_quick(window, MAX_QUICK);
         }
         self.last_data = now;
@@ -117,7 +117,7 @@ impl AckPolicy {
         }
     }
 
-    /// Out-of-order data came.
+    /// Out-of-order data arrived.
     pub(super) fn out_of_order(&mut self, data: &Data) {
         self.measure(data);
         self.scheduled = true;
@@ -133,13 +133,13 @@ impl AckPolicy {
         self.quick = self.quick.max(quick);
     }
 
-    /// Old data came: the sender needs to know (`tcp_enter_quickack_mode`).
+    /// Old data arrived: the sender needs to know (`tcp_enter_quickack_mode`).
     pub(super) fn enter_quick(&mut self, window: u64) {
         self.grant_quick(window, MAX_QUICK);
         self.ato_us = ATO_MIN_US;
     }
 
-    /// A mark came: the sender's window may become very small.
+    /// A mark arrived: the sender's window may become very small.
     pub(super) fn enter_quick_after_mark(&mut self, window: u64) {
         self.grant_quick(window, QUICK_AFTER_MARK);
         self.ato_us = ATO_MIN_US;
@@ -150,7 +150,7 @@ impl AckPolicy {
         self.timer < Time::MAX
     }
 
-    /// An ACK for older data left; what came since is still owed (`tcp_event_ack_sent`
+    /// An ACK for older data left; one for newer data is still owed (`tcp_event_ack_sent`
     /// with another number than `rcv_nxt`).
     pub(super) fn earlier_ack_sent(&mut self) {
         self.compressed = 0;
@@ -168,7 +168,7 @@ impl AckPolicy {
         self.quick |= 1;
     }
 
-    /// A gap was filled, or a mark came or went: acknowledge at once (`ICSK_ACK_NOW`).
+    /// A gap was filled, or marking changed: acknowledge at once (`ICSK_ACK_NOW`).
     pub(super) fn ack_now(&mut self) {
         self.now = true;
     }
@@ -279,7 +279,7 @@ impl AckPolicy {
         }
         if self.timer <= now {
             self.timer = Time::MAX;
-            // The timer ran out: the sender's pace was overestimated.
+            // The timer expired: the sender's pace was overestimated.
             self.ato_us = (self.ato_us * 2).min(ATO_MAX_US);
             return self.scheduled;
         }

@@ -1,4 +1,4 @@
-//! What the receiver does about marks (`__tcp_ecn_check_ce`, tcp_dctcp.h, RFC 9768
+//! The receiver's handling of marks (`__tcp_ecn_check_ce`, tcp_dctcp.h, RFC 9768
 //! section 3.2.2.5.1).
 
 use narrows_base::Ecn;
@@ -6,28 +6,27 @@ use narrows_base::Ecn;
 use crate::ecn::EcnMode;
 use crate::segment::{Data, Seq};
 
-/// Marked packets that an ACK may tell of at most, when accurate counts are kept.
+/// The most marked packets that an ACK may report with accurate counts.
 const MAX_UNTOLD: u16 = 2;
 
-/// What a packet's codepoint asks of the ACK policy.
+/// The effect of a packet's codepoint on the ACK policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Nothing,
-    /// A few quick ACKs: the sender's window may be very small.
+    /// A few quick ACKs, since the sender's window may be very small.
     Quick,
     /// An ACK at once.
     Now,
-    /// The delayed ACK first, up to this packet and with the echo of before; then one
-    /// at once.
+    /// First the delayed ACK, up to this packet and with the previous echo, then one at once.
     Twice(Seq),
 }
 
-/// What is echoed.
+/// The state of the echo.
 #[derive(Debug)]
 pub(super) struct Echo {
     mode: EcnMode,
     negotiated: bool,
-    /// A packet that could be marked has come (`TCP_ECN_SEEN`).
+    /// An ECN-capable packet has arrived (`TCP_ECN_SEEN`).
     seen: bool,
     /// ACKs carry ECE (`TCP_ECN_DEMAND_CWR`).
     pub(super) ece: bool,
@@ -37,7 +36,7 @@ pub(super) struct Echo {
     prior_next: Seq,
     /// Marked packets.
     pub(super) total: u16,
-    /// Of these, what no ACK has told of.
+    /// Those of them that no ACK has reported.
     untold: u16,
 }
 
@@ -67,8 +66,8 @@ impl Echo {
         self.negotiated = true;
     }
 
-    /// The sender has reduced (`tcp_ecn_accept_cwr`): returns whether `data` says so.
-    /// Its window may be one packet: such data is acknowledged at once.
+    /// The sender has reduced (`tcp_ecn_accept_cwr`): returns whether `data` says so. Its window
+    /// may be one packet, so such data are acknowledged at once.
     pub(super) fn accept_cwr(&mut self, data: &Data) -> bool {
         if data.cwr {
             self.ece = false;
@@ -76,7 +75,7 @@ impl Echo {
         data.cwr
     }
 
-    /// Counts marks of packets that arrived, also of old ones.
+    /// Counts marks of arrived packets, including old ones.
     pub(super) fn count(&mut self, unit: &[Data]) {
         if self.mode == EcnMode::L4s {
             let marked = unit.iter().filter(|data| data.ecn == Ecn::Ce).count();
@@ -86,8 +85,8 @@ impl Echo {
         }
     }
 
-    /// Takes note of a new packet; `next` is what the receiver waits for after it.
-    /// `delayed` tells whether an ACK waits for its timer.
+    /// Handles a new packet; `next` is the next packet expected after it. `delayed` says whether an
+    /// ACK waits for its timer.
     pub(super) fn take(&mut self, ecn: Ecn, next: Seq, delayed: bool) -> Request {
         let first_unmarkable = ecn == Ecn::NotEct && self.seen;
         self.seen |= ecn != Ecn::NotEct;
@@ -118,7 +117,7 @@ impl Echo {
             return Request::Nothing;
         }
         self.marked = marked;
-        // `ece` follows in `told_before`, when what was delayed has left.
+        // `ece` follows in `told_before`, when the delayed ACK has left.
         if delayed {
             Request::Twice(prior)
         } else {
@@ -127,7 +126,7 @@ impl Echo {
         }
     }
 
-    /// What was delayed has left with the old echo.
+    /// The delayed ACK has left with the old echo.
     pub(super) fn told_before(&mut self) {
         self.ece = self.marked;
     }

@@ -5,22 +5,20 @@ use narrows_base::{Duration, Time};
 
 use crate::segment::Data;
 
-/// Most packets that become one: 64 KiB.
+/// The most packets merged into one: 64 KiB.
 const MAX_PACKETS: usize = 45;
 
-/// Holds arrivals for the interrupt moderation of a network card, and merges what
-/// came in order.
+/// Holds arrivals for a network card's interrupt moderation, and merges those in order.
 #[derive(Debug)]
 pub(super) struct Gro {
     window: Duration,
     held: Vec<Data>,
-    /// When what is held is handed on, or [`Time::MAX`].
+    /// When held packets are passed on, or [`Time::MAX`].
     deadline: Time,
 }
 
 impl Gro {
-    /// Packets within `window` of the first are handed on together; with zero, each
-    /// at once.
+    /// Packets within `window` of the first are passed on together; with zero, each at once.
     pub(super) fn new(window: Duration) -> Self {
         Self { window, held: Vec::new(), deadline: Time::MAX }
     }
@@ -41,7 +39,7 @@ impl Gro {
         self.deadline
     }
 
-    /// Takes out everything that was held, once it is due.
+    /// Takes all held packets once they are due.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Vec<Data>> {
         if self.deadline > now {
             return None;
@@ -51,7 +49,7 @@ impl Gro {
     }
 }
 
-/// Cuts arrivals into what is merged: consecutive packets with the same timestamp and
+/// Divides arrivals into merged units: consecutive packets with the same timestamp and
 /// codepoint, up to one with PSH, which ends a burst of the sender's (`tcp_gro_receive`).
 pub(super) fn units(arrivals: &[Data]) -> impl Iterator<Item = &[Data]> {
     arrivals

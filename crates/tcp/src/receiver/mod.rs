@@ -1,4 +1,4 @@
-//! The receiving end: when it acknowledges, and what the ACK says.
+//! The receiving end, which acknowledges data.
 
 mod ack_policy;
 mod ecn;
@@ -28,11 +28,11 @@ pub struct ReceiverConfig {
     pub profile: &'static TcpProfile,
     /// Limit of the receive buffer.
     pub limits: BufferLimits,
-    /// How long the network card collects packets for GRO to merge; zero: no GRO.
+    /// How long the network card collects packets for GRO to merge; zero for no GRO.
     pub gro: Duration,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
-    /// The largest window that is advertised, in bytes (`TCP_WINDOW_CLAMP`).
+    /// The largest advertised window, in bytes (`TCP_WINDOW_CLAMP`).
     pub window_clamp: Option<u64>,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
@@ -43,7 +43,7 @@ pub struct ReceiverConfig {
 pub struct ReceiverStats {
     /// Payload bytes received, each once.
     pub bytes: u64,
-    /// Data packets that arrived, duplicates included.
+    /// Data packets that arrived, including duplicates.
     pub packets: u64,
     /// Of these, duplicates.
     pub duplicates: u64,
@@ -99,7 +99,7 @@ impl Receiver {
         }
     }
 
-    /// Takes in a segment from the sender, whose packet arrived with the codepoint `ecn`.
+    /// Processes a segment from the sender, whose packet arrived with the codepoint `ecn`.
     #[inline]
     pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.instance != self.config.instance {
@@ -113,7 +113,7 @@ impl Receiver {
         }
     }
 
-    /// Takes in what isn't a single packet of data that TCP sees at once.
+    /// Processes anything other than a single packet of data that reaches TCP at once.
     #[inline(never)]
     fn receive_unusual(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         match &segment.kind {
@@ -147,7 +147,7 @@ impl Receiver {
         }
     }
 
-    /// Takes in packets in a row that reach TCP as one.
+    /// Processes consecutive packets that reach TCP as one.
     fn receive_unit(&mut self, unit: &[Data], now: Time) {
         let first = &unit[0];
         let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
@@ -199,7 +199,7 @@ impl Receiver {
         self.read(fresh, now);
     }
 
-    /// Takes what waited behind the packets that came now; returns its payload in bytes.
+    /// Takes the data that waited behind the new packets; returns their payload in bytes.
     fn close_hole(&mut self) -> u64 {
         let mut bytes = 0;
         while let Some(end) = self.out_of_order.pop_at(self.next) {
@@ -219,8 +219,8 @@ impl Receiver {
         unit.iter().for_each(|_| self.buffer.hold());
         self.policy.out_of_order(&last);
         if self.policy.has_compressed() && self.sacks.is_far(start, end) {
-            // The change touches a block that the next ACK might not hold: tell what is
-            // known so far. No ACK is owed for this packet then (`tcp_ack_snd_check`).
+            // The change affects a block that the next ACK might not hold, so report the current
+            // state first. No ACK is owed for this packet then (`tcp_ack_snd_check`).
             self.send_ack(now);
         }
         self.sacks.add(start, end);
@@ -244,8 +244,7 @@ impl Receiver {
         }
     }
 
-    /// Does what a new packet's codepoint asks for; `next` is what the receiver waits
-    /// for after it.
+    /// Handles a new packet's codepoint; `next` is the next packet expected after it.
     fn note_mark(&mut self, ecn: Ecn, next: Seq, now: Time) {
         if self.echo.is_off() {
             return;
@@ -297,7 +296,7 @@ impl Receiver {
         self.policy.ack_sent();
     }
 
-    /// Acknowledges what came before the latest packet, with the echo of that time
+    /// Acknowledges the data before the latest packet, with the echo of that time
     /// (`__tcp_send_ack` with `prior_rcv_nxt`).
     fn send_earlier_ack(&mut self, before: Seq, now: Time) {
         self.push_ack(before, now);
@@ -324,7 +323,7 @@ impl Receiver {
         self.out.push(Kind::Ack(ack));
     }
 
-    /// The next packet to send at `now`, after handling what timers are due.
+    /// The next packet to send at `now`, after handling due timers.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         if self.out.is_empty() && self.next_timer() <= now {

@@ -1,5 +1,5 @@
-//! The receiver's SACK blocks (RFC 2018, RFC 2883), kept as Linux does: the four
-//! last changed, newest first.
+//! The receiver's SACK blocks (RFC 2018, RFC 2883), kept as in Linux: the four changed last, newest
+//! first.
 
 use crate::segment::{SackBlocks, Seq};
 
@@ -8,7 +8,7 @@ const REMEMBERED: usize = 4;
 /// Blocks that fit an ACK even beside other options (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
-/// The blocks stand in an array, newest first, and are zero beyond the last: an ACK copies them.
+/// The blocks are in an array, newest first, and zero beyond the last; an ACK copies them.
 #[derive(Debug, Default)]
 pub(super) struct SackList {
     blocks: [(Seq, Seq); REMEMBERED],
@@ -22,7 +22,7 @@ impl SackList {
         self.blocks[..self.len].iter().position(|&(from, to)| start <= to && from <= end)
     }
 
-    /// Whether a packet changes a block beyond those sure to fit.
+    /// Whether a packet changes a block beyond those that certainly fit.
     pub(super) fn is_far(&self, start: Seq, end: Seq) -> bool {
         self.find(start, end).unwrap_or(self.len) >= EXPECTED
     }
@@ -56,7 +56,7 @@ impl SackList {
         self.blocks[0] = (from, to);
     }
 
-    /// Keeps the blocks before `first`, and of the others those that `keeps` says.
+    /// Keeps the blocks before `first`, and those of the others that `keeps` selects.
     fn retain_from(&mut self, first: usize, mut keeps: impl FnMut((Seq, Seq)) -> bool) {
         let mut kept = first;
         for at in first..self.len {
@@ -69,7 +69,7 @@ impl SackList {
         self.len = kept;
     }
 
-    /// Drops blocks that are acknowledged now (`tcp_sack_remove`).
+    /// Drops acknowledged blocks (`tcp_sack_remove`).
     pub(super) fn remove_below(&mut self, next: Seq, all: bool) {
         self.retain_from(0, |(start, _)| !all && start > next);
     }
@@ -79,12 +79,12 @@ impl SackList {
         self.duplicate = Some((start, end));
     }
 
-    /// A new segment: an unreported duplicate is forgotten.
+    /// Forgets an unreported duplicate at a new segment.
     pub(super) fn clear_duplicate(&mut self) {
         self.duplicate = None;
     }
 
-    /// The blocks for an ACK; the duplicate, if any, comes first and is told once.
+    /// The blocks for an ACK; the duplicate, if any, comes first and is reported once.
     pub(super) fn take_blocks(&mut self) -> SackBlocks {
         match self.duplicate.take() {
             None => SackBlocks::newest(self.blocks, self.len),

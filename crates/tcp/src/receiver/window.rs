@@ -24,7 +24,7 @@ pub(super) struct ReceiveBuffer {
     /// `window_clamp` and `rcv_ssthresh`.
     clamp: u64,
     ssthresh: u64,
-    /// Rounds the window up to what the header can say.
+    /// The scale, to which the window is rounded up.
     scale: u8,
     /// Packets held out of order.
     held: u64,
@@ -129,12 +129,12 @@ impl ReceiveBuffer {
         self.win_from_space(self.size.saturating_sub(self.held * self.truesize))
     }
 
-    /// Less than half of the window is free: quick ACKs end (`__tcp_select_window`).
+    /// Whether less than half of the window is free, which ends quick ACKs (`__tcp_select_window`).
     pub(super) fn is_short(&self) -> bool {
         self.held > 0 && self.free() < self.clamp.min(self.win_from_space(self.size)) / 2
     }
 
-    /// Whether a packet may raise the window, or show how much memory it takes.
+    /// Whether a packet may raise the window, or show its memory use.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
         self.clamp.min(self.most) > self.ssthresh || self.ratio != self.measured_ratio
@@ -159,7 +159,7 @@ impl ReceiveBuffer {
         true
     }
 
-    /// In-order bytes came; measures the round trip by a window's worth of data
+    /// In-order bytes arrived; measures the round trip by a window's worth of data
     /// (`tcp_rcv_rtt_measure`).
     pub(super) fn received(&mut self, bytes: u64, now: Time) {
         self.received += bytes;

@@ -1,16 +1,16 @@
-//! The hints of the scoreboard against walks without them.
+//! Compares the hints of the scoreboard with walks without them.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What happens to a scoreboard; numbers count from `una`.
+/// Operations on a scoreboard; numbers count from `una`.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send(u32),
     Acknowledge(u32),
     Sack(u32, u32),
-    /// Mark what has this many SACKed packets above it.
+    /// Mark packets with this many SACKed packets above them.
     Count(u32),
     /// Mark a number of packets, as FACK does.
     Reach(u32),
@@ -60,8 +60,7 @@ fn act(board: &mut Scoreboard, step: Step) {
     }
 }
 
-/// What a walk from the head marks lost, as `tcp_mark_head_lost` is written without its
-/// hints.
+/// The packets that a walk from the head marks lost, like `tcp_mark_head_lost` without its hints.
 fn plain_walk(board: &Scoreboard, step: Step) -> Vec<Seq> {
     let is = |seq: &Seq, mark| board.get(*seq).marks.has(mark);
     let sacked = |end: Seq| (board.una..end).filter(|seq| is(seq, Marks::SACKED)).count();

@@ -1,4 +1,4 @@
-//! Taking in an acknowledgement, in the order of Linux's `tcp_ack`.
+//! Processing of an acknowledgement, in the order of Linux's `tcp_ack`.
 
 use narrows_base::{Duration, Time};
 use narrows_cc::{AckSample, RateSample, RecoveryState};
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// An ACK that was overtaken still tells what was SACKed.
+    /// A reordered ACK still has SACK information.
     fn on_old_ack(&mut self, ack: &Ack, found: &mut Findings) {
         if ack.sack.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl Connection {
             let duplicate = !(found.una_advanced || found.is_not_dup() || found.dsack);
             resend = self.alert(found, duplicate);
         }
-        // Sending sets the timer anew: where it may follow, the timer waits for it.
+        // Sending restarts the timer, so if it may follow, the timer isn't set here.
         if found.sets_timer && !(resend == Resend::Nothing && self.may_probe()) {
             self.set_timer(found.now);
             found.sets_timer = false;

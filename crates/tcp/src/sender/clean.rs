@@ -1,5 +1,5 @@
-//! Taking what is acknowledged off the retransmission queue, with the RTT samples that it
-//! gives (`tcp_clean_rtx_queue`).
+//! Removal of acknowledged packets from the retransmission queue, with their RTT samples
+//! (`tcp_clean_rtx_queue`).
 
 use narrows_base::{Duration, Time};
 use narrows_cc::DeliveredSample;
@@ -10,11 +10,11 @@ use crate::scoreboard::Marks;
 use crate::segment::{Ack, Seq};
 use crate::timer::timestamp_ms;
 
-/// What was acknowledged cumulatively.
+/// The packets acknowledged cumulatively.
 #[derive(Debug, Default)]
 struct Cleaned {
     bytes: u64,
-    /// When the first and the last packet left that had been sent only once, in us.
+    /// When the first and the last packet left that were sent only once, in us.
     first_us: Option<u64>,
     last_us: Option<u64>,
     /// The first of them.
@@ -22,7 +22,7 @@ struct Cleaned {
 }
 
 impl Connection {
-    /// Takes what is acknowledged off the queue, and tells the control.
+    /// Removes acknowledged packets from the queue, and calls the control.
     pub(super) fn clean_queue(&mut self, ack: &Ack, found: &mut Findings) {
         let mut cleaned = Cleaned::default();
         while self.board.una() < ack.ack {
@@ -66,8 +66,8 @@ impl Connection {
         self.rate.delivered_packet(&mut found.draft, seq, &sent);
     }
 
-    /// Counts what was delivered with marks: everything that an ACK with ECE covers
-    /// (`tcp_count_delivered`), or what accurate feedback says (`tcp_accecn_process`).
+    /// Counts packets delivered with marks: all packets covered by an ACK with ECE
+    /// (`tcp_count_delivered`), or the number in accurate feedback (`tcp_accecn_process`).
     fn count_marks(&mut self, ack: &Ack, found: &mut Findings) {
         if found.ece {
             self.rate.count_marked(self.rate.delivered() - found.before.delivered);
@@ -106,12 +106,13 @@ impl Connection {
         true
     }
 
-    /// Decides whether the retransmission timer starts anew.
+    /// Decides whether the retransmission timer restarts.
     fn settle_timer(&mut self, updated: bool, lowest: Option<Seq>, found: &mut Findings) {
         if found.data_acked {
             found.sets_timer = true;
             if let Some(low) = lowest.filter(|&low| low < found.before.highest_sacked) {
-                // `low` is below `una` now: the distance counts from what is SACKed, or from `una`.
+                // `low` is below `una` now, so the distance counts from the SACKed packets, or from
+                // `una`.
                 self.rack.note_reordering(low, self.board.highest_sacked());
             }
         } else if updated

@@ -1,4 +1,4 @@
-//! What a sender is told, and what it shows.
+//! The configuration and the visible state of a sender.
 
 use std::ops::Add;
 
@@ -35,28 +35,27 @@ pub struct SenderConfig {
     /// Explicit congestion notification.
     pub ecn: EcnMode,
     /// Whether the connection ends with its size: the last packet carries the FIN, as
-    /// when an application writes and closes. It changes nothing else.
+    /// when an application writes and closes. It has no other effect.
     pub closes: bool,
     /// Whether a burst passes the network as one packet, as generic segmentation offload
     /// hands it to software queues.
     pub gso: bool,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
-    /// Whether [`Sender::take_lost`](crate::Sender::take_lost) will be asked.
+    /// Whether [`Sender::take_lost`](crate::Sender::take_lost) will be called.
     pub note_lost: bool,
-    /// What the host knows of the destination; nothing if it keeps no such metrics
-    /// (`tcp_no_metrics_save`).
+    /// The host's metrics of the destination, if it keeps any (`tcp_no_metrics_save`).
     pub metrics: Option<Metrics>,
 }
 
 /// Counters of a sender, in packets since it connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub sent: u64,
-    /// Data packets delivered (`tp->delivered` less the SYN).
+    /// Data packets delivered (`tp->delivered` minus the SYN).
     pub delivered: u64,
-    /// Of these, delivered with marks (`tp->delivered_ce`).
+    /// Those of them delivered with marks (`tp->delivered_ce`).
     pub delivered_ce: u64,
     /// Packets marked lost.
     pub lost: u64,
@@ -81,7 +80,7 @@ impl Add for SenderStats {
     }
 }
 
-/// What can be seen of a sender at an instant (`struct tcp_info`).
+/// The visible state of a sender at an instant (`struct tcp_info`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderView {
     /// Congestion window in packets.

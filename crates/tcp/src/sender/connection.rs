@@ -1,4 +1,4 @@
-//! The state of an established sender, and what it does for whoever holds it.
+//! The state of an established sender, and its interface.
 
 use narrows_base::{Duration, Jiffies, Packet, Rate, Time};
 use narrows_cc::{CongestionControl, RecoveryState};
@@ -26,8 +26,8 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Segment, Seq};
 
-/// An established sender: Linux's `struct tcp_sock`, taken apart. Each part guards its own
-/// state; the files beside this one are what Linux's functions do with several of them.
+/// An established sender: Linux's `struct tcp_sock`, divided into parts. Each part guards its own
+/// state; the files beside this one contain Linux's functions that use several of them.
 pub(super) struct Connection {
     pub(super) profile: &'static TcpProfile,
     pub(super) mss: u32,
@@ -54,12 +54,12 @@ pub(super) struct Connection {
     completed_at: Option<Time>,
 }
 
-/// What the handshake left.
+/// The result of the handshake.
 pub(super) struct Established {
     pub(super) envelope: Envelope,
     pub(super) control: Box<dyn CongestionControl>,
     pub(super) rtt: Duration,
-    /// The receive window that the answer told, in bytes.
+    /// The receive window in the answer, in bytes.
     pub(super) window: u32,
     /// Its timestamp in ms.
     pub(super) ts: u32,
@@ -111,7 +111,7 @@ impl Connection {
     }
 
     /// Sets the rate that sizes bursts and, where enforced, spaces them
-    /// (`tcp_update_pacing_rate`, or what the control says).
+    /// (`tcp_update_pacing_rate`, or the control's rate).
     pub(super) fn update_pacing_rate(&mut self) {
         if let Some(rate) = self.control.pacing_rate() {
             self.pacer.set_rate(rate);
@@ -119,7 +119,7 @@ impl Connection {
         }
         let percent = if self.cwnd < self.control.ssthresh() / 2 { 200 } else { 120 };
         let packets = u64::from(self.cwnd.max(self.board.packets_out()));
-        // A control may ask for any window; what doesn't fit is as fast as can be.
+        // A control may ask for any window; a rate that doesn't fit is the largest possible.
         let scaled = (u64::from(self.mss) * 80_000 * percent).saturating_mul(packets);
         let bytes_per_sec = scaled / self.rtt.srtt8().max(1);
         self.pacer.set_rate(Rate::from_bps(bytes_per_sec.saturating_mul(8)));
@@ -141,7 +141,7 @@ impl Connection {
         if self.output.is_empty() { self.timers.next() } else { Some(Time::ZERO) }
     }
 
-    /// An instant after `now`, when all that is due was done, and not after the next deadline.
+    /// An instant after `now`, once everything due is done, and not after the next deadline.
     #[inline]
     pub(super) fn deadline_bound(&self, now: Time) -> Option<Time> {
         if self.output.is_empty() { self.timers.bound(now) } else { Some(Time::ZERO) }
@@ -161,8 +161,8 @@ impl Connection {
         self.write(now);
     }
 
-    /// The pipe ran dry before the application wrote more: what is sent now doesn't
-    /// measure the path (`tcp_rate_check_app_limited`).
+    /// The pipe ran dry before the application wrote more, so packets sent now don't measure the
+    /// path (`tcp_rate_check_app_limited`).
     fn check_app_limited(&mut self) {
         let pipe = self.board.pipe();
         let repaired = self.board.lost_out() <= self.board.retrans_out();
@@ -171,7 +171,7 @@ impl Connection {
         }
     }
 
-    /// Notes when the last byte that was written is acknowledged.
+    /// Notes when the last written byte is acknowledged.
     pub(super) fn note_completion(&mut self, now: Time) {
         if self.unsent.is_empty() && self.board.packets_out() == 0 && self.completed_at.is_none() {
             self.completed_at = Some(now);
@@ -179,7 +179,7 @@ impl Connection {
         }
     }
 
-    /// Leaves what the next connection to the same destination starts with.
+    /// Saves the metrics with which the next connection to the same destination starts.
     pub(super) fn remember(&self, metrics: &mut Metrics) {
         let ending = Ending {
             cwnd: self.cwnd,

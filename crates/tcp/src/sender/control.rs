@@ -1,4 +1,4 @@
-//! The congestion control of a connection, and what it asked for last.
+//! The congestion control of a connection, and its last output.
 
 use narrows_base::Rate;
 use narrows_cc::{
@@ -6,7 +6,7 @@ use narrows_cc::{
     StartEvent, UndoEvent, Unused,
 };
 
-/// The control. Whatever it is told, it is asked afterwards what follows.
+/// The control, whose output is read after every call.
 pub(super) struct Controller {
     cc: Box<dyn CongestionControl>,
     wish: Control,
@@ -17,7 +17,7 @@ pub(super) struct Controller {
 }
 
 impl Controller {
-    /// A control that begins; an earlier connection may have left a slow-start threshold.
+    /// A new control; an earlier connection may have left a slow-start threshold.
     pub(super) fn new(mut cc: Box<dyn CongestionControl>, ssthresh: Option<u32>) -> Self {
         if let Some(ssthresh) = ssthresh {
             cc.on_threshold(ssthresh);
@@ -32,7 +32,7 @@ impl Controller {
         }
     }
 
-    /// The window that it asked for, in packets.
+    /// The control's window, in packets.
     pub(super) fn cwnd(&self) -> u32 {
         self.wish.cwnd
     }
@@ -41,12 +41,12 @@ impl Controller {
         self.wish.ssthresh
     }
 
-    /// The pacing rate that it asked for, if it sets one.
+    /// The control's pacing rate, if it sets one.
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         self.wish.pacing_rate
     }
 
-    /// Whether what is sent now doesn't measure the path.
+    /// Whether packets sent now don't measure the path.
     pub(super) fn is_app_limited(&self) -> bool {
         self.wish.app_limited
     }
@@ -56,12 +56,12 @@ impl Controller {
         self.owns_recovery
     }
 
-    /// Whether it wants to know of each packet that is lost.
+    /// Whether it wants to know about each lost packet.
     pub(super) fn watches_packets(&self) -> bool {
         self.watches_packets
     }
 
-    /// Whether it wants to know of each delivery.
+    /// Whether it wants to know about each delivery.
     pub(super) fn hears_deliveries(&self) -> bool {
         self.hears_deliveries
     }
@@ -106,7 +106,7 @@ impl Controller {
         self.wish = self.cc.control();
     }
 
-    /// What follows from a loss is asked for with the episode or the ACK that it belongs to.
+    /// The output isn't read here, but with the episode or the ACK to which the loss belongs.
     pub(super) fn on_lost(&mut self, packet: &LostPacket) {
         self.cc.on_lost(packet);
     }

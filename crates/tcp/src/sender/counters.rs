@@ -1,4 +1,4 @@
-//! What a sender counts and remembers for whoever looks at it.
+//! A sender's counters and latest samples, for observers.
 
 use narrows_base::{Duration, Rate};
 use narrows_cc::RateSample;
@@ -6,11 +6,11 @@ use narrows_cc::RateSample;
 /// Totals since the connection began, in packets.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub(super) sent: u64,
     pub(super) retransmitted: u64,
     pub(super) timeouts: u64,
-    /// Packets that the receiver reported to have got twice.
+    /// Packets that the receiver reported as duplicates.
     pub(super) duplicates: u64,
 }
 

@@ -1,11 +1,11 @@
-//! How much of the congestion window is used.
+//! The use of the congestion window.
 
 use narrows_base::Time;
 
 use crate::scoreboard::Scoreboard;
 use crate::segment::Seq;
 
-/// How full the window was lately.
+/// The recent use of the window.
 #[derive(Debug)]
 pub(super) struct CwndUse {
     is_limited: bool,
@@ -14,7 +14,7 @@ pub(super) struct CwndUse {
     usage_seq: Seq,
     /// When the window was full last, or was set (`snd_cwnd_stamp`).
     stamp: Time,
-    /// Most packets out since then (`snd_cwnd_used`).
+    /// The most packets out since then (`snd_cwnd_used`).
     used: u32,
     last_sent: Option<Time>,
 }
@@ -37,7 +37,7 @@ impl CwndUse {
             || (cwnd < ssthresh && u64::from(cwnd) < 2 * u64::from(self.max_packets_out))
     }
 
-    /// Notes how many packets are out, and whether the window kept more from leaving.
+    /// Notes how many packets are out, and whether the window prevented more.
     pub(super) fn note_flight(&mut self, board: &Scoreboard, limited: bool) {
         let out = board.packets_out();
         if board.una() >= self.usage_seq
@@ -62,12 +62,12 @@ impl CwndUse {
         self.stamp
     }
 
-    /// Most packets that were out since the window was full.
+    /// The most packets out since the window was full.
     pub(super) fn used(&self) -> u32 {
         self.used
     }
 
-    /// What was used is forgotten: the window follows it.
+    /// Resets the use, after the window has followed it.
     pub(super) fn forget_used(&mut self) {
         self.used = 0;
     }
@@ -77,12 +77,12 @@ impl CwndUse {
         self.stamp = now;
     }
 
-    /// Something is sent; returns when the last packet before it was.
+    /// Notes a transmission; returns the time of the previous one.
     pub(super) fn note_sent(&mut self, now: Time) -> Option<Time> {
         self.last_sent.replace(now)
     }
 
-    /// When something was sent last.
+    /// The time of the last transmission.
     pub(super) fn last_sent(&self) -> Option<Time> {
         self.last_sent
     }

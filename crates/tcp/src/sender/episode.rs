@@ -1,4 +1,4 @@
-//! The recovery state and where the episode ends.
+//! The recovery state and the end of the episode.
 
 use narrows_cc::RecoveryState;
 
@@ -12,7 +12,7 @@ pub(super) struct Episode {
     high_seq: Seq,
     /// Timeouts since `snd_una` advanced (`icsk_retransmits`).
     timeouts: u32,
-    /// Whether F-RTO still looks if the timeout was spurious (RFC 5682).
+    /// Whether F-RTO still tests if the timeout was spurious (RFC 5682).
     frto: bool,
 }
 
@@ -25,7 +25,7 @@ impl Episode {
         self.state = state;
     }
 
-    /// From now on it ends when all that was sent so far, up to `next`, is acknowledged.
+    /// From now on it ends when everything sent so far, up to `next`, is acknowledged.
     pub(super) fn ends_with(&mut self, next: Seq) {
         self.high_seq = next;
     }
@@ -35,8 +35,8 @@ impl Episode {
         seq < self.high_seq
     }
 
-    /// Whether the episode ends before this: something was acknowledged, or sent, that came
-    /// after it began.
+    /// Whether the episode's end is before this number, which was acknowledged or sent after the
+    /// episode began.
     pub(super) fn is_behind(&self, seq: Seq) -> bool {
         self.high_seq < seq
     }
@@ -49,12 +49,12 @@ impl Episode {
         self.timeouts += 1;
     }
 
-    /// Something was acknowledged.
+    /// Resets the timeouts after progress.
     pub(super) fn forget_timeouts(&mut self) {
         self.timeouts = 0;
     }
 
-    /// Whether it is still tried to tell if the timeout was spurious.
+    /// Whether F-RTO is still in progress.
     pub(super) fn tries_frto(&self) -> bool {
         self.frto
     }

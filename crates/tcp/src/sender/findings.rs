@@ -1,22 +1,22 @@
-//! What one ACK turned out to mean.
+//! The findings about one ACK.
 
 use narrows_base::{Duration, Time};
 
 use crate::rate::Draft;
 use crate::segment::Seq;
 
-/// What an ACK lets the sender send again.
+/// What an ACK lets the sender retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resend {
     /// Nothing (`REXMIT_NONE`).
     Nothing,
     /// Lost packets (`REXMIT_LOST`).
     Lost,
-    /// New data first, to see whether a timeout was spurious (`REXMIT_NEW`).
+    /// New data first, to test whether a timeout was spurious (`REXMIT_NEW`).
     New,
 }
 
-/// What the connection was like before the ACK.
+/// The state of the connection before the ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Before {
     pub(super) una: Seq,
@@ -27,7 +27,7 @@ pub(super) struct Before {
     pub(super) lost_total: u64,
 }
 
-/// What one ACK turned out to mean (Linux's `FLAG_*` and `tcp_sacktag_state`).
+/// The findings about one ACK (Linux's `FLAG_*` and `tcp_sacktag_state`).
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) now: Time,
@@ -46,9 +46,9 @@ pub(super) struct Findings {
     pub(super) original_arrived: bool,
     pub(super) retransmission_acked: bool,
     pub(super) retransmission_lost: bool,
-    /// Whether the retransmission timer starts anew.
+    /// Whether the retransmission timer restarts.
     pub(super) sets_timer: bool,
-    /// Whether the receiver may have held the ACK back.
+    /// Whether the receiver may have delayed the ACK.
     pub(super) ack_delayed: bool,
     /// Packets acknowledged cumulatively, and by SACK blocks.
     pub(super) acked: u32,
@@ -56,7 +56,7 @@ pub(super) struct Findings {
     pub(super) draft: Draft,
     /// The lowest packet that arrived after a higher one.
     pub(super) reordered: Option<Seq>,
-    /// When the first and the last of the packets that were SACKed now had left, in us.
+    /// When the first and the last of the newly SACKed packets left, in us.
     pub(super) first_sacked_us: Option<u64>,
     pub(super) last_sacked_us: Option<u64>,
     /// The control's RTT sample (`rs.rtt_us`).
@@ -74,7 +74,7 @@ impl Findings {
         self.data_acked || self.data_sacked
     }
 
-    /// Whether it must be looked into (`FLAG_CA_ALERT`).
+    /// Whether the state machine must examine it (`FLAG_CA_ALERT`).
     pub(super) fn alerts(&self) -> bool {
         self.data_sacked || self.ece || self.dsack
     }

@@ -11,7 +11,7 @@ use crate::timer::timestamp_ms;
 /// First retransmission timeout of a SYN (RFC 6298 section 2.1).
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A handshake under way.
+/// A handshake in progress.
 pub(super) struct Handshake {
     /// The sender's own receive window, and its scale.
     window: u32,
@@ -48,7 +48,7 @@ impl Handshake {
         if self.to_send { self.started } else { self.deadline }
     }
 
-    /// After a repeated SYN only its timestamp tells which one was answered, in ms
+    /// After a repeated SYN only its timestamp, in ms, shows which one was answered
     /// (`tcp_ack_update_rtt`, `tcp_rtt_tsopt_us`).
     pub(super) fn rtt(&self, ts_echo: u32, now: Time) -> Duration {
         if self.tries == 0 {
@@ -73,7 +73,7 @@ impl Handshake {
             self.deadline += SYN_TIMEOUT * (1 << doublings);
             self.to_send = true;
         }
-        // A repeated SYN offers no ECN, in case that was why the first was lost
+        // A repeated SYN offers no ECN, in case the first was lost because of it
         // (`tcp_ecn_clear_syn`, RFC 3168 section 6.1.1.1); L4S insists on it.
         let ecn = self.ecn != EcnMode::Off && (self.tries == 0 || self.ecn == EcnMode::L4s);
         std::mem::take(&mut self.to_send).then(|| Kind::Syn {

@@ -1,4 +1,4 @@
-//! Which packets are lost: by RACK (Linux tcp_recovery.c, RFC 8985) and, in kernels before
+//! Loss detection: by RACK (Linux tcp_recovery.c, RFC 8985) and, in kernels before
 //! 4.18, also by counting (RFC 6675, and FACK until 4.14).
 
 use narrows_base::{Duration, Time};
@@ -12,7 +12,7 @@ use crate::rtt::TIMEOUT_MIN_US;
 use crate::segment::Seq;
 
 impl Connection {
-    /// Looks for losses on an ACK (`tcp_identify_packet_loss`).
+    /// Detects losses on an ACK (`tcp_identify_packet_loss`).
     pub(super) fn identify_losses(&mut self, found: &mut Findings, suspicious: bool) {
         if self.board.packets_out() == 0 {
             return;
@@ -28,13 +28,13 @@ impl Connection {
         }
     }
 
-    /// Whether what was found is enough to begin Recovery (`tcp_time_to_recover`).
+    /// Whether the findings suffice to begin Recovery (`tcp_time_to_recover`).
     pub(super) fn is_time_to_recover(&self) -> bool {
         self.board.lost_out() > 0
             || (self.profile.loss_detection != LossDetection::Rack && self.exceeds_dupthresh())
     }
 
-    /// Tells a control that watches packets which were marked lost.
+    /// Reports lost packets to a control that watches packets.
     pub(super) fn tell_losses(&mut self, now: Time) {
         for loss in self.board.take_losses() {
             self.control.on_lost(&LostPacket {
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// Looks for losses by RACK; returns whether the reordering timer was set
+    /// Detects losses by RACK; returns whether the reordering timer was set
     /// (`tcp_rack_mark_lost`).
     fn rack_mark_lost(&mut self, now: Time) -> bool {
         if !self.rack.take_advanced() {
@@ -67,7 +67,7 @@ impl Connection {
         self.rack.detect_loss(&mut self.board, window_us, now.as_micros())
     }
 
-    /// The settling time that reordering is granted, in us (`tcp_rack_reo_wnd`).
+    /// The reordering window, in us (`tcp_rack_reo_wnd`).
     fn reo_window_us(&self) -> u64 {
         let floor = self.profile.rack_floor_us;
         if !self.rack.reordering_seen() {
@@ -99,7 +99,7 @@ impl Connection {
         }
     }
 
-    /// Marks what a retransmission timeout holds for lost.
+    /// Marks packets lost by a retransmission timeout.
     pub(super) fn mark_timed_out(&mut self, now_us: u64) {
         let spare_recent = self.profile.timeout_keeps_pipe;
         let una = self.board.una();
@@ -111,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// Whether enough packets testify to a loss (`tcp_dupack_heuristics`).
+    /// Whether enough packets indicate a loss (`tcp_dupack_heuristics`).
     fn exceeds_dupthresh(&self) -> bool {
         let evidence = match self.profile.loss_detection {
             LossDetection::Fack if !self.rack.reordering_seen() => {
@@ -122,15 +122,15 @@ impl Connection {
         evidence > self.rack.reordering()
     }
 
-    /// Marks what the count holds for lost (`tcp_update_scoreboard`).
+    /// Marks packets lost by the count (`tcp_update_scoreboard`).
     pub(super) fn mark_by_dupthresh(&mut self, entering: bool) {
         if let Some(end) = self.lost_below(entering) {
             self.board.mark_lost_below(end);
         }
     }
 
-    /// What is below it is lost, as the count says (`tcp_mark_head_lost`): by FACK what is far
-    /// enough from the highest SACKed packet, else what has enough SACKed ones above it.
+    /// The packet below which all are lost by the count (`tcp_mark_head_lost`): with FACK those far
+    /// enough from the highest SACKed packet, otherwise those with enough SACKed ones above.
     fn lost_below(&self, entering: bool) -> Option<Seq> {
         let reordering = self.rack.reordering().max(1);
         let una = self.board.una();

@@ -58,7 +58,7 @@ impl Sender {
         Self { config, envelope, phase: Phase::Connecting(handshake) }
     }
 
-    /// Takes in a segment from the receiver.
+    /// Processes a segment from the receiver.
     pub fn receive(&mut self, segment: &Segment, now: Time) {
         if segment.instance != self.config.instance {
             return;
@@ -87,7 +87,7 @@ impl Sender {
         self.phase = Phase::Established(Box::new(connection));
     }
 
-    /// The next packet to send at `now`, after handling what timers are due.
+    /// The next packet to send at `now`, after handling due timers.
     #[inline(always)] // it is asked once more than there are packets
     pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         match &mut self.phase {
@@ -113,8 +113,8 @@ impl Sender {
         }
     }
 
-    /// An instant after `now` that isn't after the next deadline, found without working out the
-    /// ticks of timers. All that is due at `now` must have been done.
+    /// An instant after `now` that isn't after the next deadline, found without computing the ticks
+    /// of timers. Everything due at `now` must have been done.
     #[inline]
     #[must_use]
     pub fn deadline_bound(&self, now: Time) -> Option<Time> {
@@ -125,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// The application writes `bytes` more, or has no end of data if none are given.
+    /// The application writes `bytes` more, or without end if none are given.
     pub fn write(&mut self, bytes: Option<u64>, now: Time) {
         match &mut self.phase {
             Phase::Established(connection) => connection.append(bytes, now),
@@ -133,7 +133,7 @@ impl Sender {
         }
     }
 
-    /// The application has nothing more for now; what was sent is still repaired.
+    /// The application has nothing more for now; lost data are still repaired.
     pub fn pause(&mut self, now: Time) {
         match &mut self.phase {
             Phase::Established(connection) => connection.stop(now),
@@ -141,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// The application stops writing; what was sent is still repaired.
+    /// The application stops writing; lost data are still repaired.
     pub fn stop(&mut self, now: Time) {
         match &mut self.phase {
             Phase::Established(connection) => connection.stop(now),
@@ -149,14 +149,13 @@ impl Sender {
         }
     }
 
-    /// When the last byte that was written was acknowledged, once it was.
+    /// When the last written byte was acknowledged, if it was.
     #[must_use]
     pub fn completed_at(&self) -> Option<Time> {
         self.connection().and_then(Connection::completed_at)
     }
 
-    /// Whether everything that was to be sent is acknowledged, or it was stopped
-    /// before it connected.
+    /// Whether all data are acknowledged, or it was stopped before it connected.
     #[inline]
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -175,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// Takes the packets that were marked lost since the last call, in that order.
+    /// Takes the packets marked lost since the last call, in that order.
     pub fn take_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
         let connection = match &mut self.phase {
             Phase::Established(connection) => Some(connection),
@@ -184,8 +183,8 @@ impl Sender {
         connection.into_iter().flat_map(|connection| connection.take_lost())
     }
 
-    /// Leaves what the next connection to the same destination starts with, as at the end of
-    /// a connection (`tcp_update_metrics`).
+    /// Saves the metrics for the next connection to the same destination, as at the end of a
+    /// connection (`tcp_update_metrics`).
     pub fn remember(&self, metrics: &mut Metrics) {
         if let Some(connection) = self.connection() {
             connection.remember(metrics);
@@ -198,7 +197,7 @@ impl Sender {
         self.connection().map(Connection::stats).unwrap_or_default()
     }
 
-    /// What can be seen now.
+    /// The current visible state.
     #[must_use]
     pub fn view(&self) -> Option<SenderView> {
         self.connection().map(Connection::view)

@@ -9,7 +9,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::{Data, Kind, Segment, Seq};
 use crate::timer::timestamp_ms;
 
-/// Packets in a row that leave together.
+/// Consecutive packets that leave together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     pub(super) first: Seq,
@@ -25,12 +25,12 @@ struct Last {
     fin: bool,
 }
 
-/// What leaves, and what its headers say.
+/// The outgoing segments and their headers.
 #[derive(Debug)]
 pub(super) struct Output {
     queue: Outbox,
     pub(super) ecn: SenderEcn,
-    /// The receiver's newest timestamp in ms, to be echoed.
+    /// The receiver's newest timestamp in ms, which is echoed.
     ts_recent: u32,
     mss: u32,
     /// Whether bursts pass the network as one packet.
@@ -48,7 +48,7 @@ impl Output {
         self.queue.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: ts });
     }
 
-    /// The receiver's timestamp was heard.
+    /// Notes the receiver's timestamp.
     pub(super) fn hear(&mut self, ts: u32) {
         self.ts_recent = ts;
     }
@@ -66,7 +66,7 @@ impl Output {
     /// Sends packets of the scoreboard.
     pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
         let end = burst.first + burst.packets;
-        // Whether it brings the last packet that there is.
+        // Whether it includes the last packet.
         let ends = unsent.is_empty() && end == board.next();
         let last = Last { psh: ends || burst.packets > 1, fin: ends && unsent.closes() };
         let ts = timestamp_ms(now);
@@ -83,7 +83,7 @@ impl Output {
         }
     }
 
-    /// A burst as super-packets: up to 64 KiB, and none beyond a packet that isn't full.
+    /// A burst as super-packets: up to 64 KiB, each ending at a packet that isn't full.
     fn send_super(&mut self, burst: Burst, board: &Scoreboard, last: Last, ts: u32) {
         let end = burst.first + burst.packets;
         let mut seq = burst.first;

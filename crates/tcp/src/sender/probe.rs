@@ -1,5 +1,5 @@
-//! Tail loss probes: when nothing comes back for two round trips, one packet asks
-//! for an answer (RFC 8985 section 7).
+//! Tail loss probes: if nothing comes back for two round trips, one packet elicits an answer (RFC
+//! 8985 section 7).
 
 use narrows_base::Time;
 use narrows_cc::{Congestion, RecoveryState};
@@ -26,7 +26,7 @@ impl Connection {
         true
     }
 
-    /// Whether a loss probe may be scheduled: no repair is under way.
+    /// Whether a loss probe may be scheduled, that is, no repair is in progress.
     pub(super) fn may_probe(&self) -> bool {
         let calm = matches!(self.episode.state(), RecoveryState::Open | RecoveryState::Cwr);
         calm && self.board.packets_out() > 0

@@ -1,7 +1,7 @@
-//! Proportional rate reduction: how the window glides down to the control's
+//! Proportional rate reduction: how the window falls to the control's
 //! (`tcp_cwnd_reduction`, RFC 6937, RFC 9937).
 
-/// What PRR counts over a reduction, in packets.
+/// PRR's counters during a reduction, in packets.
 #[derive(Debug, Default)]
 pub(super) struct Prr {
     /// The window when it began.
@@ -10,17 +10,17 @@ pub(super) struct Prr {
     out: u64,
 }
 
-/// What an ACK tells PRR.
+/// PRR's input from an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduction {
-    /// Where the window goes.
+    /// The target of the window.
     pub(super) ssthresh: u32,
     pub(super) pipe: u32,
     /// Packets that the ACK delivered.
     pub(super) delivered: u32,
     /// Whether the window may grow by one packet more than that.
     pub(super) slow_start: bool,
-    /// Whether it may make up for what wasn't sent before (since 5.11).
+    /// Whether it may catch up on packets not sent before (since 5.11).
     pub(super) makes_up: bool,
 }
 
@@ -30,7 +30,7 @@ impl Prr {
         *self = Self { prior_cwnd: cwnd, delivered: 0, out: 0 };
     }
 
-    /// A timeout begins one without starting the counts anew (`tcp_enter_loss`).
+    /// A timeout begins a reduction without resetting the counters (`tcp_enter_loss`).
     pub(super) fn note_timeout(&mut self, cwnd: u32) {
         self.prior_cwnd = cwnd;
     }

@@ -12,14 +12,14 @@ const DUPTHRESH: u32 = 3;
 /// `tcp_max_reordering`.
 const MAX_REORDERING: u32 = 300;
 
-/// RACK's state and what is known of reordering.
+/// RACK's state and the measured reordering.
 #[derive(Debug)]
 pub(super) struct Rack {
     /// Send time of the most recently sent packet known to have arrived, in us.
     sent_us: u64,
     seq: Seq,
     rtt_us: u64,
-    /// Something arrived since the last search for losses.
+    /// Whether something arrived since the last detection.
     advanced: bool,
     reo_steps: u64,
     persist: u32,
@@ -48,7 +48,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Starts with the reordering that an earlier connection saw; it also ends FACK
+    /// Starts with the reordering of an earlier connection, which also disables FACK
     /// (`tcp_init_metrics`, until 4.15).
     pub(super) fn recall(&mut self, reordering: Option<u32>, profile: &TcpProfile) {
         if let Some(packets) = reordering {
@@ -57,7 +57,7 @@ impl Rack {
         }
     }
 
-    /// What later connections should know of reordering, if it isn't the usual.
+    /// The reordering for later connections, if it isn't the default.
     pub(super) fn unusual_reordering(&self) -> Option<u32> {
         (self.reordering != DUPTHRESH).then_some(self.reordering)
     }
@@ -66,7 +66,7 @@ impl Rack {
     pub(super) fn advance(&mut self, seq: Seq, sent: &Sent, now_us: u64, min_rtt_us: u64) {
         let rtt_us = now_us.saturating_sub(sent.sent_us);
         if rtt_us < min_rtt_us && sent.marks.has(Marks::EVER_RETRANS) {
-            // It can't be told whether the original or the retransmission arrived.
+            // It is ambiguous whether the original or the retransmission arrived.
             return;
         }
         self.advanced = true;
@@ -101,7 +101,7 @@ impl Rack {
         }
     }
 
-    /// A recovery ended that wasn't undone.
+    /// A recovery ended without an undo.
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
@@ -120,27 +120,27 @@ impl Rack {
         self.reordering_seen = true;
     }
 
-    /// A duplicate was reported; where packets are reordered, that asks for more patience.
+    /// A duplicate was reported, which with reordering widens the window.
     pub(super) fn note_dsack(&mut self) {
         self.dsack_seen |= self.reordering_seen;
     }
 
-    /// Whether packets were seen out of order.
+    /// Whether reordering was seen.
     pub(super) fn reordering_seen(&self) -> bool {
         self.reordering_seen
     }
 
-    /// The largest reordering seen, in packets; at first the usual threshold.
+    /// The largest reordering seen, in packets; initially the default threshold.
     pub(super) fn reordering(&self) -> u32 {
         self.reordering
     }
 
-    /// Whether reordering went beyond the usual threshold.
+    /// Whether reordering exceeded the default threshold.
     pub(super) fn is_reordering_large(&self) -> bool {
         self.reordering > DUPTHRESH
     }
 
-    /// A timeout came in spite of enough SACKed packets: the threshold was too large
+    /// A timeout occurred despite enough SACKed packets, so the threshold was too large
     /// (`tcp_enter_loss`).
     pub(super) fn note_timeout(&mut self, sacked_out: u32) {
         if sacked_out >= DUPTHRESH {
@@ -153,17 +153,17 @@ impl Rack {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Lets the next ACK look for losses, after an episode was undone.
+    /// Lets the next ACK detect losses, after an episode was undone.
     pub(super) fn look_again(&mut self) {
         self.advanced = true;
     }
 
-    /// The settling time by the lowest RTT and the steps that DSACKs have added, in us.
+    /// The reordering window from the lowest RTT and the steps added by DSACKs, in us.
     pub(super) fn settling_us(&self, min_rtt_us: u64) -> u64 {
         (min_rtt_us >> 2).saturating_mul(self.reo_steps)
     }
 
-    /// Marks what is lost; returns the longest wait of the others in us
+    /// Marks lost packets; returns the longest remaining time of the others in us
     /// (`tcp_rack_detect_loss`).
     pub(super) fn detect_loss(&self, board: &mut Scoreboard, window_us: u64, now_us: u64) -> u64 {
         let mut longest = 0;
@@ -188,7 +188,7 @@ impl Rack {
         longest
     }
 
-    /// Whether a packet sent that long ago is lost when the RTO fires
+    /// Whether a packet sent this long ago is lost when the RTO fires
     /// (`tcp_timeout_mark_lost`: recent ones are spared).
     pub(super) fn timed_out(&self, sent: &Sent, now_us: u64) -> bool {
         self.remaining_us(sent, 0, now_us) <= 0

@@ -52,7 +52,7 @@ impl Connection {
             return;
         }
         match self.episode.state() {
-            // CWR is held until something above the mark is acknowledged.
+            // CWR lasts until something above the mark is acknowledged.
             RecoveryState::Cwr if self.episode.is_behind(una) => {
                 self.end_reduction();
                 self.episode.enter(RecoveryState::Open);
@@ -67,14 +67,14 @@ impl Connection {
         }
     }
 
-    /// Sets the window to where the reduction leads (`tcp_end_cwnd_reduction`).
+    /// Sets the window to the reduction's target (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
         if !self.control.owns_recovery() {
             self.cwnd = self.control.cwnd();
         }
     }
 
-    /// An ACK in Recovery; false: nothing may be resent on it.
+    /// Handles an ACK in Recovery; false if nothing may be retransmitted on it.
     fn continue_recovery(&mut self, found: &mut Findings) -> bool {
         if found.una_advanced && self.try_undo_partial(found) {
             return false;
@@ -92,7 +92,7 @@ impl Connection {
         true
     }
 
-    /// Looks for losses outside Recovery, and starts it if there are any.
+    /// Detects losses outside Recovery, and starts it if there are any.
     fn maybe_start_recovery(&mut self, found: &mut Findings, duplicate: bool) -> bool {
         if self.episode.state() <= RecoveryState::Disorder {
             self.try_undo_dsack(found);
@@ -157,7 +157,7 @@ impl Connection {
         self.episode.state().is_reducing() && !self.control.owns_recovery()
     }
 
-    /// Moves the window by proportional rate reduction, where the control leaves it to PRR.
+    /// Updates the window by proportional rate reduction, if the control leaves it to PRR.
     pub(super) fn reduce_cwnd(&mut self, delivered: u32, slow_start: bool) {
         if delivered == 0 || self.control.owns_recovery() {
             return;
@@ -171,7 +171,7 @@ impl Connection {
         });
     }
 
-    /// Whether PRR may grow by one packet more than was delivered.
+    /// Whether PRR may grow by one packet more than were delivered.
     pub(super) fn prr_may_grow(&self, fresh_loss: bool, found: &Findings) -> bool {
         if self.profile.prr_on_una {
             found.una_advanced && !fresh_loss
@@ -218,7 +218,7 @@ impl Connection {
                 && self.board.get(self.board.una()).marks.has(Marks::EVER_RETRANS))
     }
 
-    /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
+    /// Undoes the reduction (`tcp_undo_cwnd_reduction`).
     fn undo_reduction(&mut self, unmark_loss: bool, found: &Findings) {
         if unmark_loss {
             self.board.unmark_lost();
@@ -259,7 +259,7 @@ impl Connection {
         spurious
     }
 
-    /// A partial ACK of data that was merely late; true: wait for more.
+    /// Handles a partial ACK of data that were merely late; true to wait for more.
     fn try_undo_partial(&mut self, found: &Findings) -> bool {
         if !self.undo.is_open() || !self.undo.packet_was_delayed(found.echo) {
             return false;
@@ -286,8 +286,8 @@ impl Connection {
         true
     }
 
-    /// An ACK after a timeout (`tcp_process_loss`), with F-RTO's test whether the
-    /// timeout was spurious (RFC 5682 section 3.1).
+    /// Handles an ACK after a timeout (`tcp_process_loss`), with F-RTO's test whether the timeout
+    /// was spurious (RFC 5682 section 3.1).
     fn process_loss(&mut self, found: &Findings, duplicate: bool) -> Resend {
         let recovered = !self.episode.covers(self.board.una());
         if found.una_advanced && self.try_undo_loss(false, found) {
@@ -343,7 +343,7 @@ impl Connection {
         self.episode.try_frto(new_recovery || self.episode.timeouts() > 0);
     }
 
-    /// Sends again what an ACK allows (`tcp_xmit_recovery`).
+    /// Retransmits what an ACK allows (`tcp_xmit_recovery`).
     pub(super) fn resend(&mut self, resend: Resend, now: Time) {
         match resend {
             Resend::Nothing => return,

@@ -1,4 +1,4 @@
-//! Sending again (`tcp_xmit_retransmit_queue`).
+//! Retransmission (`tcp_xmit_retransmit_queue`).
 
 use narrows_base::Time;
 
@@ -10,7 +10,7 @@ use crate::segment::Seq;
 use crate::timer::timestamp_ms;
 
 impl Connection {
-    /// Sends lost packets again, lowest first.
+    /// Retransmits lost packets, lowest first.
     pub(super) fn retransmit_lost(&mut self, now: Time) {
         if self.board.packets_out() == 0 {
             return;
@@ -41,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Sends `packets` packets from `first` on again (`tcp_retransmit_skb`).
+    /// Retransmits `packets` packets from `first` on (`tcp_retransmit_skb`).
     pub(super) fn retransmit_burst(&mut self, first: Seq, packets: u32, now: Time) {
         self.resend_burst(first, packets, now);
         for seq in first..first + packets {
@@ -50,7 +50,7 @@ impl Connection {
         self.undo.count_retransmission(packets, timestamp_ms(now));
     }
 
-    /// The same, but not counted as in flight again nor for undo: a loss probe
+    /// The same, but counted neither as in flight again nor for undo, for a loss probe
     /// (`__tcp_retransmit_skb`).
     pub(super) fn resend_burst(&mut self, first: Seq, packets: u32, now: Time) {
         self.tell_start(now);

@@ -1,4 +1,4 @@
-//! What SACK blocks say (`tcp_sacktag_write_queue`).
+//! Processing of SACK blocks (`tcp_sacktag_write_queue`).
 
 use narrows_cc::RecoveryState;
 
@@ -8,7 +8,7 @@ use crate::scoreboard::Marks;
 use crate::segment::{Ack, SackBlocks, Seq};
 
 impl Connection {
-    /// Marks what the SACK blocks say.
+    /// Marks packets by the SACK blocks.
     pub(super) fn tag_sacks(&mut self, ack: &Ack, found: &mut Findings) {
         let mut blocks = [(0, 0); SackBlocks::MAX];
         let mut count = 0;
@@ -17,8 +17,8 @@ impl Connection {
                 self.tag_duplicate(block.0, block.1, found);
             } else {
                 blocks[count] = block;
-                // Ascending, so that a block never looks reordered against its own ACK. They are
-                // so few that each finds its place by swaps.
+                // Ascending, so that a block never looks reordered against its own ACK. They are so
+                // few that an insertion sort is enough.
                 for place in (1..=count).rev() {
                     if blocks[place] < blocks[place - 1] {
                         blocks.swap(place, place - 1);

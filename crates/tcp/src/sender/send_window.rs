@@ -1,11 +1,11 @@
-//! The windows in bytes: the receiver's, and the room of the send buffer.
+//! The windows in bytes: the receiver's, and the send buffer's.
 
 use crate::segment::Ack;
 
 /// Bytes of memory per 256 bytes of payload in the send buffer (skb overhead).
 const TRUESIZE_PER_256: u64 = 266;
 
-/// What receive window and send buffer allow.
+/// The limits by receive window and send buffer.
 #[derive(Debug)]
 pub(super) struct SendWindow {
     mss: u64,
@@ -30,7 +30,7 @@ impl SendWindow {
         }
     }
 
-    /// The receive window as it was told last, in bytes.
+    /// The receive window as last advertised, in bytes.
     pub(super) fn told(&self) -> u32 {
         self.receive_window
     }

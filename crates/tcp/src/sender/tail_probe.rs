@@ -1,8 +1,8 @@
-//! The loss probe that is under way (RFC 8985 section 7).
+//! The current loss probe (RFC 8985 section 7).
 
 use crate::segment::Seq;
 
-/// A tail loss probe, if one is under way.
+/// A tail loss probe, if one is in progress.
 #[derive(Debug, Default)]
 pub(super) struct TailProbe {
     probe: Option<Probe>,
@@ -12,16 +12,16 @@ pub(super) struct TailProbe {
 struct Probe {
     /// `snd_nxt` when it was sent (`tlp_high_seq`).
     high_seq: Seq,
-    /// Whether it was a packet that had been sent before.
+    /// Whether it was a retransmission.
     retransmission: bool,
 }
 
-/// What an ACK says of the probe.
+/// The verdict of an ACK on the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeEnd {
     /// Nothing yet.
     Open,
-    /// It is over: nothing had been lost.
+    /// It is over, and nothing was lost.
     NoLoss,
     /// It repaired a loss that would have gone unnoticed.
     Repaired,
@@ -36,7 +36,7 @@ impl TailProbe {
         self.probe.is_some_and(|probe| probe.retransmission)
     }
 
-    /// A probe was sent, behind which `next` follows.
+    /// A probe was sent; `next` is the next packet.
     pub(super) fn send(&mut self, next: Seq, retransmission: bool) {
         self.probe = Some(Probe { high_seq: next, retransmission });
     }
@@ -50,8 +50,8 @@ impl TailProbe {
         self.probe = None;
     }
 
-    /// What an ACK up to `ack` says of it; `duplicate` tells whether the ACK brought nothing
-    /// else (`tcp_process_tlp_ack`).
+    /// Judges an ACK up to `ack`; `duplicate` says whether the ACK is a pure duplicate
+    /// (`tcp_process_tlp_ack`).
     pub(super) fn judge(&self, ack: Seq, dsack_of_probe: bool, duplicate: bool) -> ProbeEnd {
         let Some(probe) = self.probe.filter(|probe| ack >= probe.high_seq) else {
             return ProbeEnd::Open;

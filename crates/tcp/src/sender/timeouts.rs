@@ -1,4 +1,4 @@
-//! What happens when the sender's timers fire, and when they start (tcp_timer.c).
+//! Start and expiry of the sender's timers (tcp_timer.c).
 
 use narrows_base::Time;
 
@@ -34,7 +34,7 @@ impl Connection {
         }
     }
 
-    /// Time until the head's RTO runs out, in us (`tcp_rto_delta_us`).
+    /// Time until the head's RTO expires, in us (`tcp_rto_delta_us`).
     pub(super) fn rto_delta_us(&self, now: Time) -> u64 {
         let head_us = self.board.get(self.board.una()).sent_us;
         (head_us + self.rtt.rto_us()).saturating_sub(now.as_micros())
@@ -62,7 +62,7 @@ impl Connection {
         self.timers.arm(Pending::Retransmission, wait_us, self.pacer.delay(now), now);
     }
 
-    /// The RTO ran out (`tcp_retransmit_timer`).
+    /// The RTO expired (`tcp_retransmit_timer`).
     fn on_retransmission_timeout(&mut self, now: Time) {
         if self.board.packets_out() == 0 {
             return;

@@ -5,7 +5,7 @@ use narrows_base::{Duration, Jiffies, Time};
 
 use crate::timer::fires_at;
 
-/// What the retransmission timer waits for (`icsk_pending`).
+/// The purpose of the retransmission timer (`icsk_pending`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     Retransmission,
@@ -20,19 +20,18 @@ pub(super) struct Timers {
     retransmit: Option<Running>,
     /// When the next burst leaves, or [`Time::MAX`] if none waits.
     pacing: Time,
-    /// None of them fires before: [`Time::MAX`] if none runs.
+    /// A time before which none of them fires; [`Time::MAX`] if none runs.
     bound: Time,
 }
 
-/// A retransmission timer that runs. The tick at which it fires takes divisions, and nearly
-/// every timer is set anew long before it would fire: the tick is worked out only when it
-/// matters.
+/// A running retransmission timer. Its tick takes divisions, and nearly every timer is reset long
+/// before it would fire, so the tick is computed only when it matters.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     pending: Pending,
     set_at: Time,
     wait_us: u64,
-    /// How long the packets that it watches wait for pacing.
+    /// How long its packets wait for pacing.
     paced: Duration,
 }
 
@@ -43,8 +42,8 @@ impl Running {
         self.set_at + Duration::from_micros(self.wait_us)
     }
 
-    /// The tick at which it fires. Packets that wait for pacing haven't left yet: the time that
-    /// they wait is added (`tcp_reset_xmit_timer`).
+    /// The tick at which it fires. Packets that wait for pacing haven't left yet, so their waiting
+    /// time is added (`tcp_reset_xmit_timer`).
     fn fires_at(&self, jiffies: Jiffies) -> Time {
         let paced = jiffies.floor_nanos(self.paced.as_nanos());
         let ticks = jiffies.ceil_micros(self.wait_us) + paced;
@@ -57,7 +56,7 @@ impl Timers {
         Self { jiffies, retransmit: None, pacing: Time::MAX, bound: Time::MAX }
     }
 
-    /// The clock that they run by.
+    /// The clock of the timers.
     pub(super) fn clock(&self) -> Jiffies {
         self.jiffies
     }
@@ -93,8 +92,8 @@ impl Timers {
         self.bound <= now && self.next().is_some_and(|at| at <= now)
     }
 
-    /// Sets the retransmission timer to `wait_us` microseconds, rounded up to ticks; `paced` is
-    /// how long the packets that it watches wait for pacing.
+    /// Sets the retransmission timer to `wait_us` microseconds, rounded up to ticks; `paced` is how
+    /// long its packets wait for pacing.
     #[inline]
     pub(super) fn arm(&mut self, pending: Pending, wait_us: u64, paced: Duration, now: Time) {
         let timer = Running { pending, set_at: now, wait_us, paced };
@@ -102,12 +101,12 @@ impl Timers {
         self.retransmit = Some(timer);
     }
 
-    /// What the retransmission timer waits for, if it runs.
+    /// The purpose of the retransmission timer, if it runs.
     pub(super) fn pending(&self) -> Option<Pending> {
         self.retransmit.map(|timer| timer.pending)
     }
 
-    /// What the retransmission timer waited for, if it is due.
+    /// The purpose of the retransmission timer, if it is due.
     pub(super) fn due(&self, now: Time) -> Option<Pending> {
         let timer = self.retransmit.filter(|timer| timer.bound() <= now)?;
         (timer.fires_at(self.jiffies) <= now).then_some(timer.pending)
@@ -119,7 +118,7 @@ impl Timers {
         self.set_bound();
     }
 
-    /// The next burst leaves then.
+    /// Sets when the next burst leaves.
     pub(super) fn pace(&mut self, at: Time) {
         self.pacing = at;
         self.set_bound();

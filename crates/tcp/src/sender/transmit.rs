@@ -1,4 +1,4 @@
-//! Sending new data, and how full the window is (tcp_output.c).
+//! Transmission of new data, and the use of the window (tcp_output.c).
 
 use narrows_base::{Duration, Time};
 use narrows_cc::{RecoveryState, StartEvent, Unused};
@@ -32,7 +32,7 @@ impl Connection {
             return;
         }
         self.restart_after_idle(now);
-        // Once, as in Linux, but only for a burst: most ACKs find no room for any.
+        // Once, as in Linux, but only for a burst, since most ACKs leave no room for one.
         let mut max_burst = None;
         let mut sent = 0;
         let mut cwnd_limited = false;
@@ -85,27 +85,27 @@ impl Connection {
         }
     }
 
-    /// Packets that cwnd allows in one burst: half of it, so that two bursts are
-    /// always under way (`tcp_cwnd_test`).
+    /// Packets that cwnd allows in one burst: half of it, so that two bursts are always in flight
+    /// (`tcp_cwnd_test`).
     fn cwnd_quota(&self) -> u32 {
         let room = self.cwnd.saturating_sub(self.board.pipe());
         room.min((self.cwnd / 2).max(1))
     }
 
-    /// Packets that application, receive window and send buffer have for a burst.
+    /// Packets that application, receive window and send buffer allow in a burst.
     #[inline]
     fn size_burst(&self, quota: u32) -> Option<u32> {
         if !self.window.buffer_has_room() {
             return None;
         }
         let available = self.unsent.packets(quota);
-        // With nothing out no ACK would ever open a window below one packet.
+        // With nothing out, no ACK would ever open a window below one packet.
         let least = available.min(u32::from(self.board.packets_out() == 0));
         let burst = self.window.room_for(available).max(least);
         (burst > 0).then_some(burst)
     }
 
-    /// Whether there is data that the receive window takes.
+    /// Whether there are data that fit the receive window.
     pub(super) fn has_sendable_data(&self) -> bool {
         !self.unsent.is_empty() && self.size_burst(1).is_some()
     }
@@ -147,7 +147,7 @@ impl Connection {
         self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
-        // Where a loss probe is scheduled after the last burst, it replaces this timer.
+        // A loss probe scheduled after the last burst replaces this timer.
         let starts_rto = was_empty || self.timers.pending() == Some(Pending::LossProbe);
         if starts_rto && !(push == Push::All && self.may_probe()) {
             self.rearm_rto(now);
@@ -167,7 +167,7 @@ impl Connection {
         u64::from(len)
     }
 
-    /// Tells the control that sending begins anew (`tcp_event_data_sent`).
+    /// Notifies the control that sending restarts (`tcp_event_data_sent`).
     pub(super) fn tell_start(&mut self, now: Time) {
         let last_sent = self.usage.note_sent(now);
         if self.board.pipe() == 0 {
@@ -189,7 +189,7 @@ impl Connection {
         self.usage.is_limited(self.cwnd, self.control.ssthresh())
     }
 
-    /// Notes how much of cwnd is used (`tcp_cwnd_validate`).
+    /// Notes the use of cwnd (`tcp_cwnd_validate`).
     fn validate_cwnd(&mut self, limited: bool, now: Time) {
         self.usage.note_flight(&self.board, limited);
         if self.is_cwnd_limited() {
@@ -204,9 +204,9 @@ impl Connection {
         }
     }
 
-    /// For an RTO the window wasn't used (`tcp_cwnd_application_limited`).
+    /// The window wasn't fully used for an RTO (`tcp_cwnd_application_limited`).
     fn forget_unused_window(&mut self, now: Time) {
-        // A writer that waits for buffer space has data: not its fault.
+        // A writer that waits for buffer space has data, so it doesn't limit the flow.
         if self.episode.state() == RecoveryState::Open && self.unsent.is_empty() {
             let used = self.usage.used().max(self.initial_cwnd);
             if used < self.cwnd {

@@ -1,30 +1,30 @@
 //! Whether the last reduction was spurious: every retransmission turned out to be a
-//! duplicate, or an ACK answers what was sent before the first of them.
+//! duplicate, or an ACK answers data sent before the first of them.
 
 use crate::segment::Seq;
 
-/// What is known of the retransmissions of an episode.
+/// The retransmissions of an episode.
 #[derive(Debug, Default)]
 pub(super) struct Undo {
     /// `snd_una` when the episode began, while it may still be undone (`undo_marker`).
     marker: Option<Seq>,
     /// Retransmissions not yet reported as duplicates; -1: none was sent (`undo_retrans`).
     unreported: i64,
-    /// Whether the control can restore what it had (`prior_ssthresh != 0`).
+    /// Whether the control can restore its state (`prior_ssthresh != 0`).
     restorable: bool,
     /// Timestamp of the first retransmission in ms, 0 if none (`retrans_stamp`).
     first_stamp: u32,
 }
 
 impl Undo {
-    /// An episode begins at `una` with `outstanding` retransmissions under way
+    /// An episode begins at `una` with `outstanding` retransmissions in flight
     /// (`tcp_init_undo`).
     pub(super) fn begin(&mut self, una: Seq, outstanding: u32) {
         self.marker = Some(una);
         self.unreported = if outstanding == 0 { -1 } else { i64::from(outstanding) };
     }
 
-    /// It can't be undone any more, or it was.
+    /// The episode can no longer be undone, or was undone.
     pub(super) fn end(&mut self) {
         self.marker = None;
     }
@@ -34,7 +34,7 @@ impl Undo {
         self.marker.is_some()
     }
 
-    /// Tells whether the control could take the reduction back.
+    /// Sets whether the control can undo the reduction.
     pub(super) fn set_restorable(&mut self, restorable: bool) {
         self.restorable = restorable;
     }
@@ -58,7 +58,7 @@ impl Undo {
         }
     }
 
-    /// Nothing that was retransmitted is under way.
+    /// No retransmission is in flight.
     pub(super) fn forget_stamp(&mut self) {
         self.first_stamp = 0;
     }

@@ -1,6 +1,6 @@
-//! What the application has written and what isn't sent yet (`sk_write_queue`).
+//! Data that the application has written and that aren't sent yet (`sk_write_queue`).
 
-/// The payload that is still to be sent.
+/// The unsent payload.
 #[derive(Debug)]
 pub(super) struct Unsent {
     mss: u32,
@@ -51,14 +51,14 @@ impl Unsent {
         self.left = self.left.zip(bytes).map(|(left, more)| left + more);
     }
 
-    /// Nothing more comes.
+    /// No more data follow.
     pub(super) fn stop(&mut self) {
-        // What was sent last didn't look like the end.
+        // The last packet sent wasn't marked as the end.
         self.closes &= self.is_empty();
         self.left = Some(0);
     }
 
-    /// Whether the packet that was taken last carries the FIN.
+    /// Whether the packet taken last carries the FIN.
     pub(super) fn closes(&self) -> bool {
         self.closes
     }
