@@ -88,7 +88,7 @@ static VIDEO: Info = Info {
         Parameter::duration(
             "start",
             Fallback::Off,
-            "how much is buffered before it plays, at first and after it ran dry; by default a \
+            "the level needed before it plays, initially and after it ran dry; by default a \
              chunk",
         )
         .positive(),
@@ -178,7 +178,7 @@ static PARETO: Info = distribution(
 static EMPIRICAL: Info = distribution(
     "empirical",
     "Empirical",
-    "values with the shares that don't exceed them, straight lines between; it takes either a \
+    "values with the shares that don't exceed them, linear in between; it takes either a \
      file or the pairs themselves",
     &[
         Parameter::new(
