@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Interface, MOST_HEADERS, PcapngWriter, file_name};
 
-/// Which captures to make, as JSON: a file for each point.
+/// The captures to make, as JSON: a file for each point.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PcapFiles {

@@ -12,10 +12,10 @@ use serde::Deserialize;
 pub struct Config {
     /// What is run. Its controls have the kernel's names.
     pub scenario: Scenario,
-    /// Flow i is that of this TCP port of the receiver plus i.
+    /// Flow i has this TCP port of the receiver plus i.
     pub first_port: u16,
-    /// The sender's port of each flow's data, where the program that sends it also converses over
-    /// a connection of its own. Nothing befalls that conversation but queues, rates and delays.
+    /// The sender's port of each flow's data, if the sending program also has a control connection.
+    /// That connection is subject only to queues, rates and delays.
     pub data_ports: Vec<Option<u16>>,
     /// Distance of the samples of the queue and of the hosts, in ns.
     pub sample_ns: u64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::host::SendingHost;
 
-/// What ends a run before its time.
+/// The condition for an early end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StopWhen {
     Never,
@@ -65,7 +65,7 @@ impl Ending {
         Self { stops, awaited, left, groups, memberships, come: false }
     }
 
-    /// A flow has done all that it will ever do. Gives the flows that end with it.
+    /// Notes that a flow is completely done. Gives the flows that end with it.
     pub(crate) fn is_done(&mut self, flow: usize) -> Vec<usize> {
         if std::mem::take(&mut self.awaited[flow]) {
             self.left -= 1;

@@ -247,7 +247,7 @@ class ObjectStore:
         return when is not None and when < moment
 
     def add_study(self, name: str, record: Mapping[str, Any], runs: pl.DataFrame) -> None:
-        """Keeps a study and the table of its runs, in place of an older one of that name."""
+        """Keeps a study and the table of its runs, replacing an older one of that name."""
         self._bucket.put(f"studies/{slug(name)}.parquet", parquet_bytes(runs))
         self._bucket.put(f"studies/{slug(name)}.json", _json(record))
 

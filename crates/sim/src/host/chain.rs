@@ -10,7 +10,7 @@ use super::completed::Completed;
 /// Makes the congestion control of a connection.
 pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
 
-/// What a flow does over the run.
+/// The plan of a flow for the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) start: Time,
