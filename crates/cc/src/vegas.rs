@@ -1,4 +1,4 @@
-//! Vegas as in Linux (`tcp_vegas.c`): it keeps it keeps a few packets in the queue, judged by the
+//! Vegas as in Linux (`tcp_vegas.c`): it keeps a few packets in the queue, judged by the
 //! RTT.
 
 use crate::config::{CcConfig, Entry};

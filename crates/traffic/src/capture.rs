@@ -1,4 +1,4 @@
-//! Packet headers as the sending host sees them.
+//! Captures of packet headers at the sending host.
 
 use std::fmt::Write as _;
 use std::io::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ use crate::sys;
 
 const HEADER: &str = "time_ns,direction,source,destination,seq,ack,payload,window,flags,sack\n";
 
-/// A capture that runs in a thread of its own.
+/// A capture that runs in its own thread.
 pub struct Capture(JoinHandle<String>);
 
 impl Capture {
@@ -35,7 +35,7 @@ impl Capture {
     }
 }
 
-/// A socket that hears all IP packets of a device of the current namespace.
+/// A socket that receives all IP packets of a device of the current namespace.
 ///
 /// # Errors
 /// If there is no such device or no right to capture.

@@ -1,4 +1,4 @@
-//! What a run of the tool does, as JSON: the scenario, and where it takes place.
+//! The configuration of a run, as JSON: the scenario and its environment.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -8,19 +8,19 @@ use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::{EcnMode, Level, Scenario};
 use serde::Deserialize;
 
-/// One run: what, where the two ends are, and what to write.
+/// One run: the scenario, the places of the two ends, and what to write.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// What is run, over a path that is there already. Its controls have the kernel's names.
+    /// The scenario, run over an existing path. Its controls have the kernel's names.
     pub scenario: Scenario,
-    /// Distance of the samples, in ns: finer than the scenario's.
+    /// Interval of the samples, in ns, finer than the scenario's.
     pub sample_ns: u64,
     /// CLOCK_MONOTONIC at time 0, if someone else has set it.
     pub zero_ns: Option<u64>,
     /// Namespace files of the sending host, the router and the receiving host.
     pub namespaces: Namespaces,
-    /// Address of the sending host, if another program's connections are to be looked at.
+    /// Address of the sending host, if another program's connections are observed.
     pub sender: Option<Ipv4Addr>,
     /// Address of the receiving host.
     pub receiver: Ipv4Addr,
@@ -28,7 +28,7 @@ pub struct Config {
     pub first_port: u16,
     /// The router's device whose queue discipline is the bottleneck, if that is sampled here.
     pub bottleneck_device: Option<String>,
-    /// The class (1:2 is 0x10002) that it belongs to; the root if none.
+    /// Its class (1:2 is 0x10002); the root if none.
     pub bottleneck_class: Option<u32>,
     /// The sending host's device, where packets are noted if the scenario records them.
     pub sender_device: String,
@@ -42,33 +42,33 @@ pub struct Config {
     /// Note how long the programs of the hosts wait for a processor: `waits.json`.
     #[serde(default)]
     pub watch_waits: bool,
-    /// Of each flow, the iperf3 that sends and receives it; we do where there is none.
+    /// For each flow, the iperf3 that sends and receives it; if none, this program does.
     #[serde(default)]
     pub iperf3: Vec<Option<Iperf3>>,
     /// Directory for the results.
     pub out: PathBuf,
 }
 
-/// Files to enter namespaces by, such as `/run/netns/snd`.
+/// Files of namespaces, such as `/run/netns/snd`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Namespaces {
-    /// Of the sending host.
+    /// That of the sending host.
     pub sender: PathBuf,
-    /// Of the router that holds the bottleneck, if that is sampled here.
+    /// That of the router with the bottleneck, if that is sampled here.
     pub router: Option<PathBuf>,
-    /// Of the receiving host.
+    /// That of the receiving host.
     pub receiver: PathBuf,
 }
 
-/// The program that sends and receives a flow in our place; for flows without a size.
+/// The program that sends and receives a flow without a size in our place.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iperf3 {
-    /// Where it is.
+    /// Its path.
     pub program: PathBuf,
-    /// The sender's port of its data. It tells the data from the conversation that iperf3 leads
-    /// beside it, to the same port of the receiver.
+    /// The sender's port of its data. It distinguishes the data from iperf3's control connection to
+    /// the same port of the receiver.
     pub data_port: u16,
 }
 
@@ -79,7 +79,7 @@ impl Config {
         self.iperf3.get(flow)?.as_ref()
     }
 
-    /// The port of the receiver that a flow goes to.
+    /// The receiver's port of a flow.
     ///
     /// # Errors
     /// If there are more flows than ports.
@@ -95,7 +95,7 @@ impl Config {
         (run.record == Level::Packets).then_some(run.duration_ns + 1)
     }
 
-    /// Looks for what the tool can't do.
+    /// Refuses what the tool can't do.
     ///
     /// # Errors
     /// The place, what was found there, and what would be right.

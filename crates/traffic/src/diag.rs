@@ -17,19 +17,19 @@ const NETLINK_SOCK_DIAG: libc::c_int = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const NLM_F_REQUEST: u16 = 1;
 const NLMSG_ERROR: u16 = 2;
-/// Bits of the attributes that are asked for: INET_DIAG_INFO, and INET_DIAG_VEGASINFO, by which
-/// every congestion control that tells anything tells it.
+/// Bits of the requested attributes: INET_DIAG_INFO, and INET_DIAG_VEGASINFO, which returns the
+/// state of every congestion control that has any.
 const EXTENSIONS: u8 = 1 << 1 | 1 << 2;
 const INET_DIAG_INFO: u16 = 2;
 /// INET_DIAG_VEGASINFO, INET_DIAG_DCTCPINFO and INET_DIAG_BBRINFO.
 const CONTROL_INFOS: [u16; 3] = [3, 9, 16];
-/// All states but TIME_WAIT, LISTEN and those without data (include/net/tcp_states.h).
+/// All states except TIME_WAIT, LISTEN and those without data (include/net/tcp_states.h).
 const STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 /// Bytes of `struct inet_diag_msg`, and of the netlink header before it.
 const MESSAGE: usize = 72;
 const HEADER: usize = 16;
 
-/// What a socket tells: `TCP_INFO`, and its congestion control's own words.
+/// The state of a socket: `TCP_INFO`, and its congestion control's values.
 pub type State = (TcpInfo, [u32; 5]);
 
 /// Reads the TCP sockets of the namespace in which it was opened.
@@ -44,9 +44,9 @@ impl Sockets {
         sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, NETLINK_SOCK_DIAG).map(Self)
     }
 
-    /// These connections (our end, the peer's) by their ports, as far as there are any.
+    /// Those of these connections (our port, the peer's) that exist.
     ///
-    /// Each is asked for by itself: a dump would walk through the whole table of the kernel.
+    /// Each is requested separately, since a dump would walk the kernel's whole table.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -79,12 +79,12 @@ fn request(ours: SocketAddrV4, peer: SocketAddrV4) -> [u8; 72] {
     m[26..28].copy_from_slice(&peer.port().to_be_bytes());
     m[28..32].copy_from_slice(&ours.ip().octets());
     m[44..48].copy_from_slice(&peer.ip().octets());
-    // INET_DIAG_NOCOOKIE: whichever socket has these addresses.
+    // INET_DIAG_NOCOOKIE: any socket with these addresses.
     m[64..72].copy_from_slice(&[0xff; 8]);
     m
 }
 
-/// The socket of an answer; none if there is no such socket, or it has no data to tell of.
+/// The socket of an answer; none if there is no such socket, or it has no data.
 fn parse(answer: &[u8]) -> Result<Option<((u16, u16), State)>> {
     let (Some(length), Some(kind)) = (u32_at(answer, 0), u16_at(answer, 4)) else {
         return Ok(None);

@@ -12,18 +12,18 @@ use crate::receiver::{Arrived, Receiver};
 use crate::sender::{Completion, Sample, Sender};
 use crate::stage::{Stage, Watched};
 
-/// A flow or chain of flows that is run.
+/// A running flow or chain of flows.
 pub struct RunningFlow<'a> {
-    /// What is asked of it.
+    /// Its description.
     pub flow: &'a Flow,
     ends: Ends<'a>,
 }
 
-/// Who sends and receives a flow.
+/// The programs at both ends of a flow.
 pub enum Ends<'a> {
-    /// We do.
+    /// This program.
     Own(Box<Sender<'a>>, Receiver),
-    /// iperf3 does.
+    /// iperf3.
     Iperf(Box<Iperf<'a>>),
 }
 
@@ -35,7 +35,7 @@ pub struct Hosts {
     pub receiver: (Sockets, Ipv4Addr),
 }
 
-/// What both hosts' sockets told at an instant.
+/// The state of both hosts' sockets at an instant.
 #[derive(Default)]
 pub struct Connections {
     sender: BTreeMap<(u16, u16), State>,
@@ -46,7 +46,7 @@ impl Hosts {
     /// The connections between these ports (the sender's, the receiver's) now.
     ///
     /// # Errors
-    /// If the kernel doesn't tell.
+    /// If the kernel doesn't answer.
     pub fn read(&self, ports: &[(u16, u16)]) -> Result<Connections> {
         let ends = |&(source, destination): &(u16, u16)| {
             let sender = SocketAddrV4::new(self.sender.1, source);
@@ -91,7 +91,7 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// Starts or stops, if it is time.
+    /// Starts or stops if it is time.
     ///
     /// # Errors
     /// If the kernel lacks the congestion control, or the connection or its program fails.
@@ -129,7 +129,7 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// Takes what epoll said of it.
+    /// Handles an event of epoll.
     ///
     /// # Errors
     /// If the connection is broken.

@@ -35,9 +35,9 @@ pub struct TcpInfo {
     pub bytes_acked: u64,
     /// Payload bytes received in order.
     pub bytes_received: u64,
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, including retransmissions.
     pub data_segs_out: u32,
-    /// Data segments received, duplicates included.
+    /// Data segments received, including duplicates.
     pub data_segs_in: u32,
     /// Segments known to be delivered; the SYN counts as one.
     pub delivered: u32,
@@ -51,7 +51,7 @@ pub struct TcpInfo {
     pub snd_wnd: u32,
     /// Payload bytes of a full segment.
     pub snd_mss: u32,
-    /// Segments that the receiver reported to have got twice (DSACK).
+    /// Segments that the receiver reported as duplicates (DSACK).
     pub dsack_dups: u32,
 }
 
@@ -98,7 +98,8 @@ impl TcpInfo {
     }
 }
 
-/// The congestion control's own words: five of BBR, four of Vegas and DCTCP, none of the rest.
+/// The congestion control's values as 32-bit words: five of BBR, four of Vegas and DCTCP, none of
+/// others.
 #[must_use]
 pub fn decode_cc(raw: &[u8]) -> [u32; 5] {
     std::array::from_fn(|i| u32_at(raw, 4 * i))

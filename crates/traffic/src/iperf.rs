@@ -1,4 +1,4 @@
-//! A flow that iperf3 sends and receives; what its sockets do is read by INET_DIAG.
+//! A flow that iperf3 sends and receives; the state of its sockets is read by INET_DIAG.
 
 use std::fs::File;
 use std::io::{Error, Result};
@@ -17,13 +17,13 @@ use crate::sender::{Sample, Totals};
 use crate::stage::Stage;
 use crate::sys;
 
-/// Between two looks at what a process does.
+/// Time between two checks of a process.
 const GLANCE: Duration = Duration::from_millis(5);
-/// For so many glances a server may not listen yet,
+/// The number of checks for which a server may not listen yet,
 const START: u32 = 1000;
-/// a client may go on after the end of the run,
+/// a client may continue after the end of the run,
 const GRACE: u32 = 400;
-/// and still live once it was told to end.
+/// and may still live after it was told to end.
 const LAST_GRACE: u32 = 200;
 
 enum Phase {
@@ -33,13 +33,13 @@ enum Phase {
     Done,
 }
 
-/// An iperf3 client and what is known of its connection.
+/// An iperf3 client and the state of its connection.
 pub struct Iperf<'a> {
     flow: &'a Flow,
     iperf3: &'a Iperf3,
     to: Ipv4Addr,
     port: u16,
-    /// When it ends at the latest, ns.
+    /// The latest time of its end, ns.
     end_ns: u64,
     output: PathBuf,
     phase: Phase,
@@ -67,7 +67,7 @@ pub fn serve(program: &Path, port: u16, directory: &Path) -> Result<Child> {
     Err(Error::other(format!("iperf3 doesn't listen on port {port}")))
 }
 
-/// iperf3, which ends with us and writes nowhere else.
+/// The command of iperf3, which ends with us and writes nowhere else.
 fn command(program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).env("TMPDIR", directory);
@@ -111,7 +111,7 @@ impl<'a> Iperf<'a> {
         }
     }
 
-    /// How far it is.
+    /// Its progress.
     #[must_use]
     pub const fn stage(&self) -> Stage {
         match self.phase {
@@ -134,7 +134,7 @@ impl<'a> Iperf<'a> {
     /// Notices that it ended.
     ///
     /// # Errors
-    /// If it failed; with its own words.
+    /// If it failed, with its own message.
     pub fn notice_end(&mut self) -> Result<()> {
         match self.has_ended()? {
             Some(false) => Err(self.failure()),
@@ -142,7 +142,7 @@ impl<'a> Iperf<'a> {
         }
     }
 
-    /// Whether the client that was running ended as it should.
+    /// Whether the running client ended properly.
     fn has_ended(&mut self) -> Result<Option<bool>> {
         let asked = matches!(self.phase, Phase::Stopping(_));
         let (Phase::Running(client) | Phase::Stopping(client)) = &mut self.phase else {
@@ -156,7 +156,7 @@ impl<'a> Iperf<'a> {
     /// Starts the client.
     ///
     /// # Errors
-    /// If that isn't possible.
+    /// If that fails.
     pub fn start(&mut self) -> Result<()> {
         self.phase = Phase::Running(self.client()?);
         Ok(())
@@ -208,7 +208,7 @@ impl<'a> Iperf<'a> {
         }
         let open = if matches!(self.phase, Phase::Running(_)) { ours.copied() } else { None };
         if open.is_none() {
-            // Then there is no hole that TCP_INFO would stop at.
+            // Then there is no hole at which TCP_INFO would stop.
             (self.arrived.open_segments, self.arrived.open_bytes) = (0, 0);
         }
         (Sample { instance: 0, info: open, totals: self.totals }, self.arrived)

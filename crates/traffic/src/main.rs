@@ -1,8 +1,8 @@
 //! Sends, receives and samples real TCP flows with as few system calls as possible.
 //!
-//! `narrows-traffic CONFIG.json` does one run between namespaces that exist already, in one
-//! process, and writes CSV files. `narrows-traffic power-off` ends the virtual machine
-//! whose first process it is.
+//! `narrows-traffic CONFIG.json` does one run between existing namespaces, in one process, and
+//! writes CSV files. `narrows-traffic power-off` ends the virtual machine whose first process it
+//! is.
 
 use std::process::ExitCode;
 

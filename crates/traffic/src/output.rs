@@ -1,4 +1,4 @@
-//! The result files: CSV with a header, written in one go at the end.
+//! The result files: CSV with a header, written at once at the end.
 
 use std::fmt::Write as _;
 use std::io::Result;
@@ -12,7 +12,7 @@ const FLOWS: &str = "time_ns,flow,instance,ca_state,cwnd,ssthresh,unacked,sacked
 srtt_us,rttvar_us,min_rtt_us,pacing_rate,delivery_rate,app_limited,reordering,snd_wnd,\
 rwnd_limited_us,sndbuf_limited_us,mss,dsack_dups,cc0,cc1,cc2,cc3,cc4,sent,delivered,retransmitted,acked_bytes,\
 arrived_segments,open_segments,arrived_bytes,open_bytes\n";
-/// How many of these describe the connection and not the whole chain.
+/// How many of these describe the connection instead of the whole chain.
 const CONNECTION_FIELDS: usize = 24;
 const QUEUE: &str = "time_ns,bytes,packets,queued_packets,queued_bytes,drops,marks\n";
 const COMPLETIONS: &str = "flow,instance,start_ns,end_ns,size_bytes,retransmitted\n";
@@ -70,7 +70,7 @@ impl Output {
     /// Writes the files into a directory.
     ///
     /// # Errors
-    /// If that isn't possible.
+    /// If that fails.
     pub fn write(&self, dir: &Path) -> Result<()> {
         std::fs::write(dir.join("flows.csv"), &self.flows)?;
         std::fs::write(dir.join("queue.csv"), &self.queue)?;

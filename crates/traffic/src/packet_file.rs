@@ -14,10 +14,10 @@ use crate::capture;
 use crate::sys;
 
 const LARGEST: usize = 65_536;
-/// How soon the end is noticed where no packet comes.
+/// How soon the end is noticed without packets.
 const GLANCE_MS: u64 = 50;
 
-/// A capture that runs in a thread of its own.
+/// A capture that runs in its own thread.
 pub struct PacketFile {
     /// The point where it is made.
     pub point: Point,
@@ -41,7 +41,7 @@ impl PacketFile {
         Ok(Self { point, thread: thread::Builder::new().spawn(work)?, stop })
     }
 
-    /// Ends the file; how it ended.
+    /// Ends the file; returns how it ended.
     ///
     /// # Errors
     /// If it couldn't be written.
@@ -76,19 +76,19 @@ fn collect(
     Ok(ending)
 }
 
-/// CLOCK_REALTIME, which stamps packets, and CLOCK_MONOTONIC, in which a run is told.
+/// CLOCK_REALTIME, the clock of packets' timestamps, and CLOCK_MONOTONIC, the clock of a run.
 ///
-/// They drift apart when the machine's clock is set or slewed. So their distance is taken again
-/// and again, but only kept if nothing interrupted that.
+/// They drift apart when the machine's clock is set or slewed. So their offset is measured
+/// repeatedly, but only kept if the measurement wasn't interrupted.
 struct Clocks {
-    /// The first less the second, in ns: negative where the machine's clock was never set.
+    /// The first minus the second, in ns, which is negative if the machine's clock was never set.
     distance: i64,
-    /// The least time that taking the distance took, ns.
+    /// The shortest duration of a measurement, ns.
     narrowest: u64,
 }
 
 impl Clocks {
-    /// Clocks whose distance is known.
+    /// Clocks with a known offset.
     fn new() -> Self {
         let mut clocks = Self { distance: 0, narrowest: u64::MAX };
         (0..10).for_each(|_| clocks.compare());

@@ -16,8 +16,8 @@ const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
-/// Where in a discipline's own statistics 32-bit counters of its marks are, in bytes
-/// (linux/pkt_sched.h); some count those by a threshold apart.
+/// Offsets, in bytes, of 32-bit counters of marks in a discipline's own statistics
+/// (linux/pkt_sched.h); some count marks by a threshold separately.
 const MARKS: [(&[u8], &[usize]); 5] = [
     (b"codel\0", &[24, 32]),
     (b"fq_codel\0", &[12, 28]),
@@ -26,16 +26,16 @@ const MARKS: [(&[u8], &[usize]); 5] = [
     (b"fq\0", &[80]),
 ];
 
-/// What the queue discipline has counted.
+/// The counters of a queue discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
-    /// Bytes forwarded, Ethernet headers included.
+    /// Bytes forwarded, including Ethernet headers.
     pub bytes: u64,
     /// Packets forwarded.
     pub packets: u32,
     /// Packets waiting.
     pub queued_packets: u32,
-    /// Bytes waiting, Ethernet headers included.
+    /// Bytes waiting, including Ethernet headers.
     pub queued_bytes: u32,
     /// Packets dropped.
     pub drops: u32,
@@ -43,7 +43,7 @@ pub struct QueueCounters {
     pub marks: u32,
 }
 
-/// Reads one device's counters again and again.
+/// Reads one device's counters repeatedly.
 pub struct QueueReader {
     socket: OwnedFd,
     request: [u8; 36],
@@ -74,7 +74,7 @@ impl QueueReader {
     }
 }
 
-/// A `nlmsghdr` (16 bytes) and a `tcmsg` (20 bytes) that ask for the discipline of `parent`.
+/// A `nlmsghdr` (16 bytes) and a `tcmsg` (20 bytes) that request the discipline of `parent`.
 fn request(device: i32, parent: u32) -> [u8; 36] {
     let mut m = [0; 36];
     m[0..4].copy_from_slice(&36_u32.to_ne_bytes());

@@ -1,4 +1,4 @@
-//! The receiving host: takes one connection after the other per flow and discards the data.
+//! The receiving host, which takes one connection after the other per flow and discards the data.
 
 use std::io::Result;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -10,15 +10,15 @@ use narrows_spec::scenario::{EcnMode, Flow};
 use crate::info::TcpInfo;
 use crate::sys;
 
-/// Room for the overhead of small packets, so that the clamp and not the buffer is the limit.
+/// Buffer for the overhead of small packets, so that the clamp rather than the buffer is the limit.
 const BUFFER_PER_WINDOW: u64 = 4;
 
-/// What has arrived at the receiver of a flow.
+/// The data that have arrived at the receiver of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrived {
-    /// Data segments over the whole chain, duplicates included.
+    /// Data segments over the whole chain, including duplicates.
     pub segments: u64,
-    /// Data segments of the open connection, duplicates included.
+    /// Data segments of the open connection, including duplicates.
     pub open_segments: u64,
     /// Payload bytes in order, over the whole chain.
     pub bytes: u64,
@@ -48,11 +48,11 @@ impl Receiver {
     /// Listens in the current namespace and starts a thread.
     ///
     /// # Errors
-    /// If the port is taken, or the kernel lacks a control that the receiver must have.
+    /// If the port is taken, or the kernel lacks a control that the receiver needs.
     pub fn start(port: u16, flow: &Flow) -> Result<Self> {
         let listener = sys::listen(port)?;
         if flow.ecn == EcnMode::Dctcp {
-            // Only a receiver with this control tells each mark; connections inherit it.
+            // Only a receiver with this control echoes each mark; connections inherit it.
             let cca = flow.cca.as_bytes();
             sys::set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
         }
@@ -67,7 +67,7 @@ impl Receiver {
         Ok(Self(shared))
     }
 
-    /// What has arrived until now.
+    /// The data that have arrived until now.
     #[must_use]
     pub fn arrived(&self) -> Arrived {
         let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,8 +82,8 @@ impl Receiver {
     }
 }
 
-/// Sets the buffer: one that was set isn't tuned to the traffic, which would move the window's
-/// clamp (`tcp_rcv_space_adjust`).
+/// Sets the buffer, because a set buffer isn't autotuned, which would move the window's clamp
+/// (`tcp_rcv_space_adjust`).
 fn keep_buffer(fd: RawFd, window: u64) -> Result<()> {
     let buffer = option_bytes(window.saturating_mul(BUFFER_PER_WINDOW));
     sys::set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer)

@@ -1,4 +1,4 @@
-//! The loop: starts, stops, writes and samples, until the end.
+//! The main loop, which starts, stops, writes and samples until the end.
 
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
@@ -29,18 +29,19 @@ use crate::waits::Watch;
 /// Time between the set-up and time 0 of the run, ns.
 const LEAD_NS: u64 = 10_000_000;
 
-/// How often the file `progress` is written: the time so far and the packets forwarded.
+/// Interval at which the file `progress` is written, with the time so far and the packets
+/// forwarded.
 const PROGRESS_NS: u64 = 500_000_000;
 
-/// How often the waits of the hosts' programs are read.
+/// Interval at which the waits of the hosts' programs are read.
 const WATCH_NS: u64 = 200_000_000;
 
 struct Run<'a> {
     config: &'a Config,
     flows: Vec<RunningFlow<'a>>,
-    /// The flows by what `while` and `stop_when` call them.
+    /// The flows by their names in `while` and `stop_when`.
     names: Names<'a>,
-    /// There if some flows aren't our own.
+    /// Present if some flows aren't our own.
     hosts: Option<Hosts>,
     queue: Option<QueueReader>,
     epoll: OwnedFd,
@@ -58,7 +59,7 @@ struct Run<'a> {
 
 /// Does the whole run and writes its results.
 ///
-/// The file `zero_ns` holds CLOCK_MONOTONIC at time 0, `progress` how far the run is.
+/// The file `zero_ns` holds CLOCK_MONOTONIC at time 0, `progress` the progress of the run.
 ///
 /// # Errors
 /// If a namespace, device or congestion control is missing, or a connection breaks.
@@ -117,7 +118,7 @@ pub fn run(config: &Config) -> Result<()> {
     end_captures(config, [at_sender, at_receiver])
 }
 
-/// Starts a capture in the current namespace, if captures are wanted.
+/// Starts a capture in the current namespace, if requested.
 fn packet_file(config: &Config, point: Point, zero: u64) -> Result<Option<PacketFile>> {
     let Some(pcap) = &config.pcap else { return Ok(None) };
     let device = match point {
@@ -137,10 +138,10 @@ fn end_captures(config: &Config, files: [Option<PacketFile>; 2]) -> Result<()> {
     std::fs::write(config.out.join("captures.json"), serde_json::to_string(&endings)?)
 }
 
-/// Receiving ends; those of other programs' flows are processes of their own.
+/// Receiving ends; those of other programs' flows are separate processes.
 struct Receivers {
     ends: Vec<Option<Receiver>>,
-    /// They end when this is dropped, if not before.
+    /// They end at the latest when this is dropped.
     servers: Servers,
 }
 
@@ -187,15 +188,15 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
     Ok(RunningFlow::new(flow, Ends::Own(Box::new(sender), receiver)))
 }
 
-/// What a flow has to set while it connects: itself, and what holds for the others. Nothing
-/// where no flow differs from Linux's default.
+/// The values that a flow sets while it connects: its own, and that of the others. Nothing if no
+/// flow differs from Linux's default.
 fn tcp_ecn(config: &Config, ecn: EcnMode) -> Option<[u8; 2]> {
     let some = config.scenario.flows.iter().any(|flow| flow.ecn == EcnMode::Classic);
     let others = config.sysctls.get("net/ipv4/tcp_ecn").and_then(|v| v.bytes().next());
     some.then_some([if ecn == EcnMode::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
 }
 
-/// Those of the current namespace, if another program's connections are to be looked at.
+/// Opens those of the current namespace, if another program's connections are observed.
 fn open_sockets(config: &Config) -> Result<Option<Sockets>> {
     let others = config.iperf3.iter().any(Option::is_some);
     others.then(Sockets::open).transpose()
@@ -282,7 +283,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Reads how long the hosts' programs waited, now and then; programs that end keep what they had.
+    /// Reads how long the hosts' programs waited, now and then; programs that end keep their last
+    /// values.
     fn watch_waits(&mut self, at: u64) {
         if self.config.watch_waits
             && (at >= self.next_watch || at >= self.config.scenario.run.duration_ns)
@@ -294,7 +296,7 @@ impl Run<'_> {
         }
     }
 
-    /// The row at the end, unless the regular one has just been written.
+    /// Adds the row at the end, unless a regular one has just been written.
     fn last_sample(&mut self, now: u64, next_sample: u64) -> Result<()> {
         if next_sample > self.config.scenario.run.duration_ns { Ok(()) } else { self.sample(now) }
     }
@@ -306,7 +308,7 @@ impl Run<'_> {
         if let Some(completion) = self.flows[i].ready(now, events, watched)? {
             self.output.completion(i, &completion);
         }
-        // Also when another flow ended: a chain may have waited for it.
+        // Also when another flow ended, since a chain may have waited for it.
         for i in 0..self.flows.len() {
             let may = self.may_repeat(i);
             self.flows[i].repeat(may);

@@ -10,19 +10,19 @@ use crate::info::{self, TcpInfo};
 use crate::stage::{Stage, Watched};
 use crate::sys;
 
-/// Unsent data kept in the socket, bytes: enough that the sender is never short of data, little
-/// enough that a flow that stops doesn't go on for long.
+/// Unsent data kept in the socket, bytes: enough that the sender never runs out of data, little
+/// enough that a flow that stops doesn't continue for long.
 const NOT_SENT_LOW_WATER: i32 = 256 * 1024;
 
-/// What happens next, or is going on.
+/// The phase of a flow.
 enum Phase {
     /// Connects at this time.
     Waiting(u64),
     /// Connecting or sending.
     Sending(OwnedFd),
-    /// All is written; the receiver hasn't yet confirmed the end.
+    /// Everything is written; the receiver hasn't yet confirmed the end.
     Draining(OwnedFd),
-    /// A link of a chain is done; whether there is another is to be decided.
+    /// A link of a chain is done; it isn't decided yet whether another follows.
     Between(u64),
     Done,
 }
@@ -44,7 +44,7 @@ pub struct Completion {
 /// Counters over a whole chain.
 #[derive(Clone, Copy, Default)]
 pub struct Totals {
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, including retransmissions.
     pub sent: u64,
     /// Data segments known to be delivered.
     pub delivered: u64,
@@ -79,11 +79,11 @@ impl Totals {
 
 /// A row of samples.
 pub struct Sample {
-    /// The link of the chain that is under way, from 0.
+    /// The current link of the chain, from 0.
     pub instance: u32,
     /// Of the current connection; none before the first and between two.
     pub info: Option<(TcpInfo, [u32; 5])>,
-    /// Over the chain.
+    /// Totals over the chain.
     pub totals: Totals,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Sender<'a> {
         Self { flow, to, phase, instance: 0, started_ns: 0, left, closed, tcp_ecn }
     }
 
-    /// How far it is.
+    /// Its progress.
     #[must_use]
     pub const fn stage(&self) -> Stage {
         match self.phase {
@@ -128,7 +128,7 @@ impl<'a> Sender<'a> {
     pub fn start(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
         let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
         let raw = fd.as_raw_fd();
-        // Before connect: the pacing that BBR asks for would stay with the socket.
+        // Before connect, since the pacing that BBR requests would stay with the socket.
         let cca = self.flow.cca.as_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
         let low = NOT_SENT_LOW_WATER.to_ne_bytes();
@@ -143,7 +143,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// The SYN, which leaves within connect(2), asks for what the namespace is set to.
+    /// The SYN, which leaves within connect(2), follows the namespace's setting.
     fn set_ecn(&self, which: usize) -> Result<()> {
         let Some(values) = self.tcp_ecn else { return Ok(()) };
         std::fs::write("/proc/sys/net/ipv4/tcp_ecn", [values[which]])

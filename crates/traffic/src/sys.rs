@@ -69,7 +69,7 @@ pub fn socket(family: c_int, kind: c_int, protocol: c_int) -> Result<OwnedFd> {
 /// Sets an option to these bytes.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// Those of `setsockopt(2)`.
 pub fn set_option(fd: RawFd, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
     let len = socklen_t::try_from(value.len()).map_err(Error::other)?;
     // SAFETY: pointer and length describe `value`.
@@ -80,7 +80,7 @@ pub fn set_option(fd: RawFd, level: c_int, name: c_int, value: &[u8]) -> Result<
 /// Reads an option into the buffer; returns the filled part.
 ///
 /// # Errors
-/// As `getsockopt(2)`.
+/// Those of `getsockopt(2)`.
 pub fn get_option(fd: RawFd, level: c_int, name: c_int, buffer: &mut [u8]) -> Result<&[u8]> {
     let mut len = socklen_t::try_from(buffer.len()).map_err(Error::other)?;
     let to = buffer.as_mut_ptr().cast::<c_void>();
@@ -116,7 +116,7 @@ pub fn listen(port: u16) -> Result<OwnedFd> {
 /// Waits for a connection.
 ///
 /// # Errors
-/// As `accept(2)`.
+/// Those of `accept(2)`.
 pub fn accept(listener: RawFd) -> Result<OwnedFd> {
     let none = std::ptr::null_mut();
     // SAFETY: null pointers ask for no address; the result is a new descriptor.
@@ -128,7 +128,7 @@ pub fn accept(listener: RawFd) -> Result<OwnedFd> {
 /// Begins to connect a non-blocking socket.
 ///
 /// # Errors
-/// Any but "in progress".
+/// Any except "in progress".
 pub fn connect(fd: RawFd, to: SocketAddrV4) -> Result<()> {
     let raw = ipv4(to);
     let len = size_of::<libc::sockaddr_in>() as socklen_t;
@@ -153,7 +153,7 @@ pub fn send(fd: RawFd, data: &[u8]) -> Result<Option<usize>> {
 }
 
 /// Reads up to `limit` bytes of a TCP stream into nothing, inside the kernel; blocks until that
-/// many came or the stream ended (0).
+/// many arrived or the stream ended (0).
 ///
 /// # Errors
 /// If the connection is broken.
@@ -164,10 +164,10 @@ pub fn discard(fd: RawFd, limit: usize) -> Result<usize> {
     check_len(unsafe { libc::recv(fd, std::ptr::null_mut(), limit, flags) })
 }
 
-/// Reads one message; returns its part that fitted.
+/// Reads one message; returns the part that fitted.
 ///
 /// # Errors
-/// As `recv(2)`.
+/// Those of `recv(2)`.
 pub fn receive(fd: RawFd, buffer: &mut [u8]) -> Result<&[u8]> {
     // SAFETY: pointer and length describe `buffer`.
     let len = check_len(unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), 0) })?;
@@ -194,10 +194,10 @@ pub fn epoll() -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Adds (or, with `modify`, changes) the events that are waited for.
+/// Adds (or, with `modify`, changes) the events to wait for.
 ///
 /// # Errors
-/// As `epoll_ctl(2)`.
+/// Those of `epoll_ctl(2)`.
 pub fn watch(epoll: RawFd, fd: RawFd, events: c_int, token: u64, modify: bool) -> Result<()> {
     let op = if modify { libc::EPOLL_CTL_MOD } else { libc::EPOLL_CTL_ADD };
     let mut event = libc::epoll_event { events: events.cast_unsigned(), u64: token };
@@ -209,7 +209,7 @@ pub fn watch(epoll: RawFd, fd: RawFd, events: c_int, token: u64, modify: bool) -
 /// `epoll_pwait2`, Linux 5.11.
 ///
 /// # Errors
-/// Any but an interruption by a signal.
+/// Any except an interruption by a signal.
 pub fn wait(epoll: RawFd, timeout_ns: u64) -> Result<Vec<(u64, c_int)>> {
     const MOST: usize = 64;
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
@@ -244,8 +244,8 @@ pub fn device_index(name: &str) -> Result<c_int> {
     }
 }
 
-/// Makes a device cut super-packets into single ones before it sends them (TSO off), so that
-/// routers and queues behind it see packets of the MTU at most.
+/// Makes a device split super-packets into single ones before it sends them (TSO off), so that
+/// routers and queues behind it see packets of at most the MTU.
 ///
 /// # Errors
 /// If there is no such device or no right to change it.
@@ -266,7 +266,7 @@ pub fn segmentation_offload_off(name: &str) -> Result<()> {
 /// Binds a packet socket to a device, all protocols.
 ///
 /// # Errors
-/// As `bind(2)`.
+/// Those of `bind(2)`.
 pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
     // SAFETY: plain data.
     let mut raw: libc::sockaddr_ll = unsafe { zeroed() };
@@ -278,10 +278,10 @@ pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
     check(unsafe { libc::bind(fd, (&raw const raw).cast(), len) }).map(drop)
 }
 
-/// Lets reads of a socket end after so long without a message.
+/// Lets reads of a socket time out without a message.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// Those of `setsockopt(2)`.
 pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
     let seconds = (milliseconds / 1000) as libc::time_t;
     let timeout = [seconds, (milliseconds % 1000 * 1000) as libc::time_t];
@@ -289,10 +289,10 @@ pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &bytes)
 }
 
-/// Packets that a packet socket missed because nobody read them in time (packet(7)).
+/// Packets that a packet socket missed because they weren't read in time (packet(7)).
 ///
 /// # Errors
-/// As `getsockopt(2)`.
+/// Those of `getsockopt(2)`.
 pub fn missed(fd: RawFd) -> Result<u64> {
     // A `tpacket_stats`: packets and drops, both of 32 bits.
     let mut stats = [0; 8];
@@ -313,7 +313,7 @@ pub struct Captured {
 /// Reads one packet and its time stamp (SO_TIMESTAMPNS) from a packet socket.
 ///
 /// # Errors
-/// As `recvmsg(2)`.
+/// Those of `recvmsg(2)`.
 pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     let mut control = [0_u64; 16];
     let mut io = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -332,7 +332,7 @@ pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     Ok(Captured { at_ns, outgoing: from.sll_pkttype == libc::PACKET_OUTGOING, len })
 }
 
-/// Lets the kernel kill the child when the thread that starts it is gone.
+/// Lets the kernel kill the child when the thread that starts it ends.
 pub fn dies_with_us(command: &mut Command) -> &mut Command {
     let parent = std::process::id().cast_signed();
     // SAFETY: between fork and exec only prctl(2) and getppid(2) are called, which are
@@ -340,7 +340,7 @@ pub fn dies_with_us(command: &mut Command) -> &mut Command {
     unsafe {
         command.pre_exec(move || {
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-            // Who died before that sends no signal any more.
+            // A parent that died before that sends no signal.
             if libc::getppid() == parent {
                 Ok(())
             } else {
@@ -360,11 +360,11 @@ pub fn terminate(child: u32) -> Result<()> {
     check(unsafe { libc::kill(child, libc::SIGTERM) }).map(drop)
 }
 
-/// Switches a virtual machine off.
+/// Powers a virtual machine off.
 ///
 /// # Errors
-/// If this isn't the machine's first process: whoever runs the tool anywhere else, perhaps as
-/// root, doesn't mean the whole machine.
+/// If this isn't the machine's first process: anyone who runs the tool elsewhere, perhaps as root,
+/// doesn't mean the whole machine.
 pub fn power_off() -> Result<()> {
     let own = std::process::id();
     if own != 1 {

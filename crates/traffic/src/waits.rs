@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// What one thread, or several together, did in time (`/proc/PID/schedstat`).
+/// The times of one thread, or of several together (`/proc/PID/schedstat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Waits {
     /// Time on a processor, ns.
@@ -45,7 +45,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Reads how it stands with these processes; what ends between two readings keeps the last.
+    /// Reads the times of these processes; one that ends between two readings keeps the last.
     pub fn read(&mut self, processes: impl Iterator<Item = u32>) {
         for process in processes {
             if let Some(waits) = of_process(process) {
@@ -59,8 +59,8 @@ impl Watch {
         }
     }
 
-    /// Writes `waits.json`: what all did together, and for how long some program of the whole
-    /// machine had to wait.
+    /// Writes `waits.json`: the totals, and for how long some program of the whole machine had to
+    /// wait.
     ///
     /// # Errors
     /// If the file can't be written.
