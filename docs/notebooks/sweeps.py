@@ -2,8 +2,8 @@
 # # Many paths
 #
 # A list, or a `Range`, in place of a value is an axis. `nw.sweep` runs every
-# combination on all cores and keeps each run in a store; a sweep that was
-# interrupted goes on where it was.
+# combination on all cores and keeps each run in a store; an interrupted
+# sweep resumes where it stopped.
 
 # %%
 import polars as pl
@@ -35,8 +35,8 @@ swept.plot("scatter", where=["path.rate=20mbit", "path.buffer=0.5bdp,2bdp,8bdp"]
 # %% [markdown]
 # ## Harm
 #
-# How much worse does CUBIC fare beside BBR than alone? Harm is what it loses, as a part
-# of what it has alone (Ware et al., HotNets 2019).
+# How much worse does CUBIC fare beside BBR than alone? Harm is its loss, as a part of its
+# performance alone (Ware et al., HotNets 2019).
 
 # %%
 alone = nw.sweep(
@@ -48,7 +48,7 @@ harm = nw.metrics.harms(alone.summary_table, swept.summary_table, "cubic.goodput
 harm.group_by("path.buffer", maintain_order=True).agg(pl.col("harm").mean())
 
 # %% [markdown]
-# Half of the link would be fair, so a harm of 0.5 is what any second flow does. In
+# Half of the link would be fair, so any second flow does a harm of 0.5. In
 # shallow buffers BBR does far more.
 #
 # ## Guarding a change

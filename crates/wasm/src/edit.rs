@@ -1,14 +1,14 @@
-//! Values put into a specification's text, whose comments and order stay as they are.
+//! Edits of a specification's text that keep its comments and order.
 
 use narrows_spec::{Place, Step};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
 
-/// Where a name stands for a table with that `kind`.
+/// Keys for which a name stands for a table with that `kind`.
 const ELEMENTS: [&str; 2] = ["queue", "service"];
 
-/// A value for a place; null takes away what is there.
+/// A value for a place; null removes the current one.
 ///
 /// An index behind the last entry of a list appends one.
 #[derive(Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) struct Edit {
     value: Json,
 }
 
-/// The text after the edits; otherwise why one can't be made.
+/// The text after the edits; the error says why one can't be made.
 pub(crate) fn edited(text: &str, edits: &[Edit]) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("no TOML: {error}"))?;
     for edit in edits {
@@ -113,7 +113,7 @@ fn table_entry(tables: &mut ArrayOfTables, index: usize, value: &Json) -> Option
     Some(())
 }
 
-/// Sets a key of a table. A value that was there leaves its comment.
+/// Sets a key of a table, and keeps the comment of an old value.
 fn set(here: &mut Item, key: &str, value: &Json) -> Option<()> {
     let table = here.as_table_like_mut()?;
     if value.is_null() {

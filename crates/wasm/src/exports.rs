@@ -1,4 +1,4 @@
-//! The names that JavaScript calls.
+//! The functions called by JavaScript.
 
 #![allow(unsafe_code, reason = "exported names; no pointer is followed here")]
 

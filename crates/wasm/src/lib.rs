@@ -7,12 +7,12 @@
 //! | Request | Answer |
 //! |---|---|
 //! | `{"do": "schema"}` | the JSON Schema of specifications |
-//! | `{"do": "control"}` | the events and fields of a control that is written in JavaScript |
-//! | `{"do": "read", "text": TOML}` | `document`: what is written, as JSON |
+//! | `{"do": "control"}` | the events and fields of a control written in JavaScript |
+//! | `{"do": "read", "text": TOML}` | `document`: the specification as JSON |
 //! | `{"do": "edit", "text": TOML, "edits": [{"place", "value"}]}` | `text`: the edited TOML |
 //! | `{"do": "run", "text": TOML, "own": NAME?, "tables": [NAME]}` | `digest`, `end_s`, `packets`, `groups`, `scenario`, `document`, `tables` |
 //!
-//! What is wrong with a text comes back as `{"problems": [{"at", "place", "text"}]}`.
+//! Problems of a text are returned as `{"problems": [{"at", "place", "text"}]}`.
 
 mod edit;
 mod exports;

@@ -1,8 +1,8 @@
 //! A congestion control written in JavaScript: the events and fields of one in Python, as numbers.
 //!
-//! The page gets an event and its fields in a row of numbers, and writes back a window in
-//! packets and a pacing rate in payload bit/s. What has no value is NaN, there and back. An
-//! exception in JavaScript ends the run, and whoever called the module gets it.
+//! The page gets an event and its fields as an array of numbers, and writes back a window in
+//! packets and a pacing rate in payload bit/s. Missing values are NaN in both directions. An
+//! exception in JavaScript ends the run and reaches the caller of the module.
 
 #![expect(clippy::cast_precision_loss, reason = "counters of packets stay far below 2^53")]
 
@@ -60,7 +60,7 @@ enum Event {
     Undo,
 }
 
-/// How JavaScript reads the rows.
+/// The description of the arrays for JavaScript.
 pub(crate) fn interface() -> Value {
     let events: Vec<_> =
         EVENTS.iter().map(|(name, fields)| json!({ "name": name, "fields": fields })).collect();
@@ -76,7 +76,7 @@ mod page {
         fn control(connection: u32, event: u32, fields: *const f64, answer: *mut f64);
     }
 
-    /// Has the page's control of a connection take an event; its window and its rate.
+    /// Passes an event to the page's control of a connection; returns its window and rate.
     pub(super) fn tell(connection: u32, event: u32, fields: &[f64]) -> [f64; 2] {
         let mut answer = [f64::NAN; 2];
         // SAFETY: JavaScript reads as many numbers as EVENTS names, and writes two.
@@ -87,7 +87,7 @@ mod page {
 
 #[cfg(not(target_arch = "wasm32"))]
 mod page {
-    /// Outside a page there is no control of a page: this one keeps ten packets in flight.
+    /// Outside a page there is no such control: this one keeps ten packets in flight.
     pub(super) fn tell(_connection: u32, _event: u32, _fields: &[f64]) -> [f64; 2] {
         [10.0, f64::NAN]
     }
@@ -115,7 +115,7 @@ pub(crate) fn control(config: CcConfig) -> Box<dyn CongestionControl> {
 struct Own {
     connection: u32,
     control: Control,
-    /// The round ends when a packet is acknowledged that was sent after so many were delivered.
+    /// The round ends when a packet is acknowledged that was sent after this many were delivered.
     round_ends: u64,
 }
 
@@ -130,7 +130,7 @@ impl Own {
         (self.control.cwnd, self.control.pacing_rate) = (cwnd.max(1), rate);
     }
 
-    /// Whether a round trip has passed: something arrived that was sent in this round.
+    /// Whether a round trip has passed, that is, something sent in this round has arrived.
     fn round_start(&mut self, sample: &AckSample) -> bool {
         let started = sample.rate.is_some_and(|rate| rate.prior_delivered >= self.round_ends);
         if started {
@@ -171,7 +171,7 @@ impl CongestionControl for Own {
         );
     }
 
-    /// The window that follows is also where PRR glides to.
+    /// The resulting window is also PRR's target.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let (kind, first) = match event.kind {
             Congestion::Loss => (0.0, true),
@@ -209,7 +209,7 @@ fn flag(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// A duration in seconds; NaN if it stands for none.
+/// A duration in seconds; NaN for a placeholder.
 fn seconds(duration: Duration) -> f64 {
     if duration < Duration::MAX { duration.as_secs_f64() } else { f64::NAN }
 }

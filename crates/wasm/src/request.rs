@@ -14,9 +14,9 @@ enum Request {
     Schema,
     /// The events and fields of a page's own control.
     Control,
-    /// What a specification says.
+    /// The document of a specification.
     Read { text: String },
-    /// Values put into a specification's text.
+    /// Edits of a specification's text.
     Edit { text: String, edits: Vec<Edit> },
     /// The first trial of a specification.
     Run {
@@ -26,7 +26,7 @@ enum Request {
         own: Option<String>,
         /// The tables of the answer.
         tables: Vec<String>,
-        /// The stretch whose packets are wanted, too; the run ends with it.
+        /// The time span whose packets are also wanted; the run ends with it.
         #[serde(default)]
         packets: Option<Stretch>,
     },
@@ -48,7 +48,7 @@ fn answered(request: Request) -> Result<Value, Problems> {
         Request::Control => Ok(crate::own::interface()),
         Request::Read { text } => Ok(json!({ "document": Node::from_toml(&text)?.to_json() })),
         Request::Edit { text, edits } => {
-            // A text that is no TOML gets the message that every other way gives.
+            // A text that isn't TOML gets the same message as elsewhere.
             Node::from_toml(&text)?;
             Ok(match edited(&text, &edits) {
                 Ok(text) => json!({ "text": text }),

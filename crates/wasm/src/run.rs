@@ -25,7 +25,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// The same scenario with packets, only as long as it must be: what is earlier stays as it is.
+    /// The same scenario with packets, only as long as needed; everything earlier stays the same.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a run")]
     fn shorten(&self, scenario: &mut Scenario) {
         let run = &mut scenario.run;
@@ -36,7 +36,7 @@ impl Stretch {
     }
 }
 
-/// What ran and what was recorded, with the tables of these names.
+/// The run and its records, with the tables of these names.
 pub(crate) fn run(
     text: &str,
     own: Option<&str>,
@@ -77,7 +77,7 @@ pub(crate) fn run(
     }))
 }
 
-/// A page offers no files, and at most one control of its own.
+/// A page offers no files, and at most one own control.
 struct Page<'a> {
     own: Option<&'a str>,
 }

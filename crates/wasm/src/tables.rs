@@ -19,7 +19,7 @@ pub(crate) fn packets(table: &Table, flow: u32, from_s: f64) -> Value {
     some(table, |row| flows.value(row) == flow && times.value(row) >= from_s)
 }
 
-/// The columns of the rows that `keep` keeps.
+/// The columns of the rows selected by `keep`.
 fn some(table: &Table, keep: impl Fn(usize) -> bool) -> Value {
     let rows: Vec<usize> = (0..table.batch.num_rows()).filter(|&row| keep(row)).collect();
     let schema = table.batch.schema();

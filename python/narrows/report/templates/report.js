@@ -4,7 +4,7 @@
   const touch = window.matchMedia("(pointer: coarse)").matches;
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-  // "@key" or "@key/opacity" becomes a colour that suits the ground.
+  // "@key" or "@key/opacity" becomes a colour for the current background.
   const resolve = (text, colours) => {
     const [key, opacity] = text.slice(1).split("/");
     const plain = key in colours ? colours[key][dark.matches ? 1 : 0] : style(key);
@@ -13,7 +13,7 @@
   const load = (id) => {
     const text = document.getElementById(`${id}-data`).textContent;
     const { colours } = JSON.parse(text);
-    // Only what is a colour: a flow may be named "@ink".
+    // Only colours are replaced, since a flow may be named "@ink".
     return JSON.parse(text, (name, value) =>
       /color$/.test(name) && typeof value === "string" && value.startsWith("@") ? resolve(value, colours) : value);
   };
@@ -36,7 +36,7 @@
     return Plotly.react(div, data, layout, config).then(() => first && follow(div));
   };
 
-  // All figures of a run keep the same stretch of time in view.
+  // All figures of a run show the same time span.
   let leading = false;
   const follow = (div) => div.on("plotly_relayout", (change) => {
     const touched = Object.keys(change).some((key) => key.startsWith("xaxis."));
@@ -57,7 +57,7 @@
     Plotly.restyle(div, { visible: shown }, hit);
   };
 
-  // Paper is narrower than most windows, and has no folded parts.
+  // Paper is narrower than most windows, and has no collapsed parts.
   const PAPER_PX = 680;
   const all = () => document.querySelectorAll(".plot");
   window.addEventListener("beforeprint", () => {

@@ -20,7 +20,7 @@
   const shown = [...columns];
   const sorting = { key: null, down: false };
 
-  // What is chosen: an axis by its number, or -1 for none.
+  // The selection: an axis by its number, or -1 for none.
   const largest = axes.map((axis, i) => [axis.place === "path.buffer" ? Infinity : axis.words.length, i])
     .sort((a, b) => b[0] - a[0] || a[1] - b[1]).map((pair) => pair[1]);
   const pick = (id) => Number(by(id).value);
