@@ -222,7 +222,7 @@ def throw() -> int:
     """The script."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--cases", type=int, default=0, help="go on until there are so many")
+    parser.add_argument("--cases", type=int, default=0, help="continue until this many are done")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first case")
     parser.add_argument("--only", type=int, help="the number of a single case")
     arguments = parser.parse_args()

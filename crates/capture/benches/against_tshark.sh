@@ -1,5 +1,5 @@
 #!/bin/bash
-# A capture of so many MiB, analysed here and by tshark: wall and CPU seconds, memory.
+# A capture of MIB mebibytes, analysed here and by tshark: wall and CPU seconds, memory.
 #   crates/capture/benches/against_tshark.sh [MIB] [SNAP]
 # tshark's part is what comes nearest: statistics of conversations, and its analysis of
 # every segment. Both run on one file in the page cache, one after the other.

@@ -26,7 +26,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A flow that has sent `sent` new packets, of which the first `acked` are acknowledged
+    /// A flow that has sent `sent` new packets, the first `acked` of them acknowledged
     /// cumulatively; for senders.
     #[must_use]
     pub const fn new(acked: u64, sent: u64) -> Self {

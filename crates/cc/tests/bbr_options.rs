@@ -34,7 +34,7 @@ fn run(flow: &mut Flow, until_ms: u64) -> Outcome {
     }
 }
 
-/// Plain BBR and a variant, over the whole of the first so many ms.
+/// Plain BBR and a variant, each over the first `until_ms`.
 fn both(options: Options, path: Path, until_ms: u64) -> [Outcome; 2] {
     [&[], options].map(|options| run(&mut flow("bbr", options, path), until_ms))
 }
@@ -84,7 +84,7 @@ fn a_gentle_probe_rtt_keeps_three_quarters_of_a_bdp() {
     assert!(gentle.delivered > plain.delivered + 500, "{gentle:?} {plain:?}");
 }
 
-/// The lowest RTT in ms, so many s after a path of 40 ms became one of `rtt_ms`.
+/// The lowest RTT in ms, `seconds` after a path of 40 ms became one of `rtt_ms`.
 fn after_reroute(options: Options, rtt_ms: u64, seconds: u64) -> f64 {
     let mut flow = flow("bbr", options, Path::new(10, 40, 1_000));
     flow.run(at_ms(3_000), |_| {});

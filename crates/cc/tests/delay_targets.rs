@@ -125,7 +125,7 @@ fn ledbat_keeps_its_target_delay() {
     }
 }
 
-/// A LEDBAT that has seen 40 ms and sees `rtt_ms` now, after so many ACKs.
+/// A LEDBAT that has seen 40 ms and sees `rtt_ms` now, after `acks` ACKs.
 fn ledbat(rtt_ms: u64, acks: u64) -> Box<dyn CongestionControl> {
     let mut control = control("ledbat", &[]);
     let mut take = |rtt_ms, count| {
@@ -166,7 +166,7 @@ fn ledbat_pp_keeps_a_shorter_queue_and_slows_down_for_a_tenth_of_the_time() {
     assert!(slow * 5 < acks, "{slow} of {acks} ACKs");
 }
 
-/// A LEDBAT++ that has seen 40 ms, is past slow start, and sees `rtt_ms` for so many ACKs.
+/// A LEDBAT++ that has seen 40 ms, is past slow start, and sees `rtt_ms` for `acks` ACKs.
 fn ledbat_pp(rtt_ms: u64, acks: u64) -> u32 {
     let mut control = control("ledbat_pp", &[("slowdown", "false")]);
     control.on_congestion(&loss(40)); // 20 packets, steady

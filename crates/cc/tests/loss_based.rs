@@ -265,7 +265,7 @@ fn a_pause_does_not_count_as_time_of_the_epoch() {
         s.round(100)
     };
     // The curve stands at 719 packets 0.2 s into the epoch and at 974 after 5.1 s;
-    // towards that the window grows by the most it may, half of itself.
+    // towards 974 the window grows by the most it may, its half.
     assert_eq!((paused(true), paused(false)), (711, 1051));
 }
 

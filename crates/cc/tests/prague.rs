@@ -1,4 +1,4 @@
-//! Prague's rules, one by one, over a sender that is told what to say.
+//! Prague's rules, one by one, over a scripted sender.
 
 use crate::common::{MSS, at_ms, control_of, internal};
 use narrows_base::{Duration, Time};

@@ -200,7 +200,7 @@ impl Reporter {
 
 /// A clock of the host. Only output for people depends on it: the simulator has no clock except its
 /// own.
-#[expect(clippy::cast_precision_loss, reason = "what Python is told: 53 bits are enough")]
+#[expect(clippy::cast_precision_loss, reason = "53 bits are enough for Python")]
 fn seconds(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9

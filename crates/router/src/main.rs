@@ -71,7 +71,7 @@ fn run(config: &Config) -> Result<()> {
     fs::write(config.out.join("router.json"), summary.to_string())
 }
 
-/// What the traffic program is told beyond its own part of the configuration.
+/// What the traffic program needs beyond its own part of the configuration.
 fn told(config: &Config, (sender, receiver): (&Host, &Host), clock: Clock) -> Result<Value> {
     let namespace = Host::namespace_for_children;
     Ok(json!({

@@ -323,7 +323,7 @@ impl Scoreboard {
 
     /// Notes the flow's state when a packet leaves, for a control that watches packets.
     pub(crate) fn note_sent(&mut self, seq: Seq, in_flight: u32) {
-        #[expect(clippy::cast_possible_truncation, reason = "the count is told modulo 2^32")]
+        #[expect(clippy::cast_possible_truncation, reason = "the count is reported modulo 2^32")]
         let at_send = AtSend { in_flight, lost: self.lost_total as u32 };
         if let Some(flights) = &mut self.flights {
             flights.sent(seq, self.una, at_send);

@@ -60,7 +60,7 @@ class Sweep(Table):
     budget: int | None = None
     """Combinations of a random or Latin-hypercube design."""
     seed: int | None = None
-    """Of the design, not of the runs."""
+    """Seed of the design, not of the runs."""
     zip: Sequence[Sequence[str]] | None = None
     """Places that go together, value by value."""
     axes: Mapping[str, object] | None = None

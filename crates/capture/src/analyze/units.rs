@@ -1,7 +1,7 @@
 //! Numbers in the units of tables and reports.
 
 /// The nearest number with 53 bits.
-#[expect(clippy::cast_precision_loss, reason = "what is told has 53 bits")]
+#[expect(clippy::cast_precision_loss, reason = "reported numbers have 53 bits")]
 pub(crate) fn float(number: impl Into<u128>) -> f64 {
     let number: u128 = number.into();
     number as f64

@@ -186,7 +186,7 @@ impl Sender {
         self.control.on_ack(&sample);
     }
 
-    /// Loses packets; the control is told of the last one.
+    /// Loses packets; the control is notified of the last one.
     fn lose(&mut self, packets: u32, at_send: AtSend, app_limited: bool) {
         self.lost += u64::from(packets);
         self.control.on_lost(&LostPacket {

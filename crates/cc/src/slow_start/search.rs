@@ -63,7 +63,7 @@ impl Search {
         self.bins[0] = sample.progress;
     }
 
-    /// Fills the bins that have passed; false if so many were missed that it starts over.
+    /// Fills the bins that have passed; false if it starts over because too many were missed.
     fn update_bins(&mut self, sample: &DeliveredSample, length: Duration) -> bool {
         let late = sample.now.saturating_since(self.bin_ends).as_nanos();
         let passed = late / length.as_nanos() + 1;

@@ -16,7 +16,7 @@ use narrows_cc::{
 
 use super::MSS;
 
-/// Of which kind is what the sender told the control.
+/// The kinds of what a sender reports to its control.
 pub enum Step {
     Delivered,
     Ack,
@@ -77,7 +77,7 @@ impl Script {
         }
     }
 
-    /// Plays so many turns; `record` sees each step after the control took it.
+    /// Plays `turns`; `record` sees each step after the control took it.
     pub fn play(&mut self, turns: u32, mut record: impl FnMut(&Step, &dyn CongestionControl)) {
         self.start(false, &mut record);
         for turn in 1..=turns {

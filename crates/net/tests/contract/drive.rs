@@ -15,9 +15,9 @@ pub enum Polling {
     Eager,
     /// After each arrival only, and on time once there are no more.
     AtArrivals,
-    /// Late by a random time of at most so many ns.
+    /// Late by a random time up to this many ns.
     Late(u64),
-    /// At multiples of so many ns.
+    /// At multiples of this many ns.
     Periodic(u64),
     /// Not before the last arrival.
     AtEnd,

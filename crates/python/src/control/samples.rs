@@ -46,7 +46,7 @@ pub struct AckSample {
 
 impl AckSample {
     /// Converts the engine's sample; the adapter computes `round_start`.
-    #[expect(clippy::cast_precision_loss, reason = "what Python is told: 53 bits are enough")]
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are enough for Python")]
     pub(super) fn new(sample: &cc::AckSample, round_start: bool) -> Self {
         let bits = f64::from(sample.mss) * 8.0;
         let rate = |r: &cc::RateSample| r.delivered as f64 * bits / r.interval.as_secs_f64();

@@ -134,7 +134,7 @@ impl Stream {
     fn new(seed: &str) -> Self {
         let mut bytes = seed.as_bytes().to_vec();
         bytes.extend(Sha512::digest(seed.as_bytes()));
-        // The bytes are one number, of which the lowest 32 bits come first.
+        // The bytes are one number; its lowest 32 bits come first.
         bytes.reverse();
         let word = |chunk: &[u8]| {
             let mut word = [0; 4];

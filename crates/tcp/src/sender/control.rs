@@ -56,12 +56,12 @@ impl Controller {
         self.owns_recovery
     }
 
-    /// Whether it wants to know about each lost packet.
+    /// Whether each lost packet is reported to it.
     pub(super) fn watches_packets(&self) -> bool {
         self.watches_packets
     }
 
-    /// Whether it wants to know about each delivery.
+    /// Whether each delivery is reported to it.
     pub(super) fn hears_deliveries(&self) -> bool {
         self.hears_deliveries
     }

@@ -1,5 +1,5 @@
-//! Controls for transcripts: one that keeps what it is told, and one that writes
-//! down the samples that another is given.
+//! Controls for transcripts: one that keeps what is reported to it, and one that
+//! writes down the samples given to another.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -319,8 +319,8 @@ fn the_state_machine_has_no_short_cuts() {
     fresh(&LINUX_6_12, None).enter_probe_bw();
 }
 
-/// The adaptive cap's gain, in 1/256, after rounds of so many losses, this share of the
-/// bandwidth in percent, and this RTT in ms on a path of 40 ms.
+/// The adaptive cap's gain, in 1/256, after rounds, each given by its losses, its share of
+/// the bandwidth in percent, and its RTT in ms, on a path of 40 ms.
 fn capped(rounds: &[(u32, u64, u64)]) -> u32 {
     let mut cap = AdaptiveCap::new(2 * UNIT);
     for &(lost, percent, rtt_ms) in rounds {
