@@ -14,7 +14,7 @@ from narrows.api.writing import Sweep, Table, Values
 
 @dataclass(kw_only=True)
 class Link(Table):
-    """A link behind the first one; everything as there."""
+    """A further link behind the first one, with the same keys."""
 
     name: Values[str]
     """Takes a text of 1 to 80 printable characters."""
@@ -30,7 +30,7 @@ class Link(Table):
 
 @dataclass(kw_only=True)
 class Reverse(Table):
-    """The link of the way back."""
+    """The reverse link."""
 
     rate: Values[str]
     """Takes a rate with its unit, such as "80mbit"."""
@@ -47,38 +47,40 @@ class Path(Table):
     """The bottleneck and the delay around it."""
 
     preset: Values[str] | None = None
-    """Where the fields come from that a specification leaves out. Takes a text of 1 to 80
-    printable characters.
+    """A preset, which supplies the fields that the specification leaves out. Takes a text of 1
+    to 80 printable characters.
     """
     rate: Values[str] | None = None
     """Bit/s, counting IP bytes. Takes a rate with its unit, such as "80mbit"."""
     rtt: Values[str] | None = None
     """Two-way delay, without queueing. Takes a duration with its unit, such as "25ms"."""
     buffer: Values[str] | None = None
-    """What may wait, not counting the packet being sent; the queue's default if none. Takes a
-    size such as "1.75bdp", "250kb" or "100pkt".
+    """Buffer, not counting the packet being sent; the queue's default if none. Takes a size
+    such as "1.75bdp", "250kb" or "100pkt".
     """
     queue: Values[str | Mapping[str, object]] | None = None
     """Takes a queue discipline, such as "codel" or { kind = "codel" }."""
     service: Values[str | Mapping[str, object]] | None = None
-    """How the queue is served; the rate stays what a BDP is worked out with. Takes a service,
-    such as "wifi" or { kind = "wifi" }.
+    """How the queue is served; the BDP is still computed from the rate. Takes a service, such
+    as "wifi" or { kind = "wifi" }.
     """
     loss: Values[float] | None = None
-    """Of data packets, after the last queue. Takes a probability, a number from 0 to below 1."""
+    """Loss probability of data packets, after the last queue. Takes a probability, a number
+    from 0 to below 1.
+    """
     impairments: Sequence[Values[str | Mapping[str, object]]] | None = None
-    """What else happens to packets, in their order within a direction and a place. Takes a
-    table, such as { kind = "loss", probability = 0.01 }.
+    """Impairments of packets, in their order within a direction and a place. Takes a table,
+    such as { kind = "loss", probability = 0.01 }.
     """
     links: Sequence[Link] | None = None
     """More links behind the first, which is called "bottleneck"."""
     reverse: Reverse | None = None
-    """The link of the way back; nothing queues there if none."""
+    """The reverse link; without one nothing queues there."""
 
 
 @dataclass(kw_only=True)
 class Flow(Table):
-    """A flow, `count` alike ones, or a chain of successive ones."""
+    """A flow, `count` identical ones, or a chain of successive ones."""
 
     cca: Values[str]
     """Takes a congestion control, such as "cubic"."""
@@ -93,12 +95,12 @@ class Flow(Table):
     size: Values[str] | None = None
     """Payload bytes; endless if none. Takes a size in bytes, such as "30mb"."""
     workload: Values[str | Mapping[str, object]] | None = None
-    """What the application does, if it neither always sends nor has a size. Takes a table with
-    a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" }.
+    """The behaviour of an application that neither always sends nor has a size. Takes a table
+    with a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" }.
     """
     receive_window: Values[str] | None = None
-    """The largest receive window, in bytes; else that of the hosts. Takes a size in bytes,
-    such as "30mb".
+    """The largest receive window, in bytes; by default the hosts'. Takes a size in bytes, such
+    as "30mb".
     """
     rtt: Values[str] | None = None
     """Its own two-way delay instead of the path's. Takes a duration with its unit, such as
@@ -121,8 +123,8 @@ class Flow(Table):
     done. Takes a text of 1 to 80 printable characters.
     """
     ecn: Values[str] | None = None
-    """Explicit congestion notification; else what the control needs, or the hosts' setting.
-    Takes a use of ECN, such as "classic".
+    """Use of ECN; by default what the control needs, or the hosts' setting. Takes a use of
+    ECN, such as "classic".
     """
     options: Mapping[str, object] | None = None
     """Options of the control: a quantity with its unit, a number, a word, true or false."""
@@ -167,8 +169,8 @@ class Host(Table):
     gso: Values[bool] | None = None
     """Whether a sender's burst passes the path as one packet. Takes true or false."""
     metrics_save: Values[bool] | None = None
-    """Whether a connection starts with what the ones before it in its flow left. Takes true or
-    false.
+    """Whether a connection starts with the cached metrics of earlier ones of its flow. Takes
+    true or false.
     """
     gro: Values[str] | None = None
     """How long the receiver's card collects packets for GRO to merge; 0 for no GRO. Takes a
@@ -177,12 +179,12 @@ class Host(Table):
     socket_buffers: Values[str] | None = None
     """Takes a setting of socket buffers, such as "raised"."""
     receive_window: Values[str] | None = None
-    """The largest window that receivers advertise, in bytes; no such limit if none. Takes a
-    size in bytes, such as "30mb".
+    """The largest window that receivers advertise, in bytes; unlimited if none. Takes a size
+    in bytes, such as "30mb".
     """
     ecn: Values[str] | None = None
-    """Of flows that say nothing of their own and whose control needs nothing else. Takes a use
-    of ECN, such as "classic".
+    """ECN of flows without their own setting whose control doesn't require another. Takes a
+    use of ECN, such as "classic".
     """
 
 
@@ -191,11 +193,13 @@ class Run(Table):
     """How long, how often, and what to keep."""
 
     duration: Values[str]
-    """The end; the latest one where `stop_when` is given. Takes a duration with its unit, such
-    as "25ms".
+    """The end; with `stop_when` the latest one. Takes a duration with its unit, such as
+    "25ms".
     """
     warmup: Values[str] | None = None
-    """Left out of summaries, not of the series. Takes a duration with its unit, such as "10s"."""
+    """Left out of summaries, but not of the series. Takes a duration with its unit, such as
+    "10s".
+    """
     trials: Values[int] | None = None
     """Takes a whole number from 1 to 10000."""
     seed: Values[int] | None = None
@@ -205,7 +209,9 @@ class Run(Table):
     done. Takes a text of 1 to 80 printable characters.
     """
     sample_interval: Values[str] | None = None
-    """Between the rows of the sample tables. Takes a duration with its unit, such as "25ms"."""
+    """Interval of the rows in the sample tables. Takes a duration with its unit, such as
+    "25ms".
+    """
     record: Values[str] | None = None
     """Takes a level of recording, such as "samples"."""
 
@@ -243,6 +249,6 @@ class Scenario(Table):
     host: Host | None = None
     """TCP of the end hosts."""
     expect: Sequence[Expect] | None = None
-    """What results must keep, or `narrows run` and `narrows sweep` end with status 1."""
+    """Bounds that results must keep, or `narrows run` and `narrows sweep` end with status 1."""
     sweep: Sweep | None = None
     """Designs, zipped axes and further axes of a sweep."""

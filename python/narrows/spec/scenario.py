@@ -13,7 +13,7 @@ Choice = dict[str, Any]
 
 
 class Link(TypedDict):
-    """A link behind the first one; everything as there."""
+    """A further link behind the first one, with the same keys."""
 
     name: str
     rate_bps: int
@@ -23,7 +23,7 @@ class Link(TypedDict):
 
 
 class Reverse(TypedDict):
-    """The link of the way back."""
+    """The reverse link."""
 
     rate_bps: int
     buffer: dict[str, int]
@@ -70,7 +70,7 @@ Flow = TypedDict(
         "sysctls": NotRequired[dict[str, str]],
     },
 )
-"""A flow, `count` alike ones, or a chain of successive ones."""
+"""A flow, `count` identical ones, or a chain of successive ones."""
 
 
 class Host(TypedDict):
