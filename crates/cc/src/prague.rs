@@ -46,7 +46,7 @@ pub(crate) static PRAGUE: Entry = Entry {
             Parameter::flag(
                 "alpha_on_init",
                 false,
-                "begin as if all packets were marked, instead of halving",
+                "begin as if all packets were marked, instead of halving at the first mark",
             ),
         ],
     },
