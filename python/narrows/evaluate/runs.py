@@ -68,7 +68,7 @@ def attempts(
     for a control that no situation takes.
     """
     pairs = [(one, other) for one in suite.situations for other in entrants]
-    with _modules_here():
+    with modules_here():
         made = [
             _attempt(number, *pair, backend, trials) for number, pair in enumerate(pairs, start=1)
         ]
@@ -79,7 +79,7 @@ def attempts(
 
 
 @contextmanager
-def _modules_here() -> Iterator[None]:
+def modules_here() -> Iterator[None]:
     """Lets Python also search modules in the working directory, as `python -m` does."""
     here = str(Path.cwd())
     sys.path.insert(0, here)

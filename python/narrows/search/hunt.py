@@ -1,0 +1,114 @@
+"""Chooses the conditions to try: at random first, then near those that were worst (Optuna's TPE).
+
+What was tried is kept line by line, so that a search that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narrows.errors import InputError
+from narrows.search.space import Dimension, Value
+from narrows.search.trying import Tried, Trying
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.distributions import BaseDistribution
+
+BATCH = 8
+"""Conditions that are chosen before the results of the first are known."""
+_MOST = 100.0
+"""Worse than this is no more interesting."""
+
+
+def hunt(
+    trying: Trying, log: Path, tries: int, report: Callable[[str, float], None]
+) -> list[Tried]:
+    """Tries so many conditions, counting those that `log` already holds; returns all of them.
+
+    `report` gets what is going on, and the part of the tries that is done.
+    """
+    space = trying.objective.space
+    study = _study(space)
+    tried = [_remember(study, space, one) for one in _read(log, space)]
+    while len(tried) < tries:
+        trials = [study.ask(_distributions(space)) for _ in range(min(BATCH, tries - len(tried)))]
+        points = [
+            {one.name: one.rounded(trial.params[one.name]) for one in space} for trial in trials
+        ]
+        found = trying.all(points, [1])
+        for trial, one in zip(trials, found, strict=True):
+            study.tell(trial, min(one.badness[0], _MOST))
+        _append(log, found)
+        tried += found
+        report("trying conditions", len(tried) / tries)
+    return tried
+
+
+def _study(space: Sequence[Dimension]) -> optuna.Study:
+    try:
+        import optuna
+    except ImportError:
+        raise InputError.at(
+            "search", "a Python without Optuna", "pip install 'narrows[search]'"
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = optuna.samplers.TPESampler(
+        seed=1, n_startup_trials=10 * len(space), constant_liar=True
+    )
+    return optuna.create_study(direction="maximize", sampler=sampler)
+
+
+def _distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
+    return {one.name: one.distribution() for one in space}
+
+
+def _remember(study: optuna.Study, space: Sequence[Dimension], tried: Tried) -> Tried:
+    """Tells the study what is known."""
+    from optuna.trial import create_trial
+
+    distributions = _distributions(space)
+    params = {name: _within(distributions[name], value) for name, value in tried.point.items()}
+    value = min(tried.badness[0], _MOST)
+    study.add_trial(create_trial(params=params, distributions=distributions, value=value))
+    return tried
+
+
+def _within(distribution: BaseDistribution, value: Value) -> Value:
+    """Zero of something stands at the lower end of its scale."""
+    low: Value = getattr(distribution, "low", value)
+    return low if value == 0 else value
+
+
+def _read(log: Path, space: Sequence[Dimension]) -> list[Tried]:
+    """What was tried before; a last line that a kill cut off is forgotten."""
+    if not log.exists():
+        return []
+    found = []
+    for line in log.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError:
+            break
+        if set(entry["point"]) != {one.name for one in space}:
+            raise InputError.at(str(log), "a search of other conditions", "another --out")
+        references = tuple(tuple(row) for row in entry["references"])
+        found.append(
+            Tried(entry["point"], tuple(entry["badness"]), tuple(entry["values"]), references)
+        )
+    return found
+
+
+def _append(log: Path, tried: Sequence[Tried]) -> None:
+    with log.open("a", encoding="utf-8") as file:
+        for one in tried:
+            entry = {
+                "point": one.point,
+                "badness": one.badness,
+                "values": one.values,
+                "references": one.references,
+            }
+            file.write(json.dumps(entry) + "\n")

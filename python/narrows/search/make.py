@@ -1,0 +1,204 @@
+"""A whole search: tries, findings, a specification and a page for each.
+
+OUT/tries.jsonl   what was tried, a line each
+OUT/search.json   the findings, for programs
+OUT/N/            finding N: finding.toml, and the results of running it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from narrows.backends import get_backend
+from narrows.errors import InputError
+from narrows.evaluate.runs import modules_here
+from narrows.runner import execute, prepare
+from narrows.search.hunt import hunt
+from narrows.search.minimise import FINAL, findings
+from narrows.search.objectives import Objective, find
+from narrows.search.space import departures, listed, sentence, specification
+from narrows.search.trying import Tried, Trying
+from narrows.spec.registry import title
+from narrows.store import RESULTS
+from narrows.store.atomic import write_text
+from narrows.version import __version__
+
+OUT = Path(RESULTS) / "search"
+REFERENCES = ("reno", "cubic", "bbr")
+"""The controls that a control is held against, where no rival or other one is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Conditions under which the control fails: in words and as a specification."""
+
+    says: str
+    tried: Tried
+    spec: Path
+    page: Path | None
+    confirmed: str
+    """What another back end said of it; empty if none was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search found, and how many conditions it tried."""
+
+    trying: Trying
+    tried: tuple[Tried, ...]
+    findings: tuple[Finding, ...]
+    out: Path
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints and `search.json` holds."""
+        objective = self.trying.objective
+        return {
+            "control": self.trying.subject,
+            "objective": objective.name,
+            "metric": objective.metric,
+            "tries": len(self.tried),
+            "failing": sum(one.fails for one in self.tried),
+            "version": __version__,
+            "findings": [_entry(objective, one) for one in self.findings],
+        }
+
+    def lines(self) -> list[str]:
+        """What a terminal shows."""
+        failing = sum(one.fails for one in self.tried)
+        head = f"{len(self.tried)} conditions tried, {self.trying.subject} fails in {failing}"
+        if not self.findings:
+            return [f"{head}; none is left that fails with most seeds."]
+        told = [
+            line
+            for number, one in enumerate(self.findings, start=1)
+            for line in (
+                f"{number}. {one.says}",
+                *([f"   {one.confirmed}"] if one.confirmed else []),
+                f"   {one.page or one.spec}",
+            )
+        ]
+        return [f"{head}:", *told]
+
+
+def _entry(objective: Objective, one: Finding) -> dict[str, Any]:
+    return {
+        "says": one.says,
+        "departures": list(departures(objective.space, one.tried.point)),
+        "point": dict(one.tried.point),
+        "values": list(one.tried.values),
+        "references": [list(row) for row in one.tried.references],
+        "seeds": {"tried": len(one.tried.badness), "failing": one.tried.times},
+        "confirmed": one.confirmed or None,
+        "spec": str(one.spec),
+    }
+
+
+def search(
+    subject: str,
+    *,
+    objective: str = "utilization",
+    beside: str = "cubic",
+    than: str | None = None,
+    tries: int = 200,
+    most: int = 3,
+    confirm: str | None = None,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    report: Callable[[str, float], None] = lambda *_: None,
+) -> Search:
+    """Looks for conditions in which the control `subject` fails by an objective.
+
+    `beside` is the rival where the objective has one, `than` the other control of "slower".
+    `tries` counts conditions, those of an earlier search in `out` included; `most` bounds the
+    findings. With `confirm`, the name of another back end, each finding is run there too. Raises
+    InputError for what can't be searched.
+    """
+    wanted = find(objective)
+    if (than is not None) != (wanted.name == "slower"):
+        found = "none" if than is None else f'"{than}"'
+        raise InputError.at("--than", found, "a control for --objective slower, and only there")
+    engine = get_backend("sim")
+    rival = beside if wanted.rivals else None
+    references = (rival,) if rival else (than,) if than else REFERENCES
+    trying = Trying(subject, rival, references, wanted, engine, jobs)
+    place = Path(out) if out is not None else OUT / f"{subject.replace(':', '-')}-{wanted.name}"
+    with modules_here():
+        plain = {one.name: one.plain for one in wanted.space}
+        trying.all([plain], [1])
+        place.mkdir(parents=True, exist_ok=True)
+        tried = hunt(trying, place / "tries.jsonl", tries, report)
+        small = findings(trying, tried, most)
+        kept = [
+            _keep(trying, one, place / str(number), confirm)
+            for number, one in enumerate(small, start=1)
+        ]
+    made = Search(trying, tuple(tried), tuple(kept), place)
+    write_text(place / "search.json", json.dumps(made.document(), indent=1) + "\n")
+    return made
+
+
+def _keep(trying: Trying, tried: Tried, place: Path, confirm: str | None) -> Finding:
+    """Writes a finding as a specification, and runs it."""
+    says = _sentence(trying, tried)
+    place.mkdir(parents=True, exist_ok=True)
+    spec = place / "finding.toml"
+    write_text(spec, _specification(trying, tried, says))
+    experiment = prepare(spec)
+    for source in experiment.plan.trials[0].scenario.get("controls", {}).values():
+        write_text(place / source["file"], source["text"])
+    result = execute(experiment, out=place / "results", force=True).result
+    confirmed = _confirmed(trying, tried, confirm) if confirm else ""
+    return Finding(says, tried, spec, _page(result.path), confirmed)
+
+
+def _page(results: Path) -> Path:
+    from narrows.report import write_report
+
+    return write_report(results).page
+
+
+def _sentence(trying: Trying, tried: Tried) -> str:
+    """The finding in one sentence."""
+    objective = trying.objective
+    references = [value for row in tried.references for value in row if value is not None]
+    values = [value for value in tried.values if value is not None]
+    said = objective.says.format(
+        subject=title(trying.subject),
+        others=listed([title(name) for name in trying.references]),
+        value=objective.shown(median(values)),
+        best=objective.shown(max(references)),
+    )
+    seeds = f"{tried.times} of {len(tried.badness)} seeds"
+    return f"With {sentence(objective.space, tried.point)}: {said} ({seeds})."
+
+
+def _specification(trying: Trying, tried: Tried, says: str) -> str:
+    """The conditions with the expectation that the control breaks."""
+    objective, middle = trying.objective, len(tried.references) // 2
+    limits = [objective.limit_of(row, tried.point) for row in tried.references]
+    known = sorted(limit for limit in limits if limit is not None)
+    bound = "at_least" if objective.more else "at_most"
+    name = f"{trying.subject.replace(':', '-')}-{objective.name}"
+    text = specification(name, tried.point, trying.subject, trying.rival, trials=5, seed=FINAL[0])
+    limit = known[min(middle, len(known) - 1)]
+    expect = f'[[expect]]\nmetric = "{objective.metric}"\n{bound} = {limit:.4g}\n'
+    return f"# {says}\n{text}\n{expect}"
+
+
+def _confirmed(trying: Trying, tried: Tried, name: str) -> str:
+    """What another back end says, with three seeds."""
+    try:
+        there = replace(trying, backend=get_backend(name))
+        (again,) = there.all([tried.point], FINAL[:3])
+    except InputError as error:
+        return f"{name}: can't be run there ({error.problems[0].found})"
+    if not any(value is not None for value in again.values):
+        return f"{name}: can't be run there"
+    word = "fails there too" if again.fails else "does not fail there"
+    shown = ", ".join(f"{value:.3g}" for value in again.values if value is not None)
+    return f"{name}: {word} ({trying.objective.metric} {shown})"

@@ -1,0 +1,71 @@
+"""Takes conditions back one by one, as long as the control still fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from narrows.search.space import Dimension, Point, Value, departures
+from narrows.search.trying import Tried, Trying
+
+SEEDS = (1, 2, 3)
+"""With which conditions are tried while some are taken back."""
+FINAL = tuple(range(101, 111))
+"""With which a finding is confirmed: others than those that found it."""
+
+
+def minimise(trying: Trying, tried: Tried) -> Tried | None:
+    """The fewest departures that still fail; None if the failure was one seed's luck."""
+    space = trying.objective.space
+    if not trying.all([tried.point], SEEDS)[0].fails:
+        return None
+    point = dict(tried.point)
+    changed = True
+    while changed:  # taking one condition back can make another one needless
+        changed = False
+        for one in space:
+            if point[one.name] != one.plain and _still(trying, {**point, one.name: one.plain}):
+                point[one.name] = one.plain
+                changed = True
+    for one in space:
+        while (nearer := one.nearer(point[one.name])) is not None and nearer != point[one.name]:
+            if not _still(trying, {**point, one.name: nearer}):
+                break
+            point[one.name] = nearer
+    (final,) = trying.all([point], FINAL)
+    return final if final.fails else None
+
+
+def _still(trying: Trying, point: Point) -> bool:
+    return trying.all([point], SEEDS)[0].fails
+
+
+def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:
+    """Up to `most` findings, the worst first; none that another one's conditions explain."""
+    space = trying.objective.space
+    found: list[Tried] = []
+    for candidate in sorted((one for one in tried if one.fails), key=lambda one: -one.badness[0]):
+        if len(found) == most:
+            break
+        if any(_explains(one, candidate, space) for one in found):
+            continue
+        small = minimise(trying, candidate)
+        names = [departures(space, one.point) for one in found]
+        if small is not None and departures(space, small.point) not in names:
+            found.append(small)
+    return found
+
+
+def _explains(small: Tried, candidate: Tried, space: Sequence[Dimension]) -> bool:
+    """Whether the candidate has all of a finding's departures, on the same side of plain."""
+    return all(
+        _alike(one, small.point[one.name], candidate.point[one.name])
+        for one in space
+        if small.point[one.name] != one.plain
+    )
+
+
+def _alike(dimension: Dimension, one: Value, other: Value) -> bool:
+    """Whether two values depart from the plain one in the same direction."""
+    if isinstance(one, str) or isinstance(other, str) or isinstance(dimension.plain, str):
+        return one == other
+    return other != dimension.plain and (one > dimension.plain) == (other > dimension.plain)

@@ -1,0 +1,93 @@
+"""Runs a control and its references under given conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from statistics import median
+
+from narrows.backends import Backend
+from narrows.errors import SpecError
+from narrows.execute import Job
+from narrows.execute.job import make, width
+from narrows.plan import Cell, plan
+from narrows.search.objectives import Objective
+from narrows.search.space import Point, departures, specification
+from narrows.spec import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came out under some conditions: of the control and of each reference, by seed."""
+
+    point: Point
+    badness: tuple[float, ...]
+    values: tuple[float | None, ...]
+    references: tuple[tuple[float | None, ...], ...]
+
+    @property
+    def fails(self) -> bool:
+        """Whether the control fails with most seeds."""
+        return median(self.badness) >= 1.0
+
+    @property
+    def times(self) -> int:
+        """With how many seeds it fails."""
+        return sum(one >= 1.0 for one in self.badness)
+
+
+@dataclass(frozen=True)
+class Trying:
+    """Everything that a search holds fixed."""
+
+    subject: str
+    rival: str | None
+    references: tuple[str, ...]
+    objective: Objective
+    backend: Backend
+    jobs: int | None = None
+
+    def all(self, points: Sequence[Point], seeds: Iterable[int]) -> list[Tried]:
+        """Tries all points with all seeds, on all cores."""
+        chosen = list(seeds)
+        controls = (self.subject, *self.references)
+        # Here and not in the threads: who reads a specification needs the permissions of this one.
+        asked = [
+            self._job(point, control, seed)
+            for point in points
+            for seed in chosen
+            for control in controls
+        ]
+        with ThreadPoolExecutor(width(self.backend, self.jobs)) as pool:
+            found = iter(list(pool.map(self._value, asked)))
+        tried = []
+        for point in points:
+            rows = [[next(found) for _ in controls] for _ in chosen]
+            badness = tuple(self.objective.badness(row[0], row[1:], point) for row in rows)
+            values = tuple(row[0] for row in rows)
+            tried.append(Tried(point, badness, values, tuple(tuple(row[1:]) for row in rows)))
+        return tried
+
+    def _job(self, point: Point, control: str, seed: int) -> Job | None:
+        """A run; None for conditions that the back end refuses.
+
+        Raises SpecError if it refuses plain conditions as well: then the control is at fault.
+        """
+        text = specification("search", point, control, self.rival, trials=1, seed=seed)
+        try:
+            runs = plan(parse(text, "search").spec, self.backend.engine, self.backend.name)
+            self.backend.check(runs.trials[0].scenario)
+        except SpecError:
+            if not departures(self.objective.space, point):
+                raise
+            return None
+        return Job(Cell(1, {}, runs), runs.trials[0], self.backend)
+
+    def _value(self, job: Job | None) -> float | None:
+        """The metric of a run."""
+        if job is None:
+            return None
+        row = make(job, None).tables["summary"].row(0, named=True)
+        value = row[self.objective.metric]
+        return None if value is None else float(value)

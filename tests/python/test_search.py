@@ -1,0 +1,178 @@
+"""`narrows search` finds planted faults, reduces them, and says nothing of what doesn't fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from narrows.backends import get_backend
+from narrows.cli import main
+from narrows.errors import InputError, SpecError
+from narrows.evaluate.runs import modules_here
+from narrows.search import OBJECTIVES, search
+from narrows.search.hunt import hunt
+from narrows.search.make import _keep, _specification
+from narrows.search.minimise import findings, minimise
+from narrows.search.space import Value, departures, listed, sentence
+from narrows.search.trying import Tried, Trying
+from narrows.spec import load
+from narrows.spec.permission import allowing
+
+FAULTY = """
+class Faulty:
+    def on_ack(self, sample): pass
+    def on_congestion(self, event): pass
+    def control(self): return 4.0
+"""
+
+
+class Simulated:
+    """Stands for runs: a control fails as a rule says, and the others never do."""
+
+    def __init__(self, name: str, rule: Any) -> None:
+        self.objective = OBJECTIVES[name]
+        self.space = self.objective.space
+        self.rule, self.asked = rule, 0
+
+    def all(self, points: Any, seeds: Any) -> list[Tried]:
+        tried = []
+        for point in points:
+            chosen = list(seeds)
+            self.asked += len(chosen)
+            bad = tuple(2.0 if self.rule(point) else 0.5 for _ in chosen)
+            tried.append(Tried(point, bad, bad, tuple((1.0,) for _ in chosen)))
+        return tried
+
+
+def plain(name: str, **changes: Value) -> dict[str, Value]:
+    return {one.name: one.plain for one in OBJECTIVES[name].space} | changes
+
+
+def test_only_the_conditions_that_matter_stay() -> None:
+    trying: Any = Simulated("loss", lambda p: p["buffer_bdp"] < 0.3 and p["subjects"] >= 2)
+    point = plain("loss", buffer_bdp=0.15, subjects=6, loss=0.01, rate_mbit=100.0, queue="pie")
+    small = minimise(trying, trying.all([point], [1])[0])
+    assert small is not None
+    assert departures(trying.space, small.point) == ("buffer_bdp", "subjects")
+    assert small.point["subjects"] == 2, "half of the way is taken as often as it fails"
+    assert 0.15 <= float(small.point["buffer_bdp"]) < 0.3
+
+
+def test_one_seeds_luck_is_no_finding() -> None:
+    trying: Any = Simulated("loss", lambda _: False)
+    lucky = Tried(plain("loss"), (3.0,), (1.0,), ((1.0,),))
+    assert minimise(trying, lucky) is None
+    assert findings(trying, [lucky], 3) == []
+
+
+def test_a_finding_is_told_once() -> None:
+    trying: Any = Simulated("loss", lambda p: p["rtt_ms"] > 100 or p["queue"] == "pie")
+    points = [
+        plain("loss", rtt_ms=300.0, loss=0.01), plain("loss", rtt_ms=200.0, subjects=4),
+        plain("loss", queue="pie", subjects=3),
+    ]  # fmt: skip
+    found = findings(trying, trying.all(points, [1]), 3)
+    assert [departures(trying.space, one.point) for one in found] == [("rtt_ms",), ("queue",)]
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_limit_is_kept_by_who_does_as_the_references(name: str) -> None:
+    objective = OBJECTIVES[name]
+    point = plain(name)
+    fair = {"rival.share": 0.5, "subject.share": 0.5}.get(objective.metric, 0.9)
+    assert 0 < objective.badness(fair, [fair, fair], point) < 1
+    much_worse = fair / 50 if objective.more else fair * 500
+    assert objective.badness(much_worse, [fair, fair], point) > 1
+    assert objective.badness(much_worse, [None], point) == 0
+    if objective.metric in ("rival.share", "subject.share", "subject.jain"):
+        assert objective.badness(0.01, [0.02], point) == 0, "the conditions are at fault"
+
+
+def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
+    trying: Any = Simulated("loss", lambda p: p["subjects"] > 4)
+    log = tmp_path / "tries.jsonl"
+    first = hunt(trying, log, 10, lambda *_: None)
+    with log.open("a") as file:
+        file.write('{"point": {"rate')  # a kill in the middle of a line
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:10]))
+    asked = trying.asked
+    whole = hunt(trying, log, 16, lambda *_: None)
+    assert trying.asked - asked == 6
+    assert [one.point for one in whole[:10]] == [one.point for one in first]
+    with pytest.raises(InputError, match="a search of other conditions"):
+        hunt(Simulated("starves", lambda _: False), log, 16, lambda *_: None)  # type: ignore[arg-type]
+
+
+def test_guided_tries_come_near_the_failure(tmp_path: Path) -> None:
+    class Graded(Simulated):
+        def all(self, points: Any, _: Any) -> list[Tried]:
+            return [Tried(p, (p["rtt_ms"] / 400,), (1.0,), ((1.0,),)) for p in points]
+
+    trying: Any = Graded("loss", None)
+    tried = hunt(trying, tmp_path / "log", 112, lambda *_: None)
+    halves = [[one.badness[0] for one in part] for part in (tried[:56], tried[-32:])]
+    assert sum(halves[1]) / 32 > 1.5 * sum(halves[0]) / 56
+
+
+def test_a_known_weakness_is_found_in_runs(tmp_path: Path, capsys: Any) -> None:
+    """Several Copa flows lose most of what they send where the buffer holds few packets."""
+    point = plain("loss", rate_mbit=5.3, subjects=4, loss=0.001)
+    entry = {"point": point, "badness": [5.0], "values": [0.7], "references": [[0.1, 0.1, 0.1]]}
+    (tmp_path / "tries.jsonl").write_text(json.dumps(entry) + "\n")
+    out = ["--tries", "2", "--findings", "1", "--out", str(tmp_path)]
+    assert main(["search", "copa", "--objective", "loss", *out]) == 1
+    assert "Copa loses" in capsys.readouterr().out
+    (finding,) = json.loads((tmp_path / "search.json").read_text())["findings"]
+    assert len(finding["departures"]) <= 3
+    assert finding["seeds"]["failing"] > 5
+    assert (tmp_path / "1" / "results" / "report.html").exists()
+    # Whoever gets the specification sees it break its expectation.
+    again = ["--out", str(tmp_path / "again")]
+    assert main(["run", str(tmp_path / "1" / "finding.toml"), *again]) == 1
+
+
+def test_a_finding_of_an_own_control_has_its_module_beside_it(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    monkeypatch.chdir(tmp_path)
+    tried = Tried(plain("utilization"), (2.0,), (0.1,), ((0.9,),))
+    trying = Trying("faulty:Faulty", None, ("reno",), OBJECTIVES["utilization"], get_backend("sim"))
+    with modules_here(), allowing([tmp_path]):
+        found = _keep(trying, tried, tmp_path / "1", "capture")
+    assert (tmp_path / "1" / "faulty.py").read_text() == FAULTY
+    assert found.confirmed.startswith("capture: can't be run there")
+
+
+def test_bad_input_is_told(tmp_path: Path) -> None:
+    for wrong, said in (
+        ({"objective": "los"}, "no objective"),
+        ({"than": "reno"}, "only there"),
+        ({"objective": "slower"}, "only there"),
+    ):
+        with pytest.raises(InputError, match=said):
+            search("cubic", tries=1, out=tmp_path, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="cubik"):
+        search("cubik", tries=1, out=tmp_path)
+
+
+def test_a_finding_is_a_specification(tmp_path: Path) -> None:
+    objective = OBJECTIVES["starves"]
+    trying = Trying("bbr", "cubic", ("cubic",), objective, get_backend("sim"))
+    point = plain("starves", loss=0.001, jitter_ms=5.0, rival_rtt_ratio=2.0)
+    (tried,) = trying.all([point], [1])
+    file = tmp_path / "finding.toml"
+    file.write_text(_specification(trying, tried, "A sentence."))
+    spec = load(file).spec
+    assert [flow["rtt_ns"] for flow in spec.scenario["flows"]] == [None, 80_000_000]
+    assert spec.expect[0].metric == "rival.share"
+
+
+def test_words() -> None:
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "c"]) == "a, b and c"
+    space = OBJECTIVES["loss"].space
+    assert sentence(space, plain("loss", subjects=3, queue="pie")) == "pie as the queue and 3 flows"
