@@ -12,6 +12,7 @@ mod loss_based;
 mod pcc;
 mod prague;
 mod registry;
+mod rfc_9438;
 
 #[test]
 fn every_file_here_is_a_part() {

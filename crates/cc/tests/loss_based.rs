@@ -215,6 +215,7 @@ fn cubic_loses_three_tenths_and_plateaus() {
     // K is 4.2 s: concave towards 100, convex after.
     let windows: Vec<u32> = (0..14).map(|_| (0..5).map(|_| s.round(100)).last().unwrap()).collect();
     assert_eq!(windows, CUBIC_CYCLE);
+    assert_eq!(internal(s.control.as_ref(), "k_s"), 4316.0 / 1024.0);
     // Back at 85 % of a lower maximum: fast convergence.
     let cwnd = s.cwnd();
     assert_eq!(s.loss().0, cwnd * 717 / 1024);

@@ -146,6 +146,32 @@ mod tests {
         }
     }
 
+    /// On a link that takes seconds for its first packet.
+    #[test]
+    fn every_queue_knows_how_much_waits() {
+        let rate = Rate::from_bps(1_000);
+        let service = config::info(SERVICES, "constant").expect("a service");
+        for info in QUEUES {
+            let choices = [service, info].map(|info| Choice::with_defaults(info, rate));
+            let limit = limit(info, 255);
+            let parts = LinkChoice { rate, service: &choices[0], queue: &choices[1], limit };
+            let mut link = PathElement::from(config::link(parts, 1, "path"));
+            for n in 0..20 {
+                let packet =
+                    Packet { flow: FlowId(n % 3), size: 1_000 + n, ecn: Ecn::Ect1, body: n };
+                link.receive(packet, Time::ZERO);
+            }
+            let dropped: Vec<_> =
+                std::iter::from_fn(|| link.take_dropped()).map(|drop| drop.packet.body).collect();
+            let waiting: Vec<_> = (1..20).filter(|n| !dropped.contains(n)).collect();
+            let bytes = waiting.iter().map(|n| u64::from(1_000 + n)).sum();
+            let state = link.queue().expect("a link has a queue");
+            let found = (state.packets, state.backlog);
+            assert_eq!(found, (waiting.len(), Bytes::new(bytes)), "{}", info.name);
+            assert!(waiting.len() > 10, "{} dropped {dropped:?}", info.name);
+        }
+    }
+
     #[test]
     #[should_panic(expected = "a packet left twice")]
     fn a_packet_that_leaves_twice_is_found() {

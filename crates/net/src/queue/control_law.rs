@@ -217,3 +217,59 @@ impl Control {
 fn exact_gap(interval: u64, count: u32) -> u64 {
     (interval as f64 / f64::from(count.max(1)).sqrt()) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::FlowId;
+
+    use super::*;
+
+    const MTU: u32 = 1_514;
+
+    fn law() -> Law {
+        Law::new(Duration::from_millis(5), Duration::from_millis(100), false, MTU)
+    }
+
+    fn head(backlog: u32) -> Head<()> {
+        let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::NotEct, body: () };
+        Head { since: Time::ZERO, packet, backlog: u64::from(backlog) }
+    }
+
+    /// The count with which a dropping state begins `after` ticks from the last one's next drop.
+    fn count_after(after: i64, drops: u32) -> u32 {
+        let drop_next = 1 << 30;
+        let mut control =
+            Control { drop_next, count: 4 + drops, last_count: 4, ..Control::default() };
+        control.resume_or_reset(&law(), drop_next.checked_add_signed(after).expect("a time"));
+        assert_eq!(control.last_count, control.count);
+        control.count
+    }
+
+    /// `codel_dequeue`: `delta > 1` and less than 16 intervals since.
+    #[test]
+    fn dropping_resumes_where_it_was_if_that_was_not_long_ago() {
+        let long = 16 * i64::try_from(law().interval).expect("a span");
+        let counts = [-1, 0, long / 2, long - 1, long].map(|after| count_after(after, 6));
+        assert_eq!(counts, [6, 6, 6, 6, 1]);
+        assert_eq!([0, 1, 2].map(|drops| count_after(0, drops)), [1, 1, 2]);
+    }
+
+    /// `codel_should_drop`: at the target and above a packet, for longer than an interval.
+    #[test]
+    fn a_delay_must_stay_above_the_target_for_more_than_an_interval() {
+        let (target, interval) = (5 * 1_000_000, 100 * 1_000_000);
+        let at = |control: &mut Control, nanos: u64, backlog: u32| {
+            control.stays_above(&law(), Some(&head(backlog)), Time::from_nanos(nanos))
+        };
+        let mut control = Control::default();
+        let begun = at(&mut control, target, MTU + 1);
+        // Ticks of 1,024 ns: the interval is over with one that begins later.
+        let end = (target / 1_024 + interval / 1_024) * 1_024;
+        let found = [end, end + 1_024].map(|nanos| at(&mut control, nanos, MTU + 1));
+        assert_eq!((begun, found), (false, [false, true]));
+        for (nanos, backlog) in [(end + 1_024, MTU), (target - 1_024, MTU + 1)] {
+            assert!(!at(&mut control, nanos, backlog));
+            assert_eq!(control.first_above, None, "{nanos} {backlog}");
+        }
+    }
+}
