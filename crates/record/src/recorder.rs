@@ -10,7 +10,7 @@ use crate::{
     QueueDepth, QueueSample, RttSample,
 };
 
-/// An observer that keeps what the tables need.
+/// An observer that keeps the data of the tables.
 ///
 /// Rows are appended as they arrive and turned into columns at the end, which costs a run no more
 /// than a copy of each row. The emitter chooses the instants of the samples.

@@ -36,7 +36,7 @@ class Part:
 
 
 def demand(scenario: Scenario) -> list[Part]:
-    """What a run needs, the largest part first."""
+    """The memory that a run needs, the largest part first."""
     parts = [_flows(scenario), _arrivals(scenario), _samples(scenario), _packets(scenario)]
     return sorted(parts, key=lambda part: -part.bytes)
 
@@ -74,7 +74,7 @@ def _arrivals(scenario: Scenario) -> Part:
 
 
 def _of_flow(flow: Flow, duration_ns: int) -> float:
-    """The connections that a flow opens by the clock; others wait for the one before."""
+    """The connections that a flow opens at given times; others wait for the one before."""
     workload = flow["workload"] or {}
     if workload.get("kind") != "arrivals":
         return 0.0

@@ -66,7 +66,7 @@ def _parameter(key: str, value: object) -> str:
 
 
 def _elements(path: Path) -> list[tuple[str, str]]:
-    """What a path has beyond a link of constant rate; nothing for most.
+    """The elements of a path beyond a link of constant rate; most have none.
 
     Results of earlier versions lack them.
     """
@@ -129,7 +129,7 @@ def _span(values: Sequence[float]) -> str:
 
 
 def _hosts(host: Host) -> str:
-    """The kernel, and every property that isn't the usual one."""
+    """The kernel, and every property that isn't the default."""
     said = [str(host["profile"]), f"socket buffers {host['socket_buffers']}"]
     said += [key for key in ("fq", "gso", "metrics_save") if host.get(key)]
     values: Mapping[str, Any] = host
