@@ -55,7 +55,7 @@ MORE = {
 """Fields that a scenario has in addition."""
 
 OWN_HOST = ("profile", "fq", "kernel", "line_rate_bps", "sysctls")
-"""What stands in a flow of a scenario only where the flow has hosts of its own."""
+"""Fields of a flow that exist only if it has hosts of its own."""
 
 
 def generate() -> str:

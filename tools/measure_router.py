@@ -30,7 +30,7 @@ cca = "reno"
 duration = "{duration}"
 warmup = "{warmup}"
 """
-"""A CUBIC and a Reno flow."""
+"""A CUBIC flow and a Reno flow."""
 RATES = "100mbit,500mbit,1gbit,2500mbit,5gbit,10gbit"
 
 

@@ -45,8 +45,8 @@ pub struct RunOutput {
     cpu_s: f64,
     /// Captures: name of the file and its packets.
     captures: Vec<(String, u64)>,
-    /// Places of the scenario that lose packets besides queues, and how many of data from the
-    /// warm-up on.
+    /// Places of the scenario, besides queues, that lose packets, with their lost data packets
+    /// since the warm-up.
     losses: Vec<(String, u64)>,
 }
 

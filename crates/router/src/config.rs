@@ -6,18 +6,18 @@ use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::{PathConfig, Scenario};
 use serde::Deserialize;
 
-/// One run: what, how to watch it, and the program that sends and receives.
+/// One run: its scenario, its records, and the program that sends and receives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// What is run. Its controls have the kernel's names.
+    /// The scenario; its controls have the kernel's names.
     pub scenario: Scenario,
     /// Flow i has this TCP port of the receiver plus i.
     pub first_port: u16,
     /// The sender's port of each flow's data, if the sending program also has a control connection.
     /// That connection is subject only to queues, rates and delays.
     pub data_ports: Vec<Option<u16>>,
-    /// Distance of the samples of the queue and of the hosts, in ns.
+    /// Interval of the samples of the queue and of the hosts, in ns.
     pub sample_ns: u64,
     /// Whether to keep a row of every packet's arrival, drop and departure at the link.
     pub log_packets: bool,
@@ -86,6 +86,6 @@ pub struct LatenessLimits {
 pub struct Traffic {
     /// The executable.
     pub program: PathBuf,
-    /// Its configuration, without what the router knows.
+    /// Its configuration, except for the parts that the router adds.
     pub config: serde_json::Map<String, serde_json::Value>,
 }

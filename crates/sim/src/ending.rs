@@ -1,4 +1,4 @@
-//! What ends a run before its time, and which flows end with others.
+//! Conditions that end a run early, and flows that end with others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ pub(crate) enum StopWhen {
     Done(Arc<[usize]>),
 }
 
-/// Flows, and those that run beside them only as long as one of them does.
+/// Flows, and others that run only as long as one of them does.
 #[derive(Debug)]
 struct Group {
-    /// How many aren't done.
+    /// The number that aren't done.
     left: usize,
     companions: Vec<usize>,
 }

@@ -99,7 +99,7 @@ pub(crate) fn hosts(
     flows.map(host).collect()
 }
 
-/// Refuses what only hosts with a real kernel have.
+/// Refuses keys that only hosts with a real kernel have.
 pub(crate) fn refuse_own_kernels(scenario: &Scenario) -> Result<(), Problems> {
     let mut problems = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {

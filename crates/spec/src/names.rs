@@ -1,11 +1,11 @@
-//! What flows are called, alone and together.
+//! The names of flows and of groups of flows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::scenario::Flow;
 
-/// The flows of a scenario by what they are called.
+/// The flows of a scenario by name.
 ///
 /// A name means the flow that has it or, where none does, the flows of an entry of that name with
 /// a `count`: `large` means `large-1`, `large-2` and so on.
@@ -16,7 +16,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Of these flows, whose numbers are their places.
+    /// Collects these flows; their numbers are their places.
     #[must_use]
     pub fn of(flows: &'a [Flow]) -> Self {
         let mut alone = BTreeMap::new();
@@ -38,7 +38,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What those of one kind have in common: `large` of `large-2`; none if the name isn't of that form.
+/// The common part of names such as `large-2`: `large`; none if the name has another form.
 fn stem(name: &str) -> Option<&str> {
     let (stem, number) = name.rsplit_once('-')?;
     let counts = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');

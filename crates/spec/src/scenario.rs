@@ -66,7 +66,7 @@ pub struct Flow {
     /// Repeat until the flow of this name, or all of an entry with a count, are done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
-    /// Which kernel's TCP its own hosts have.
+    /// The profile of its own hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Whether the egress queue of its own sending host is `fq`.
@@ -75,7 +75,7 @@ pub struct Flow {
     /// The kernel of its own hosts, by the name that it was built under; for real kernels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// How fast its own sending host's card is, in bit/s; for real kernels.
+    /// The line rate of its own sending host's card, in bit/s; for real kernels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_rate_bps: Option<u64>,
     /// Settings below `net.ipv4` of its own hosts; for real kernels.

@@ -83,8 +83,8 @@ pub struct Pacing {
     /// the socket buffer has when the timer is set (`tcp_internal_pacing`, until 4.20).
     pub internal_header: u32,
     /// Whether TCP paces by a timer of its own where a control asks for it and the egress queue
-    /// isn't `fq` (`tcp_internal_pacing`, commit 218af599fa63, since 4.13). Before, nothing did: the
-    /// rate only sized the bursts.
+    /// isn't `fq` (`tcp_internal_pacing`, commit 218af599fa63, since 4.13). Earlier kernels used
+    /// the rate only to size bursts.
     pub internal: bool,
     /// Whether internal pacing makes up for a late timer (since 4.20); before, each
     /// burst's gap began when the burst really left.
@@ -180,7 +180,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     ..LINUX_5_15
 };
 
-/// 4.11 with the patch of 4.13 by which BBR paces without `fq`, as testbeds had it.
+/// 4.11 with the patch of 4.13 that lets BBR pace without `fq`, as on testbeds.
 const LINUX_4_11_PACED: TcpProfile = TcpProfile {
     name: "linux-4.11-paced",
     loss_detection: LossDetection::Fack,

@@ -73,7 +73,7 @@ pub struct Iperf3 {
 }
 
 impl Config {
-    /// The iperf3 of a flow, if we don't send it.
+    /// The iperf3 of a flow, if it sends the flow.
     #[must_use]
     pub fn iperf3_of(&self, flow: usize) -> Option<&Iperf3> {
         self.iperf3.get(flow)?.as_ref()
@@ -88,7 +88,7 @@ impl Config {
         port.ok_or_else(|| std::io::Error::other("too many flows"))
     }
 
-    /// Until when packets are noted one by one, in ns: to the very end, if at all.
+    /// The end of the record of packets, in ns: that of the run, if packets are recorded.
     #[must_use]
     pub fn notes_packets_until(&self) -> Option<u64> {
         let run = &self.scenario.run;
@@ -98,7 +98,7 @@ impl Config {
     /// Refuses what the tool can't do.
     ///
     /// # Errors
-    /// The place, what was found there, and what would be right.
+    /// An error with the place, the value found there, and the remedy.
     pub fn check(&self) -> Result<(), String> {
         for (i, flow) in self.scenario.flows.iter().enumerate() {
             let wrong = |key, remedy| Err(format!("scenario.flows[{i}].{key}: {remedy}"));

@@ -81,7 +81,7 @@ impl<'a> RunningFlow<'a> {
         self.stage() == Stage::Done
     }
 
-    /// When it wants `act` to be called, if ever.
+    /// When `act` should be called next, if ever.
     #[must_use]
     pub fn deadline(&self) -> Option<u64> {
         match self.stage() {
@@ -111,7 +111,7 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// The ports (sender's, receiver's) of its connection, if another program has one now.
+    /// The ports (sender's, receiver's) of its connection, if another program has one.
     #[must_use]
     pub fn open_ports(&self) -> Option<(u16, u16)> {
         match &self.ends {

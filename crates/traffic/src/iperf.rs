@@ -131,7 +131,7 @@ impl<'a> Iperf<'a> {
         }
     }
 
-    /// Notices that it ended.
+    /// Checks whether it ended.
     ///
     /// # Errors
     /// If it failed, with its own message.
@@ -174,7 +174,7 @@ impl<'a> Iperf<'a> {
             .spawn()
     }
 
-    /// Asks it to end, if it runs; it still writes its report.
+    /// Asks it to end if it runs; it still writes its report.
     ///
     /// # Errors
     /// Never in practice.

@@ -1,25 +1,25 @@
-//! What whoever sends a flow has in common.
+//! The stages of a flow, whichever program sends it.
 
 use std::os::fd::OwnedFd;
 
-/// How far a flow is.
+/// The stage of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// It starts at this time, ns.
     Waiting(u64),
     /// It connects or sends.
     Sending,
-    /// No more will be written, as far as is known.
+    /// No more data will be written, as far as is known.
     Ending,
-    /// Nothing more will happen.
+    /// The flow is over.
     Done,
 }
 
-/// Where and under which name epoll watches a flow's connection.
+/// How epoll watches a flow's connection.
 #[derive(Clone, Copy)]
 pub struct Watched<'a> {
-    /// The set.
+    /// The epoll instance.
     pub epoll: &'a OwnedFd,
-    /// The name.
+    /// The connection's token in it.
     pub token: u64,
 }

@@ -65,7 +65,7 @@ fn child<'a>(here: &'a mut Item, key: &str, further: &[Step]) -> Option<&'a mut 
     Some(item)
 }
 
-/// The same within the entry of a list with this number.
+/// The same for the list's entry with this number.
 fn entry(here: &mut Item, index: usize, further: &[Step], value: &Json) -> Option<()> {
     if let Item::ArrayOfTables(tables) = here {
         if further.is_empty() {

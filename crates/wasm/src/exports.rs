@@ -9,7 +9,7 @@ thread_local! {
     static ANSWER: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The address for a request of this length.
+/// Returns the address for a request of this length.
 #[unsafe(no_mangle)]
 pub extern "C" fn text(length: usize) -> *mut u8 {
     TEXT.with_borrow_mut(|text| {

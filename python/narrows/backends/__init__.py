@@ -21,8 +21,8 @@ from narrows.spec.suggest import one_of
 class Entry:
     """A back end: its name, its class in a submodule, and its option.
 
-    `option` says whether a text can or must follow the name and a colon, as in "uml:6.12". A
-    `real` one shows what real hosts did, and is a reference for the simulator.
+    `option` says whether a text can or must follow the name and a colon, as in "uml:6.12". A `real`
+    one runs real hosts, and is a reference for the simulator.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Entry:
     real: bool = False
 
 
-# Of several real ones that are compared, the first here is the reference.
+# If several real ones are compared, the first here is the reference.
 BACKENDS = {
     entry.name: entry
     for entry in (

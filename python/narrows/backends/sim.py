@@ -111,7 +111,7 @@ class Simulator:
 
 
 def _refuse_own_kernels(scenario: Scenario) -> None:
-    """Raises SpecError for what only hosts with a real kernel have."""
+    """Raises SpecError for keys that only hosts with a real kernel have."""
     remedies = {"kernel": "`profile`", "line_rate_bps": _REAL, "sysctls": _REAL}
     for index, flow in enumerate(scenario.get("flows", [])):
         for key, value in flow.items():

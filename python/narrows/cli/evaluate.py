@@ -69,20 +69,22 @@ def evaluate(
 def search(
     control: Annotated[
         str,
-        typer.Argument(metavar="CONTROL", help="A control by name; an own one as module:Class."),
+        typer.Argument(
+            metavar="CONTROL", help="The name of a control, or your own as module:Class."
+        ),
     ],
     objective: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="How it may fail: utilization, loss, delay, starves, starved, unfair, slower.",
+            help="The kind of failure: utilization, loss, delay, starves, starved, unfair, slower.",
         ),
     ] = "utilization",
     beside: Annotated[
         str, typer.Option(metavar="CONTROL", help="The rival for starves and starved.")
     ] = "cubic",
     than: Annotated[
-        str | None, typer.Option(metavar="CONTROL", help="What slower compares with.")
+        str | None, typer.Option(metavar="CONTROL", help="The control that slower compares with.")
     ] = None,
     tries: Annotated[
         int, typer.Option(metavar="N", min=1, help="Conditions to try, earlier ones included.")

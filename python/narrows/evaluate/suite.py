@@ -73,7 +73,7 @@ def suites() -> list[str]:
 def load_suite(wanted: str | Path, above: tuple[Path, ...] = ()) -> Suite:
     """The suite with a name, or in a folder; raises InputError if something is wrong with it.
 
-    `above` has the folders of the suites that it was selected by.
+    `above` has the folders of the suites that select from it.
     """
     own = _OWN / wanted if isinstance(wanted, str) and "/" not in wanted else None
     folder = own if own is not None and (own / _INDEX).is_file() else Path(wanted)

@@ -11,7 +11,7 @@ import numpy as np
 LEVEL = 0.95
 _STEPS = 20_001
 _ROUNDING = 1e-9
-"""A half-width below this part of the mean is due to rounding."""
+"""Smaller half-widths, as a part of the mean, are due to rounding."""
 
 
 @cache

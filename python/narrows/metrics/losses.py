@@ -26,9 +26,9 @@ def loss_summary(
     acknowledgements share a queue, which counts them together. All are None on back ends that don't
     know the losses of each flow.
 
-    `places` says what each impairment and the path's own loss took: its place in the
-    specification, its kind and `dropped`; None on back ends that don't tell. What each queue
-    dropped, stands in the summaries of the links.
+    `places` has the losses of each impairment and of the path's own loss: place in the
+    specification, kind and `dropped`; None on back ends that don't report them. The summaries of
+    the links have the drops of each queue.
     """
     path = scenario["path"]
     if not any(path.get(part) for part in ("impairments", "loss", "links", "reverse")):

@@ -114,7 +114,7 @@ def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
 
 
 def _own_hosts(flow: Flow) -> Iterator[str]:
-    """What its own hosts have that the others haven't."""
+    """The properties of its own hosts that differ from the others'."""
     yield from (str(flow[key]) for key in ("kernel", "profile") if key in flow)
     if "fq" in flow:
         yield "fq" if flow["fq"] else "no fq"

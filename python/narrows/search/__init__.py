@@ -1,8 +1,8 @@
-"""Looks for conditions in which a congestion control fails, and keeps the few that matter.
+"""Looks for conditions in which a congestion control fails, and reduces them.
 
-`space` says which conditions there are and which of them are plain, `objectives` what failing
-means, `trying` runs a control beside its references, `hunt` chooses what to try, `minimise` takes
-conditions back one by one, and `make` puts a search together.
+`space` defines the conditions and their defaults, `objectives` the ways to fail. `trying` runs a
+control and its references, `hunt` chooses the conditions to try, `minimise` resets conditions one
+by one, and `make` combines them to a search.
 """
 
 from __future__ import annotations

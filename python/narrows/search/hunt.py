@@ -1,6 +1,6 @@
 """Chooses the conditions to try: at random first, then near those that were worst (Optuna's TPE).
 
-What was tried is kept line by line, so that a search that was stopped goes on where it was.
+Tries are logged line by line, so that a search that was stopped can continue.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
 BATCH = 8
-"""Conditions that are chosen before the results of the first are known."""
+"""The number of conditions that are chosen together and run in parallel."""
 _MOST = 100.0
-"""Worse than this is no more interesting."""
+"""The sampler doesn't distinguish values worse than this."""
 
 
 def hunt(
     trying: Trying, log: Path, tries: int, report: Callable[[str, float], None]
 ) -> list[Tried]:
-    """Tries so many conditions, counting those that `log` already holds; returns all of them.
+    """Tries conditions until there are `tries`, including those in `log`; returns all of them.
 
-    `report` gets what is going on, and the part of the tries that is done.
+    `report` gets the current activity and the part of the tries that is done.
     """
     space = trying.objective.space
     study = _study(space)
@@ -67,7 +67,7 @@ def _distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
 
 
 def _remember(study: optuna.Study, space: Sequence[Dimension], tried: Tried) -> Tried:
-    """Tells the study what is known."""
+    """Adds an earlier try to the study."""
     from optuna.trial import create_trial
 
     distributions = _distributions(space)
@@ -78,13 +78,13 @@ def _remember(study: optuna.Study, space: Sequence[Dimension], tried: Tried) -> 
 
 
 def _within(distribution: BaseDistribution, value: Value) -> Value:
-    """Zero of something stands at the lower end of its scale."""
+    """The value within the distribution's bounds: a zero becomes the lower bound."""
     low: Value = getattr(distribution, "low", value)
     return low if value == 0 else value
 
 
 def _read(log: Path, space: Sequence[Dimension]) -> list[Tried]:
-    """What was tried before; a last line that a kill cut off is forgotten."""
+    """The earlier tries in the log; a truncated last line is ignored."""
     if not log.exists():
         return []
     found = []

@@ -1,6 +1,6 @@
 """A whole search: tries, findings, a specification and a page for each.
 
-OUT/tries.jsonl   what was tried, a line each
+OUT/tries.jsonl   the tries, one per line
 OUT/search.json   the findings, for programs
 OUT/N/            finding N: finding.toml, and the results of running it
 """
@@ -30,7 +30,7 @@ from narrows.version import __version__
 
 OUT = Path(RESULTS) / "search"
 REFERENCES = ("reno", "cubic", "bbr")
-"""The controls that a control is held against, where no rival or other one is."""
+"""The controls to compare with, unless there is a rival or another control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Finding:
     spec: Path
     page: Path | None
     confirmed: str
-    """What another back end said of it; empty if none was asked."""
+    """The result of another back end; empty if none was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,9 @@ def search(
     """Looks for conditions in which the control `subject` fails by an objective.
 
     `beside` is the rival where the objective has one, `than` the other control of "slower".
-    `tries` counts conditions, those of an earlier search in `out` included; `most` bounds the
-    findings. With `confirm`, the name of another back end, each finding is run there too. Raises
-    InputError for what can't be searched.
+    `tries` counts conditions, including those of an earlier search in `out`; `most` bounds the
+    findings. With `confirm`, the name of another back end, each finding is run there, too. Raises
+    InputError for arguments that don't fit each other.
     """
     wanted = find(objective)
     if (than is not None) != (wanted.name == "slower"):
@@ -191,7 +191,7 @@ def _specification(trying: Trying, tried: Tried, says: str) -> str:
 
 
 def _confirmed(trying: Trying, tried: Tried, name: str) -> str:
-    """What another back end says, with three seeds."""
+    """The result of another back end, with three seeds."""
     try:
         there = replace(trying, backend=get_backend(name))
         (again,) = there.all([tried.point], FINAL[:3])

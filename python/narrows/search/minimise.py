@@ -1,4 +1,4 @@
-"""Takes conditions back one by one, as long as the control still fails."""
+"""Resets conditions one by one, as long as the control still fails."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from narrows.search.space import Dimension, Point, Value, departures
 from narrows.search.trying import Tried, Trying
 
 SEEDS = (1, 2, 3)
-"""With which conditions are tried while some are taken back."""
+"""The seeds of tries during the reduction."""
 FINAL = tuple(range(101, 111))
-"""With which a finding is confirmed: others than those that found it."""
+"""The seeds that confirm a finding: others than those that found it."""
 
 
 def minimise(trying: Trying, tried: Tried) -> Tried | None:
-    """The fewest departures that still fail; None if the failure was one seed's luck."""
+    """The fewest departures with which it still fails; None if it failed with one seed only."""
     space = trying.objective.space
     if not trying.all([tried.point], SEEDS)[0].fails:
         return None
     point = dict(tried.point)
     changed = True
-    while changed:  # taking one condition back can make another one needless
+    while changed:  # resetting one condition can make another one unnecessary
         changed = False
         for one in space:
             if point[one.name] != one.plain and _still(trying, {**point, one.name: one.plain}):
@@ -56,7 +56,7 @@ def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:
 
 
 def _explains(small: Tried, candidate: Tried, space: Sequence[Dimension]) -> bool:
-    """Whether the candidate has all of a finding's departures, on the same side of plain."""
+    """Whether the candidate has all of a finding's departures, in the same directions."""
     return all(
         _alike(one, small.point[one.name], candidate.point[one.name])
         for one in space

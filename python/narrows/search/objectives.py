@@ -1,4 +1,4 @@
-"""What it means that a control fails: a metric, and a limit that other controls keep."""
+"""The ways in which a control can fail: a metric each, with a limit that other controls keep."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ Row = Mapping[str, float | None]
 """A row of the table `summary`."""
 
 _LEAST = 1e-4
-"""Below this a value counts as this, so that a quotient stays finite."""
+"""The least divisor, which keeps quotients finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
     """A way to fail.
 
-    `limit` gets what the references reached under the same conditions, and the conditions. It
-    returns None where the references fail as well: then the conditions are at fault, not the
-    control. `more` says that more of the metric is better. `says` is the finding as a sentence,
-    and `shown` a value in it.
+    `limit` gets the results of the references under the same conditions, and the conditions. It
+    returns None if the references fail, too, because of the conditions. `more` means that more of
+    the metric is better. `says` is the finding as a sentence, and `shown` formats a value in it.
     """
 
     name: str
@@ -96,7 +95,7 @@ def _subjects_part(point: Point) -> float:
 def _a_tenth_of_fair(
     fair: Callable[[Point], float],
 ) -> Callable[[Sequence[float], Point], float | None]:
-    """A tenth of the fair share, where the reference gets half of it or more."""
+    """A tenth of the fair share, if the reference gets half of it or more."""
 
     def limit(references: Sequence[float], point: Point) -> float | None:
         return 0.1 * fair(point) if min(references) >= 0.5 * fair(point) else None

@@ -1,4 +1,4 @@
-"""The conditions that a search varies. Each has a plain value, which needs no explanation."""
+"""The conditions that a search varies. Each has a plain value, its default."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Dimension:
     zero: bool = False
 
     def distribution(self) -> BaseDistribution:
-        """What Optuna draws from."""
+        """The distribution that Optuna draws from."""
         from optuna.distributions import (
             CategoricalDistribution,
             FloatDistribution,
@@ -48,7 +48,7 @@ class Dimension:
         return FloatDistribution(least, self.most, log=True)
 
     def rounded(self, drawn: Value) -> Value:
-        """The value with two digits that count."""
+        """The value with two significant digits."""
         if isinstance(drawn, str) or self.whole:
             return drawn
         if self.zero and drawn < self.least:
@@ -56,7 +56,7 @@ class Dimension:
         return float(f"{drawn:.2g}")
 
     def nearer(self, value: Value) -> Value | None:
-        """Half of the way to the plain value; None if there is nothing between."""
+        """The value halfway to the plain one; None if there is nothing between."""
         if isinstance(value, str) or isinstance(self.plain, str):
             return None
         if self.whole:
@@ -88,7 +88,7 @@ _RIVALS = (
 
 
 def dimensions(*, rivals: bool, equals: bool) -> tuple[Dimension, ...]:
-    """The dimensions, with flows of a rival or with two flows of the control or more (`equals`)."""
+    """The dimensions, with flows of a rival or with two or more of the control (`equals`)."""
     return (*_PATH, _EQUALS if equals else _SUBJECTS, *(_RIVALS if rivals else ()))
 
 
@@ -98,20 +98,20 @@ def departures(space: tuple[Dimension, ...], point: Point) -> tuple[str, ...]:
 
 
 def sentence(space: tuple[Dimension, ...], point: Point) -> str:
-    """What isn't plain, in words."""
+    """The conditions that aren't plain, in words."""
     found = [one.told.format(point[one.name]) for one in space if point[one.name] != one.plain]
-    return listed(found) if found else "nothing out of the ordinary"
+    return listed(found) if found else "default conditions"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words as a sentence lists them: "a, b and c"."""
+    """Words joined as in "a, b and c"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def specification(
     name: str, point: Point, subject: str, rival: str | None, *, trials: int, seed: int = 1
 ) -> str:
-    """A point as a specification, with the control `subject` and, if there is one, its `rival`."""
+    """A point as a specification, with the control `subject` and an optional `rival`."""
     duration_s = 30.0 + 100 * float(point["rtt_ms"]) / 1e3
     lines = [
         f'name = "{name}"', "", "[path]",

@@ -19,7 +19,7 @@ from narrows.spec import parse
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came out under some conditions: of the control and of each reference, by seed."""
+    """The results under some conditions: of the control and of each reference, by seed."""
 
     point: Point
     badness: tuple[float, ...]
@@ -33,13 +33,13 @@ class Tried:
 
     @property
     def times(self) -> int:
-        """With how many seeds it fails."""
+        """The number of seeds with which it fails."""
         return sum(one >= 1.0 for one in self.badness)
 
 
 @dataclass(frozen=True)
 class Trying:
-    """Everything that a search holds fixed."""
+    """The fixed settings of a search."""
 
     subject: str
     rival: str | None
@@ -52,7 +52,7 @@ class Trying:
         """Tries all points with all seeds, on all cores."""
         chosen = list(seeds)
         controls = (self.subject, *self.references)
-        # Here and not in the threads: who reads a specification needs the permissions of this one.
+        # Specifications are read here, as the threads lack the permissions of this one.
         asked = [
             self._job(point, control, seed)
             for point in points
@@ -72,7 +72,7 @@ class Trying:
     def _job(self, point: Point, control: str, seed: int) -> Job | None:
         """A run; None for conditions that the back end refuses.
 
-        Raises SpecError if it refuses plain conditions as well: then the control is at fault.
+        Raises SpecError if it refuses plain conditions, too, because of the control.
         """
         text = specification("search", point, control, self.rival, trials=1, seed=seed)
         try:

@@ -17,9 +17,9 @@ from narrows.spec.scenario import Scenario
 Flow = Mapping[str, Any]
 
 OWN_HOST = ("kernel", "profile", "fq", "line_rate_bps", "sysctls")
-"""Keys of a flow that say what hosts of its own have."""
+"""Keys of a flow that describe hosts of its own."""
 _NAMED = {"kernel", "profile"}
-"""Those whose values say enough."""
+"""Keys whose values need no name beside them."""
 MOST = 8
 """A property that would give a control more classes than this is ignored."""
 

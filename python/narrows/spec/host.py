@@ -1,4 +1,4 @@
-"""The keys of `[host]` that stand for what real hosts do by themselves."""
+"""The keys of `[host]` that model the behaviour of real hosts."""
 
 MODELLED = ("jitter", "timer_lateness", "gro")
-"""Durations that only simulated hosts have: a back end with real hosts takes none of them."""
+"""Durations for simulated hosts; back ends with real hosts refuse them."""

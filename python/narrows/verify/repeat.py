@@ -1,4 +1,4 @@
-"""Stored runs, and the same runs once more."""
+"""Stored runs and their repetitions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Kept:
 class Repeated:
     """A stored run beside its repetition.
 
-    `differs` says of each table that isn't the same where it first differs.
+    `differs` has the first difference of each table that isn't the same.
     """
 
     kept: Kept
@@ -93,7 +93,7 @@ def _of_store(place: str) -> list[Kept]:
 
 
 def _refuse(kept: Kept) -> None:
-    """Raises InputError for a run that nothing here can repeat, or whose code isn't allowed."""
+    """Raises InputError for a run that can't be repeated here, or whose code isn't allowed."""
     if kept.backend not in NAMES:
         found = f"a run of {kept.backend}, which measured something that is over"
         raise InputError.at(str(kept.place), found, "a run of sim or uml")
@@ -105,7 +105,7 @@ def _refuse(kept: Kept) -> None:
 
 
 def repeat(kept: Iterable[Kept], jobs: int | None = None) -> Iterator[Repeated]:
-    """Runs each once more, several at once where the back end allows it, in their order."""
+    """Repeats the runs in their order, in parallel if the back end allows it."""
     listed = list(kept)
     engines = {name: get_backend(name) for name in {one.backend for one in listed}}
     workers = min(width(engine, jobs) for engine in engines.values())
@@ -120,9 +120,9 @@ def _once_more(kept: Kept, engine: Backend) -> Repeated:
 
 
 def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame]) -> Iterator[str]:
-    """Where tables that the repetition recorded differ from those that are kept.
+    """The places where the repetition's tables differ from the stored ones.
 
-    A store keeps further tables that follow from these.
+    A store has further tables that are derived from these.
     """
     for name in sorted(new):
         if name not in old:

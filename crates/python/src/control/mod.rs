@@ -27,7 +27,7 @@ use trouble::{raised, wrong};
 const MAX_CWND: f64 = 10_000_000.0;
 /// Largest pacing rate, in bit/s.
 const MAX_RATE: f64 = 1e13;
-/// Characters of a wrong answer that a message shows.
+/// The number of characters of a wrong answer that a message shows.
 const MOST_SHOWN: usize = 60;
 const METHODS: [&str; 3] = ["on_ack", "on_congestion", "control"];
 const NEED: &str = "a window from 1 to 10000000 packets, or (window, pacing rate in bit/s)";

@@ -28,7 +28,7 @@ pub static SPECIFICATION: Section = Section {
             "expect",
             Kind::Tables(&EXPECT),
             Empty,
-            "Bounds that results must keep, or `narrows run` and `narrows sweep` end with status 1.",
+            "Bounds for results; beyond them `narrows run` and `narrows sweep` end with status 1.",
         ),
     ],
 };
@@ -150,7 +150,7 @@ pub static FLOW: Section = Section {
             "while",
             Kind::Name,
             Off,
-            "The chain goes on until the flow of this name, or all of an entry with a count, are done.",
+            "The chain continues until the flow, or all flows of the entry, of this name are done.",
         )
         .stays(),
         Key::new(
@@ -172,14 +172,14 @@ pub static FLOW: Section = Section {
             "profile",
             Kind::Word(&PROFILE),
             Off,
-            "The profile of its own hosts; else that of `[host]`.",
+            "The profile of its own hosts; by default that of `[host]`.",
         )
         .stays(),
         Key::new(
             "fq",
             Kind::Flag,
             Off,
-            "Whether the egress queue of its own sending host is `fq`; else as `[host]` says.",
+            "Whether the egress queue of its own sending host is `fq`; by default as in `[host]`.",
         )
         .stays(),
         Key::new(
@@ -193,7 +193,7 @@ pub static FLOW: Section = Section {
             "line_rate",
             Kind::Rate,
             Off,
-            "How fast its own sending host's card is; for real kernels.",
+            "The line rate of its own sending host's card; for real kernels.",
         )
         .becomes("line_rate_bps"),
         Key::new(
@@ -290,7 +290,7 @@ pub static RUN: Section = Section {
             "stop_when",
             Kind::Name,
             Off,
-            "End once the flow of this name, all of an entry with a count, or \"all\" sized flows are done.",
+            "The run ends once this flow or entry is done, or with \"all\" all sized flows.",
         )
         .stays(),
         Key::new(

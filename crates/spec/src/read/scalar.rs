@@ -59,7 +59,7 @@ pub(super) fn read(kind: Kind, node: &Node, key: &str) -> Result<Read, Wrong> {
     }
 }
 
-/// The value of a setting of a kernel, as it is written to its file.
+/// The value of a kernel setting, as it is written to its file.
 pub(super) fn sysctl(name: &str, node: &Node) -> Result<String, Wrong> {
     let expects = "a whole number, or numbers in a text such as \"4096 131072 6291456\",";
     single(node, expects)?;

@@ -14,7 +14,7 @@ from narrows.spec.suggest import one_of
 
 
 def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
-    """Raises SpecError for what only simulated hosts have; `reason` says why there is none here."""
+    """Raises SpecError for keys that only simulated hosts have; `reason` says why."""
     host: Mapping[str, Any] = scenario["host"]
     for key in MODELLED:
         if value := host[f"{key}_ns"]:

@@ -22,9 +22,9 @@ BUFFERS = {
 
 
 def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The scenario as the programs read it, which is how crates/spec declares it.
+    """The scenario in the form of crates/spec, which the programs read.
 
-    `names` has the kernel's names of a person's own controls.
+    `names` has the kernel's names of the user's own controls.
     """
     known = names or {}
     rest = {key: value for key, value in scenario.items() if key != "controls"}

@@ -13,7 +13,7 @@ ENVIRONMENTS = {"VMs": True, "Mininet": False}
 SLOW = {"rate": "10mbit", "rtt": "40ms"}
 JITTER = "20us"
 PATCHED = {"linux-4.11": "linux-4.11-paced"}
-"""Mininet ran on a kernel with the patch by which BBR paces without fq."""
+"""Mininet ran on a kernel with the patch that lets BBR pace without fq."""
 LATENESS = "50us"
 """Of the pacing timers where BBR paces itself: before Linux 4.20 it couldn't make up for them."""
 
