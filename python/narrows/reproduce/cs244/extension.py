@@ -28,7 +28,7 @@ EARLY_S, LATE_S = (2.0, 20.0), (60.0, 100.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Both buffers in both environments, and other orders of starting."""
+    """Runs with both buffers in both environments, and with other starting orders."""
     for environment in testbed.ENVIRONMENTS:
         for label, (room, _) in BUFFERS.items():
             for place, (cubic, bbr) in enumerate(ORDERS[:1] if scope.quick else ORDERS):
@@ -45,7 +45,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Throughput of both in windows of 1 s."""
+    """Throughput of both flows in windows of 1 s."""
     return {"throughput": run_frames.throughput(trial, 1.0, whole=True)}
 
 
@@ -79,7 +79,7 @@ def _panel(data: Data, label: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Starved and back at 6 BDP; CUBIC ahead at 18."""
+    """BBR is starved and recovers at 6 BDP; CUBIC is ahead at 18."""
     return [
         Finding("cs244/extension-6bdp", [starved(data), back(data)]),
         Finding("cs244/extension-18bdp", [dominates(data), not_at_6(data)]),
@@ -89,7 +89,7 @@ def judge(data: Data) -> list[Finding]:
 def share(
     data: Data, label: str, kind: str, span: tuple[float, float], order: int = 0
 ) -> list[float]:
-    """Percent of the throughput in a span that a flow had, for every run of an order."""
+    """A flow's percentage of the throughput in a span, for every run of an order."""
     low, high = span
     rows = data["throughput"].filter(
         (pl.col("buffer") == label)

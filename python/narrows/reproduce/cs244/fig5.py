@@ -32,11 +32,11 @@ CLAIM = "cs244/fig5"
 STARTED_S = 1.0
 RTPROP_MS, FULL_MS = 40.0, 250.0
 PROBE_MS = 1.25 * RTPROP_MS + 7.2
-"""A quarter of a BDP more, and the six packets that BBR adds for bursts of two."""
+"""A quarter of a BDP more, plus the six packets that BBR adds for bursts of two."""
 PROBING_MS = 5.0
 """Half of what a probe, a quarter of a BDP, adds to the RTT."""
 TOOTH = 0.15
-"""A fall of the RTT by this part of its peak is a tooth."""
+"""A decrease of the RTT by this part of its peak counts as a tooth."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -56,7 +56,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The RTT at every sample; the smoothed one of a back end that sees no other."""
+    """The RTT at every sample, smoothed on back ends that have no other."""
     rows = run_frames.samples(trial, ["rtt_ms", "srtt_ms"], whole=True)
     rtt = rows.select("time_s", pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
     return {"rtt": rtt.drop_nulls("rtt_ms")}
@@ -89,7 +89,7 @@ def _series(data: Data, environment: str, kind: str) -> tuple[Floats, Floats]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """BBR near the path's RTT, CUBIC up to the buffer's, in teeth."""
+    """BBR's RTT is near the path's; CUBIC's rises to a full buffer's in saw-teeth."""
     checks = [near(data, environment) for environment in testbed.ENVIRONMENTS]
     return [Finding(CLAIM, [*checks, probes(data), climbs(data), teeth(data)])]
 
@@ -166,7 +166,7 @@ def teeth(data: Data) -> Check:
 
 
 def falls(values: Floats) -> int:
-    """How often a series falls by `TOOTH` of its last peak, having risen by as much before."""
+    """How often a series falls by `TOOTH` of its last peak after rising by as much."""
     count, peak, low, falling = 0, float(values[0]), float(values[0]), False
     for value in values.tolist():
         if falling:

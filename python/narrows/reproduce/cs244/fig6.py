@@ -29,7 +29,7 @@ OFFSETS = {
     "not exactly, 2": (0.0, -0.5, 0.2, -0.3, 0.4),
     "not exactly, 3": (0.0, 0.1, 0.4, -0.2, -0.5),
 }
-"""Seconds by which the starts differ from the plan."""
+"""Offsets of the starts from the plan, in seconds."""
 EXACT = "every 2 s"
 LEVEL, WINDOW_S = 0.9, 2.0
 
@@ -56,7 +56,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Throughput in windows of 1 s, and from when on the shares are fair."""
+    """Throughput in windows of 1 s, and when the shares become fair."""
     return {
         "throughput": run_frames.by_flow(trial, 1.0),
         "converged": pl.DataFrame({"at_s": [settled(run_frames.by_flow(trial, WINDOW_S))]}),
@@ -123,7 +123,7 @@ RULE = (
 
 
 def soon(data: Data) -> Check:
-    """Exact starts."""
+    """Convergence with exact starts."""
     times = _times(data, exact=True)["at_s"].to_list()
     return held(
         "cs244/fig6",
@@ -136,7 +136,7 @@ def soon(data: Data) -> Check:
 
 
 def later(data: Data) -> Check:
-    """Other starts."""
+    """Convergence with other starts."""
     means = [
         _times(data, exact).group_by("environment", "trial").agg(pl.col("at_s").mean())
         for exact in (False, True)

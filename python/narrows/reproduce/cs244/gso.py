@@ -31,7 +31,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """As Figure 6."""
+    """The same as for Figure 6."""
     return fig6.measure(trial)
 
 
@@ -66,7 +66,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def spoiled(data: Data) -> Check:
-    """When the flows have converged with and without."""
+    """When the flows have converged with and without offload."""
     times = {
         label: data["converged"]
         .filter(pl.col("gso") == label)

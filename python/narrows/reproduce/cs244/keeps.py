@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 CLAIM = "cs244/keeps-bandwidth"
 MORE = 1.3
-"""Times its fair share from which on a flow has clearly more."""
+"""A flow with this many times its fair share has clearly more."""
 EDGE_S = 2.0
-"""The first and the last part of the time between two probes; the time after the second one."""
+"""The length of the periods compared: after a probe, before the next, and after that."""
 LEAST_S = 3 * EDGE_S
 SAMPLE = "50ms"
 END_S = 60
@@ -79,7 +79,7 @@ PARTS = ("first", "seen", "last", "after")
 def between_probes(
     rows: pl.DataFrame, probes: list[Stretch], others: list[float]
 ) -> list[dict[str, float | None]]:
-    """What a flow had between two of its probes, once all had started: in fair shares.
+    """A flow's throughput between two of its probes, once all had started, in fair shares.
 
     `first` is in the `EDGE_S` seconds after a probe, `last` in those before the next one, `after`
     in those after that; `seen` in those after the first probe of another flow in between, which
@@ -105,7 +105,7 @@ def between_probes(
 
 
 def draw(data: Data) -> list[Picture]:
-    """The flow that keeps most, in its trial: all flows, and when it probed."""
+    """The trial in which a flow keeps most: all flows, and when that one probed."""
     place = data["episodes"].filter(pl.col("first") > MORE).sort("last", descending=True).head(1)
     where = place.select("environment", "starts", "trial").to_dicts()
     chosen: Mapping[str, object] = (
@@ -136,7 +136,7 @@ def _panel(data: Data, chosen: Mapping[str, object]) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Kept until the next probe, and not beyond."""
+    """The throughput is kept until the next probe, and no longer."""
     parts = _by_run(data["episodes"], "first")
     count, runs = int(parts["len"].sum()), len(parts)
     had = interval(parts["gained"].to_list())
@@ -145,7 +145,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def _by_run(episodes: pl.DataFrame, gained: str) -> pl.DataFrame:
-    """Means by run of those in which a flow had more: how often, `kept`, `left`, `gained`."""
+    """Means of the runs in which a flow had more: how often, `kept`, `left`, `gained`."""
     rows = episodes.filter(pl.col(gained) > MORE)
     return rows.group_by("environment", "starts", "trial", maintain_order=True).agg(
         pl.len(),
@@ -162,7 +162,7 @@ HOW = (
 
 
 def kept(parts: pl.DataFrame, told: str) -> Check:
-    """What it has just before its next probe."""
+    """The flow's throughput just before its next probe."""
     return held(
         CLAIM,
         "kept",
@@ -174,7 +174,7 @@ def kept(parts: pl.DataFrame, told: str) -> Check:
 
 
 def until(parts: pl.DataFrame) -> Check:
-    """What it has just after it."""
+    """The flow's throughput just after it."""
     return held(
         CLAIM,
         "until",
@@ -186,7 +186,7 @@ def until(parts: pl.DataFrame) -> Check:
 
 
 def seen(data: Data) -> Check:
-    """The same from the probe of another flow on, at which the text says that the flow gains."""
+    """The same since the probe of another flow, during which the flow gains by the text."""
     parts = _by_run(data["episodes"], "seen")
     kept, left = (interval(parts[column].to_list()) for column in ("kept", "left"))
     return noted(

@@ -30,7 +30,7 @@ TRIALS = 5
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """A BBR flow on the path of Figure 5 with fq and without, in its buffer and in a small one."""
+    """A BBR flow on Figure 5's path with and without fq, in its buffer and in a small one."""
     for sender in SENDERS:
         for room in BUFFERS:
             spec = dumbbell(
@@ -48,7 +48,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """RTT over time; its mean in ms and the loss in percent of all that is counted."""
+    """RTT over time; its mean in ms, and the loss in percent, after the warm-up."""
     (flow,) = flow_summaries(trial.scenario, trial.tables, trial.info.end_s)
     outcome = run_frames.summary(trial).select(
         rtt_ms=pl.lit(flow["rtt_ms"]["mean"], dtype=pl.Float64), loss=100 * pl.col("loss_rate")
@@ -84,7 +84,7 @@ def _line(data: Data, sender: str, room: str) -> Line:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Near RTprop with fq; a queue, or loss, without."""
+    """The RTT is near RTprop with fq; without it there is a queue, or loss."""
     return [Finding(CLAIM, [paced(data), queues(data), loses(data)])]
 
 
@@ -105,7 +105,7 @@ def paced(data: Data) -> Check:
 
 
 def queues(data: Data) -> Check:
-    """The RTT without."""
+    """The RTT without fq."""
     return held(
         CLAIM,
         "queues",
@@ -116,7 +116,7 @@ def queues(data: Data) -> Check:
 
 
 def loses(data: Data) -> Check:
-    """What a small buffer drops of it."""
+    """The loss in a small buffer."""
     return held(
         CLAIM,
         "loses",

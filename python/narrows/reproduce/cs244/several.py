@@ -22,7 +22,7 @@ TRIALS = 5
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """As many of each kind, in both buffers, where BBR paces itself."""
+    """Equal numbers of each kind, in both buffers, with BBR's own pacing."""
     for label, (room, _) in BUFFERS.items():
         for count in COUNTS:
             spec = testbed.spec(
@@ -62,7 +62,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """What was found: the response only asks."""
+    """The results; the response only asks."""
     notes = []
     for label, (_, words) in BUFFERS.items():
         told = []

@@ -9,13 +9,13 @@ from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Scope
 
 ENVIRONMENTS = {"VMs": True, "Mininet": False}
-"""Whether the sender's queue is fq: on the virtual machines; in Mininet BBR paced itself."""
+"""Whether the sender's queue is fq: only on the virtual machines, not in Mininet."""
 SLOW = {"rate": "10mbit", "rtt": "40ms"}
 JITTER = "20us"
 PATCHED = {"linux-4.11": "linux-4.11-paced"}
 """Mininet ran on a kernel with the patch that lets BBR pace without fq."""
 LATENESS = "50us"
-"""Of the pacing timers where BBR paces itself: before Linux 4.20 it couldn't make up for them."""
+"""Delay of the timers of BBR's own pacing, which didn't compensate for it before Linux 4.20."""
 
 
 def spec(

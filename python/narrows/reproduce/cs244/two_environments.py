@@ -1,6 +1,6 @@
 """The method: every experiment in two independent environments, from one description.
 
-Ours are the simulator and a Linux kernel in virtual time (`narrows kernel build`).
+Here they are the simulator and a Linux kernel in virtual time (`narrows kernel build`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TRIALS = 5
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Every experiment in both places; fq paces."""
+    """Every experiment in both environments, paced by fq."""
     for place in PLACES:
         for label, (path, flows, length) in EXPERIMENTS.items():
             spec = dumbbell(
@@ -90,7 +90,7 @@ def _rtts(data: Data, label: str) -> Panel:
 
 
 def _line(words: str, x: Floats, y: Floats, kind: str, place: str) -> Line:
-    """The simulator broad and in colour, the kernel as dashes upon it."""
+    """The simulator's lines broad and coloured, the kernel's dashed on top."""
     if place == "sim":
         return Line(words, x, y, kind, width=2.4)
     return Line(words, x, y, "loss", dash="dash", width=1.1)
@@ -117,13 +117,13 @@ def _throughput(data: Data, place: str) -> pl.DataFrame:
 
 
 def judge(data: Data) -> list[Finding]:
-    """The same RTTs, the same shares; undecided where no kernel is built."""
+    """RTTs and shares are the same; undecided if no kernel is built."""
     checks = [*(same_rtt(data, label) for label in ALONE), same_share(data)]
     return [Finding(CLAIM, checks)]
 
 
 def _apart(data: Data, value: Callable[..., float]) -> list[float]:
-    """A value in the simulator less that in the other place, by trial; none if it wasn't run."""
+    """A value in the simulator minus that in the kernel, by trial; none if it wasn't run."""
     if set(PLACES) - set(data["rtt"]["place"].unique()):
         return []
     sim, other = (per_trial(data, partial(value, place=place)) for place in PLACES)
@@ -131,7 +131,7 @@ def _apart(data: Data, value: Callable[..., float]) -> list[float]:
 
 
 def same_rtt(data: Data, label: str) -> Check:
-    """The distribution of the RTT over time, in which phases of cycles don't matter."""
+    """The distribution of the RTT over time, which doesn't depend on phases of cycles."""
 
     def quantile(one: Data, place: str, part: float) -> float:
         times, rtt = _rtt(one, place, label)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 HOLDS_MS = (0, 5, 10, 15, 20, 30, 40)
 CLAIM = "ietf98/ack-aggregation"
 MOST = 200
-"""Acknowledgements in one, as the slide says."""
+"""The number of acknowledgements merged into one, from the slide."""
 MODELLED = "linux-5.15"
-"""Has BBR's model of ACK aggregation, which came with 5.1."""
+"""Has BBR's model of ACK aggregation, added in 5.1."""
 LINES = {"1 BDP": (1, False), "2 BDP": (2, False), "2 BDP and extra_acked": (2, True)}
 COLOURS = {"1 BDP": "neutral", "2 BDP": "bbr", "2 BDP and extra_acked": "reno"}
 TRIALS = 3
@@ -52,7 +52,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """How busy the link is, in percent."""
+    """The link's utilisation in percent."""
     return {"busy": run_frames.summary(trial).select((100 * pl.col("utilization")).alias("busy"))}
 
 
@@ -81,7 +81,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """1 BDP stalls, 2 BDP keeps most, the model nearly all."""
+    """A window of 1 BDP stalls, one of 2 BDP keeps most throughput, the model nearly all."""
     checks = [stalls(data), keeps(data), nearly_all(data)]
     return [Finding(CLAIM, checks)]
 

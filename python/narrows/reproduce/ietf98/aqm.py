@@ -28,7 +28,7 @@ TRIALS = 5
 def cases(scope: Scope) -> Iterator[Case]:
     """Two flows of a kind, or one of each, through every discipline for a minute.
 
-    Linux has no DOCSIS-PIE: there it is left out.
+    DOCSIS-PIE is left out on back ends with Linux, which doesn't have it.
     """
     for queue in QUEUES:
         for mix, flows in MIXES.items():
@@ -74,7 +74,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def _queues(data: Data) -> list[str]:
-    """Those that the back end has."""
+    """The disciplines that the back end has."""
     there = set(data["bottleneck"]["queue"])
     return [queue for queue in QUEUES if queue in there]
 
@@ -118,13 +118,13 @@ def _goodputs(data: Data, queue: str, cca: str) -> list[float]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """What was found: the slide asks for the experiment and states nothing that could fail."""
+    """The results; the slide asks for the experiment without a claim."""
     notes = [busy(data), delays(data), losses(data), shares(data)]
     return [Finding("ietf98/aqm", [], notes=notes)]
 
 
 def busy(data: Data) -> Check:
-    """The least utilisation of all."""
+    """The lowest utilisation of all runs."""
     rows = data["bottleneck"].group_by("queue", "mix").agg(pl.col("busy").mean())
     return noted(
         "How busy the link is.",
@@ -134,7 +134,7 @@ def busy(data: Data) -> Check:
 
 
 def _each(data: Data, column: str, unit: str) -> str:
-    """A column for two of a kind through every discipline, in words."""
+    """A column for two flows of a kind through every discipline, in words."""
     told = []
     for queue in _queues(data):
         values = (_bottleneck(data, queue, mix)[column].to_list() for mix in ("bbr", "cubic"))

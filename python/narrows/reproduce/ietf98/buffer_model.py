@@ -31,13 +31,13 @@ CLAIM = "ietf98/buffer-model"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Alone, beside CUBIC, beside Reno."""
+    """BBR alone, beside CUBIC and beside Reno."""
     make = improved_path.bottleneck(scope)
     yield from proposals.cells(VARIANTS, MIXES, BUFFERS, make)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run came to: one row."""
+    """Each run's results: one row."""
     return {"outcome": proposals.outcome(trial)}
 
 

@@ -41,13 +41,13 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Goodput of both; throughput in windows of 1 s of the one run that is shown."""
+    """Goodput of both flows; throughput in windows of 1 s of the run shown."""
     rates = run_frames.throughput(trial, 1.0, whole=True)
     return {"goodput": testbed.per_flow(trial), "throughput": rates}
 
 
 def draw(data: Data) -> list[Picture]:
-    """Goodput against the buffer, as the slide; and the run of the data point over time."""
+    """Goodput against the buffer, as on the slide, and the run of the data point over time."""
     figure = Figure(
         "1 CUBIC against 1 BBR by the size of the buffer",
         f"10 Mbit/s, 40 ms, 4 minutes; mean and range of the orders; {data.scope.profile}",
@@ -87,7 +87,7 @@ def by_buffer(data: Data, kind: str) -> pl.DataFrame:
 
 
 def judge(data: Data) -> list[Finding]:
-    """The numbers at 8 BDP; who is ahead where; that BBR doesn't collapse."""
+    """The numbers at 8 BDP, which flow is ahead in which buffers, and that BBR doesn't collapse."""
     point = [at_point(data, kind) for kind in KINDS]
     sweep = [shallow(data), deep(data), alive(data)]
     return [
@@ -97,7 +97,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def _goodputs(data: Data, kind: str, room: float) -> list[float]:
-    """What a flow had in a buffer, by order of starting."""
+    """A flow's goodput in a buffer, by starting order."""
     rows = data["goodput"].filter((pl.col("buffer_bdp") == room) & (pl.col("cca") == kind))
     return rows.sort("order")["goodput_mbps"].to_list()
 
@@ -114,7 +114,7 @@ def at_point(data: Data, kind: str) -> Check:
 
 
 def _ahead(data: Data, first: str, second: str, low: float, high: float) -> dict[str, list[float]]:
-    """How far a flow is ahead of the other in buffers between two."""
+    """How far one flow is ahead of the other in a range of buffers."""
     rooms = [room for room in data["goodput"]["buffer_bdp"].unique().sort() if low <= room <= high]
     return {
         f"{room:g} BDP": differences(_goodputs(data, first, room), _goodputs(data, second, room))

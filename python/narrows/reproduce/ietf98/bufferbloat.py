@@ -32,18 +32,18 @@ START_GAP_MS = 100
 simulator and, for ten minutes, with real kernels: each loses a window of retransmissions at once
 before it has left STARTUP. The slides don't say when theirs start."""
 BLOATED_KB = 150
-"""From here on the buffer holds several times the least windows of all flows."""
+"""Buffers from this size on hold several times the minimum windows of all flows."""
 LEAST_WINDOW = 4
-"""Packets that BBR keeps in flight whatever it measures (bbr_cwnd_min_target)."""
+"""BBR's minimum of packets in flight (bbr_cwnd_min_target)."""
 
 
 def floor_s() -> float:
-    """How long the least windows of all BBR flows take to pass the bottleneck."""
+    """How long the minimum windows of all BBR flows take to pass the bottleneck."""
     return FLOWS * LEAST_WINDOW * 1500 * 8 / RATE_BPS
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """8 flows for half an hour, the second half of which is counted."""
+    """8 flows for half an hour, whose second half is evaluated."""
     for room in QUICK_BUFFERS_KB if scope.quick else BUFFERS_KB:
         for kind in KINDS:
             path = {"rate": "128kbit", "rtt": "40ms", "buffer": f"{room}kb"}
@@ -60,7 +60,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The flows' median RTT in s, in their mean."""
+    """The mean over flows of their median RTT, in s."""
     rtt = (pl.col("rtt_p50_ms").mean() / 1e3).alias("rtt_s")
     return {"rtt": testbed.per_flow(trial).select(rtt)}
 
@@ -88,12 +88,12 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """CUBIC's delay grows with the buffer, BBR's doesn't and is low."""
+    """CUBIC's delay grows with the buffer; BBR's is low and doesn't."""
     return [Finding(CLAIM, [grows(data), flat(data), low(data), lower(data)])]
 
 
 def _slope(data: Data, kind: str) -> float:
-    """Of the logarithms of RTT and buffer, over the bloated buffers: 1 is proportional."""
+    """The slope of log RTT over log buffer in the bloated buffers: 1 is proportional."""
     rows = by_buffer(data, kind).filter(pl.col("buffer_kb") >= BLOATED_KB)
     x, y = (np.log(frames.column(rows, column)) for column in ("buffer_kb", "mean"))
     return float(np.polyfit(x, y, 1)[0])
@@ -111,7 +111,7 @@ def grows(data: Data) -> Check:
 
 
 def flat(data: Data) -> Check:
-    """How BBR's does."""
+    """How BBR's delay depends on the buffer."""
     return held(
         CLAIM,
         "flat",
@@ -123,7 +123,7 @@ def flat(data: Data) -> Check:
 
 
 def low(data: Data) -> Check:
-    """BBR's delay against the least that its windows allow."""
+    """BBR's delay against the minimum that its windows allow."""
     return held(
         CLAIM,
         "low",

@@ -28,14 +28,14 @@ SETTLED_S = 40.0
 TRIALS = 5
 CLAIM = "ietf98/convergence"
 ALL_PROBED_S = 15.0
-"""Two flows have probed on their own by then; five are still finding together."""
+"""By then two flows have probed separately; five are still synchronising."""
 TOGETHER_S = 2.0
 TEN_S = (9.5, 11.0)
-"""From one probe to that of those who noticed it: 10 s, the probe and a few round trips."""
+"""From a probe to that of the flows that noticed it: 10 s, the probe and a few round trips."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Two flows, as the slide's text, and five, as its picture; one every 2 s."""
+    """Two flows, as in the slide's text, and five, as in its picture; one starts every 2 s."""
     for count in COUNTS:
         flows = [
             {"cca": "bbr", "name": f"flow {i + 1}", "start": f"{GAP_S * i}s"} for i in range(count)
@@ -52,12 +52,12 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Throughput of each flow; the probes of all, and what the others' RTTs did meanwhile."""
+    """Throughput of each flow; all probes, and the RTTs of the other flows meanwhile."""
     return {"throughput": run_frames.by_flow(trial, 0.2), **probes(trial)}
 
 
 def probes(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Who entered PROBE_RTT when, and whether the others saw it.
+    """When flows entered PROBE_RTT, and whether the others noticed.
 
     `probes` has `flow` and `start_s`. `notices` has, for the first probe of the first flow and
     every flow that had started, `before_ms` (its median RTT in the quarter of a second before) and
@@ -89,7 +89,7 @@ def _notices(rows: pl.DataFrame, probe_s: float | None) -> pl.DataFrame:
 
 
 def draw(data: Data) -> list[Picture]:
-    """Throughput of every flow, two and five."""
+    """Throughput of every flow, with two and with five."""
     figure = Figure(
         "BBR flows find a fair share by noticing each other's probes",
         f"100 Mbit/s, 10 ms, 8 BDP; windows of 200 ms; {data.scope.profile}, first trial",
@@ -112,7 +112,7 @@ def _panel(data: Data, count: int) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Noticed, answered 10 s later, and equal in the end."""
+    """Flows notice a probe, answer it 10 s later, and have equal shares in the end."""
     return [Finding(CLAIM, [noticed(data), answered(data), equal(data)])]
 
 

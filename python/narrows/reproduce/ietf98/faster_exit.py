@@ -31,7 +31,7 @@ SHALLOW, DEEP = (0.5, 1.0), (2.0, 4.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Long flows, and the start of one: STARTUP is over long before the warm-up is."""
+    """Long flows, and the start of one, as the warm-up covers STARTUP."""
     make = improved_path.bottleneck(scope)
     start = improved_path.bottleneck(scope, duration="3s", warmup="0s")
     yield from proposals.cells(VARIANTS, {LONG: {"bbr": 4}}, BUFFERS, make)
@@ -39,7 +39,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run came to: one row."""
+    """Each run's results: one row."""
     return {"outcome": proposals.outcome(trial)}
 
 
@@ -62,7 +62,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Each by itself: lower loss and queue where it can act, at equal throughput."""
+    """Each change by itself lowers loss and queue where it can act, at equal throughput."""
     checks = [
         less(data, "exit-queue", "Quicker detection: a lower queue at the start.",
              "queue", " BDP", "exit", SHORT, BUFFERS),
@@ -105,7 +105,7 @@ def less(
 
 
 def as_much(data: Data, check: str, statement: str, variant: str, mix: str) -> Check:
-    """How much of the link is used with a change, less what plain BBR uses."""
+    """The utilisation with a change, minus that of plain BBR."""
     return held(
         CLAIM,
         check,

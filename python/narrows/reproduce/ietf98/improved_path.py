@@ -13,7 +13,7 @@ TRIALS = 3
 
 
 def bottleneck(scope: Scope, **run: Any) -> Make:  # noqa: ANN401 (keys of the table `run`)
-    """Runs on one path; the first half minute isn't counted."""
+    """Runs on one path; the warm-up is half a minute."""
 
     def make(flows: list[dict[str, Any]], room: float) -> dict[str, Any]:
         return dumbbell(

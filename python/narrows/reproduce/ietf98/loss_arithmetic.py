@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RTT_S = 0.1
 RATES = {1e-2: "100mbit", 1e-3: "100mbit", 1e-4: "1gbit", 1e-5: "1gbit"}
-"""Loss, and a rate far above what it allows."""
+"""Loss probabilities, each with a rate far above what it allows."""
 LENGTH_S = {1e-2: 600, 1e-3: 400, 1e-4: 400, 1e-5: 400}
 TRIALS = 4
 TEN_GIGABIT = 1e4
@@ -30,7 +30,7 @@ CLAIM = "ietf98/loss-arithmetic"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """CUBIC alone on links that it can't fill; the first quarter is warm-up."""
+    """CUBIC alone on links that it can't fill; a quarter is warm-up."""
     for loss, rate in RATES.items():
         if scope.quick and loss in (1e-3, 1e-4):
             continue
@@ -89,7 +89,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """The slide's two numbers; its first isn't what the response function gives."""
+    """The slide's two numbers; the first doesn't follow from the response function."""
     checks = [at_one_percent(data), for_ten_gigabit(data)]
     return [Finding(CLAIM, checks, follows_theory(data), explains=[checks[0].statement])]
 
@@ -110,7 +110,7 @@ def at_one_percent(data: Data) -> Check:
 
 
 def for_ten_gigabit(data: Data) -> Check:
-    """The loss at which 10 Gbit/s would be reached, from the least loss that was run."""
+    """The loss at which 10 Gbit/s would be reached, extrapolated from the lowest loss run."""
     least = testbed.number(data["goodput"]["loss"].min())
     wanted = TEN_GIGABIT * testbed.PAYLOAD
     return held(
@@ -124,7 +124,7 @@ def for_ten_gigabit(data: Data) -> Check:
 
 
 def follows_theory(data: Data) -> Check:
-    """Whether the simulated flow has what RFC 8312 says it should have at 1 %."""
+    """Whether the simulated flow has the goodput of RFC 8312 at 1 %."""
     theory = float(response(np.array([ONE_PERCENT]))[0])
     return held(
         CLAIM,

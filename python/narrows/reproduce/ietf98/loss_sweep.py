@@ -24,12 +24,12 @@ KINDS = ("bbr", "cubic")
 LOSSES = (1e-5, 1e-4, 1e-3, 1e-2, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5)
 QUICK_LOSSES = (1e-5, 1e-4, 1e-2, 0.15, 0.3)
 TRIALS = {0.15: 8, 0.2: 5, 0.25: 5, 0.3: 5, 0.5: 5}
-"""More where what the first round trips lose matters; three elsewhere."""
+"""More trials where losses of the first round trips matter; three elsewhere."""
 CLAIM = "ietf98/loss-sweep"
 HIGH = 0.15
-"""Up to here BBR uses the link."""
+"""BBR uses the link up to this loss."""
 GONE = 0.3
-"""From here on it has collapsed."""
+"""From this loss on it has collapsed."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -89,12 +89,12 @@ def by_loss(data: Data, kind: str) -> pl.DataFrame:
 
 
 def judge(data: Data) -> list[Finding]:
-    """BBR up to 15 % and beyond, CUBIC from 0.01 % on."""
+    """BBR's goodput up to 15 % and beyond, CUBIC's from 0.01 % on."""
     return [Finding(CLAIM, [uses(data), collapses(data), cubic(data)])]
 
 
 def _of(data: Data, kind: str, low: float, high: float = 1.0) -> dict[str, list[float]]:
-    """The goodput at every loss between two, by trial, and what the link lets through there."""
+    """The goodput at the losses of a range, by trial, and the link's capacity there."""
     rows = data["goodput"].filter((pl.col("kind") == kind) & pl.col("loss").is_between(low, high))
     cells = rows.sort("loss").group_by("loss", maintain_order=True)
     return {

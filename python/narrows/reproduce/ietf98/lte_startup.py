@@ -50,7 +50,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The completion time, how slow start or STARTUP ended, and what had arrived when."""
+    """The completion time, the end of slow start or STARTUP, and arrivals over time."""
     rows = run_frames.samples(trial, ["cwnd", "lost", "received_bytes", "cca_state"], whole=True)
     began = pl.col("cca_state").is_in(["slow_start", "startup"])
     after = rows.filter((pl.col("cca_state") != "") & ~began)
@@ -66,7 +66,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """What arrived over time in every trial, as the slide; completion times against noise."""
+    """Arrivals over time in every trial, as on the slide; completion times against noise."""
     panels = (*(_arrivals(data, size) for size in SIZES_MB), *(_times(data, s) for s in SIZES_MB))
     figure = Figure(
         "Downloads over a cellular link",
@@ -101,7 +101,7 @@ def _times(data: Data, size: int) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """HyStart leaves early in noise, without a loss, and BBR is done sooner for that."""
+    """Noise makes HyStart leave early, without a loss, so that BBR is done sooner."""
     checks = [early(data), lossless(data), *(sooner(data, size) for size in SIZES_MB), noise(data)]
     return [Finding(CLAIM, checks)]
 
@@ -125,7 +125,7 @@ def early(data: Data) -> Check:
 
 
 def lossless(data: Data) -> Check:
-    """What CUBIC had lost by then."""
+    """CUBIC's losses by then."""
     return held(
         CLAIM,
         "lossless",

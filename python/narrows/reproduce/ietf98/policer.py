@@ -27,7 +27,7 @@ CLAIM = "ietf98/policer"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """BBR with its long-term estimate, and for comparison without."""
+    """BBR with and without its long-term estimate."""
     for label, option in (("with", True), ("without", False)):
         path = {
             "rate": "100mbit",
@@ -95,7 +95,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """High loss first, the estimate, low loss with it, less loss than without it."""
+    """Loss is high first and low with the estimate; in total it is lower than without it."""
     checks = [starts(data), finds(data), low(data), helps(data)]
     return [Finding(CLAIM, checks)]
 
@@ -111,7 +111,7 @@ def _loss(rows: pl.DataFrame) -> list[float]:
 
 
 def starts(data: Data) -> Check:
-    """The worst window of the first seconds."""
+    """The highest loss of a window in the first seconds."""
     rows = _windows(data, "with").filter(pl.col("time_s") <= 5.0)
     rows = rows.with_columns(loss=100 * pl.col("dropped") / pl.col("sent"))
     worst = rows.group_by("trial", maintain_order=True).agg(pl.col("loss").max())
@@ -156,7 +156,7 @@ def _steady(data: Data) -> pl.DataFrame:
 
 
 def helps(data: Data) -> Check:
-    """All that is lost with the estimate, against BBR without it."""
+    """Total loss with the estimate against that without it."""
     given, without = (_loss(_windows(data, label)) for label in ("with", "without"))
     used = _windows(data, "with").select((pl.col("used") > 0).mean() * 100).item()
     return held(

@@ -1,4 +1,4 @@
-"""Backup slide on PROBE_RTT: what fairness among BBR flows is without it."""
+"""Backup slide on PROBE_RTT: fairness among BBR flows without it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """Throughput of every flow, with and without."""
+    """Throughput of every flow, with and without PROBE_RTT."""
     figure = Figure(
         "PROBE_RTT is key for fairness",
         f"5 BBR, 100 Mbit/s, 10 ms, 8 BDP; windows of 1 s; {data.scope.profile}, first trial",
@@ -85,7 +85,7 @@ def _fairness(data: Data, label: str) -> list[float]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Fair with it, less so without."""
+    """Shares are fair with PROBE_RTT, and less so without."""
     return [Finding(CLAIM, [fair(data), key(data)])]
 
 
@@ -101,7 +101,7 @@ def fair(data: Data) -> Check:
 
 
 def key(data: Data) -> Check:
-    """What is missing without."""
+    """How much lower the index is without PROBE_RTT."""
     return held(
         CLAIM,
         "key",

@@ -29,7 +29,7 @@ BUFFERS = (2.0, 4.0)
 CLAIM = "ietf98/probe-rtt-gentle"
 CLIENTS, BESIDE = "4 BBR that answer requests", "1 BBR that answers requests, 3 BBR"
 ANSWER_KB = 250
-"""An answer takes some round trips, several of them pass between two PROBE_RTTs."""
+"""An answer takes some round trips; several answers fit between two PROBE_RTTs."""
 TAIL = 0.995
 """A flow spends about a hundredth of the time in PROBE_RTT if it answers requests."""
 SHOWN_S = (60.0, 85.0)
@@ -100,14 +100,14 @@ def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) 
 
 
 def judge(data: Data) -> list[Finding]:
-    """A smaller dip, a lower tail latency, RTprop still found among BBR flows."""
+    """The dip is smaller, tail latency lower, and RTprop still found among BBR flows."""
     checks = [dip(data), packets(data), found(data)]
     notes = [answers(data), beside_bulk(data), beside_cubic(data)]
     return [Finding(CLAIM, checks, notes=notes)]
 
 
 def _dips(data: Data, variant: str) -> list[float]:
-    """By how much the throughput falls short in the worst hundredth of the windows."""
+    """The throughput missing in the worst hundredth of the windows."""
     rows = _of(data, "rate", variant, ALONE).group_by("trial", maintain_order=True)
     lowest = rows.agg(low=pl.col("percent").quantile(0.01))
     return [100 - float(v) for v in lowest["low"].to_list()]
@@ -128,7 +128,7 @@ def dip(data: Data) -> Check:
 
 
 def packets(data: Data) -> Check:
-    """The tail of the queueing delay of packets: what tail latency was taken to be first."""
+    """The tail of packets' queueing delay, one meaning of tail latency."""
     return held(
         CLAIM,
         "packets",
@@ -150,7 +150,7 @@ def _tails(data: Data, mix: str) -> tuple[list[float], list[float]]:
 
 
 def answers(data: Data) -> Check:
-    """The tail of the times that an application waits for."""
+    """The tail of an application's response times."""
     new, old = _tails(data, CLIENTS)
     return noted(
         "The tail latency as an application sees it.",
@@ -163,7 +163,7 @@ def answers(data: Data) -> Check:
 
 
 def beside_bulk(data: Data) -> Check:
-    """The same of a flow beside others that always send; the slides don't say."""
+    """The same for a flow beside others that always send; the slides don't say."""
     new, old = _tails(data, BESIDE)
     return noted(
         "What becomes of it beside flows that always send.",
@@ -192,7 +192,7 @@ def found(data: Data) -> Check:
 
 
 def beside_cubic(data: Data) -> Check:
-    """What becomes of it beside CUBIC; the slides don't say."""
+    """RTprop beside CUBIC; the slides don't say."""
     new, old = _high(data, "gentle", MIXED), _high(data, PLAIN, MIXED)
     return noted(
         "What becomes of it beside CUBIC.",

@@ -1,4 +1,4 @@
-"""Slides 'friendliness to 1x, 4x and 16x Reno': what BBR and CUBIC leave to Reno."""
+"""Slides 'friendliness to 1x, 4x and 16x Reno': the share that BBR and CUBIC leave to Reno."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUFFER = "1mb"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Every slide with BBR and with CUBIC, and other orders of starting."""
+    """Every slide with BBR and with CUBIC, and other starting orders."""
     offsets = testbed.OFFSETS[: 3 if scope.quick else None]
     for slide, (few, many, length) in SLIDES.items():
         for kind in KINDS:
@@ -97,7 +97,7 @@ def _reno_first(label: str) -> tuple[bool, str]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """On each slide BBR leaves Reno at least what CUBIC leaves it."""
+    """On each slide BBR leaves Reno at least as much as CUBIC does."""
     return [Finding(f"ietf98/reno-{slide}", [at_least(data, slide)]) for slide in SLIDES]
 
 

@@ -28,7 +28,7 @@ CLAIM = "ietf98/rwnd-throttle"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """One flow of each control with windows up to more than the BDP of 250 KB."""
+    """One flow of each control with windows from small ones to more than the BDP of 250 KB."""
     for kind in KINDS:
         for window in WINDOWS_KB:
             spec = testbed.spec(
@@ -45,7 +45,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Goodput, drops, and the bandwidth that BBR believes in."""
+    """Goodput, drops, and BBR's estimate of the bandwidth."""
     drops = run_frames.summary(trial)["drops"]
     estimate = run_frames.internal(trial, "bw_mbps")["value"].median()
     row = testbed.per_flow(trial).select("goodput_mbps", "retransmits")
@@ -77,7 +77,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def _expected(window_kb: np.ndarray) -> np.ndarray:
-    """Window over RTT in Mbit/s, but no more than the link lets through."""
+    """Window over RTT in Mbit/s, bounded by the link's capacity."""
     return np.minimum(window_kb * 8e-3 / RTT_S, RATE * testbed.PAYLOAD)
 
 
@@ -87,7 +87,7 @@ def _clamped(data: Data) -> pl.DataFrame:
 
 
 def judge(data: Data) -> list[Finding]:
-    """The rate follows the window; nothing is lost; BBR isn't misled."""
+    """The rate follows the window, nothing is lost, and BBR's estimate is right."""
     checks = [follows(data), lossless(data), sees(data), believes(data)]
     return [Finding(CLAIM, checks)]
 
@@ -124,7 +124,7 @@ def lossless(data: Data) -> Check:
 
 
 def _estimates(data: Data) -> pl.DataFrame:
-    """BBR's estimate while the window limits, over what it gets and over what the link has."""
+    """BBR's estimate while the window limits, over its goodput and over the link's capacity."""
     rows = _clamped(data).filter(pl.col("kind") == "bbr")
     return rows.with_columns(
         of_own=pl.col("estimate_mbps") / (pl.col("goodput_mbps") / testbed.PAYLOAD),
@@ -133,7 +133,7 @@ def _estimates(data: Data) -> pl.DataFrame:
 
 
 def sees(data: Data) -> Check:
-    """BBR's estimate of the bandwidth against what it gets."""
+    """BBR's estimate of the bandwidth against its goodput."""
     return held(
         CLAIM,
         "of-own",
@@ -144,7 +144,7 @@ def sees(data: Data) -> Check:
 
 
 def believes(data: Data) -> Check:
-    """The same against what the link has."""
+    """The same against the link's capacity."""
     return held(
         CLAIM,
         "of-link",

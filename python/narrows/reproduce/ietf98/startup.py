@@ -41,7 +41,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What was sent, what is in flight, the RTT and the state at every sample."""
+    """Sent data, data in flight, the RTT and the state at every sample."""
     columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "retransmitted",
                "cca_state"]  # fmt: skip
     rows = run_frames.samples(trial, columns, whole=True).drop("flow", "name", "cca")
@@ -51,7 +51,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """What is in flight and the RTT over the first second, then over 8 s."""
+    """Data in flight and the RTT over the first second, then over 8 s."""
     panels = (
         _panel(data, "in_flight", 1.5, "First second", "", (0, 1.0)),
         _panel(data, "in_flight", 1.5, "First 8 seconds", "", (0, END_S)),
@@ -89,13 +89,13 @@ def _of(data: Data, kind: str, frame: str = "samples") -> pl.DataFrame:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Doubling, how STARTUP and slow start end, what becomes of the queue."""
+    """Doubling, the ends of STARTUP and slow start, and the queue afterwards."""
     checks = [doubling(data), plateau(data), lossless(data), signal(data)]
     return [Finding(CLAIM, [*checks, drains(data), keeps(data)])]
 
 
 def doubling(data: Data) -> Check:
-    """How much more each of the first round trips brings."""
+    """The growth in each of the first round trips."""
     found = {
         f"{name(kind)}, round trip {number + 2}": per_trial(
             data, partial(_growth, kind=kind, number=number)
@@ -118,7 +118,7 @@ def _growth(data: Data, kind: str, number: int) -> float:
 
 
 def growth(rows: pl.DataFrame, count: int = 3) -> list[float]:
-    """The greatest window of a round trip over that of the one before, in the first `count`."""
+    """The largest window of each of the first `count` round trips over the previous one's."""
     times, cwnd = (frames.column(rows, c) for c in ("time_s", "cwnd"))
     first = float(times[np.argmax(frames.column(rows, "sent") > 0)])
     rounds = np.floor((times - first) / RTT_S + 1e-6)
@@ -138,7 +138,7 @@ def _exit(data: Data, kind: str) -> float:
 
 
 def plateau(data: Data) -> Check:
-    """What BBR measured when it left."""
+    """BBR's measurements when it left STARTUP."""
 
     def known(one: Data) -> float:
         rows = _of(one, "bbr", "bandwidth").filter(pl.col("time_s") <= _exit(one, "bbr"))
@@ -154,13 +154,13 @@ def plateau(data: Data) -> Check:
 
 
 def _lost(data: Data, kind: str) -> float:
-    """Packets sent again until STARTUP or slow start ended."""
+    """Packets retransmitted before STARTUP or slow start ended."""
     rows = _of(data, kind).filter(pl.col("time_s") <= _exit(data, kind))
     return testbed.number(rows["retransmitted"].max())
 
 
 def lossless(data: Data) -> Check:
-    """Whether anything had been lost by then."""
+    """Whether there were losses by then."""
     return held(
         CLAIM,
         "lossless",
@@ -171,7 +171,7 @@ def lossless(data: Data) -> Check:
 
 
 def signal(data: Data) -> Check:
-    """What CUBIC had seen when it left."""
+    """The state of CUBIC when it left slow start."""
 
     def rise(one: Data) -> float:
         rows = _of(one, "cubic").filter(pl.col("time_s") <= _exit(one, "cubic"))

@@ -1,4 +1,4 @@
-"""What the slides' experiments have in common, as conditions and measurements."""
+"""Conditions and measurements that the slides' experiments have in common."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 JITTER = "20us"
 PAYLOAD = 1448 / 1500
-"""Of an IP packet of a bulk flow with timestamps."""
+"""Size of an IP packet of a bulk flow with timestamps."""
 SLOW = {"rate": "10mbit", "rtt": "40ms"}
 """The path of most slides."""
 OFFSETS = (("0s", "0s"), ("0s", "1s"), ("0s", "3s"), ("1s", "0s"), ("3s", "0s"))
@@ -43,12 +43,12 @@ def spec(
 
 
 def trials(scope: Scope, wanted: int) -> int:
-    """How often a condition is run; fewer than three decide nothing."""
+    """The number of trials per condition; fewer than three decide nothing."""
     return min(wanted, LEAST_TRIALS) if scope.quick else wanted
 
 
 def per_flow(trial: StoredTrial) -> pl.DataFrame:
-    """What each flow got, from the warm-up on.
+    """Each flow's results since the warm-up.
 
     Columns `name`, `cca`, `goodput_mbps`, `retransmits`, `rtt_mean_ms`,
     `rtt_p50_ms`, `rtt_p95_ms`.

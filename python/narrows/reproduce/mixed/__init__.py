@@ -29,7 +29,7 @@ def _exhibit(number: int, title: str, *claims: str) -> Exhibit:
 
 
 def _text(name: str, title: str, section: str, *claims: str) -> Exhibit:
-    """What the text says and no figure shows."""
+    """Statements of the text that no figure shows."""
     return Exhibit(
         f"mixed/{name}",
         title,

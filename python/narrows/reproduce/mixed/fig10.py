@@ -28,7 +28,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """The penalty beside BBR in small buffers, the gain in large ones."""
+    """Beside BBR there is a penalty in small buffers, a gain in large ones."""
     return [Finding("mixed/fig10", [high(data), worst(data), clear(data), gain(data)])]
 
 
@@ -75,7 +75,7 @@ def clear(data: Data) -> Check:
 
 
 def gain(data: Data) -> Check:
-    """What it becomes in large buffers."""
+    """The gain in large buffers."""
     return held(
         "mixed/fig10",
         "gain",

@@ -74,7 +74,7 @@ def _panel(data: Data, room: float) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Low at 1 BDP, close at 2 BDP."""
+    """Windows beside BBR are low at 1 BDP, and close to the others at 2 BDP."""
     return [Finding("mixed/fig11", [very_low(data), close(data), closer(data)])]
 
 

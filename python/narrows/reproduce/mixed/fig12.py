@@ -38,7 +38,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Lower for long stretches at 2 BDP; the first flow suffers most."""
+    """The rate is lower for long periods at 2 BDP; the first flow suffers most."""
     return [Finding("mixed/fig12", [lower(data), than(data), first(data)])]
 
 
@@ -55,7 +55,7 @@ def lower(data: Data) -> Check:
 
 
 def than(data: Data) -> Check:
-    """The same against 1 BDP."""
+    """The same compared with 1 BDP."""
     one, two = (pacing.low_part(data, room, LOW * RATE) for room in pacing.BUFFERS)
     return held(
         "mixed/fig12",

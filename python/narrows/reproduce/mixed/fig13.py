@@ -29,12 +29,12 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Slower beside BBR even at 2 BDP; the largest gain at 8 BDP."""
+    """Flows are slower beside BBR even at 2 BDP; the largest gain is at 8 BDP."""
     return [Finding("mixed/fig13", [slower(data), gain(data)])]
 
 
 def slower(data: Data) -> Check:
-    """Beside BBR at 2 BDP."""
+    """Completion times beside BBR at 2 BDP."""
     return held(
         "mixed/fig13",
         "slower",
@@ -48,14 +48,14 @@ def slower(data: Data) -> Check:
 
 
 def _saved(data: Data, room: float) -> list[float]:
-    """What a flow saves beside BBR, in seconds, by repetition."""
+    """The time that a flow saves beside BBR, in seconds, by repetition."""
     return per_trial(
         data, lambda one: times.mean(one, "cubic", room) - times.mean(one, "bbr", room)
     )
 
 
 def gain(data: Data) -> Check:
-    """Where beside BBR is best."""
+    """The buffer with the largest gain beside BBR."""
     saved = {room: _saved(data, room) for room in testbed.BUFFERS}
     words = ", ".join(f"{room:g} BDP: {interval(values)} s" for room, values in saved.items())
     largest = max(saved)

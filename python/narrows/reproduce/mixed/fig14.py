@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RATE = 5
 BUFFERS = (1.0, 2.0)
 FILTER = 10
-"""Round trips in BBR's bandwidth filter, as long as they are with the queue."""
+"""Length of BBR's bandwidth filter in round trips, which include the queue."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -73,7 +73,7 @@ def _panel(data: Data, room: float) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """About ten round trips; losses beside BBR, none beside CUBIC."""
+    """Flows take about ten round trips, with losses beside BBR and none beside CUBIC."""
     checks = [ten_rounds(data), losses(data), spared(data)]
     return [Finding("mixed/fig14", checks)]
 

@@ -37,7 +37,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """High in both buffers."""
+    """The rate is high in both buffers."""
     return [Finding("mixed/fig15", [high(data)])]
 
 

@@ -28,7 +28,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -116,7 +116,7 @@ def comparable(data: Data) -> Check:
 
 
 def closest(data: Data) -> Check:
-    """The buffer at which both pairs are nearest to each other."""
+    """The buffer in which both pairs are closest."""
     apart = per_trial(data, _apart)
     others = [room for room in testbed.BUFFERS if room != CLOSEST]
     told = ", ".join(
@@ -158,7 +158,7 @@ def slowed(data: Data) -> Check:
 
 
 def less(data: Data) -> Check:
-    """The same of CUBIC-bbr against CUBIC-cubic."""
+    """The same for CUBIC-bbr against CUBIC-cubic."""
 
     def time(one: Data, pair: str) -> float:
         cells = [(rate, room) for rate in grid.rates(one) for room in LARGE]

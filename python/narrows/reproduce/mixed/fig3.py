@@ -23,7 +23,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -35,7 +35,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Constant, lower, far lower."""
+    """The throughput is constant, lower or far lower, depending on the pair."""
     return [Finding("mixed/fig3", [constant(data), lower(data), far_lower(data), more_so(data)])]
 
 

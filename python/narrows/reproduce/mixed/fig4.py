@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NOTICEABLE = 0.98
-"""A reduction by less isn't seen in a figure of bars."""
+"""A smaller reduction isn't visible in bars."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -27,7 +27,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -40,7 +40,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Where the link is underused, and by whom."""
+    """Which pairs underuse the link, and in which buffers."""
     return [
         Finding("mixed/fig4", [underused(data), others(data)]),
         Finding("mixed/fig4-cubic", [lower(data)]),

@@ -74,7 +74,7 @@ def _panel(data: Data, small: str, top: float) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """A small share of the path beside BBR, a larger one beside CUBIC."""
+    """The large flow has a small share of the path beside BBR, a larger one beside CUBIC."""
     return [Finding("mixed/fig5", [pinned(data), free(data), unmoved(data)])]
 
 
@@ -112,7 +112,7 @@ def free(data: Data) -> Check:
 
 
 def unmoved(data: Data) -> Check:
-    """What BBR's bursts keep of their windows, after the loss that their start makes."""
+    """The part of their windows that BBR's bursts keep after the loss caused by their start."""
     rows = data["cwnd"].filter((pl.col("small") == "bbr") & (pl.col("name") == "small"))
     return held(
         "mixed/fig5",
@@ -127,7 +127,7 @@ def unmoved(data: Data) -> Check:
 
 
 def _kept(cwnd: np.ndarray) -> list[float]:
-    """The last window over the highest of each flow; between two flows there is none."""
+    """Each flow's last window over its highest; there is none between two flows."""
     starts = np.flatnonzero(np.diff(cwnd > 0, prepend=False, append=False))
     stretches = (cwnd[a:b] for a, b in zip(starts[::2], starts[1::2], strict=True))
     return [float(one[-1] / one.max()) for one in stretches]

@@ -28,7 +28,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -41,12 +41,12 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Where the BBR flows hurt, by their size."""
+    """The rates at which BBR flows hurt, by their size."""
     return [Finding("mixed/fig6", [low(data), reach(data)])]
 
 
 def left(data: Data, size: str, rate: float) -> float:
-    """What the large flow has beside BBR flows over what it has beside CUBIC flows."""
+    """The large flow's throughput beside BBR flows over that beside CUBIC flows."""
     bbr, cubic = (
         sizes.by_rate(data, "goodput_mbps", small, size).filter(pl.col("rate_mbps") == rate)["mean"]
         for small in ("bbr", "cubic")
@@ -72,7 +72,7 @@ def _mean(data: Data, size: str) -> float:
 
 
 def reach(data: Data) -> Check:
-    """The highest rate, at which only large ones do."""
+    """The highest rate, at which only large flows hurt."""
     top = float(str(data["outcome"]["rate_mbps"].max()))
     found = {size: per_trial(data, partial(left, size=size, rate=top)) for size in sizes.SIZES}
     words = ", ".join(f"{sizes.SIZES[size]}: {interval(values)}" for size, values in found.items())

@@ -25,7 +25,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -37,7 +37,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Where the dips are."""
+    """The rates of the dips in utilisation."""
     return [Finding("mixed/fig7", [*dips(data), deeper(data)])]
 
 
@@ -68,7 +68,7 @@ def _lowest(data: Data, small: str, size: str) -> list[tuple[float, float]]:
 
 
 def deeper(data: Data) -> Check:
-    """The dips against those of CUBIC flows."""
+    """The dips compared with those of CUBIC flows."""
     bbr, cubic = (
         {size: [used for _, used in _lowest(data, small, size)] for size in DIPS}
         for small in ("bbr", "cubic")

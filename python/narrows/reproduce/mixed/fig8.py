@@ -35,7 +35,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -66,7 +66,7 @@ def _panel(data: Data, value: str, y_label: str, scale: float) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Where CUBIC-cubic and CUBIC-bbr are farthest apart."""
+    """The gap at which CUBIC-cubic and CUBIC-bbr differ most."""
     return [Finding("mixed/fig8", [widest(data), wider(data)])]
 
 
@@ -93,7 +93,7 @@ def widest(data: Data) -> Check:
 
 
 def wider(data: Data) -> Check:
-    """How far apart they are there."""
+    """The difference at that gap."""
     gap = float(str(data["outcome"]["gap_s"].max()))
     return held(
         "mixed/fig8",

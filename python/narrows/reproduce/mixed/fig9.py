@@ -22,7 +22,7 @@ DURATION = "60s"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Two rows of successive flows, one of CUBIC, one of either control."""
+    """Two chains of successive flows, one of CUBIC, one of either control."""
     for other in ("bbr", "cubic"):
         for room in testbed.BUFFERS:
             flows = [
@@ -57,13 +57,13 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Even and steady beside CUBIC, slow and unsteady beside BBR in small buffers."""
+    """Flows are equally fast beside CUBIC, but slow and variable beside BBR in small buffers."""
     checks = [even(data), steady(data), slow(data), unsteady(data)]
     return [Finding("mixed/fig9", checks)]
 
 
 def even(data: Data) -> Check:
-    """Beside CUBIC over the buffers."""
+    """Completion times beside CUBIC over the buffers."""
 
     def part(one: Data, room: float) -> float:
         means = {b: times.mean(one, "cubic", b) for b in testbed.BUFFERS}
@@ -94,7 +94,7 @@ def steady(data: Data) -> Check:
 
 
 def slow(data: Data) -> Check:
-    """The mean beside BBR at 0.5 BDP."""
+    """The mean completion time beside BBR at 0.5 BDP."""
     return held(
         "mixed/fig9",
         "slow",

@@ -72,7 +72,7 @@ def mean(data: Data, value: str, pair: str, rate: int, room: float) -> float:
 
 
 def evenness(data: Data, value: str, pair: str) -> dict[str, list[float]]:
-    """What each buffer has, over the mean of all five, median over the rates, by trial."""
+    """The value in each buffer over the mean of all five, median over the rates, by trial."""
 
     def of(one: Data, room: float) -> float:
         parts = []

@@ -34,7 +34,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     return {"outcome": testbed.outcome(trial)}
 
 
@@ -72,7 +72,7 @@ def _panel(data: Data, value: str, label: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Shorter completion times, comparable throughput."""
+    """Completion times are shorter, throughput is comparable."""
     return [Finding("mixed/idea-bw-window", [shorter(data), comparable(data)])]
 
 

@@ -1,4 +1,4 @@
-"""Section VII: bursts of a BBR whose STARTUP also ends on HyStart's signals."""
+"""Section VII: bursts of BBR whose STARTUP also ends on HyStart's signals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run gave: one row."""
+    """Each run's results: one row."""
     row = testbed.outcome(trial)
     return {"outcome": row.with_columns(pl.col("utilization") * 100)}
 
@@ -73,7 +73,7 @@ def _panel(data: Data, value: str, label: str, room: float) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """More for the large flow, a better used link."""
+    """The large flow has more throughput, and utilisation is higher."""
     checks = [
         more(data, "goodput_mbps", "The large CUBIC flow suffers less.", " Mbit/s"),
         more(data, "utilization", "The link's utilisation suffers less.", " %"),

@@ -22,7 +22,7 @@ COUNTS = (1, 2, 4)
 SIZES = {"small": ("100 KB", 5), "medium": ("1 MB", 20)}
 """The arriving CUBIC flows, and the bottleneck on which the study has them, in Mbit/s."""
 BUFFERS = (0.5, 1.0, 2.0)
-"""Up to 2 BDP the study expects it to be worse."""
+"""The study expects longer completion times up to 2 BDP."""
 SHALLOW = 0.5
 MANY = COUNTS[-1]
 REPETITIONS = 5
@@ -55,12 +55,12 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def _size(words: str) -> str:
-    """A size as specifications have it."""
+    """A size in the form of specifications."""
     return words.replace(" ", "").lower()
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Mean completion time in s of the arriving flows, and how busy the link is in percent."""
+    """Mean completion time in s of the arriving flows, and utilisation in percent."""
     done = run_frames.completions(trial)
     found = run_frames.summary(trial).select(
         pl.lit(done["fct_s"].mean(), dtype=pl.Float64).alias("fct_s"),
@@ -111,7 +111,7 @@ def _panel(data: Data, size: str, large: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Worse with more BBR flows; a better use of the link with more CUBIC flows."""
+    """Times are longer with more BBR flows; utilisation is higher with more CUBIC flows."""
     return [
         Finding("mixed/more-bbr-flows", [slower(data, size) for size in SIZES]),
         Finding("mixed/more-cubic-flows", [busier(data)]),

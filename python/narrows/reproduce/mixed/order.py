@@ -28,7 +28,7 @@ FIRST_S = 0.5
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """One CUBIC flow of 1 MB, and successive BBR flows of 1 MB from some time before or after."""
+    """One CUBIC flow of 1 MB, and successive BBR flows of 1 MB that start before or after it."""
     for lead in LEADS_MS:
         for room in BUFFERS:
             flows = [
@@ -51,7 +51,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Completion times in s of the CUBIC flow and of the first BBR flow, what CUBIC resent."""
+    """Completion times in s of the CUBIC flow and the first BBR flow, CUBIC's retransmissions."""
     done = run_frames.completions(trial)
     cubic, bbr = (done.filter(pl.col("name") == name) for name in ("cubic", "bbr"))
     row = pl.DataFrame(
@@ -91,7 +91,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Fair if CUBIC came first, slow and with early loss if BBR did."""
+    """Times are fair if CUBIC is first; if BBR is, CUBIC is slow and has early losses."""
     return [Finding(CLAIM, [fair(data), slow(data), loses(data)])]
 
 
@@ -101,7 +101,7 @@ def _values(data: Data, lead: int, room: float, value: str) -> list[float]:
 
 
 def fair(data: Data) -> Check:
-    """Both times if the CUBIC flow came first."""
+    """Both times if the CUBIC flow is first."""
     return held(
         CLAIM,
         "fair",
@@ -139,7 +139,7 @@ def slow(data: Data) -> Check:
 
 
 def loses(data: Data) -> Check:
-    """What it resends then."""
+    """CUBIC's retransmissions in that order."""
     return held(
         CLAIM,
         "loses",

@@ -1,4 +1,4 @@
-"""What Figures 12 and 15 share: the pacing rate of a large BBR flow beside smaller CUBIC flows."""
+"""The common part of Figures 12 and 15: a large BBR flow's pacing rate beside CUBIC flows."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ def figure(data: Data, title: str, rate: int, shown_s: float) -> Figure:
 
 
 def _late(line: Line) -> Floats:
-    """The values after slow start, whose rates would flatten the rest."""
+    """The axis from values after slow start, whose rates would flatten the rest."""
     return line.y[line.x >= SETTLED_S]

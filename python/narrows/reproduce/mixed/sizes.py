@@ -1,4 +1,4 @@
-"""What Figures 6 and 7 share: medium flows of three sizes in a buffer of 0.5 BDP."""
+"""The common part of Figures 6 and 7: medium flows of three sizes, a buffer of 0.5 BDP."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ JITTER = "20us"
 
 
 def pair_name(large: str, small: str) -> str:
-    """As the study writes it: the large flow in capitals."""
+    """The study's notation: the large flow in capitals."""
     return f"{large.upper()}-{small}"
 
 
@@ -86,10 +86,10 @@ def table(scope: Scope) -> Iterator[Case]:
 
 
 def outcome(trial: StoredTrial) -> pl.DataFrame:
-    """One row: what the large flow had, and how the link was used while it lasted.
+    """One row: the large flow's results, and the utilisation while it lasted.
 
-    `goodput_mbps` (of its life), `fct_s`, `utilization`, `medium_s` (mean completion time
-    of the others; where none was done before the large flow was, its time is the least it takes).
+    `goodput_mbps` (of its life), `fct_s`, `utilization`, `medium_s` (mean completion time of the
+    others; if none completed before the large flow, its time is a lower bound).
     """
     done = run_frames.completions(trial)
     large, small = (done.filter(pl.col("name") == name) for name in ("large", "small"))

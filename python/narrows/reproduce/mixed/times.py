@@ -1,4 +1,4 @@
-"""Completion times of smaller flows beside one control or another, over the buffer."""
+"""Completion times of smaller flows beside either control, over the buffer."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def spread(data: Data, beside: str, room: float) -> float:
 
 
 def figure(data: Data, title: str, subtitle: str) -> Figure:
-    """Mean and standard deviation over the buffer, a line for each control beside them."""
+    """Mean and standard deviation over the buffer, a line for each control of the large flow."""
     rooms = data["times"]["buffer_bdp"].unique().sort().to_list()
     lines = []
     for place, beside in enumerate(("bbr", "cubic")):

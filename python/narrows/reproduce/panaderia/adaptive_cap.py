@@ -1,4 +1,4 @@
-"""Section IV-E1: a cap of what is in flight that follows loss, RTT and throughput."""
+"""Section IV-E1: a cap on data in flight that follows loss, RTT and throughput."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SHALLOW, DEEP = (0.5, 1.0), (4.0, 8.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Both alone and beside CUBIC."""
+    """Both kinds of BBR, alone and beside CUBIC."""
     yield from proposals.cells(VARIANTS, MIXES, BUFFERS, fix_path.bottleneck(scope))
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run came to: one row."""
+    """Each run's results: one row."""
     return {"outcome": proposals.outcome(trial)}
 
 
@@ -60,7 +60,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Less loss, a larger share."""
+    """Loss is lower, the share larger."""
     claim = "panaderia/fix-adaptive-cap"
     loss = held(
         claim,

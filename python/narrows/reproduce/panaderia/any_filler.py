@@ -24,7 +24,7 @@ CONTROLS = ("cubic", "reno", "dctcp", "ledbat", "illinois", "westwood", "vegas")
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """2 BBR beside 2 of each."""
+    """2 BBR flows beside 2 of each other control."""
     for cca in CONTROLS:
         spec = dumbbell(
             "panaderia",
@@ -41,7 +41,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Part of the time in which an RTprop of BBR is inflated; BBR's share; how far it spreads."""
+    """The part of the time with an inflated RTprop; BBR's share and its spread."""
     limit = INFLATED * float(trial.scenario["path"]["rtt_ns"]) / 1e6
     high = run_frames.internal(trial, "min_rtt_ms").select(
         inflated=100 * (pl.col("value") > limit).cast(pl.Float64).mean()
@@ -86,7 +86,7 @@ def _panel(data: Data, value: str, label: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """What was found: the paper leaves it to future work."""
+    """The results; the paper leaves this to future work."""
 
     def told(value: str, unit: str) -> str:
         each = ((name(cca), interval(_values(data, cca, value), 3, unit)) for cca in CONTROLS)

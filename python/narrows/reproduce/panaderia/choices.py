@@ -1,4 +1,4 @@
-"""What the paper leaves open, varied: who starts first, and how many flows there are."""
+"""Variations of conditions that the paper leaves open: order of starts, number of flows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNTS = (2, 4, 8)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Starts varied with four flows, the number of flows with starts together."""
+    """Different starts with four flows; different numbers of flows with common starts."""
     for room in BUFFERS:
         for start in STARTS:
             yield _case(scope, start, 4, room)
@@ -39,7 +39,7 @@ def _case(scope: Scope, start: str, count: int, room: float) -> Case:
 
 
 def _flows(start: str, count: int) -> list[dict[str, Any]]:
-    """Half BBR, half CUBIC; one kind may be ahead of the other."""
+    """Half BBR, half CUBIC; one kind may start earlier."""
     bbr, cubic = mix(bbr=count // 2, cubic=count // 2)
     late = {"BBR first": cubic, "CUBIC first": bbr}.get(start)
     if late is not None:
@@ -48,7 +48,7 @@ def _flows(start: str, count: int) -> list[dict[str, Any]]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """BBR's share of the payload of all that is counted: one row, `percent`."""
+    """BBR's share of the payload after the warm-up: one row, `percent`."""
     row = run_frames.summary(trial)
     return {"share": row.select((pl.col("bbr.share") * 100).alias("percent"))}
 
@@ -86,5 +86,5 @@ def _panel(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, 
 
 
 def judge(data: Data) -> list[Finding]:  # noqa: ARG001 (no claim is decided here)
-    """Nothing: it shows how much the choices matter."""
+    """No findings; the figure shows how much the choices matter."""
     return []

@@ -1,4 +1,4 @@
-"""What Figure 9 of "Sharing but not Caring" says, held against a run.
+"""The statements on Figure 9 of "Sharing but not Caring", checked in a run.
 
 The document explains a cycle: CUBIC fills the queue; a PROBE_RTT of BBR finds it
 full and takes an inflated RTprop; BBR's window grows with it and packets are
@@ -27,20 +27,20 @@ from narrows.store import StoredTrial
 
 WINDOW_S = 0.5
 SMOOTHING = 5
-"""Windows averaged before the period is measured: PROBE_RTT itself is no turn."""
+"""Windows averaged before the period is measured, as PROBE_RTT itself is no turn."""
 
 ALIKE = 0.3
-"""The least correlation that makes a period."""
+"""The minimum correlation of a period."""
 INFLATED = 1.2
 """An RTprop this many times the path's delay is inflated."""
 BURST = 0.01
 APART_S = 5.0
-"""Windows with a burst that are nearer than this belong to the same one."""
+"""Windows with losses that are closer than this belong to the same burst."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One run from the warm-up on, seen as the checks need it."""
+    """One run since the warm-up, prepared for the checks."""
 
     trial: StoredTrial
 
@@ -57,7 +57,7 @@ class Evidence:
 
     @cached_property
     def bbr_share(self) -> Floats:
-        """BBR's part of all throughput in each window."""
+        """BBR's share of the throughput in each window."""
         classes = {
             flow: "bbr" if flow in self.bbr else "rest"
             for flow in range(len(self.trial.scenario["flows"]))
@@ -77,14 +77,14 @@ class Evidence:
         return loss.filter(pl.col("start_s") >= self.start_s)
 
     def samples(self, flow: int) -> pl.DataFrame:
-        """The rows of a flow from the warm-up on, ascending in time."""
+        """The rows of a flow since the warm-up, ascending in time."""
         table = self.trial.tables["flow_samples"]
         return table.filter((pl.col("flow") == flow) & (pl.col("time_s") >= self.start_s)).sort(
             "time_s"
         )
 
     def rtprop(self, flow: int) -> pl.DataFrame:
-        """The least RTT in ms of a BBR flow's model, from the warm-up on."""
+        """The minimum RTT in ms of a BBR flow's model, since the warm-up."""
         table = frames.internal(self.trial.tables, "min_rtt_ms")
         return table.filter((pl.col("flow") == flow) & (pl.col("time_s") >= self.start_s))
 
@@ -98,7 +98,7 @@ class Evidence:
 
     @cached_property
     def inflated(self) -> list[Stretch]:
-        """When any BBR flow took an inflated RTprop for the path's."""
+        """When any BBR flow had an inflated RTprop."""
         limit = INFLATED * float(self.trial.scenario["path"]["rtt_ns"]) / 1e6
         found: list[Stretch] = []
         for flow in self.bbr:
@@ -133,20 +133,20 @@ class Evidence:
 
     @property
     def inflated_part(self) -> float:
-        """The percentage of the PROBE_RTTs that left an inflated RTprop; infinite of none."""
+        """The percentage of PROBE_RTTs that left an inflated RTprop; infinite without any."""
         accurate, inflated = (len(values) for values in self.estimates_ms)
         return 100 * inflated / (accurate + inflated) if accurate + inflated else math.inf
 
     @property
     def probe_gap_s(self) -> float:
-        """The median time from one PROBE_RTT of a flow to its next; infinite if it has none."""
+        """The median interval of a flow's PROBE_RTTs; infinite if there is none."""
         starts = [[start for start, _ in stays] for stays in self.probes.values()]
         gaps = [gap for flow in starts for gap in np.diff(flow).tolist()]
         return float(np.median(gaps)) if gaps else math.inf
 
     @property
     def sees_bbr(self) -> bool:
-        """Whether the back end shows the states and the model of BBR."""
+        """Whether the back end reports BBR's states and model."""
         rows = self.trial.tables["flow_samples"].filter(pl.col("flow").is_in(self.bbr))
         states = bool((rows.get_column("cca_state").fill_null("") != "").any())
         return states and not frames.internal(self.trial.tables, "min_rtt_ms").is_empty()
@@ -156,7 +156,7 @@ Runs = Sequence["Evidence"]
 
 
 def turns(runs: Runs) -> list[Check]:
-    """The period of the alternation, and how far the shares swing."""
+    """The period of the alternation, and the amplitude of the shares."""
     claim = "panaderia/fig9-cycle"
     shares = [measure.smooth(run.bbr_share, SMOOTHING) for run in runs]
     found = [measure.period(share, WINDOW_S, 5.0, 60.0) for share in shares]
@@ -190,7 +190,7 @@ def turns(runs: Runs) -> list[Check]:
 
 
 def rtprop(runs: Runs) -> list[Check]:
-    """How often BBR probes, and which RTprop it finds."""
+    """How often BBR probes, and the RTprop that it finds."""
     claim = "panaderia/fig9-rtprop"
     seen = [run for run in runs if run.sees_bbr]
     return [
@@ -227,7 +227,7 @@ def rtprop(runs: Runs) -> list[Check]:
 
 
 def meanwhile(runs: Runs) -> Check:
-    """The RTT of BBR's packets while its RTprop is inflated, which the text may mean."""
+    """The RTT of BBR's packets while its RTprop is inflated, another reading of the text."""
     found = [run.inflated_rtt_ms for run in runs if run.sees_bbr]
     return noted(
         "What the RTT is while RTprop is inflated: the text can be read so, too.",
@@ -237,12 +237,12 @@ def meanwhile(runs: Runs) -> Check:
 
 
 def _middle(values: Floats) -> float:
-    """The median; infinite of none."""
+    """The median; infinite if there are no values."""
     return float(np.median(values)) if len(values) else math.inf
 
 
 def losses(runs: Runs) -> list[Check]:
-    """When bursts of loss come, and that there is none in between."""
+    """The times of loss bursts, and the lack of loss in between."""
     claim = "panaderia/fig9-loss"
     seen = [run for run in runs if run.sees_bbr]
     told = [bursts(run) for run in runs]
@@ -288,7 +288,7 @@ def bursts(evidence: Evidence) -> list[float]:
 
 
 def following(evidence: Evidence) -> float:
-    """The part of the bursts, in percent, that begin just after an RTprop was inflated."""
+    """The percentage of bursts that begin just after an RTprop was inflated."""
     found = np.array(bursts(evidence))
     if not len(found):
         return -math.inf
@@ -304,7 +304,7 @@ def between_bursts(evidence: Evidence) -> float:
 
 
 def _padded(spans: list[Stretch]) -> list[Stretch]:
-    """With the windows at both ends, which are partly inside."""
+    """The windows of a span, including partial ones at both ends."""
     return [(start, end + WINDOW_S) for start, end in spans]
 
 

@@ -1,4 +1,4 @@
-"""Figure 1: the optimal operating point, with a fixed window in place of a congestion control."""
+"""Figure 1: the optimal operating point, with a fixed window instead of a control."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ RATE, BDP_BYTES = 80, 250_000
 WINDOWS = (0.25, 0.5, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5, 2.0, 3.0)
 """In BDP."""
 HEADERS = 52
-"""Of a segment of 1448 bytes: what a receive window doesn't count and the link carries."""
+"""Header bytes of a segment of 1448 bytes, which the link carries outside the window."""
 JITTER = "20us"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """One flow that its receiver's window alone holds back."""
+    """One flow, limited only by its receiver's window."""
     for window in WINDOWS:
         room = round(window * BDP_BYTES * (1500 - HEADERS) / 1500)
         spec = dumbbell(
@@ -48,7 +48,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What is in flight in BDP, the rate on the wire in percent, the mean RTT in ms, the power."""
+    """Data in flight in BDP, the rate on the wire in percent, the mean RTT in ms, the power."""
     (flow,) = flow_summaries(trial.scenario, trial.tables, trial.info.end_s)
     wire_mbps = flow["goodput_mbps"] * 1500 / (1500 - HEADERS)
     percent, rtt = 100 * wire_mbps / frames.rate_mbps(trial.scenario), flow["rtt_ms"]["mean"]
@@ -62,7 +62,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """RTT, rate and power against what is in flight."""
+    """RTT, rate and power against data in flight."""
     means = data["point"].group_by("window_bdp").mean().sort("window_bdp")
     x = frames.column(means, "flight_bdp")
     panels = tuple(
@@ -85,7 +85,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Below a BDP, beyond it, and the best."""
+    """Rate and RTT below a BDP and beyond it, and the best point."""
     return [Finding(CLAIM, [rate(data), full(data), rtt(data), power(data)])]
 
 
@@ -141,7 +141,7 @@ def _best(data: Data) -> float:
 
 
 def power(data: Data) -> Check:
-    """Where rate over RTT is greatest."""
+    """The point at which rate over RTT is greatest."""
     return held(
         CLAIM,
         "power",

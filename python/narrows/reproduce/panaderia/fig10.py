@@ -74,7 +74,7 @@ def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
 
 
 def judge(data: Data) -> list[Finding]:
-    """All for BBR, then the cycle's spread, then the fair point."""
+    """BBR's dominance in small buffers, the cycle's spread, and the fair point."""
     return [
         Finding("panaderia/fig10-small", [takes_all(data), steady(data)]),
         Finding("panaderia/fig10-spread", [spreads(data)]),
@@ -120,13 +120,13 @@ def small_spread(data: Data) -> float:
 
 
 def medium_spread(data: Data) -> float:
-    """The greatest distance of the quartiles from above 1.5 to 4 BDP."""
+    """The largest distance of the quartiles above 1.5 and up to 4 BDP."""
     spreads = _of(data, "bbr", "spread")
     return max(max(values) for room, values in spreads.items() if SMALL < room <= 4)
 
 
 def spreads(data: Data) -> Check:
-    """The quartiles above 1.5 BDP against those below."""
+    """The quartiles above 1.5 BDP compared with those below."""
     before, after = per_trial(data, small_spread), per_trial(data, medium_spread)
     return held(
         "panaderia/fig10-spread",
@@ -140,7 +140,7 @@ def spreads(data: Data) -> Check:
 
 
 def fair_points(data: Data, kind: str) -> list[float]:
-    """Where the class and CUBIC have the same in each trial; infinite where they never do."""
+    """The buffer in which the class and CUBIC are equal, by trial; infinite if none."""
     found = []
     for number in sorted(data["throughput"]["trial"].unique().to_list()):
         one = only(data, "trial", number)
@@ -151,7 +151,7 @@ def fair_points(data: Data, kind: str) -> list[float]:
 
 
 def fair_point(data: Data) -> Check:
-    """The buffer at which both classes have the same."""
+    """The buffer at which both classes have equal throughput."""
     return held(
         "panaderia/fig10-fair-point",
         "at",

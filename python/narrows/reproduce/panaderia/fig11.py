@@ -30,7 +30,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run came to: one row."""
+    """Each run's results: one row."""
     return {"outcome": proposals.outcome(trial)}
 
 
@@ -48,7 +48,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Less in every shallow buffer."""
+    """Loss is lower in every shallow buffer."""
     rooms = [room for room in sorted(set(data["outcome"]["buffer_bdp"])) if room < 1.5]
     check = held(
         "panaderia/fig11",
@@ -61,7 +61,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def _gain(data: Data, room: float) -> list[float]:
-    """How much less BBR Shallow loses, in points, by trial."""
+    """The reduction of loss by BBR Shallow, in percentage points, by trial."""
     plain, shallow = (
         proposals.values(data, "loss", variant=name, mix=MIX, buffer_bdp=room) for name in VARIANTS
     )

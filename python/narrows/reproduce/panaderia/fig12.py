@@ -35,7 +35,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run came to: one row."""
+    """Each run's results: one row."""
     return {"outcome": proposals.outcome(trial)}
 
 
@@ -61,12 +61,12 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Where the shares are equal, and that it is earlier than with BBR as it is."""
+    """The shares are equal in a smaller buffer than with plain BBR."""
     return [Finding("panaderia/fig12-fair-point", [near(data), earlier(data)])]
 
 
 def fair_point(data: Data, variant: str) -> float:
-    """The least buffer at which the mean share falls through one half; infinite if none is."""
+    """The smallest buffer at which the mean share falls below one half; infinite if none."""
     rooms = sorted(set(data["outcome"]["buffer_bdp"]))
     shares = [
         proposals.values(data, "share", variant=variant, mix=MIX, buffer_bdp=room) for room in rooms

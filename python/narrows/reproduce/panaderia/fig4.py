@@ -33,7 +33,7 @@ DIPS_S = (25.0, 45.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Both parts, flows 2 s apart; the seed varies nothing but the phases of gain cycles."""
+    """Both parts, flows 2 s apart; the seed varies only the phases of gain cycles."""
     for part, (count, rate, rtt) in PARTS.items():
         flows = [
             {"cca": "bbr", "name": f"flow {i + 1}", "start": f"{2 * i}s"} for i in range(count)
@@ -108,7 +108,7 @@ def _panel(data: Data, part: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Fair shares after 30 s, and probes at the same time."""
+    """Shares are fair after 30 s, and flows probe at the same time."""
     parts = {part: only(data, "part", part) for part in PARTS}
     return [
         Finding(
@@ -119,7 +119,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def fair(data: Data, part: str) -> Check:
-    """How far the flows are from their fair share once they settled."""
+    """The flows' deviations from their fair share once they settled."""
     count, rate, _ = PARTS[part]
     rows = data["throughput"].filter(pl.col("start_s") >= SETTLED_S)
     means = rows.group_by("trial", "class").agg(pl.col("throughput_mbps").mean())
@@ -136,7 +136,7 @@ def fair(data: Data, part: str) -> Check:
 
 
 def _joint(data: Data, part: str, until_s: float) -> list[list[float]]:
-    """When all flows probed together, by trial; nothing where the states can't be seen."""
+    """When all flows probed together, by trial; none if the back end doesn't report states."""
     if not data["seen"]["states"].all():
         return []
     count = PARTS[part][0]
@@ -160,7 +160,7 @@ def together(data: Data, part: str) -> Check:
 
 
 def apart(data: Data, part: str) -> Check:
-    """How long it takes until they do so again."""
+    """The interval of common probes."""
     found = [np.diff(times) for times in _joint(data, part, END_S)]
     return held(
         f"panaderia/fig4{part}",

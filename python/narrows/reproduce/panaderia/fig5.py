@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BUFFER = 8.0
 LARGE = 2.0
-"""Queues are compared where BBR's has room."""
+"""Queues are compared in buffers in which BBR's has room."""
 BURSTS = 6
 """Packets that a window has above its gain times the BDP: three bursts, of two packets each up to
 about 16 Mbit/s of a flow (`bbr_target_cwnd`, `bbr_tso_segs_goal`)."""
@@ -40,7 +40,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The queue over the minute shown; quantiles of queue and RTT of all that is counted."""
+    """The queue over the minute shown; quantiles of queue and RTT after the warm-up."""
     queue = run_frames.queue(trial)
     shown = queue.filter(pl.col("time_s").is_between(*SHOWN_S))
     few = shown.head(0) if trial.scenario["run"]["sample_interval_ns"] > 1e8 else shown
@@ -86,7 +86,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """BBR's standing queue, CUBIC's full one, and the RTTs that follow."""
+    """BBR's standing queue, CUBIC's full one, and the resulting RTTs."""
     return [
         Finding(
             "panaderia/fig5-bbr-queue",
@@ -117,7 +117,7 @@ def standing(data: Data) -> Check:
 
 
 def probing(data: Data) -> Check:
-    """The queue at its longest, bar single moments."""
+    """BBR's longest queue, apart from single moments."""
     return held(
         "panaderia/fig5-bbr-queue",
         "probing",
@@ -128,7 +128,7 @@ def probing(data: Data) -> Check:
 
 
 def everywhere(data: Data) -> Check:
-    """Over all of Table I where the queue has room."""
+    """BBR's queue over all of Table I in buffers with room."""
     rows = data["standing"].filter((pl.col("set") == "table") & (pl.col("buffer_bdp") >= LARGE))
     return held(
         "panaderia/fig5-bbr-queue",
@@ -146,7 +146,7 @@ def everywhere(data: Data) -> Check:
 
 
 def bursts(data: Data) -> Check:
-    """The same without what each window has for bursts."""
+    """The same without each window's allowance for bursts."""
     rows = data["standing"].filter((pl.col("set") == "table") & (pl.col("buffer_bdp") >= LARGE))
     bdp_bits = 1e6 * pl.col("rate_mbps") * testbed.RTT_S
     spare = pl.col("flows") * BURSTS * PACKET_BITS / bdp_bits
@@ -171,7 +171,7 @@ def bursts(data: Data) -> Check:
 
 
 def climbs(data: Data) -> Check:
-    """CUBIC's queue at its longest."""
+    """CUBIC's longest queue."""
     return held(
         "panaderia/fig5-cubic-queue",
         "climbs",
@@ -205,7 +205,7 @@ def against_rtprop(data: Data) -> Check:
 
 
 def flight(data: Data) -> Check:
-    """What BBR has in flight while it probes: a BDP on the path and the queue."""
+    """BBR's data in flight while it probes: a BDP on the path, plus the queue."""
     return held(
         "panaderia/in-flight",
         "most",

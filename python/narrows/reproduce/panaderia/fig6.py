@@ -27,7 +27,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Loss in windows of 500 ms, and of all that is counted."""
+    """Loss in windows of 500 ms, and overall after the warm-up."""
     return {"loss": run_frames.loss(trial), "total": testbed.loss_rate(trial)}
 
 
@@ -56,12 +56,12 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """A high mean and a lot of variation."""
+    """Mean loss is high and varies a lot."""
     return [Finding("panaderia/fig6", [average(data), varies(data)])]
 
 
 def average(data: Data) -> Check:
-    """The loss of all that is counted."""
+    """The overall loss after the warm-up."""
     return held(
         "panaderia/fig6",
         "average",
@@ -72,7 +72,7 @@ def average(data: Data) -> Check:
 
 
 def varies(data: Data) -> Check:
-    """How far apart the windows are."""
+    """The variation between the windows."""
     spread = (
         data["loss"]
         .group_by("trial", maintain_order=True)

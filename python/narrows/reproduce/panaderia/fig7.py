@@ -41,7 +41,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Loss and utilisation of all that is counted: one row."""
+    """Loss and utilisation after the warm-up: one row."""
     row = run_frames.summary(trial).select((pl.col("loss_rate") * 100).alias("loss"), "utilization")
     return {"loss": row}
 
@@ -92,7 +92,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """The points that the paper names, the line between them, and what throughput does."""
+    """The points that the paper names, the line between them, and the throughput."""
     checks = [at(data, "one-bdp", 1.0), at(data, "half-bdp", 0.5), linear(data), none(data)]
     return [
         Finding("panaderia/fig7", checks),
@@ -118,7 +118,7 @@ def at(data: Data, check: str, room: float) -> Check:
 
 
 def linear(data: Data) -> Check:
-    """How far the loss is from a straight line over the shallow buffers."""
+    """The deviation of the loss from a straight line over the shallow buffers."""
     rooms = [room for room in testbed.buffers(data.scope) if room <= SHALLOW]
     off = {room: per_trial(data, partial(_off_line, rooms=rooms, room=room)) for room in rooms}
     return held(
@@ -132,7 +132,7 @@ def linear(data: Data) -> Check:
 
 
 def _off_line(data: Data, rooms: list[float], room: float) -> float:
-    """The residual of one buffer in the line through several."""
+    """The residual of one buffer from the line through several."""
     losses = [float(np.mean(_losses(data, one))) for one in rooms]
     slope, level = np.polyfit(rooms, losses, 1)
     return losses[rooms.index(room)] - float(slope * room + level)
@@ -157,7 +157,7 @@ def _cells(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
 
 
 def busy(data: Data) -> Check:
-    """How much of the rate is used in spite of the loss."""
+    """The utilisation in spite of the loss."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < SHALLOW))
     return held(
         "panaderia/shallow-throughput",

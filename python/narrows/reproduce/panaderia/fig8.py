@@ -24,7 +24,7 @@ MANY = 8
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The cell that the figure may show, that with more flows, the others that the text names."""
+    """The cell that the figure may show, one with more flows, and the others in the text."""
     yield testbed.cell(scope, "mix", 4, 80, BUFFER)
     yield testbed.cell(scope, "mix", MANY, 80, BUFFER)
     if not scope.quick:
@@ -61,7 +61,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """CUBIC far below all the time, in every cell, and the loss of Figure 6."""
+    """CUBIC is far below BBR throughout, in every cell; the loss is that of Figure 6."""
     checks = [always(data), everywhere(data), lossy(data)]
     explained = [checks[0].statement, checks[2].statement]
     return [Finding("panaderia/fig8", checks, more(data), explains=explained)]

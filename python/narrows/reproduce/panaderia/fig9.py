@@ -23,14 +23,14 @@ SHOWN_S = (120.0, 180.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Runs long enough for a period of 20 to 30 s to be measured."""
+    """Runs that are long enough to measure a period of 20 to 30 s."""
     yield Case(
         {"kind": "mix"}, testbed.minute(scope, "mix", BUFFER, trials=3 if scope.quick else TRIALS)
     )
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What the run recorded, and its scenario as text."""
+    """The run's records, and its scenario as text."""
     internals = trial.tables["internals"].filter(pl.col("name") == "min_rtt_ms")
     return {
         "flow_samples": trial.tables["flow_samples"],

@@ -1,4 +1,4 @@
-"""The path on which the paper's proposals are tried: that of its other figures."""
+"""The path on which the paper's proposals are tested: that of its other figures."""
 
 from __future__ import annotations
 

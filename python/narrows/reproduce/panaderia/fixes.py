@@ -1,4 +1,4 @@
-"""The paper's proposals: BBR Shallow, a cap that adapts, an RTprop that isn't fooled."""
+"""The paper's proposals: BBR Shallow, an adaptive cap, a robust RTprop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section IV-E2: an RTprop that a full queue can't inflate, and what it costs."""
+"""Section IV-E2: an RTprop that a full queue can't inflate, and its costs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROPOSED = ("kept", "confirmed")
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Beside CUBIC in a medium buffer; and alone on a path that becomes longer."""
+    """BBR beside CUBIC in a medium buffer, and alone on a path that becomes longer."""
     make = fix_path.bottleneck(scope, record="samples", sample_interval="500ms")
     for name, variant in VARIANTS.items():
         yield Case({"variant": name, "mix": MIX}, make(variant.flows(2, cubic=2), BUFFER))
@@ -109,7 +109,7 @@ def _share_panel(data: Data) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """No cycle, no bursts; a longer path is found by confirmation, not by keeping."""
+    """There is no cycle and no burst; a longer path is found by confirming, not by keeping."""
     return [Finding(CLAIM, [cycle(data), bursts(data), finds(data)], notes=[cost(data)])]
 
 
@@ -133,7 +133,7 @@ def _against_plain(data: Data, value: Callable[[Data, str], list[float]]) -> dic
 
 
 def _words(data: Data, value: Callable[[Data, str], list[float]], unit: str = "") -> str:
-    """What was measured of each."""
+    """The measurements of each proposal."""
     told = (f"{VARIANTS[n].label} {interval(value(data, n), 3, unit)}" for n in VARIANTS)
     return f" ({', '.join(told)})"
 
@@ -185,7 +185,7 @@ def finds(data: Data) -> Check:
 
 
 def cost(data: Data) -> Check:
-    """What it costs beside CUBIC; the paper doesn't say."""
+    """The costs beside CUBIC; the paper doesn't say."""
 
     def shares(data: Data, name: str) -> list[float]:
         return [float(v) for v in _of(data, "outcome", name, MIX)["share"].to_list()]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 NETWORKS = {"lte": "4G", "5g": "5G", "leo": "low orbit", "geo": "geostationary"}
-"""Presets of paths and what they are called here."""
+"""Presets of paths with their names here."""
 MIXES = {"4 BBR": {"bbr": 4}, "4 CUBIC": {"cubic": 4}, "2 BBR + 2 CUBIC": {"bbr": 2, "cubic": 2}}
 SHARED = "2 BBR + 2 CUBIC"
 COLOURS = {"4 BBR": "bbr", "4 CUBIC": "cubic", SHARED: "neutral"}
@@ -29,11 +29,11 @@ MEASURES = {
 }
 WIDTH = 0.26
 JITTER = "20us"
-"""Keeps the trials of CUBIC alone apart."""
+"""Noise that makes the trials of CUBIC alone differ."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Every mix over every network; the first quarter isn't counted."""
+    """Every mix over every network; a quarter is warm-up."""
     for preset in NETWORKS:
         for label, counts in MIXES.items():
             spec = dumbbell(
@@ -51,7 +51,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """Utilisation, queue, loss, and BBR's share where it has company."""
+    """Utilisation, queue, loss, and BBR's share beside CUBIC."""
     row = run_frames.summary(trial)
     kinds = {str(flow["cca"]) for flow in trial.scenario["flows"]}
     share = 100 * pl.col("bbr.share") if kinds == {"bbr", "cubic"} else pl.lit(None, pl.Float64)
@@ -101,7 +101,7 @@ def _panel(data: Data, value: str, label: str, mixes: tuple[str, ...]) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """What was found: the paper says that such an evaluation is important, no more."""
+    """The results; the paper only says that such an evaluation is important."""
     notes = [
         noted(f"{label.partition(' (')[0]}.", how, _told(data, value, unit, tuple(MIXES)))
         for value, (label, how, unit) in MEASURES.items()

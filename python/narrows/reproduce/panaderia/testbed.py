@@ -22,12 +22,12 @@ BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 4.0, 8.0)
 QUICK_BUFFERS = (0.5, 1.0, 1.75, 4.0, 8.0)
 TRIALS = 3
 START_S, END_S = 120, 240
-"""Minutes 2 to 4 are counted."""
+"""Minutes 2 to 4 are evaluated."""
 MIXES = ("bbr", "cubic", "mix")
 LATE_PROFILE = "linux-4.17"
 LATENESS = "50us"
 TIMERS = {"late": LATENESS, "perfect": "0s", "later": "100us"}
-"""How late pacing timers may be; how late the testbed's were isn't known."""
+"""The delay of pacing timers; that of the testbed isn't known."""
 
 
 def path(rate_mbps: float, buffer_bdp: float) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def path(rate_mbps: float, buffer_bdp: float) -> dict[str, Any]:
 
 
 def host(scope: Scope, lateness: str = LATENESS) -> dict[str, Any]:
-    """The Raspberry Pis: late pacing timers, under the kernel that they ran."""
+    """The Raspberry Pis: late pacing timers, and the kernel that they ran."""
     return {"timer_lateness": lateness} if scope.profile == LATE_PROFILE else {}
 
 
@@ -99,7 +99,7 @@ def minute(
     trials: int = TRIALS,
     sample: str = "100ms",
 ) -> dict[str, Any]:
-    """A run of which a steady minute is shown: two minutes of warm-up, then three."""
+    """A run whose figure shows a steady minute: two minutes of warm-up, then three."""
     return dumbbell(
         "panaderia",
         path(rate_mbps, buffer_bdp),
@@ -114,7 +114,7 @@ def minute(
 
 
 def loss_rate(trial: StoredTrial) -> pl.DataFrame:
-    """The bottleneck's loss in percent over all that is counted: one row, `percent`."""
+    """The bottleneck's loss in percent after the warm-up: one row, `percent`."""
     import polars as pl
 
     return run_frames.summary(trial).select((pl.col("loss_rate") * 100).alias("percent"))
