@@ -119,8 +119,8 @@ class Flow(Table):
     its unit, such as "10s".
     """
     while_: Values[str] | None = None
-    """The chain goes on until the flow of this name, or all of an entry with a count, are
-    done. Takes a text of 1 to 80 printable characters.
+    """The chain continues until the flow or entry of this name is done. Takes a text of 1 to 80
+    printable characters.
     """
     ecn: Values[str] | None = None
     """Use of ECN; by default what the control needs, or the hosts' setting. Takes a use of
@@ -129,20 +129,20 @@ class Flow(Table):
     options: Mapping[str, object] | None = None
     """Options of the control: a quantity with its unit, a number, a word, true or false."""
     profile: Values[str] | None = None
-    """The profile of its own hosts; else that of `[host]`. Takes a profile, such as
+    """The profile of its own hosts; by default that of `[host]`. Takes a profile, such as
     "linux-6.12".
     """
     fq: Values[bool] | None = None
-    """Whether the egress queue of its own sending host is `fq`; else as `[host]` says. Takes
-    true or false.
+    """Whether the egress queue of its own sending host is `fq`; by default as in `[host]`.
+    Takes true or false.
     """
     kernel: Values[str] | None = None
     """The kernel of its own hosts, as `narrows kernel list` names it; for the back end uml.
     Takes a text of 1 to 80 printable characters.
     """
     line_rate: Values[str] | None = None
-    """How fast its own sending host's card is; for real kernels. Takes a rate with its unit,
-    such as "80mbit".
+    """The line rate of its own sending host's card; for real kernels. Takes a rate with its
+    unit, such as "80mbit".
     """
     sysctls: Mapping[str, object] | None = None
     """Settings below `net.ipv4` of its own hosts; for real kernels. Takes a table of settings,
@@ -205,8 +205,8 @@ class Run(Table):
     seed: Values[int] | None = None
     """Takes a whole number from 0 to 18446744073709551615."""
     stop_when: Values[str] | None = None
-    """End once the flow of this name, all of an entry with a count, or "all" sized flows are
-    done. Takes a text of 1 to 80 printable characters.
+    """The run ends once the flow or entry of this name is done, or with "all" all sized flows.
+    Takes a text of 1 to 80 printable characters.
     """
     sample_interval: Values[str] | None = None
     """Interval of the rows in the sample tables. Takes a duration with its unit, such as
@@ -249,6 +249,6 @@ class Scenario(Table):
     host: Host | None = None
     """TCP of the end hosts."""
     expect: Sequence[Expect] | None = None
-    """Bounds that results must keep, or `narrows run` and `narrows sweep` end with status 1."""
+    """Bounds for results; beyond them `narrows run` and `narrows sweep` end with status 1."""
     sweep: Sweep | None = None
     """Designs, zipped axes and further axes of a sweep."""

@@ -150,7 +150,7 @@ pub static FLOW: Section = Section {
             "while",
             Kind::Name,
             Off,
-            "The chain continues until the flow, or all flows of the entry, of this name are done.",
+            "The chain continues until the flow or entry of this name is done.",
         )
         .stays(),
         Key::new(
@@ -290,7 +290,7 @@ pub static RUN: Section = Section {
             "stop_when",
             Kind::Name,
             Off,
-            "The run ends once this flow or entry is done, or with \"all\" all sized flows.",
+            "The run ends once the flow or entry of this name is done, or with \"all\" all sized flows.",
         )
         .stays(),
         Key::new(
