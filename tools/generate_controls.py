@@ -28,6 +28,8 @@ def _control(entry: Mapping[str, Any]) -> Iterator[str]:
     yield f"{entry['summary'][:1].upper()}{entry['summary'][1:]}. Source: {entry['source']}.\n"
     if entry["ecn"] is not None:
         yield f"Needs explicit congestion notification: {entry['ecn']}.\n"
+    if entry["name"] == "bbr":
+        yield from _states(_native.bbr_transitions())
     if not entry["parameters"]:
         yield "No options.\n"
         return
@@ -36,6 +38,14 @@ def _control(entry: Mapping[str, Any]) -> Iterator[str]:
         cells = (option["values"], option["shown"], option["what"])
         yield f"| `{option['name']}` | {' | '.join(cells)} |"
     yield ""
+
+
+def _states(edges: list[tuple[str, str]]) -> Iterator[str]:
+    """The state machine as a diagram; only what the code allows is in it."""
+    yield "Its states, and the changes between them that the code allows:\n"
+    yield "```mermaid\nstateDiagram-v2\n    [*] --> startup"
+    yield from (f"    {start} --> {end}" for start, end in edges if start != end)
+    yield "```\n"
 
 
 if __name__ == "__main__":

@@ -234,6 +234,9 @@ def workloads() -> list[dict[str, Any]]:
 def distributions() -> list[dict[str, Any]]:
     """How sizes and durations can be distributed, as `queues` without a room."""
 
+def bbr_transitions() -> list[tuple[str, str]]:
+    """The edges of BBR's state machine, by the names of its states."""
+
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""
 

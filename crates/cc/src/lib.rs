@@ -41,6 +41,7 @@ mod vegas;
 mod westwood;
 mod window;
 
+pub use bbr::transitions as bbr_transitions;
 pub use config::{CcConfig, Entry};
 pub use control::{CongestionControl, Control, INFINITE_SSTHRESH};
 pub use filter::WindowedMax;

@@ -62,6 +62,7 @@ const VARIANTS: [Variant; 5] = [
             ("rtprop", "confirm"),
             ("rtprop_probes", "2"),
             ("buffer_model", "10s"),
+            ("buffer_growth", "1.25"),
             ("prr_recovery", "true"),
             ("drain_to_target", "true"),
         ],

@@ -23,7 +23,7 @@ mod _native {
     };
     #[pymodule_export]
     use super::registry::{
-        ccas, distributions, impairments, profiles, queues, services, workloads,
+        bbr_transitions, ccas, distributions, impairments, profiles, queues, services, workloads,
     };
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};

@@ -159,6 +159,12 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
     }
 }
 
+/// The edges of BBR's state machine, by the names of its states.
+#[pyfunction]
+pub fn bbr_transitions() -> Vec<(&'static str, &'static str)> {
+    narrows_cc::bbr_transitions()
+}
+
 /// The kernels whose TCP the hosts can have.
 #[pyfunction]
 pub fn profiles() -> Vec<&'static str> {

@@ -10,5 +10,6 @@ mod v1;
 mod v3;
 mod window;
 
+pub use self::v1::transitions;
 pub(crate) use self::v1::{BBR, BBR_SHALLOW};
 pub(crate) use self::v3::{BBR2, BBR3};

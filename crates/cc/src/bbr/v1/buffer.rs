@@ -5,7 +5,13 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, Time};
 
-use crate::bbr::units::packets_in;
+use crate::bbr::units::{GAIN_SCALE, UNIT, packets_in};
+
+/// A pause between two ACKs counts as sending for so long at most.
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+const SECOND_US: u64 = 1_000_000;
+/// The room grows to this many times its size at most.
+const MOST: u64 = (UNIT as u64) << 12;
 
 /// RTT samples of the first round of one recovery.
 #[derive(Clone, Copy, Debug)]
@@ -22,18 +28,45 @@ pub(super) struct BufferModel {
     recoveries: VecDeque<Recovery>,
     /// Whether the latest recovery is in its first round.
     first_round: bool,
+    /// By which the room grows in each second of sending since the latest one began, as a gain.
+    growth: u32,
+    /// By which it has grown, as a gain.
+    grown: u64,
+    /// Sending since it grew last, in us.
+    active_us: u64,
+    last_ack: Option<Time>,
 }
 
 impl BufferModel {
-    /// A model that remembers recoveries for `memory`.
-    pub(super) const fn new(memory: Duration) -> Self {
-        Self { memory, recoveries: VecDeque::new(), first_round: false }
+    /// A model that remembers recoveries for `memory`, whose room grows by `growth` a second.
+    pub(super) const fn new(memory: Duration, growth: u32) -> Self {
+        Self {
+            memory,
+            recoveries: VecDeque::new(),
+            first_round: false,
+            growth,
+            grown: UNIT as u64,
+            active_us: 0,
+            last_ack: None,
+        }
     }
 
     /// A recovery begins.
     pub(super) fn begin_recovery(&mut self, now: Time) {
         self.recoveries.push_back(Recovery { began: now, sum_us: 0, samples: 0 });
         self.first_round = true;
+        (self.grown, self.active_us) = (UNIT.into(), 0);
+    }
+
+    /// Lets the room grow for the time since the last ACK, if the flow was sending.
+    fn grow(&mut self, now: Time) {
+        let pause = self.last_ack.map_or(Duration::ZERO, |last| now.saturating_since(last));
+        self.last_ack = Some(now);
+        self.active_us += pause.min(LONGEST_PAUSE).as_micros();
+        while self.active_us >= SECOND_US {
+            self.active_us -= SECOND_US;
+            self.grown = (self.grown * u64::from(self.growth) >> GAIN_SCALE).min(MOST);
+        }
     }
 
     /// Its first round is over.
@@ -43,6 +76,7 @@ impl BufferModel {
 
     /// Takes the RTT sample of an ACK, and forgets old recoveries.
     pub(super) fn update(&mut self, now: Time, rtt: Option<Duration>) {
+        self.grow(now);
         let memory = self.memory;
         while self.recoveries.front().is_some_and(|old| now.saturating_since(old.began) > memory) {
             self.recoveries.pop_front();
@@ -64,6 +98,51 @@ impl BufferModel {
     /// Packets that a flow of bandwidth `bw` may queue.
     pub(super) fn room(&self, bw: u32, min_rtt_us: u32) -> Option<u32> {
         let queue_us = self.full_rtt_us()?.saturating_sub(u64::from(min_rtt_us));
-        Some(u32::try_from(packets_in(bw, queue_us) / 2).unwrap_or(u32::MAX))
+        let room = (packets_in(bw, queue_us) / 2).saturating_mul(self.grown) >> GAIN_SCALE;
+        Some(u32::try_from(room).unwrap_or(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model after a recovery whose RTT was 100 ms, at 4 packets a ms and 40 ms without a queue.
+    fn learned(growth: u32) -> BufferModel {
+        let mut model = BufferModel::new(Duration::from_secs(100), growth);
+        model.begin_recovery(Time::ZERO);
+        model.update(Time::ZERO, Some(Duration::from_millis(100)));
+        model.end_round();
+        model
+    }
+
+    /// The room after ACKs that are `gap_ms` apart, for `seconds`.
+    fn room(model: &mut BufferModel, gap_ms: u64, seconds: u64) -> u32 {
+        for at_ms in (0..=1000 * seconds).step_by(usize::try_from(gap_ms).expect("small")) {
+            model.update(Time::ZERO + Duration::from_millis(at_ms), None);
+        }
+        let packets_per_ms = (4 << crate::bbr::units::BW_SCALE) / 1000;
+        model.room(packets_per_ms, 40_000).expect("a loss was seen")
+    }
+
+    #[test]
+    fn the_room_grows_by_its_factor_in_each_second_of_sending() {
+        let quarter = UNIT + UNIT / 4;
+        assert_eq!(room(&mut learned(UNIT), 10, 5), 119);
+        assert_eq!(room(&mut learned(quarter), 10, 1), 148);
+        assert_eq!(room(&mut learned(quarter), 10, 4), 119 * 625 / 256);
+    }
+
+    #[test]
+    fn pauses_and_losses_hold_it_back() {
+        let quarter = UNIT + UNIT / 4;
+        // Of each second without an ACK a fifth counts.
+        assert_eq!(room(&mut learned(quarter), 1000, 4), 119);
+        let mut model = learned(quarter);
+        let grown = room(&mut model, 10, 4);
+        model.begin_recovery(Time::ZERO + Duration::from_secs(4));
+        model.end_round();
+        assert!(model.room(1 << 14, 40_000).expect("two losses") < grown);
+        assert_eq!(model.grown, u64::from(UNIT));
     }
 }

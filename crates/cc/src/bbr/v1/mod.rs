@@ -22,6 +22,7 @@ use self::buffer::BufferModel;
 use self::cap::AdaptiveCap;
 use self::long_term::{Counters, Evidence, LongTerm, Verdict};
 use self::mode::Mode;
+pub use self::mode::transitions;
 use self::options::{Settings, options};
 use self::prr::Prr;
 use self::rtprop::Confirmation;
@@ -158,7 +159,9 @@ impl Bbr {
             early_exit: settings.startup_hystart.then(|| EarlyExit::new(config.profile.cubic)),
             cap: settings.adaptive_cap.then(|| AdaptiveCap::new(settings.cwnd_gain)),
             confirmation: Confirmation::default(),
-            buffer: settings.buffer_model.map(BufferModel::new),
+            buffer: settings
+                .buffer_model
+                .map(|memory| BufferModel::new(memory, settings.buffer_growth)),
             prr: None,
             cycle: 0,
             cycle_us: 0,

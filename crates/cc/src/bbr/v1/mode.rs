@@ -13,6 +13,17 @@ pub(super) enum Mode {
     ProbeRtt,
 }
 
+/// Every state, in the order in which a flow meets them.
+const ALL: [Mode; 4] = [Mode::Startup, Mode::Drain, Mode::ProbeBw, Mode::ProbeRtt];
+
+/// The edges of the state machine, by the names of states: each change of state is checked against
+/// them in debug builds.
+#[must_use]
+pub fn transitions() -> Vec<(&'static str, &'static str)> {
+    let edges = ALL.iter().flat_map(|from| ALL.iter().map(move |to| (*from, *to)));
+    edges.filter(|(from, to)| from.leads_to(*to)).map(|(a, b)| (a.name(), b.name())).collect()
+}
+
 impl Mode {
     /// The name in the recorder's tables.
     pub(super) const fn name(self) -> &'static str {

@@ -35,6 +35,8 @@ pub(super) struct Settings {
     pub(super) rtprop: Rtprop,
     /// Memory of the buffer model, if there is one.
     pub(super) buffer_model: Option<Duration>,
+    /// Growth of its room in a second, as a gain.
+    pub(super) buffer_growth: u32,
     pub(super) prr: bool,
     pub(super) drain_to_target: bool,
 }
@@ -70,7 +72,7 @@ const BUFFER_MODEL: Parameter = Parameter::duration(
 .formerly("buffer_model_s", OldNumbers::Unit("s"));
 
 /// Every option; `cwnd_gain` is the default of the one that names a variant.
-pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 16] {
+pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 17] {
     [
         Parameter::number("cwnd_gain", cwnd_gain, "window in PROBE_BW, in BDP").between(1.0, 3.99),
         probe_rtt_interval(10, "how long the lowest RTT stays valid"),
@@ -111,6 +113,12 @@ pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 16] {
         RTPROP_PROBES,
         RTPROP_JUMP,
         BUFFER_MODEL,
+        Parameter::number(
+            "buffer_growth",
+            1.0,
+            "factor by which that share grows in each second of sending since a loss (IETF 98: 1.25)",
+        )
+        .between(1.0, 4.0),
         Parameter::flag(
             "prr_recovery",
             false,
@@ -157,6 +165,7 @@ impl Settings {
             adaptive_cap: options.flag("adaptive_cap"),
             rtprop,
             buffer_model: options.some_duration("buffer_model"),
+            buffer_growth: gain(options, "buffer_growth"),
             prr: options.flag("prr_recovery"),
             drain_to_target: options.flag("drain_to_target"),
         }
