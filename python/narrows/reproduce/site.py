@@ -115,7 +115,7 @@ def _page(
     versions = [
         Version(
             _label(way),
-            "A smaller grid than the document's (--quick)." if way.quick else "",
+            _note(way),
             way.runs,
             [Plate(*plate) for plate in way.plates],
             [_verdict(item) for item in entries if _same(item, way)],
@@ -123,18 +123,28 @@ def _page(
         )
         for way in ways
     ]
-    option = "" if backend == "sim" else f" --backend {backend}"
-    command = f"narrows reproduce {exhibit.identifier}{option}"
     page = FigurePage(
         exhibit.identifier,
         exhibit.title,
         exhibit.source,
         lessons()[exhibit.identifier],
         exhibit.choices,
-        command,
+        _command(exhibit.identifier, backend),
         versions,
     )
     return write_figure(out / "site", page)
+
+
+def _command(figure: str, backend: str) -> str:
+    return f"narrows reproduce {figure}{'' if backend == 'sim' else f' --backend {backend}'}"
+
+
+def _note(way: Plates) -> str:
+    """What must be known of a version before it is read."""
+    if not way.quick:
+        return ""
+    command = _command(way.figure, way.backend)
+    return f"A smaller grid than the document's, made by: {command} --quick"
 
 
 def _label(way: Plates) -> str:
