@@ -47,7 +47,7 @@ CONTROLS_HEAD = """\
 ## Negative controls
 
 Conditions under which a claim must fail (`narrows reproduce all --mutations`). The checks noticed
-{noticed} of {all}; an undecided check hasn't noticed.
+{noticed} of {all}, {whole} of which ran on the whole grid; an undecided check hasn't noticed.
 """
 
 
@@ -81,7 +81,8 @@ def _controls(controls: Sequence[Control]) -> Iterator[str]:
     if not controls:
         return
     noticed = sum(control.noticed for control in controls)
-    yield CONTROLS_HEAD.format(all=len(controls), noticed=noticed)
+    whole = sum(not control.quick for control in controls)
+    yield CONTROLS_HEAD.format(all=len(controls), whole=whole, noticed=noticed)
     yield "| Claim | With | Noticed | Measured |\n|---|---|---|---|"
     for one in controls:
         grid = ", smaller grid" if one.quick else ""
@@ -89,6 +90,15 @@ def _controls(controls: Sequence[Control]) -> Iterator[str]:
         told = f"{one.failed} {one.measured}".replace("|", "\\|")
         yield f"| `{one.claim}` | {words}{grid} | {'yes' if one.noticed else 'no'} | {told} |"
     yield ""
+
+
+def strongest(controls: Sequence[Control]) -> list[Control]:
+    """Each control once, on the whole grid if it ran there, in the order of the claims."""
+    kept: dict[tuple[str, str], Control] = {}
+    for one in sorted(controls, key=lambda control: not control.quick):
+        kept[one.claim, one.mutation] = one
+    order = {identifier: place for place, identifier in enumerate(claims())}
+    return sorted(kept.values(), key=lambda one: (order[one.claim], one.mutation))
 
 
 def _counts(found: Sequence[Line]) -> Iterator[str]:
@@ -136,7 +146,7 @@ def main(places: Sequence[str]) -> None:
     entries = {entry.key: entry for place in places for entry in ledger.read(Path(place))}
     found = ledger.lines(list(entries.values()), own_profiles())
     judged = [one for place in places for one in testbeds.read(Path(place))]
-    controls = [one for place in places for one in negative.read(Path(place))]
+    controls = strongest([one for place in places for one in negative.read(Path(place))])
     TARGET.write_text(page(found, judged, controls), encoding="utf-8")
     write_text(DATA / ledger.LEDGER, shipped([entry for line in found for entry in line.entries]))
 

@@ -62,9 +62,12 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     page = write_claims.page(ledger.lines([], own_profiles()), judged, controls)
     assert "### cs244, smaller grids" in page
     assert "| `cs244/gso` | confirmed | not run | not run | not run |" in page
-    assert "The checks noticed\n1 of 2;" in page
+    assert "The checks noticed\n1 of 2, 1 of which ran on the whole grid;" in page
     control = "| `mixed/fig5` | Reno in BBR's place, smaller grid | yes | It is pinned. 50 % |"
     assert control in page
+    whole = replace(controls[0], quick=False)
+    for both in ([whole, *controls], [*controls, whole]):
+        assert write_claims.strongest(both) == [whole, controls[1]]
     kept = write_claims.shipped([ENTRY])
     assert '"rule":""' in kept
     assert "7 %" in kept

@@ -332,7 +332,7 @@ def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(made):
     text = (site / "panaderia-fig9.html").read_text()
     assert "1 condition, 3 runs, seeds 1 to 3; engine 0.1.0" in text
     assert "<q>they alternate which flows dominate" in text
-    assert "A smaller grid than the document" in text
+    assert "made by: narrows reproduce panaderia/fig9 --quick" in text
     index = (site / "index.html").read_text()
     assert index.count('class="thumb"') == 3
     assert "not run" in index

@@ -104,6 +104,15 @@ def test_what_is_stored_of_a_replaced_flow_is_called_what_it_stands_for(tmp_path
     assert "probe_bw" not in states
 
 
+def test_a_change_of_the_number_of_flows_leaves_them_their_controls(tmp_path) -> None:
+    (changed,) = conditions(
+        [CASE], get_backend("sim"), Mutation("m", "w", set={"flows.small.count": 2})
+    )
+    run_all(list(changed.jobs()), tmp_path)
+    (trial,) = changed.stored(RunStore(tmp_path / "runs"))
+    assert [flow["cca"] for flow in trial.scenario["flows"]] == ["bbr", "bbr", "cubic", "cubic"]
+
+
 @pytest.mark.parametrize("claim", CHEAP)
 def test_a_claim_fails_where_it_must(claim, tmp_path) -> None:
     (control,) = negative.run(claim, quick=True, out=tmp_path)

@@ -124,8 +124,15 @@ def conditions(
                 continue
             raise
         cell = Cell(number, dict(case.key), runs)
-        ccas = tuple(flow["cca"] for flow in called.trials[0].scenario["flows"])
-        yield Condition(case.key, cell, engine, ccas)
+        yield Condition(case.key, cell, engine, _called(runs, called))
+
+
+def _called(runs: Plan, meant: Plan) -> tuple[str, ...]:
+    """The control that each flow stands for: its own where there are more or fewer than meant."""
+    own, others = (
+        tuple(flow["cca"] for flow in made.trials[0].scenario["flows"]) for made in (runs, meant)
+    )
+    return others if len(own) == len(others) else own
 
 
 def _plan(case: Case, engine: Backend) -> Plan:

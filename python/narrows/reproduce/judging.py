@@ -111,8 +111,14 @@ def only(data: Data, column: str, wanted: object) -> Data:
 
 
 def ratios(over: Samples, under: Samples) -> list[float]:
-    """The ratios trial by trial."""
-    return [a / b if b else math.inf for a, b in zip(over, under, strict=False)]
+    """The ratios trial by trial; of nothing over nothing 1, as neither is more."""
+    return [_ratio(a, b) for a, b in zip(over, under, strict=False)]
+
+
+def _ratio(over: float, under: float) -> float:
+    if under:
+        return over / under
+    return math.inf if over else 1.0
 
 
 def differences(first: Samples, second: Samples) -> list[float]:

@@ -76,13 +76,20 @@ EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("rwnd-throttle", "A clamped receive window throttles every control alike",
              "Slide 'Lessons from deploying'",
              choices="The path is 50 Mbit/s and 40 ms; the window is that of the receiving host."),
+    _exhibit("backlog", "A link whose rate follows the backlog", "Slide 'Lessons from deploying'",
+             choices="The link grants 10 to 50 Mbit/s in slots of 1 ms; how much must wait for the "
+             "full rate is varied. A window of one BDP stands for a control that keeps no queue."),
+    _exhibit("video", "The bandwidth that BBR exports, and a video's format",
+             "Slide 'An opportunity: leveraging BBR's path model'", "exported-bandwidth",
+             "video-format", choices="All of the experiment is chosen: 10 Mbit/s, 40 ms, 2 BDP, "
+             "chunks of 4 s, a player that buffers 30 s and begins with one chunk."),
     _exhibit("aqm", "BBR and CUBIC through queue managements",
              "Slide 'Looking for ways to contribute?'", also=LATER,
              choices="All of the experiment is chosen: 20 Mbit/s, 40 ms, room of 375 KB, Linux's "
              "default parameters, no ECN, two flows."),
     _exhibit("state-walk", "BBR's walk through its states",
-             "Backup slides on BBR's states", choices="The path is that of the slides on start-up; "
-             "the buffer has 5 BDP."),
+             "Backup slides on BBR's states", "state-walk", "both-sides",
+             choices="The path is that of the slides on start-up; the buffer has 5 BDP."),
     _exhibit("probe-rtt-fairness", "PROBE_RTT is key for fairness",
              "Backup slide on PROBE_RTT",
              choices="Five flows join as in the slide on convergence; the option `probe_rtt = 0s` "

@@ -31,8 +31,14 @@ def _exhibit(name: str, module: str, title: str, slide: str) -> Exhibit:
 IMPROVEMENTS: tuple[Exhibit, ...] = (
     _exhibit("buffer-model", "buffer_model", "Half of the flow's share of the buffer",
              "Slide 'Latest experiment: modeling available buffer space'"),
+    _exhibit("buffer-growth", "buffer_growth", "A share of the buffer that grows without losses",
+             "Slide 'Latest experiment: modeling available buffer space'"),
     _exhibit("probe-rtt-gentle", "probe_rtt_gentle", "PROBE_RTT at 0.75 BDP",
              "Slide 'Improving BBR'"),
+    _exhibit("bandwidth-estimator", "estimator", "The bandwidth estimator in company and pauses",
+             "Slide on open challenges"),
+    _exhibit("tso-quantization", "quantization", "The window's room for bursts",
+             "Slide on open challenges"),
     _exhibit("startup-faster-exit", "faster_exit", "Quicker exits, gentler recovery, more draining",
              "Slides on open challenges"),
 )  # fmt: skip

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from narrows.report import Check
     from narrows.store import StoredTrial
 
-CLAIM = "ietf98/state-walk"
+CLAIM, SIDES = "ietf98/state-walk", "ietf98/both-sides"
+RTPROP_MS, RATE_MBPS = 40.0, 10.0
+NEAR = 0.05
+"""Within this part of it the lowest RTT, or the highest rate, is seen."""
+WIRE = 1500 / 1448
+"""The link's bytes for one of payload."""
 BDP_PACKETS = 10e6 * 0.04 / 8 / 1500
 END_S = 35
 TRIALS = 3
@@ -37,27 +42,37 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What is in flight, the RTT and the state at every sample."""
-    rows = run_frames.samples(trial, ["in_flight", "srtt_ms", "rtt_ms", "cca_state"], whole=True)
+    """What is in flight, the RTT, the delivery rate in Mbit/s and the state at every sample."""
+    columns = ["in_flight", "srtt_ms", "rtt_ms", "delivery_mbps", "cca_state"]
+    rows = run_frames.samples(trial, columns, whole=True)
     rtt = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
-    return {"samples": rows.select("time_s", "in_flight", rtt, "cca_state")}
+    rate = (WIRE * pl.col("delivery_mbps")).alias("rate_mbps")
+    return {"samples": rows.select("time_s", "in_flight", rtt, rate, "cca_state")}
 
 
 def draw(data: Data) -> list[Picture]:
     """The walk in the plane of the first slide, and over time."""
     rows = data["samples"].filter(pl.col("trial") == 1).drop_nulls("rtt_ms")
-    plane, early, late = [], [], []
+    plane, rates, early, late = [], [], [], []
     for state, colour in STATES.items():
         mine = rows.filter(pl.col("cca_state") == state)
         x, y = frames.column(mine, "in_flight") / BDP_PACKETS, frames.column(mine, "rtt_ms")
         time = frames.column(mine, "time_s")
         label = state.upper()
         plane.append(Line(label, x, y, colour, kind="points"))
+        rates.append(Line(label, x, frames.column(mine, "rate_mbps"), colour, kind="points"))
         early.append(Line(label, time, x, colour, kind="points"))
         late.append(Line(label, time, x, colour, kind="points"))
     one = (Guide(1.0, "1 BDP"),)
     panels = (
         Panel("In flight (BDP)", "RTT (ms)", tuple(plane), guides=(Guide(1.0, "", upright=True),)),
+        Panel(
+            "In flight (BDP)",
+            "Delivery rate (Mbit/s)",
+            tuple(rates),
+            y_range=(0, None),
+            guides=(Guide(1.0, "", upright=True),),
+        ),
         Panel("Time (s)", "In flight (BDP)", tuple(early), x_range=(0, 2), guides=one),
         Panel("Time (s)", "In flight (BDP)", tuple(late), x_range=(9, 23), guides=one),
     )
@@ -65,7 +80,7 @@ def draw(data: Data) -> list[Picture]:
         "BBR's walk through its states",
         f"1 BBR, 10 Mbit/s, 40 ms, 5 BDP, first trial; {data.scope.profile}",
         panels,
-        "RTT against what is in flight, coloured by state, and what is in flight over time.",
+        "RTT and rate against what is in flight, by state, and what is in flight over time.",
         height=2.4,
     )
     return [Picture("", "Every sample of 5 ms, by BBR's state", figure)]
@@ -74,7 +89,53 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """What each state does to what is in flight."""
     checks = [drained(data), cruises(data), floor(data), stay(data), every(data)]
-    return [Finding(CLAIM, checks)]
+    return [Finding(CLAIM, checks), Finding(SIDES, [left(data), right(data)])]
+
+
+def _known(data: Data) -> pl.DataFrame:
+    """The samples, with what was in flight when the packets that they are of were sent."""
+    rows = data["samples"].drop_nulls(["in_flight", "rtt_ms", "rate_mbps"]).sort("time_s")
+    times, flight = frames.column(rows, "time_s"), frames.column(rows, "in_flight")
+    sent = times - frames.column(rows, "rtt_ms") / 1e3
+    return rows.with_columns(pl.Series("in_flight", np.interp(sent, times, flight)))
+
+
+def left(data: Data) -> Check:
+    """Where the lowest RTT is seen."""
+
+    def part(one: Data) -> float:
+        rows = _known(one).filter(pl.col("rtt_ms") <= (1 + NEAR) * RTPROP_MS)
+        below = frames.column(rows, "in_flight") <= (1 + NEAR) * BDP_PACKETS
+        return 100 * float(below.mean()) if len(below) else -math.inf
+
+    return held(
+        SIDES,
+        "left",
+        "The lowest RTT is seen with up to a BDP in flight only.",
+        f"Samples with up to a BDP in flight a round trip earlier, of those with an RTT "
+        f"within {100 * NEAR:g} % of 40 "
+        "ms.",
+        per_trial(data, part),
+    )
+
+
+def right(data: Data) -> Check:
+    """Where the highest rate is seen."""
+
+    def part(one: Data) -> float:
+        rows = _known(one).filter(pl.col("rate_mbps") >= (1 - NEAR) * RATE_MBPS)
+        above = frames.column(rows, "in_flight") >= (1 - NEAR) * BDP_PACKETS
+        return 100 * float(above.mean()) if len(above) else -math.inf
+
+    return held(
+        SIDES,
+        "right",
+        "The highest rate is seen with a BDP in flight or more only.",
+        f"Samples with a BDP in flight or more then, of those with a delivery rate "
+        f"within {100 * NEAR:g}"
+        " % of the link's.",
+        per_trial(data, part),
+    )
 
 
 def _flight(data: Data, state: str) -> np.ndarray:

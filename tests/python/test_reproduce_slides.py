@@ -1,0 +1,92 @@
+"""What the slides' newer statements are judged by, on frames made by hand, and BBR's states."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+
+import narrows as nw
+from narrows import _native
+from narrows.reproduce.exhibit import Data, Scope
+from narrows.reproduce.ietf98 import backlog, state_walk, video
+from narrows.reproduce.judging import ratios
+
+SCOPE = Scope("linux-4.9")
+
+
+def test_nothing_over_nothing_is_no_more() -> None:
+    assert ratios([1.0, 2.0, 0.0], [2.0, 0.0, 0.0]) == [0.5, math.inf, 1.0]
+
+
+def videos(exported: float, longest: float) -> Data:
+    """A trial in which formats up to `longest` play whole, with an estimate of `exported`."""
+    rows = [
+        {"what": "video", "beside": "alone", "format_mbps": rate, "cca": "bbr", "trial": 1,
+         "exported": exported, "cwnd_rtt": 100.0, "stalls": 0.0 if rate <= longest else 3.0,
+         "stalled_s": 0.0 if rate <= longest else 9.0}
+        for rate in video.FORMATS
+    ]  # fmt: skip
+    return Data({"outcome": pl.DataFrame(rows)}, SCOPE)
+
+
+def test_the_estimate_must_pick_the_highest_format_that_plays_whole() -> None:
+    assert video.picks(videos(9.6, 8.0), "alone", "exported") == [100.0]
+    assert video.picks(videos(9.6, 5.0), "alone", "exported") == [0.0], "too high"
+    assert video.picks(videos(4.0, 8.0), "alone", "exported") == [0.0], "too low"
+    assert video.picks(videos(0.4, 1.0), "alone", "exported") == [100.0], "nothing lower is there"
+    assert video.picks(videos(9.6, 8.0), "alone", "cwnd_rtt") == [0.0]
+
+
+def links(busy: dict[int, float], queue: float) -> Data:
+    """Three trials: CUBIC has all of each link, a window of a BDP `busy` percent of it."""
+    rows = [
+        {"sender": sender, "full_kb": full, "trial": trial,
+         "busy": busy[full] if sender == "one BDP" else 100.0, "queue": queue}
+        for sender in backlog.SENDERS
+        for full in backlog.FULL_KB
+        for trial in (1, 2, 3)
+    ]  # fmt: skip
+    return Data({"outcome": pl.DataFrame(rows)}, SCOPE)
+
+
+def test_a_link_that_grants_all_with_a_queue_of_bursts_is_a_reason() -> None:
+    low = dict.fromkeys(backlog.FULL_KB, 30.0)
+    (found,) = backlog.judge(links(low, 0.04))
+    assert found.verdict == "confirmed"
+    (found,) = backlog.judge(links({**low, 25: 97.0}, 0.09))
+    assert found.verdict == "differs"
+    (found,) = backlog.judge(links({**low, 25: 97.0}, 0.01))
+    assert found.verdict == "refuted", "there is no queue that could be the reason"
+
+
+def walk(flight: float, rtt_ms: float, rate_mbps: float) -> Data:
+    """A flow with so much in flight, in BDP, so long and so fast, in three trials."""
+    times = [at / 200 for at in range(200)]
+    frame = pl.DataFrame({"time_s": times}).with_columns(
+        in_flight=pl.lit(flight * state_walk.BDP_PACKETS), rtt_ms=pl.lit(rtt_ms),
+        rate_mbps=pl.lit(rate_mbps), cca_state=pl.lit("probe_bw"),
+    )  # fmt: skip
+    whole = pl.concat(frame.with_columns(trial=pl.lit(trial)) for trial in (1, 2, 3))
+    return Data({"samples": whole}, SCOPE)
+
+
+def test_the_lowest_rtt_belongs_to_the_left_and_the_highest_rate_to_the_right() -> None:
+    assert state_walk.left(walk(0.8, 40.5, 8.0)).passed
+    assert state_walk.left(walk(1.4, 40.5, 8.0)).passed is False
+    assert state_walk.right(walk(1.4, 60.0, 10.0)).passed
+    assert state_walk.right(walk(0.8, 40.5, 10.0)).passed is False
+    assert state_walk.left(walk(1.4, 60.0, 10.0)).passed is False, "it is never seen"
+
+
+def test_bbr_goes_only_where_its_diagram_has_an_edge(tmp_path: Path) -> None:
+    path = nw.Path(rate="10mbit", rtt="40ms", buffer="5bdp")
+    run = nw.Run(duration="12s", sample_interval="5ms")
+    scenario = nw.Scenario(name="walk", path=path, flows=[nw.Flow(cca="bbr")], run=run)
+    states = nw.run(scenario, out=tmp_path / "run").table("flow_samples")["cca_state"].drop_nulls()
+    seen = states.to_list()
+    changes = {(a, b) for a, b in pairwise(seen) if a and a != b}
+    assert {("startup", "drain"), ("drain", "probe_bw"), ("probe_bw", "probe_rtt")} <= changes
+    assert changes <= set(_native.bbr_transitions())
