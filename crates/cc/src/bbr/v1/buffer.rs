@@ -65,7 +65,7 @@ impl BufferModel {
         self.active_us += pause.min(LONGEST_PAUSE).as_micros();
         while self.active_us >= SECOND_US {
             self.active_us -= SECOND_US;
-            self.grown = (self.grown * u64::from(self.growth) >> GAIN_SCALE).min(MOST);
+            self.grown = ((self.grown * u64::from(self.growth)) >> GAIN_SCALE).min(MOST);
         }
     }
 
