@@ -310,3 +310,17 @@ def test_extremes_are_exact_where_the_back_end_knows_them() -> None:
     assert (found["p50"], found["mean"]) == (19.97, pytest.approx((3 * 19.97 + 40.1) / 4))
     assert summarised(parts, ("rtt_ms", 1), ("min", "max"), 2.0) == {"min": 14.0, "max": 14.0}
     assert summarised(parts, ("queue_bytes", 0), ("max",)) == {"max": None}
+
+
+def test_distributions_are_told_apart_whatever_their_order() -> None:
+    rows = [
+        ("rtt_ms", 0, 30.0, 1.0),
+        ("rtt_ms", 1, 9.0, 2.0),
+        ("rtt_ms", 0, 20.0, 3.0),
+        ("queue_bytes", 0, 1500.0, 1.0),
+        ("queue_bytes", 1, 0.0, 1.0),
+    ]
+    parts = distributions(samples(rows, ["kind", "id", "value", "weight"]))
+    assert list(parts) == [("rtt_ms", 0), ("rtt_ms", 1), ("queue_bytes", 0), ("queue_bytes", 1)]
+    assert parts["rtt_ms", 0].select("value", "weight").rows() == [(20.0, 3.0), (30.0, 1.0)]
+    assert distributions(samples([], ["kind", "id", "value", "weight"])) == {}

@@ -36,9 +36,13 @@ class Simulator:
 
         self._native = _native
         self.engine = f"{_native.engine_version}+{_build()}"
+        self._capabilities = self._listed()
 
     def capabilities(self) -> Capabilities:
         """Everything that the registries of the native module list."""
+        return self._capabilities
+
+    def _listed(self) -> Capabilities:
         return Capabilities(
             ccas=tuple(entry["name"] for entry in self._native.ccas()),
             queues=tuple(entry["name"] for entry in self._native.queues()),

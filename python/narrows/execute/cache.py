@@ -15,7 +15,7 @@ from narrows.errors import NarrowsError
 from narrows.execute.job import Job, Made, make
 from narrows.store import RunStore, Store
 from narrows.store.batch import Batch
-from narrows.store.index import Frames, entry, together
+from narrows.store.index import Entry, together
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,7 +85,7 @@ class StoreCache(Cache):
         self._store, self._strict, self._without = store, strict, without
         self._together = together and isinstance(store, RunStore)
         self._lock = threading.Lock()
-        self._entries: list[Frames] = []
+        self._entries: list[Entry] = []
         self._batch: Batch | None = None
 
     def present(self) -> Set[str]:
@@ -129,7 +129,7 @@ class StoreCache(Cache):
     ) -> None:
         """Adds a stored run to the index with the next batch."""
         with self._lock:
-            self._entries.append(entry(key, record, tables))
+            self._entries.append(Entry(key, record, tables))
             if len(self._entries) < _AT_ONCE:
                 return
             entries, self._entries = self._entries, []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,8 @@ from narrows.spec.scenario import Scenario
 _SHARE = 0.9
 """Share of the free memory for runs; the rest is for everything else."""
 _TICK_S = 0.1
+_LITTLE = 0.01
+"""Of what is free: asking the system takes as long as such a run may."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
@@ -29,6 +33,7 @@ class Room:
         self._free = free
         self._taken = 0
         self._changed = threading.Condition()
+        self._known: tuple[float, int | None] = (-math.inf, None)
 
     @contextmanager
     def of(self, scenario: Scenario, waiting: Callable[[], object]) -> Iterator[None]:
@@ -51,7 +56,7 @@ class Room:
                 self._changed.notify_all()
 
     def _fits(self, need: int, parts: list[Part]) -> bool:
-        free = self._free()
+        free = self._free_for(need)
         if free is None:
             return True
         # What other runs reserved may already be in use, and then it is no longer free. Counting it
@@ -59,6 +64,15 @@ class Room:
         if need > free + self._taken:
             raise _refusal(need, free + self._taken, parts[0])
         return self._taken == 0 or need <= free - self._taken
+
+    def _free_for(self, need: int) -> int | None:
+        """What is free; for a run that needs little of it, as it was a moment ago."""
+        when, free = self._known
+        now = time.monotonic()
+        if free is None or need > free * _LITTLE or now - when > _TICK_S:
+            free = self._free()
+            self._known = (now, free)
+        return free
 
 
 def _refusal(need: int, free: int, most: Part) -> SpecError:

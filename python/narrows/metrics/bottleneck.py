@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from narrows.metrics.counters import growth
+from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions as by_kind
 from narrows.metrics.distributions import summarised
 from narrows.spec.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
 
 QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
@@ -63,9 +64,8 @@ def _link_summary(
 ) -> dict[str, Any]:
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
     rate_bps = _links(scenario)[number][1]
-    samples = tables["queue_samples"].filter(pl.col("link") == number)
-    rows = growth(samples, "link", _COUNTERS, warmup_s, end_s).to_dicts()
-    counted = rows[0] if rows else dict.fromkeys(_COUNTERS)
+    grown = Counters(tables["queue_samples"], "link").growth(_COUNTERS, warmup_s, end_s)
+    counted = grown.get(number, dict.fromkeys(_COUNTERS))
     capacity = rate_bps * (end_s - warmup_s) / 8
     return {
         "loss_rate": _ratio(counted["dropped_packets"], counted["arrived_packets"]),

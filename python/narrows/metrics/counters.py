@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import polars as pl
@@ -11,51 +10,67 @@ import polars as pl
 _SLACK_S = 1e-9
 """Sample times are whole nanoseconds; as floats they may be slightly off."""
 
+Grown = dict[int, dict[str, int | None]]
+"""By how much each counter grew, by key."""
+
+
+class Counters:
+    """The counters of a table of samples, parted once by `key`: the flow or the link.
+
+    A query of a frame costs more than the rows of a short run, so this works on columns.
+    """
+
+    def __init__(self, samples: pl.DataFrame, key: str) -> None:
+        self._samples = samples
+        time_s, keys = samples["time_s"].to_numpy(), samples[key].to_numpy()
+        self._order = np.lexsort((time_s, keys))
+        self._time_s, keys = time_s[self._order], keys[self._order]
+        changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
+        first = [0, *changes.tolist()] if len(keys) else []
+        self._spans = dict(
+            zip(keys[first].tolist(), zip(first, [*first[1:], len(keys)], strict=True), strict=True)
+        )
+
+    def growth(self, columns: Sequence[str], start_s: float, end_s: float) -> Grown:
+        """How much each counter in `columns` grew from `start_s` to `end_s`, for every key.
+
+        A counter counts as it stood at the last row up to each time (zero before
+        the first), so both ends should be sampled instants, as the warm-up and the
+        end of a run are. Nulls stay nulls: a back end couldn't know. Keys ascend; those
+        without a row up to the end are left out.
+        """
+        found: Grown = {}
+        for key, (first, after) in self._spans.items():
+            times = (end_s + _SLACK_S, start_s + _SLACK_S)
+            rows = np.searchsorted(self._time_s[first:after], times, side="right") - 1
+            late, early = rows.tolist()
+            if late >= 0:
+                end, start = self._row(first, late), self._row(first, early)
+                found[key] = {name: self._grown(name, end, start) for name in columns}
+        return found
+
+    def _row(self, first: int, index: int) -> int | None:
+        return int(self._order[first + index]) if index >= 0 else None
+
+    def _grown(self, name: str, late: int | None, early: int | None) -> int | None:
+        counter = self._samples[name]
+        end = 0 if late is None else counter[late]
+        start = 0 if early is None else counter[early]
+        return None if end is None or start is None else int(end) - int(start)
+
 
 def growth(
     samples: pl.DataFrame, key: str, columns: Sequence[str], start_s: float, end_s: float
 ) -> pl.DataFrame:
-    """The growth of each counter in `columns` from `start_s` to `end_s`, for every `key`.
-
-    A counter has its value in the last row up to each time (zero before the first), so both ends
-    should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. Gives
-    `key` and the columns, ascending by key.
-    """
-    keys, late, early = _standing(samples, key, start_s, end_s)
+    """As `Counters.growth`, as a frame of `key` and the columns, ascending by key."""
+    found = Counters(samples, key).growth(columns, start_s, end_s)
     kinds = {key: samples.schema[key], **dict.fromkeys(columns, pl.Int64())}
-    grown = {key: keys} | {name: _grown(samples[name], late, early) for name in columns}
-    return pl.DataFrame(grown, schema=kinds)
+    rows = [{key: number, **grown} for number, grown in found.items()]
+    return pl.DataFrame(rows, schema=kinds)
 
 
-def _grown(counter: pl.Series, late: Sequence[int], early: Sequence[int]) -> list[int | None]:
-    """Null only where a back end couldn't know; a flow that hadn't started had zero."""
-    found: list[int | None] = []
-    for after, before in zip(late, early, strict=True):
-        end, start = counter[after], counter[before] if before >= 0 else 0
-        found.append(None if end is None or start is None else int(end) - int(start))
-    return found
-
-
-def _standing(
-    samples: pl.DataFrame, key: str, start_s: float, end_s: float
-) -> tuple[list[int], list[int], list[int]]:
-    """The keys, ascending, and the rows with their counters at the end and at the start.
-
-    -1 means before the first row. A query would cost more than the rows of a short run.
-    """
-    time_s, keys = samples["time_s"].to_numpy(), samples[key].to_numpy()
-    order = np.lexsort((time_s, keys))
-    time_s, keys = time_s[order], keys[order]
-    borders = np.flatnonzero(np.diff(keys, prepend=keys[:1] + 1, append=keys[-1:] + 1))
-    found: tuple[list[int], list[int], list[int]] = ([], [], [])
-    for first, after in pairwise(borders.tolist()):
-        inner = time_s[first:after]
-        late, early = (
-            first + int(np.searchsorted(inner, at_s + _SLACK_S, side="right")) - 1
-            for at_s in (end_s, start_s)
-        )
-        if late >= first:
-            row = int(order[early]) if early >= first else -1
-            for values, value in zip(found, (int(keys[first]), int(order[late]), row), strict=True):
-                values.append(value)
-    return found
+def total(grown: Iterable[dict[str, int | None]], name: str) -> int | None:
+    """The sum of a counter's growth over keys; None if there are none or one isn't known."""
+    values = [one[name] for one in grown]
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None

@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from narrows.metrics.counters import growth
+from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions, summarised
 from narrows.metrics.fairness import shares
 from narrows.metrics.workloads import workload_summary
@@ -85,15 +85,15 @@ class _Run:
     end_s: float
 
     def __post_init__(self) -> None:
-        samples = self.tables["flow_samples"]
+        counters = Counters(self.tables["flow_samples"], "flow")
         self.warmup_s = self.scenario["run"]["warmup_ns"] / 1e9
-        self.counted = _by_flow(growth(samples, "flow", _COUNTERS, self.warmup_s, self.end_s))
-        self.whole = _by_flow(growth(samples, "flow", _COUNTERS, -1.0, self.end_s))
+        self.counted = counters.growth(_COUNTERS, self.warmup_s, self.end_s)
+        self.whole = counters.growth(_COUNTERS, -1.0, self.end_s)
         flows = range(len(self.scenario["flows"]))
         received = [self.counted.get(flow, _NOTHING)["received_bytes"] for flow in flows]
         self.shares = shares(received)
         self.rtts = distributions(self.tables["distributions"])
-        self.finished = _lists_by_flow(completion_times(self.tables["completions"]))
+        self.finished = _lives(self.tables["completions"])
         self.total_bytes = sum(amount for amount in received if amount is not None)
 
     def lives(self, ident: int) -> list[dict[str, Any]]:
@@ -196,12 +196,9 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
 """The values of a flow without rows, which never started."""
 
 
-def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
-    return {row["flow"]: row for row in frame.to_dicts()}
-
-
-def _lists_by_flow(frame: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
+def _lives(completions: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
+    """The finished flows by id, each by start."""
     lists: dict[int, list[dict[str, Any]]] = {}
-    for row in frame.to_dicts():
+    for row in completion_times(completions).to_dicts() if completions.height else ():
         lists.setdefault(row["flow"], []).append(row)
     return lists

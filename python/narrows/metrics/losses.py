@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from narrows.metrics.counters import growth
+from narrows.metrics.counters import Counters, total
 from narrows.spec.scenario import Path, Scenario
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from narrows.store import RunInfo
 
 
@@ -35,8 +35,8 @@ def loss_summary(
         return None
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
     end_s = info.end_s
-    flows = growth(tables["flow_samples"], "flow", ("sent", "dropped"), warmup_s, end_s)
-    sent, dropped = _total(flows, "sent"), _total(flows, "dropped")
+    grown = Counters(tables["flow_samples"], "flow").growth(("sent", "dropped"), warmup_s, end_s)
+    sent, dropped = total(grown.values(), "sent"), total(grown.values(), "dropped")
     known = None not in (sent, dropped)
     queues = _queue_drops(scenario, tables, warmup_s, end_s) if known else None
     return {
@@ -66,12 +66,6 @@ def _queue_drops(
     """Data packets that links dropped; without reversed flows only forward links carry data."""
     if any(flow.get("reverse") for flow in scenario["flows"]):
         return None
-    forward = tables["queue_samples"].filter(
-        pl.col("link") <= len(scenario["path"].get("links", ()))
-    )
-    return _total(growth(forward, "link", ("dropped_packets",), warmup_s, end_s), "dropped_packets")
-
-
-def _total(rows: pl.DataFrame, name: str) -> int | None:
-    column = rows[name]
-    return None if column.null_count() or column.is_empty() else int(column.sum())
+    name, last = "dropped_packets", len(scenario["path"].get("links", ()))
+    grown = Counters(tables["queue_samples"], "link").growth((name,), warmup_s, end_s)
+    return total((counters for link, counters in grown.items() if link <= last), name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from narrows.errors import StoreError
 
@@ -87,22 +87,37 @@ def rows(store: Store, name: str) -> pl.DataFrame:
             continue
 
 
-def entry(key: str, info: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Frames:
-    """The index entry of a run; `info` is the content of its `run.json`."""
+class Entry(NamedTuple):
+    """What the index keeps of a run: its `run.json`, and its tables `summary` and `flows`."""
+
+    key: str
+    info: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+
+def together(entries: Iterable[Entry]) -> Frames:
+    """The entries of several runs as one part: a frame is made once, not for every run."""
+    import polars as pl
+
+    kept = list(entries)
+    made = {RUNS: _runs(kept)}
+    for name in TABLES:
+        if name != RUNS:
+            parts = [(entry.key, entry.tables[name]) for entry in kept if name in entry.tables]
+            keys = [key for key, frame in parts for _ in range(frame.height)]
+            whole = [frame for _, frame in parts if frame.width]
+            frame = pl.concat(whole, how="diagonal") if whole else pl.DataFrame()
+            made[name] = frame.insert_column(0, pl.Series("run", keys, pl.String()))
+    return made
+
+
+def _runs(entries: Iterable[Entry]) -> pl.DataFrame:
     import polars as pl
 
     kinds = {"end_s": pl.Float64(), "cpu_s": pl.Float64(), "wall_s": pl.Float64()}
     schema = {name: kinds.get(name, pl.String()) for name in INFO} | {"packets": pl.Int64()}
-    row = {name: info.get(name) for name in INFO}
-    made = {RUNS: pl.DataFrame([row], schema=schema)}
-    made |= {name: tables[name] for name in TABLES if name in tables}
-    return {name: frame.select(pl.lit(key).alias("run"), pl.all()) for name, frame in made.items()}
-
-
-def together(entries: Iterable[Frames]) -> Frames:
-    """The entries of several runs as one part."""
-    kept = list(entries)
-    return {name: _joined([e[name] for e in kept if name in e]) for name in TABLES}
+    rows = [[entry.key, *(entry.info.get(name) for name in INFO)] for entry in entries]
+    return pl.DataFrame(rows, schema={"run": pl.String()} | schema, orient="row")
 
 
 def forget(store: Store, keys: Collection[str]) -> None:
@@ -137,7 +152,7 @@ def _read(store: Store, keys: Iterable[str]) -> Frames:
             if key in store:
                 raise
             continue  # discarded meanwhile
-        found.append(entry(key, info, {n: t for n, t in tables.items() if t is not None}))
+        found.append(Entry(key, info, {n: t for n, t in tables.items() if t is not None}))
     return together(found)
 
 
