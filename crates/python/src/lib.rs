@@ -7,6 +7,7 @@ mod capture;
 mod control;
 mod registry;
 mod run;
+mod small;
 mod spec;
 mod table;
 
@@ -27,6 +28,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
+    #[pymodule_export]
+    use super::small::table;
     #[pymodule_export]
     use super::spec::{
         SpecOutput, SpecSource, SpecificationError, StudyOutput, format_duration, leaves, nearest,

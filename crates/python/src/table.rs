@@ -5,8 +5,11 @@ use std::ffi::CStr;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use narrows_record::columns::{Column, TABLES, TableInfo};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
+
+use crate::small;
 
 /// The name that the Arrow PyCapsule interface gives to a stream.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -30,6 +33,13 @@ impl ArrowTable {
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, STREAM)
+    }
+
+    /// The table as the content of a Parquet file, quickly where it has few rows.
+    fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let content = py.detach(|| small::parquet(&self.0));
+        let content = content.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &content))
     }
 
     fn __len__(&self) -> usize {

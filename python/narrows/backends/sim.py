@@ -16,6 +16,7 @@ from narrows.spec import python_control
 from narrows.spec.kernel_program import refuse_programs
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunResult
+from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
     from narrows._native import RunOutput
@@ -68,8 +69,6 @@ class Simulator:
         Raises SpecError if the engine refuses it, EngineError if it breaks, and
         whatever `progress` raises.
         """
-        import polars as pl
-
         began = time.perf_counter()
         try:
             output = self._run(scenario, progress, captures)
@@ -81,7 +80,6 @@ class Simulator:
             if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
                 raise EngineError(str(error)) from error
             raise
-        tables = {name: pl.DataFrame(table) for name, table in output.tables.items()}
         info = RunInfo(
             backend=self.name,
             engine=self.engine,
@@ -92,7 +90,7 @@ class Simulator:
             wall_s=time.perf_counter() - began,
             losses=dict(output.losses),
         )
-        return RunResult(tables, info, dict(output.captures))
+        return RunResult(NativeTables(output.tables), info, dict(output.captures))
 
     def _run(
         self,

@@ -16,6 +16,7 @@ from narrows.execute.job import Job, Made, make
 from narrows.store import RunStore, Store
 from narrows.store.batch import Batch
 from narrows.store.index import Entry, together
+from narrows.store.parquet import without as tables_without
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,8 +111,7 @@ class StoreCache(Cache):
 
     def keep(self, job: Job, made: Made) -> None:
         """Stores a run, and adds it to the index, many runs at a time."""
-        tables = {n: t for n, t in made.result.tables.items() if n not in self._without}
-        result = replace(made.result, tables=tables)
+        result = replace(made.result, tables=tables_without(made.result.tables, self._without))
         note = partial(self._note, job.key, made.tables)
         if self._together:
             self._batches().add(job.trial, result, made.tables, note)

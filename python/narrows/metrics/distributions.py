@@ -44,10 +44,36 @@ def _ascends(rows: pl.DataFrame) -> bool:
     return rows.height < 2 or rows["value"].is_sorted()
 
 
+class _Weighted:
+    """The rows of a distribution, ascending by value, with what several statistics need."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self.values, self.weights = rows["value"], rows["weight"]
+        self.total = _total(self.weights)
+        self.reached = self.weights.to_numpy().cumsum()
+
+    def mean(self) -> float | None:
+        return _total(self.values * self.weights) / self.total if self.total else None
+
+    def quantile(self, share: float) -> float | None:
+        if not self.total:
+            return None
+        row = np.searchsorted(self.reached, share * self.total * (1 - 1e-12))
+        return float(self.values[int(row)])
+
+    def statistic(self, name: str) -> float | None:
+        if self.values.is_empty():
+            return None
+        if name == "mean":
+            return self.mean()
+        if name in ("min", "max"):
+            return float(self.values[0 if name == "min" else -1])
+        return self.quantile(int(name.removeprefix("p")) / 100)
+
+
 def weighted_mean(rows: pl.DataFrame) -> float | None:
     """The mean of `value` weighted by `weight`; None without any weight."""
-    total = _total(rows["weight"])
-    return _total(rows["value"] * rows["weight"]) / total if total else None
+    return _Weighted(rows).mean()
 
 
 def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
@@ -55,11 +81,7 @@ def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
 
     `rows` ascend by value. None without any weight.
     """
-    total = _total(rows["weight"])
-    if not total:
-        return None
-    reached = np.searchsorted(rows["weight"].to_numpy().cumsum(), share * total * (1 - 1e-12))
-    return float(rows["value"][int(reached)])
+    return _Weighted(rows).quantile(share)
 
 
 EXTREMES = {
@@ -97,19 +119,9 @@ def statistics(rows: pl.DataFrame, names: Iterable[str], scale: float = 1.0) -> 
 
     A name is "min", "mean", "max", or "p" with a percentile: "p95".
     """
-    heavy = rows["weight"] > 0
-    rows = rows if heavy.all() else rows.filter(heavy)
-    return {name: _scaled(_statistic(rows, name), scale) for name in names}
-
-
-def _statistic(rows: pl.DataFrame, name: str) -> float | None:
-    if rows.is_empty():
-        return None
-    if name == "mean":
-        return weighted_mean(rows)
-    if name in ("min", "max"):
-        return float(rows["value"][0 if name == "min" else -1])
-    return weighted_quantile(rows, int(name.removeprefix("p")) / 100)
+    light = rows.height and rows["weight"].min() <= 0  # type: ignore[operator]
+    weighted = _Weighted(rows.filter(pl.col("weight") > 0) if light else rows)
+    return {name: _scaled(weighted.statistic(name), scale) for name in names}
 
 
 def _total(values: pl.Series) -> float:

@@ -8,15 +8,16 @@ control) are combined. The successive flows of a chain count as one flow with th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from narrows import _native
 from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD, find
 from narrows.metrics.completions import completing
 from narrows.metrics.metric import Entry, FlowFacts, RunFacts, by_their_names
+from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.plan import Plan
 
 _TEXTS = ("name", "class", "cca", "invalid", "workload")
@@ -41,14 +42,16 @@ def columns_of(plan: Plan) -> list[str]:
     return summary_columns(plan.groups, completing(scenario, plan.groups))
 
 
-def summary_tables(entry: Entry, groups: Sequence[str]) -> dict[str, pl.DataFrame]:
+def summary_tables(entry: Entry, groups: Sequence[str]) -> NativeTables:
     """The tables `summary` and `flows` of a run; `groups` holds the class of each flow by id."""
     names = [flow["name"] for flow in entry["scenario"]["flows"]]
     classes = dict(zip(names, groups, strict=True))
     described, path = by_their_names(entry["scenario"]), entry["scenario"]["path"]
     facts = [FlowFacts(flow, described[flow["name"]], path) for flow in entry["flows"]]
     rows = [_flow(flow, classes) for flow in facts]
-    return {"summary": _frame([_summary(entry, classes, rows)]), "flows": _frame(rows)}
+    return NativeTables(
+        {"summary": _table([_summary(entry, classes, rows)]), "flows": _table(rows)}
+    )
 
 
 def _summary(
@@ -92,13 +95,14 @@ def _workload(flow: Entry) -> dict[str, Any]:
     return {"workload": seen["kind"], **{metric.name: metric.read(seen) for metric in known}}
 
 
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """A frame whose types depend on the columns alone, never on the values."""
-    import polars as pl
+def _table(rows: Sequence[Mapping[str, Any]]) -> _native.ArrowTable:
+    """A table whose types depend on the columns alone, never on the values."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _native.table([(name, _type(name), [row.get(name) for row in rows]) for name in names])
 
-    schema: dict[str, Any] = {}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        metric = find(name)
-        whole = name == "instance" or (metric is not None and metric.whole)
-        schema[name] = pl.String() if name in _TEXTS else pl.Int64() if whole else pl.Float64()
-    return pl.DataFrame(list(rows), schema=schema)
+
+@cache
+def _type(name: str) -> str:
+    metric = find(name)
+    whole = name == "instance" or (metric is not None and metric.whole)
+    return "text" if name in _TEXTS else "int64" if whole else "float64"

@@ -117,7 +117,7 @@ def _runs(entries: Iterable[Entry]) -> pl.DataFrame:
     kinds = {"end_s": pl.Float64(), "cpu_s": pl.Float64(), "wall_s": pl.Float64()}
     schema = {name: kinds.get(name, pl.String()) for name in INFO} | {"packets": pl.Int64()}
     rows = [[entry.key, *(entry.info.get(name) for name in INFO)] for entry in entries]
-    return pl.DataFrame(rows, schema={"run": pl.String()} | schema, orient="row")
+    return pl.DataFrame(rows, schema={"run": pl.String(), **schema}, orient="row")
 
 
 def forget(store: Store, keys: Collection[str]) -> None:

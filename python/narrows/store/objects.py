@@ -25,11 +25,11 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.errors import StoreError
-from narrows.plan import Trial, canonical_json
+from narrows.plan import Trial
 from narrows.spec.scenario import Scenario
 from narrows.store.parquet import parquet_bytes
 from narrows.store.read import SCENARIO
-from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of
+from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of, run_files
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ class ObjectStore:
         self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
     ) -> dict[str, Any]:
         """Stores a run with further `tables`, and finally marks it as complete."""
-        files = {SCENARIO: (canonical_json(trial.scenario) + "\n").encode()}
-        files |= {f"{n}.parquet": parquet_bytes(t) for n, t in {**result.tables, **tables}.items()}
+        files = dict(run_files(trial, result, tables))
         digests = {name: digest_of(content) for name, content in files.items()}
         record = record_of(trial, result, digests)
         files[RUN] = _json(record)

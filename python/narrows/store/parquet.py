@@ -6,7 +6,7 @@ paths. Passing open files avoids that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,54 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows._native import ArrowTable
+
 SUFFIX = ".parquet"
+FEW = 5000
+"""Rows up to which the native module writes a table: polars takes 50 us for each column,
+however short, and is better with many rows."""
+
+
+class NativeTables(Mapping[str, "pl.DataFrame"]):
+    """Tables of the native module by name, each made a frame when it is first asked for."""
+
+    def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
+        self.native = dict(tables)
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Raises KeyError for a table that isn't there."""
+        import polars as pl
+
+        if name not in self._frames:
+            self._frames[name] = pl.DataFrame(self.native[name])
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.native)
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+
+def without(
+    tables: Mapping[str, pl.DataFrame], left_out: Collection[str]
+) -> Mapping[str, pl.DataFrame]:
+    """The tables but some."""
+    if isinstance(tables, NativeTables):
+        return NativeTables({n: t for n, t in tables.native.items() if n not in left_out})
+    return {name: table for name, table in tables.items() if name not in left_out}
+
+
+def parquet_files(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, bytes]]:
+    """The tables as names and contents of files."""
+    for name in tables:
+        yield f"{name}{SUFFIX}", _content(tables, name)
+
+
+def _content(tables: Mapping[str, pl.DataFrame], name: str) -> bytes:
+    table = tables.native[name] if isinstance(tables, NativeTables) else None
+    return parquet_bytes(tables[name]) if table is None or len(table) > FEW else table.parquet()
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:

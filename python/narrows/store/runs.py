@@ -35,7 +35,7 @@ from narrows.spec.scenario import Scenario
 from narrows.store.atomic import flush, flush_all
 from narrows.store.locks import claim, free_locks
 from narrows.store.owned import remove_abandoned, workshop
-from narrows.store.parquet import read_parquet, read_schema, write_parquet
+from narrows.store.parquet import parquet_files, read_parquet, read_schema, write_parquet
 from narrows.store.read import SCENARIO, StoredTrial
 from narrows.store.records import RunInfo
 from narrows.store.slug import slug
@@ -187,12 +187,12 @@ class RunStore:
         """Writes a run into a workshop, where `commit` finds it; returns its `run.json`."""
         work = room / trial.hash
         work.mkdir()
-        _write(work / SCENARIO, canonical_json(trial.scenario) + "\n")
-        for name, table in {**result.tables, **tables}.items():
-            write_parquet(table, work / f"{name}.parquet")
-        digests = {file.name: digest_of(file.read_bytes()) for file in work.iterdir()}
+        digests = {}
+        for name, content in run_files(trial, result, tables):
+            (work / name).write_bytes(content)
+            digests[name] = digest_of(content)
         record = record_of(trial, result, digests)
-        _write(work / RUN, json.dumps(record, indent=1) + "\n")
+        _write(work / RUN, json_lines(record))
         return record
 
     def commit(self, room: Path, keys: Iterable[str]) -> None:
@@ -266,9 +266,24 @@ def read_json(path: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
+def json_lines(record: Mapping[str, Any]) -> str:
+    """A record as JSON, an entry on each line, which Python writes faster than all indented."""
+    lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in record.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def digest_of(content: bytes) -> str:
     """BLAKE2b of a file's content, as 32 hexadecimal digits."""
     return blake2b(content, digest_size=16).hexdigest()
+
+
+def run_files(
+    trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
+) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the files of a run, without `run.json`."""
+    yield SCENARIO, (canonical_json(trial.scenario) + "\n").encode()
+    yield from parquet_files(result.tables)
+    yield from parquet_files(tables)
 
 
 def record_of(trial: Trial, result: RunResult, digests: Mapping[str, str]) -> dict[str, Any]:

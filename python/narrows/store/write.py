@@ -18,7 +18,7 @@ from narrows.store.atomic import publish
 from narrows.store.cells import harmless
 from narrows.store.intact import sealed
 from narrows.store.owned import owned_directory, remove_abandoned
-from narrows.store.parquet import write_parquet
+from narrows.store.parquet import parquet_files
 from narrows.store.read import (
     CAPTURES,
     FORMAT,
@@ -71,8 +71,8 @@ class Draft:
         """Writes the scenario, tables and further files of one run."""
         directory = self._trial(trial)
         _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
-        for name, table in result.tables.items():
-            write_parquet(table, directory / f"{name}.parquet")
+        for name, content in parquet_files(result.tables):
+            (directory / name).write_bytes(content)
         for name, content in result.files.items():
             (directory / name).write_bytes(content)
         info = asdict(result.info)
