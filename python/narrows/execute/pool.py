@@ -85,8 +85,10 @@ class Pool:
         try:
             for thread in threads:
                 thread.start()
-            while any(thread.is_alive() for thread in threads):
+            going = True
+            while going:  # a watcher hears of the end, however short the work
                 _await(threads)
+                going = any(thread.is_alive() for thread in threads)
                 if watcher is not None:
                     watcher(self._tally.state())
         finally:
