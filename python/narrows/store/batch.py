@@ -1,8 +1,8 @@
 """Writes the runs of a store to disk together: one wait for many short runs.
 
 Waiting for the disk takes longer than a short run. A separate thread waits for everything written
-meanwhile, and then gives the runs their names; a run that takes longer than that gets its name as
-soon as it would alone. If the process is stopped, named runs remain, and waiting ones are repeated.
+meanwhile and a moment later, and then gives the runs their names. If the process is stopped, named
+runs remain, and waiting ones are repeated.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from narrows.store.records import RunResult
     from narrows.store.runs import RunStore
 
+MOMENT_S = 0.1
+"""A run waits that long for others, so that many short ones need one wait for the disk..."""
+MANY = 64
+"""...unless so many are there."""
 MOST = 256
 """The most runs that may wait; beyond that, `add` blocks."""
 
@@ -96,9 +100,10 @@ class Batch:
             self._done(list(self._waiting), False)
 
     def _next(self) -> list[str]:
-        """The waiting runs as soon as there are any; nothing once all are done."""
+        """The waiting runs, a moment after the first; none once all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._changed.wait_for(lambda: self._closed or len(self._waiting) >= MANY, MOMENT_S)
             return list(self._waiting)
 
     def _done(self, keys: list[str], named: bool) -> None:
