@@ -1,8 +1,8 @@
 """How classes of flows are distinguished: readable names, colours, dashes.
 
 A control has the same colour everywhere. If several classes would look the same, or a class isn't
-named after a control, the classes get separate colours. Dashes differ, too, so that every figure is
-readable without colours.
+named after a control, the classes get separate colours. Dashes differ
+where somebody, whatever their colour vision, might confuse two colours.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from narrows.figures.model import Dash
-from narrows.figures.palette import name
+from narrows.figures.palette import colour, name
+from narrows.figures.vision import distance
 from narrows.spec import registry
 
+ALIKE = 15.0
+"""Colours of lines that are nearer (`narrows.figures.vision`) to some sight aren't told apart."""
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 HUES = tuple(f"flow:{number}" for number in range(7))
 """Keys of colours for classes that aren't congestion controls."""
@@ -72,19 +76,26 @@ def looks(controls: Sequence[str | None]) -> list[Look]:
     alone = len(counts) == len(controls) and None not in counts
     few = None not in counts and len(counts) > 1 and max(counts.values()) <= len(DASHES)
     if not controls or alone or few:
-        return _by_control([str(cca) for cca in controls])
-    return [
-        Look(HUES[place % len(HUES)], DASHES[place % len(DASHES)]) for place in range(len(controls))
-    ]
+        return _told_apart([(str(cca), 0) for cca in controls])
+    return _told_apart([(HUES[place % len(HUES)], place) for place in range(len(controls))])
 
 
-def _by_control(controls: Sequence[str]) -> list[Look]:
-    seen: Counter[str] = Counter()
-    found = []
-    for cca in controls:
-        found.append(Look(cca, DASHES[seen[cca]]))
-        seen[cca] += 1
+def _told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:
+    """Looks of these hues; each has the dash of its number unless a like hue has that one."""
+    found: list[Look] = []
+    for hue, number in wanted:
+        dashes = [DASHES[(number + step) % len(DASHES)] for step in range(len(DASHES))]
+        taken = {look.dash for look in found if alike(look.hue, hue)}
+        found.append(Look(hue, next((dash for dash in dashes if dash not in taken), dashes[0])))
     return found
+
+
+@cache
+def alike(one: str, other: str) -> bool:
+    """Whether somebody may take two keys of the palette for each other, on light or on dark."""
+    first, second = colour(one), colour(other)
+    near = min(distance(first.light, second.light), distance(first.dark, second.dark))
+    return near < ALIKE
 
 
 def looks_of(groups: Sequence[str]) -> dict[str, Look]:

@@ -6,6 +6,8 @@ acknowledged data and the end of the receiver's window are steps. S. Ostermann: 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -71,7 +73,7 @@ def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int, end_s: float) -> P
     for kind, label, colour in _STEPS:
         part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
         x, y = frames.column(part, "time_s"), frames.column(part, "end") / _MEGA
-        lines.append(_line(label, x, y, colour, "step"))
+        lines.append(replace(_line(label, x, y, colour, "step"), dash="dot"))
     for kind, label, colour in _STROKES:
         part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
         lines.append(_line(label, *_strokes(part, near_s), colour, "line"))

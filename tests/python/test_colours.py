@@ -1,0 +1,59 @@
+"""Nobody has to see colours in one certain way to tell classes of flows apart."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from narrows.figures.looks import ALIKE, Look, looks
+from narrows.figures.palette import COLOURS
+from narrows.figures.vision import SIGHTS, distance, seen
+from narrows.spec import registry
+
+
+def apart(one: Look, other: Look) -> bool:
+    """Whether two classes differ in dashes, or in colours for every sight on both grounds."""
+    first, second = COLOURS[one.hue], COLOURS[other.hue]
+    near = min(distance(first.light, second.light), distance(first.dark, second.dark))
+    return one.dash != other.dash or near >= ALIKE
+
+
+def test_the_distance_is_cielabs() -> None:
+    # White, black and sRGB's red in CIELAB, as Lindbloom's calculator gives them.
+    assert seen("#ffffff", "trichromacy") == pytest.approx([100, 0, 0], abs=0.01)
+    assert seen("#000000", "trichromacy") == pytest.approx([0, 0, 0], abs=0.01)
+    assert seen("#ff0000", "trichromacy") == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    assert distance("#123456", "#123456") == 0
+
+
+def test_simulated_sights_confuse_what_such_people_confuse() -> None:
+    full = np.linalg.norm(seen("#d55e00", "trichromacy") - seen("#5b7a1a", "trichromacy"))
+    assert full > 60
+    for sight in ("protanopia", "deuteranopia"):
+        assert np.linalg.norm(seen("#d55e00", sight) - seen("#5b7a1a", sight)) < full / 3
+    for matrix in SIGHTS.values():  # grey stays grey
+        assert matrix.sum(axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_controls_beside_each_other_are_told_apart(count: int) -> None:
+    for controls in combinations(registry.ccas(), count):
+        for one, other in combinations(looks(controls), 2):
+            assert apart(one, other), (controls, one, other)
+
+
+def test_the_usual_six_and_classes_that_are_no_controls_are_told_apart() -> None:
+    for found in (
+        looks(["bbr", "bbr2", "bbr3", "cubic", "reno", "vegas"]),
+        looks(["cubic", "cubic", "cubic", "bbr", "bbr"]),
+        *(looks([None] * count) for count in range(2, 8)),
+    ):
+        assert all(apart(one, other) for one, other in combinations(found, 2))
+
+
+def test_what_a_capture_shows_is_told_apart() -> None:
+    strokes = ("neutral", "retransmission", "sack", "out_of_order")
+    for one, other in combinations(strokes, 2):
+        assert apart(Look(one, "solid"), Look(other, "solid")), (one, other)
