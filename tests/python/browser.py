@@ -84,6 +84,11 @@ class Browser:
         """Waits until an expression is true in the page."""
         self._until(lambda: bool(self.value(expression)))
 
+    def prefer(self, scheme: str) -> None:
+        """Pretends that the person likes "light" or "dark" pages."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self._call("Emulation.setEmulatedMedia", features=[feature])
+
     def mouse(self, kind: str, x: float, y: float) -> None:
         """Moves the mouse, or presses or releases its button."""
         button = "none" if kind == "Moved" else "left"

@@ -63,6 +63,9 @@ def test_a_page_is_whole_and_says_nothing(
         browser.wait("document.querySelectorAll('.plot .main-svg').length > 0")
     beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.value(beyond) <= 0
+    titles = "[...document.querySelectorAll('.plot :is(.annotation-text, .gtitle)')]"
+    ends = f"Math.max(0, ...{titles}.map(t => t.getBoundingClientRect().right))"
+    assert browser.value(ends) <= width
     # What is wider than the window scrolls in a frame of its own that the keyboard reaches.
     stuck = "[...document.querySelectorAll('.scroll')].filter(s => s.tabIndex < 0).length"
     assert browser.value(stuck) == 0
@@ -123,4 +126,24 @@ def test_paper_holds_what_is_folded(
     assert browser.value(f"Math.max(...{plots}.map(d => d.layout.width))") <= 700
     browser.paper(tmp_path / "page.pdf")
     assert (tmp_path / "page.pdf").stat().st_size > 20_000
+    assert browser.said == []
+
+
+@pytest.mark.parametrize(("kind", "plot"), [("run", "#timeline-1"), ("sweep", "#charts")])
+def test_paper_is_light_where_the_screen_is_dark(
+    kind: str, plot: str, pages: dict[str, Path], browser: Browser
+) -> None:
+    browser.prefer("dark")
+    try:
+        browser.open(pages[kind])
+        browser.wait(f"document.querySelector('{plot} .xtitle') !== null")
+        inks = {}
+        for moment in ("beforeprint", "afterprint"):
+            browser.value(f"window.dispatchEvent(new Event('{moment}'))")
+            inks[moment] = browser.value(
+                f"getComputedStyle(document.querySelector('{plot} .xtitle')).fill"
+            )
+    finally:
+        browser.prefer("light")
+    assert inks == {"beforeprint": "rgb(31, 41, 55)", "afterprint": "rgb(229, 231, 235)"}
     assert browser.said == []

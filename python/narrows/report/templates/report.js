@@ -2,12 +2,15 @@
 (() => {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const touch = window.matchMedia("(pointer: coarse)").matches;
+  // Paper is white, whatever the screen is.
+  const paper = (on) => document.documentElement.classList.toggle("paper", on);
+  const isDark = () => dark.matches && !document.documentElement.classList.contains("paper");
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
   // "@key" or "@key/opacity" becomes a colour for the current background.
   const resolve = (text, colours) => {
     const [key, opacity] = text.slice(1).split("/");
-    const plain = key in colours ? colours[key][dark.matches ? 1 : 0] : style(key);
+    const plain = key in colours ? colours[key][isDark() ? 1 : 0] : style(key);
     return opacity ? plain + Math.round(255 * opacity).toString(16).padStart(2, "0") : plain;
   };
   const load = (id) => {
@@ -18,12 +21,24 @@
       /color$/.test(name) && typeof value === "string" && value.startsWith("@") ? resolve(value, colours) : value);
   };
 
+  // On a phone titles are smaller, begin at the edge, and end where it ends.
+  const LETTERS = 56;
+  const short = (text) => (text.length <= LETTERS ? text : `${text.slice(0, LETTERS - 1).replace(/&[a-z#0-9]*$/i, "")}…`);
+  const narrow = (layout) => {
+    layout.font.size = 11;
+    for (const note of layout.annotations ?? []) {
+      const title = /^<b>(.*)<\/b>$/.exec(note.text);
+      if (title) Object.assign(note, { text: `<b>${short(title[1])}</b>`, xshift: -40, font: { size: 10.5 } });
+    }
+    if (layout.title?.text) Object.assign(layout.title, { text: short(layout.title.text), font: { size: 11 } });
+  };
+
   const drawn = new Set();
   const draw = (div) => {
     const { data, layout } = load(div.id);
     // A finger that moves over a figure scrolls the page; the buttons zoom.
     layout.dragmode = touch ? false : "zoom";
-    if (window.innerWidth < 600) layout.font.size = 11;
+    if (window.innerWidth < 600) narrow(layout);
     const first = !drawn.has(div.id);
     drawn.add(div.id);
     const config = {
@@ -62,11 +77,13 @@
   const all = () => document.querySelectorAll(".plot");
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.dataset.was = part.open; part.open = true; });
-    all().forEach((div) => { if (!drawn.has(div.id)) draw(div); Plotly.relayout(div, { width: PAPER_PX }); });
+    paper(true);
+    all().forEach((div) => { if (!drawn.has(div.id) || dark.matches) draw(div); Plotly.relayout(div, { width: PAPER_PX }); });
   });
   window.addEventListener("afterprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.open = part.dataset.was !== "false"; });
-    all().forEach((div) => Plotly.relayout(div, { width: null, autosize: true }));
+    paper(false);
+    all().forEach((div) => { if (dark.matches) draw(div); Plotly.relayout(div, { width: null, autosize: true }); });
   });
 
   const seen = new IntersectionObserver((entries) => {

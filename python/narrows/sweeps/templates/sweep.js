@@ -2,6 +2,9 @@
 (() => {
   const { axes, metrics, columns, cells, hues } = JSON.parse(document.getElementById("data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  // Paper is white, whatever the screen is.
+  const paper = (on) => document.documentElement.classList.toggle("paper", on);
+  const isDark = () => dark.matches && !document.documentElement.classList.contains("paper");
   const by = (id) => document.getElementById(id);
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const make = (tag, text, attributes = {}) => {
@@ -46,7 +49,7 @@
     const points = rows.filter((cell) => metric in cell.values)
       .sort((a, b) => axis.positions[a.at[x]] - axis.positions[b.at[x]]);
     const value = (cell, n) => cell.values[metric][n] ?? cell.values[metric][0];
-    const colour = hues[hue % hues.length][dark.matches ? 1 : 0];
+    const colour = hues[hue % hues.length][isDark() ? 1 : 0];
     return {
       type: "scatter",
       mode: axis.numeric && points.length > 1 ? "lines+markers" : "markers",
@@ -179,6 +182,8 @@
     ["x", "colour", "facet"].forEach((id) => by(id).addEventListener("change", () => { filters(); draw(); }));
     by("metric").addEventListener("change", draw);
     dark.addEventListener("change", draw);
+    window.addEventListener("beforeprint", () => { paper(true); if (dark.matches) draw(); });
+    window.addEventListener("afterprint", () => { paper(false); if (dark.matches) draw(); });
   } else {
     by("what").textContent = "Nothing varies, or nothing has run yet.";
   }
