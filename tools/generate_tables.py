@@ -72,7 +72,8 @@ def _class(section: Section) -> str:
     required = [key for key in keys if key["required"] and not preset]
     others = [key for key in keys if key not in required]
     title = section["title"]
-    lines = [f"@dataclass(kw_only=True)\nclass {title}(Table):\n{_wrapped(section['what'])}\n"]
+    head = "@dataclass(kw_only=True, repr=False)"
+    lines = [f"{head}\nclass {title}(Table):\n{_wrapped(section['what'])}\n"]
     for key in (*required, *others):
         name = f"{key['name']}_" if keyword.iskeyword(key["name"]) else key["name"]
         optional = "" if key in required else " | None = None"

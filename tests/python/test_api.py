@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -84,6 +86,16 @@ def test_what_notebooks_show(tmp_path: Path) -> None:
     assert result.page.is_file()
     html = result._repr_html_()
     assert "<th>goodput (Mbit/s)</th>" in html
+    charts = [ElementTree.fromstring(chart) for chart in re.findall("<svg.*?</svg>", html)]
+    assert charts[3].attrib["aria-label"].startswith("Round-trip time, ")
+    assert "</svg> CUBIC" in html
+    assert "<th>fct (s)</th>" not in html  # nothing has ended
+    labelled = [chart for chart in charts if "aria-label" in chart.attrib]
+    assert len(labelled) == 4
+    for chart in labelled:
+        assert chart.find(".//{*}path").attrib["d"].count("L") >= 9
+    bare = nw.run(small(), ["run.record=summary"], out=tmp_path / "bare")
+    assert "<svg" not in bare._repr_html_()
     frame = result.explore("cwnd")
     assert frame._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
     assert "Plotly" in frame.save(tmp_path / "cwnd.html").read_text()
@@ -184,3 +196,17 @@ def test_a_preset_stands_in_for_the_fields_of_a_path() -> None:
     spec = parse(small(path=nw.Path(preset="lte", rtt="30ms")).toml(), "").spec
     path = spec.scenario["path"]
     assert (path["rate_bps"], path["rtt_ns"]) == (50_000_000, 30_000_000)
+
+
+def test_what_is_written_in_python_is_shown_as_it_was_written() -> None:
+    assert repr(nw.Flow(cca="cubic", start="1s")) == "Flow(cca='cubic', start='1s')"
+    assert repr(nw.Path(rate=["1mbit"], rtt=nw.Range("1ms", "2ms", count=2))) == (
+        "Path(rate=['1mbit'], rtt=Range(from_='1ms', to='2ms', count=2, step=None, scale=None))"
+    )
+
+
+def test_errors_name_the_argument_of_the_call(tmp_path: Path) -> None:
+    with pytest.raises(nw.InputError, match=r"^overrides: path\.ratee: found an unknown key"):
+        nw.run(small(), ["path.ratee=3mbit"], out=tmp_path / "out")
+    with pytest.raises(nw.InputError, match=r"^filters: "):
+        nw.sweep(small(), filters=["path.ratee=3mbit"], out=tmp_path / "out")

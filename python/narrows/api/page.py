@@ -16,9 +16,18 @@ if TYPE_CHECKING:
 MOST_ROWS = 12
 
 
-def block(title: str, lines: Iterable[str], frame: pl.DataFrame | None = None) -> str:
-    """A title, some lines and the first rows of a table."""
+def block(
+    title: str,
+    lines: Iterable[str],
+    frame: pl.DataFrame | None = None,
+    charts: Figure | None = None,
+) -> str:
+    """A title, some lines, a small chart of each panel, and the first rows of a table."""
     parts = [f"<p><b>{escape(title)}</b></p>", *(f"<p>{escape(line)}</p>" for line in lines)]
+    if charts is not None:
+        from narrows.figures.spark import sparks
+
+        parts.append(sparks(charts))
     return "\n".join(parts) + ("" if frame is None else table(frame))
 
 

@@ -104,8 +104,14 @@ class RunResult(Result, _Tables):
         from narrows.api.page import block
 
         engine, backend = self.manifest["engine"], self.manifest["backend"]
-        lines = [f"{len(self.trials)} runs on {backend} ({engine}), in {self.path}"]
-        return block(self.name, lines, self.flows.select(_SHOWN))
+        count = len(self.trials)
+        runs = f"{count} run{'s' if count > 1 else ''}"
+        lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
+        sampled = self.trials[0].scenario["run"]["record"] != "summary"
+        charts = self._described("timeline", 1) if sampled else None
+        shown = self.flows.select(_SHOWN)
+        known = [column.name for column in shown if column.null_count() < len(column)]
+        return block(self.name, lines, shown.select(known), charts)
 
 
 @dataclass(frozen=True)

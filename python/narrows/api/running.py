@@ -41,7 +41,7 @@ def run(
     from narrows.runner import execute, prepare
 
     with _permission(scenario, allow_code):
-        job = prepare(_source(scenario), overrides, backend)
+        job = prepare(_source(scenario), _named(overrides), backend)
     return of_run(execute(job, out=out, force=force, watcher=watcher).result)
 
 
@@ -69,7 +69,14 @@ def sweep(
     from narrows.sweeps import execute, prepare
 
     with _permission(study, allow_code):
-        job = prepare(_source(study), overrides, filters=filters, backend=backend, out=out)
+        job = prepare(
+            _source(study),
+            _named(overrides),
+            filters=filters,
+            backend=backend,
+            out=out,
+            asked="filters",
+        )
     done = execute(job, jobs=jobs, cluster=cluster, watcher=watcher)
     return SweepResult(job.directory, done)
 
@@ -78,6 +85,11 @@ def _permission(source: Source, places: Iterable[str | Path]) -> AbstractContext
     """Controls that a program names in its own scenario are allowed; those in a file aren't."""
     written = isinstance(source, Scenario | Mapping)
     return allowing([EVERYTHING] if written else places)
+
+
+def _named(overrides: Iterable[str | Override]) -> list[Override]:
+    """Overrides whose errors name the argument of the call, not an option of the command."""
+    return [o if isinstance(o, Override) else Override(o, "overrides") for o in overrides]
 
 
 def _source(scenario: Source) -> str | Path | Written:

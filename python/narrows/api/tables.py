@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from narrows.api.writing import Sweep, Table, Values
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Link(Table):
     """A further link behind the first one, with the same keys."""
 
@@ -28,7 +28,7 @@ class Link(Table):
     """Takes a service, such as "wifi" or { kind = "wifi" }."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Reverse(Table):
     """The reverse link."""
 
@@ -42,7 +42,7 @@ class Reverse(Table):
     """Takes a service, such as "wifi" or { kind = "wifi" }."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Path(Table):
     """The bottleneck and the delay around it."""
 
@@ -78,7 +78,7 @@ class Path(Table):
     """The reverse link; without one nothing queues there."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Flow(Table):
     """A flow, `count` identical ones, or a chain of successive ones."""
 
@@ -150,7 +150,7 @@ class Flow(Table):
     """
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Host(Table):
     """TCP of the end hosts."""
 
@@ -188,7 +188,7 @@ class Host(Table):
     """
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Run(Table):
     """How long, how often, and what to keep."""
 
@@ -216,7 +216,7 @@ class Run(Table):
     """Takes a level of recording, such as "samples"."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Expect(Table):
     """A bound on a metric: the mean over the trials of every combination must keep it."""
 
@@ -234,7 +234,7 @@ class Expect(Table):
     """
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Scenario(Table):
     """One experiment: a path, the flows that share it, the hosts, the run."""
 

@@ -41,6 +41,12 @@ Values: TypeAlias = T | Sequence[T] | Range
 class Table:
     """A table of a specification; fields that aren't None are written."""
 
+    def __repr__(self) -> str:
+        """As it was called: what is None isn't shown."""
+        named = ((entry.name, getattr(self, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
+        given = ", ".join(f"{name}={value!r}" for name, value in named if value is not None)
+        return f"{type(self).__name__}({given})"
+
     def written(self) -> dict[str, Any]:
         """As the document of a specification."""
         named = {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
@@ -51,7 +57,7 @@ class Table:
         return to_toml(self.written())
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Sweep(Table):
     """The combinations of a sweep, where lists in their places aren't enough."""
 

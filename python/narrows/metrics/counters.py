@@ -62,7 +62,12 @@ class Counters:
 def growth(
     samples: pl.DataFrame, key: str, columns: Sequence[str], start_s: float, end_s: float
 ) -> pl.DataFrame:
-    """As `Counters.growth`, as a frame of `key` and the columns, ascending by key."""
+    """The growth of each counter in `columns` from `start_s` to `end_s`, for every `key`.
+
+    A counter has its value in the last row up to each time (zero before the first), so both ends
+    should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. Gives
+    `key` and the columns, ascending by key.
+    """
     found = Counters(samples, key).growth(columns, start_s, end_s)
     kinds = {key: samples.schema[key], **dict.fromkeys(columns, pl.Int64())}
     rows = [{key: number, **grown} for number, grown in found.items()]

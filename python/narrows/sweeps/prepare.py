@@ -46,17 +46,21 @@ def prepare(
     filters: Sequence[str] = (),
     backend: str = "sim",
     out: Place | None = None,
+    asked: str = "--filter",
 ) -> SweepJob:
-    """Reads a study and checks every combination; writes nothing. Raises InputError."""
+    """Reads a study and checks every combination; writes nothing.
+
+    Raises InputError; `asked` is how the caller's filters are called.
+    """
     engine = get_backend(backend)
     study = load_study(spec, overrides)
     with also_known(engine.capabilities().ccas):
         cells = grid(study, engine.engine, engine.name)
-    wanted = _Filter(cells, filters)
+    wanted = _Filter(cells, filters, asked)
     runs = tuple((cell, trial) for cell, trial in cells.runs() if wanted.takes(cell))
     if not runs:
         remedy = "a filter that some combination meets"
-        raise InputError.at("--filter", "no combination that meets all", remedy)
+        raise InputError.at(asked, "no combination that meets all", remedy)
     check_promises(cells)
     directory = location(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
     return SweepJob(cells, engine, directory, runs)
@@ -65,8 +69,8 @@ def prepare(
 class _Filter:
     """`path.buffer=1bdp,2bdp`: one of these values; several filters must all be met."""
 
-    def __init__(self, cells: Grid, texts: Iterable[str]) -> None:
-        self._cells = cells
+    def __init__(self, cells: Grid, texts: Iterable[str], asked: str) -> None:
+        self._cells, self._asked = cells, asked
         self._wanted = [self._read(text) for text in texts]
 
     def takes(self, cell: Cell) -> bool:
@@ -76,16 +80,16 @@ class _Filter:
     def _read(self, text: str) -> tuple[str, set[object]]:
         written, equals, values = text.partition("=")
         if not equals:
-            raise InputError.at("--filter", quote(text), _EXAMPLE)
+            raise InputError.at(self._asked, quote(text), _EXAMPLE)
         place = spelled(written)
         axes = [axis.place for axis in self._cells.study.axes]
         if place is None or place not in axes:
             found = f"{quote(written)}, which is no axis of the study"
-            raise InputError.at("--filter", found, one_of(written, axes))
+            raise InputError.at(self._asked, found, one_of(written, axes))
         known = {exact_value(c.values[place]): str(c.values[place]) for c in self._cells.cells}
         wanted = [value.strip() for value in values.split(",")]
         for value in wanted:
             if exact_value(value) not in known:
                 found = f"{quote(value)}, which is no value of {place}"
-                raise InputError.at("--filter", found, one_of(value, list(known.values())[:20]))
+                raise InputError.at(self._asked, found, one_of(value, list(known.values())[:20]))
         return place, {exact_value(value) for value in wanted}
