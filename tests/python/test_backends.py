@@ -130,7 +130,9 @@ def test_what_back_ends_can_do_is_one_table_with_a_reason_for_each_refusal() -> 
             assert row[name] is True or len(row[name]) > 10, row
     if "uml" not in found["missing"]:
         assert rows["queue fq_codel"]["uml"] is True
-        assert rows["queue dualpi2"]["uml"].startswith("path.queue: found")
+        assert rows["queue dualpi2"]["uml"] is True
+        assert rows["reverse link"]["uml"] is True
+        assert rows["host gro"]["uml"].startswith("host.gro: found")
     if "kernel" not in found["missing"]:
         assert rows["links"]["kernel"] is True
         assert rows["host gro"]["kernel"].startswith("host.gro: found")

@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
-from narrows.backends.kernel import backend, machine, tables
+from narrows.backends.kernel import backend, machine
 from narrows.backends.kernel.config import LATENESS_LIMITS_NS, router_config
 from narrows.backends.kernel.machine import KernelRunError, carry, check
 from narrows.backends.kernel.senders import Senders, find_senders
 from narrows.backends.linux import directory as place
-from narrows.backends.linux import tools
+from narrows.backends.linux import router_tables, tools
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import queue_depths
 from narrows.backends.linux.traffic import fine_interval, told_scenario
@@ -155,7 +155,7 @@ def test_every_link_has_its_rows() -> None:
             **{name: [0, 100, 1, 101, 2, 102] for name in COUNTED},
         }
     )
-    rows = tables._queue_samples(pl.DataFrame({"time_ns": [10, 10, 20]}), queue)
+    rows = router_tables._queue_samples(pl.DataFrame({"time_ns": [10, 10, 20]}), queue)
     assert rows["link"].to_list() == [0, 1, 0, 1]
     assert rows["backlog_bytes"].to_list() == [1, 101, 2, 102]
     depths = queue_depths(queue, pl.col("backlog_bytes"), 0)

@@ -15,7 +15,6 @@ from narrows.backends.uml import build, builder, get_kernel, kernels, packages
 from narrows.backends.uml.backend import _interval
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
-from narrows.backends.uml.qdiscs import check_queue
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 
@@ -180,12 +179,6 @@ def test_disciplines_are_linuxs_own_below_a_class(queue: str, command: str) -> N
     shaper = next(line for line in found if " htb rate " in line)
     assert "rate 8074667bit burst 4 cburst 4 quantum 1514" in shaper
     assert tool_config(scenario_of(text), 1)["bottleneck_class"] == 0x10001
-
-
-def test_a_discipline_that_linux_lacks_is_named() -> None:
-    text = GOOD.replace('buffer = "1bdp"', 'queue = "dualpi2"')
-    with pytest.raises(SpecError, match=r"Linux 6\.12 lacks"):
-        check_queue(scenario_of(text)["path"])  # type: ignore[arg-type]
 
 
 def test_the_tool_gets_the_scenario() -> None:

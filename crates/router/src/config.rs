@@ -38,16 +38,7 @@ impl Config {
     /// The path, and the flows that cross it.
     #[must_use]
     pub fn crossing(&self) -> Crossing {
-        let Scenario { path, flows, seed, run, .. } = &self.scenario;
-        Crossing {
-            path: path.clone(),
-            seed: *seed,
-            end_ns: run.duration_ns,
-            first_port: self.first_port,
-            rtts_ns: flows.iter().map(|flow| flow.rtt_ns.unwrap_or(path.rtt_ns)).collect(),
-            links: flows.iter().map(|flow| flow.links.clone()).collect(),
-            data_ports: self.data_ports.clone(),
-        }
+        Crossing::of(&self.scenario, self.first_port, self.data_ports.clone())
     }
 }
 
@@ -68,6 +59,23 @@ pub struct Crossing {
     pub links: Vec<Option<Vec<String>>>,
     /// The sender's port of each flow's data, as in [`Config`].
     pub data_ports: Vec<Option<u16>>,
+}
+
+impl Crossing {
+    /// That of a scenario.
+    #[must_use]
+    pub fn of(scenario: &Scenario, first_port: u16, data_ports: Vec<Option<u16>>) -> Self {
+        let Scenario { path, flows, seed, run, .. } = scenario;
+        Self {
+            path: path.clone(),
+            seed: *seed,
+            end_ns: run.duration_ns,
+            first_port,
+            rtts_ns: flows.iter().map(|flow| flow.rtt_ns.unwrap_or(path.rtt_ns)).collect(),
+            links: flows.iter().map(|flow| flow.links.clone()).collect(),
+            data_ports,
+        }
+    }
 }
 
 /// How late packets may be released at these percentiles, in ns.

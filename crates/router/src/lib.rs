@@ -9,10 +9,15 @@
 //! The queue, the rate and the delays are those of `narrows_net`; none of them is implemented again
 //! here. The link runs in virtual time, so that a late router delays packets but never changes the
 //! rate. How late each packet was released is recorded.
+//!
+//! For guests in virtual time [`couple`] does the same with the packets that a gate in each guest
+//! hands over.
 
 mod captures;
 mod config;
+mod couple;
 mod frame;
+mod gate;
 mod handoff;
 mod host;
 mod lateness;
@@ -23,10 +28,13 @@ mod router;
 mod spin;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
+mod window;
 
 pub use captures::Captures;
 pub use config::{Config, Crossing, LatenessLimits, Traffic};
+pub use couple::{CoupleConfig, couple};
 pub use frame::Frame;
+pub use gate::{pass, read_config};
 pub use host::{Host, prepare_process};
 pub use lateness::{Lateness, Summary};
 pub use path::{Path, PathEvent, Side};

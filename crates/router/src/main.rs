@@ -3,6 +3,9 @@
 //! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
 //! sends and receives in them, carries its packets and writes its records. Lines "ns packets" on
 //! standard output report the progress. `narrows-router check` says whether a run is possible.
+//!
+//! `narrows-router couple FILE` does the same with guests in virtual time, in each of which a
+//! `narrows-router gate FILE` takes and releases the packets.
 
 use std::fs;
 use std::io::{Error, Result, Write as _};
@@ -13,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use narrows_router::{
-    Captures, Clock, Config, Host, Progress, Recorder, Report, Router, die_with_parent,
-    normal_scheduling, prepare_process, real_time_scheduling,
+    Captures, Clock, Config, CoupleConfig, Host, Progress, Recorder, Report, Router, couple,
+    die_with_parent, normal_scheduling, pass, prepare_process, read_config, real_time_scheduling,
 };
 use serde_json::{Value, json};
 
@@ -166,12 +169,25 @@ fn run_file(path: &str) -> Result<()> {
     run(&config)
 }
 
+/// Couples guests until they end, or whoever started this does.
+fn couple_file(path: &str) -> Result<()> {
+    die_with_parent(rustix::process::getppid())?;
+    let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
+    let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
+    let config: CoupleConfig = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+    config.scenario.path.check().map_err(|e| wrong(&format!("scenario.path.{e}")))?;
+    couple(&config)
+}
+
 fn main() -> ExitCode {
+    let file = || std::env::args().nth(2).ok_or_else(|| Error::other("no file was named"));
     let result = match std::env::args().nth(1).as_deref() {
         Some("check") => prepare().map(drop),
+        Some("gate") => file().and_then(|file| pass(&read_config(file.as_ref())?)),
+        Some("couple") => file().and_then(|file| couple_file(&file)),
         Some(path) => run_file(path),
         None => {
-            eprintln!("usage: narrows-router CONFIG.json | check");
+            eprintln!("usage: narrows-router CONFIG.json | check | gate FILE | couple FILE");
             return ExitCode::from(2);
         }
     };

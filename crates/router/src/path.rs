@@ -153,8 +153,20 @@ impl Path {
     /// The next packet due at or before `now`, and its host.
     pub fn poll(&mut self, now: Time, witness: Witness<'_>) -> Option<(Side, Departure<Frame>)> {
         self.catch_up(now, witness);
+        self.arrive(now)
+    }
+
+    /// The next packet that reaches a host at or before `last`, of those that have left all other
+    /// elements of their way.
+    pub fn arrive(&mut self, last: Time) -> Option<(Side, Departure<Frame>)> {
         let Self { path, lines, .. } = self;
-        lines.iter().find_map(|&(side, id)| Some((side, path.elements[id].poll(now)?)))
+        lines.iter().find_map(|&(side, id)| Some((side, path.elements[id].poll(last)?)))
+    }
+
+    /// The shortest time from one host to the other, queues left out.
+    #[must_use]
+    pub const fn shortest(&self) -> Duration {
+        self.shortest
     }
 
     /// The instant before which no packet reaches a host.

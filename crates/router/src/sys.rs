@@ -21,6 +21,12 @@ use rustix::time::{ClockId, clock_gettime};
 const TUN_DEVICE: &str = "/dev/net/tun";
 /// Above interactive and below watchdog priorities.
 const PRIORITY: libc::c_int = 50;
+/// As the fields of `struct sockaddr_ll` have them (packet(7)).
+const AF_PACKET: u16 = 17;
+const ETH_P_IP: u16 = 0x0800;
+const SOCKADDR_LL: u32 = 20;
+/// Frames that wait for the gate: more than any burst.
+const FRAME_BYTES: usize = 128 << 20;
 const NANOS: u64 = 1_000_000_000;
 
 /// CLOCK_MONOTONIC in ns.
@@ -134,6 +140,25 @@ pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
             let error = Error::last_os_error();
             Err(Error::other(format!("{TUN_DEVICE} makes no device ({error}); `modprobe tun`")))
         }
+    }
+}
+
+/// A socket for the frames of a device of the current namespace that hold IPv4 packets.
+pub(crate) fn frame_socket(name: &str) -> Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    // No protocol yet: nothing is heard before the device is chosen.
+    let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
+    rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, FRAME_BYTES)?;
+    // SAFETY: plain data.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = ETH_P_IP.to_be();
+    address.sll_ifindex = device_index(name)?.cast_signed();
+    let (place, length) = ((&raw const address).cast(), SOCKADDR_LL);
+    // SAFETY: the address is a live `sockaddr_ll` of this length.
+    match unsafe { libc::bind(socket.as_raw_fd(), place, length) } {
+        0 => Ok(socket),
+        _ => Err(Error::last_os_error()),
     }
 }
 

@@ -34,6 +34,9 @@ pub struct Config {
     pub sender_device: String,
     /// The receiving host's device, if its packets are captured.
     pub receiver_device: Option<String>,
+    /// Whether programs take the packets of both devices, which then need their checksums.
+    #[serde(default)]
+    pub checksums: bool,
     /// Capture the packets of both hosts: `sender.pcapng` and `receiver.pcapng`.
     pub pcap: Option<PcapFiles>,
     /// Settings of both hosts, by their path below `/proc/sys`, such as

@@ -66,6 +66,9 @@ struct Run<'a> {
 pub fn run(config: &Config) -> Result<()> {
     sys::enter_namespace(&config.namespaces.receiver)?;
     set_sysctls(config)?;
+    if let Some(device) = config.receiver_device.as_ref().filter(|_| config.checksums) {
+        sys::checksum_offload_off(device)?;
+    }
     let receivers = start_receivers(config)?;
     let their_sockets = open_sockets(config)?;
     let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
@@ -81,6 +84,9 @@ pub fn run(config: &Config) -> Result<()> {
     );
     let epoll = sys::epoll()?;
     sys::segmentation_offload_off(&config.sender_device)?;
+    if config.checksums {
+        sys::checksum_offload_off(&config.sender_device)?;
+    }
     let at_sender = packet_file(config, Point::Sender, zero)?;
     let until = config.notes_packets_until();
     let capture =

@@ -25,9 +25,9 @@ from narrows.backends.kernel.machine import (
     has_cca,
 )
 from narrows.backends.kernel.senders import find_senders
-from narrows.backends.kernel.tables import read_tables
 from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
 from narrows.backends.linux.directory import run_directory
+from narrows.backends.linux.groups import groups
 from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_modelled_hosts,
@@ -35,6 +35,7 @@ from narrows.backends.linux.refusals import (
     refuse_reverse_flows,
     refuse_workloads,
 )
+from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tables import read_flows
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FULL_PACKET
@@ -123,7 +124,7 @@ class Kernel:
                 )
                 (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
                 cpu_s = carry(self._router, directory, progress)
-            tables = read_tables(directory, scenario)
+            tables = router_tables(directory, scenario, [directory], groups(scenario))
             hosts = read_hosts(directory, read_flows(directory), scenario)
             reports = {file.name: file.read_bytes() for file in directory.glob("iperf3-*.json")}
             told = _read(directory / "router.json")

@@ -57,29 +57,11 @@ def refuse_own_hosts(scenario: Scenario) -> None:
                 raise SpecError.at(place, f"{value}", remedy)
 
 
-def refuse_links(scenario: Scenario) -> None:
-    """Raises SpecError for a path that isn't one link, or a flow that doesn't cross all of it."""
-    for name in ("links", "reverse"):
-        if scenario["path"][name]:
-            raise SpecError.at(f"path.{name}", "another link", _REMEDY)
-    refuse_reverse_flows(scenario)
-
-
 def refuse_reverse_flows(scenario: Scenario) -> None:
     """Raises SpecError for a flow in the reverse direction."""
     for i, flow in enumerate(scenario["flows"]):
         if flow["reverse"]:
             raise SpecError.at(f"flows[{i}].reverse", "true", _REMEDY)
-
-
-def refuse_elements(scenario: Scenario) -> None:
-    """Raises SpecError for a link without a constant rate, and for impairments."""
-    path = scenario["path"]
-    if path["service"]["kind"] != "constant":
-        raise SpecError.at("path.service", f'"{path["service"]["kind"]}"', _REMEDY)
-    if path["impairments"]:
-        found = "an element that this back end lacks"
-        raise SpecError.at("path.impairments", found, _REMEDY)
 
 
 _REMEDY = "the back end sim for it, or none,"

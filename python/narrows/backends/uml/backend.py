@@ -5,47 +5,38 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.refusals import (
-    refuse_ecn,
-    refuse_elements,
-    refuse_links,
-    refuse_modelled_hosts,
-    refuse_own_hosts,
-    refuse_workloads,
-)
-from narrows.backends.linux.tools import traffic_tool
+from narrows.backends.linux.groups import Group, groups
+from narrows.backends.linux.router_tables import router_tables
+from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FINE_NS, FULL_PACKET, fine_interval
-from narrows.backends.protocol import Capabilities, Progress, refuse_own_controls
-from narrows.backends.uml.kernels import get_kernel
-from narrows.backends.uml.machine import (
-    SCRIPT,
-    GuestError,
-    Program,
-    boot,
-    console,
-    missing_programs,
+from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.uml.checks import check, check_groups, crosses_router
+from narrows.backends.uml.controls import command_line
+from narrows.backends.uml.coupled import (
+    COUPLED,
+    Guest,
+    Tools,
+    directory_of,
+    run_guests,
+    window_ns,
 )
-from narrows.backends.uml.module_parameters import module_parameters
+from narrows.backends.uml.kernels import Kernel, get_kernel, kernel_of_profile
+from narrows.backends.uml.machine import SCRIPT, Program, boot, complain, missing_programs
 from narrows.backends.uml.network import (
     CONFIG,
-    LOG,
-    MAX_FLOWS,
     NETWORK,
-    STATUS,
     init_script,
     network_script,
     tool_config,
 )
-from narrows.backends.uml.qdiscs import KINDS, check_queue
 from narrows.backends.uml.tables import read_tables
-from narrows.errors import InputError, SpecError
-from narrows.spec.kernel_program import refuse_programs
-from narrows.spec.scenario import Flow, Scenario
-from narrows.spec.suggest import one_of
+from narrows.errors import InputError
+from narrows.spec.registry import queues
+from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunResult, Tables, digest
 
 _REVISION = 2
@@ -65,21 +56,23 @@ class Uml:
     def __init__(self, kernel: str | None = None) -> None:
         self._chosen = kernel is not None
         self.kernel = get_kernel(kernel)
-        self._tool = traffic_tool()
+        self._tools = Tools(traffic_tool(), router_tool(self.name))
         missing = missing_programs()
         if missing:
             found = f'"uml", but no {", ".join(missing)} here'
             raise InputError.at("--backend", found, "a machine with iproute2 and util-linux")
-        parts = f"{self.kernel.digest}:{hashlib.sha256(self._tool.read_bytes()).hexdigest()}"
+        tools = (self._tools.traffic, self._tools.router)
+        marks = [hashlib.sha256(tool.read_bytes()).hexdigest() for tool in tools]
+        parts = ":".join([self.kernel.digest, *marks])
         mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
         self.engine = f"{self.kernel.name} ({self.kernel.release}) {mark}.{_REVISION}"
         self.selector = f"{self.name}:{self.kernel.name}"
 
     def capabilities(self) -> Capabilities:
-        """The features of the kernel."""
+        """What the kernel has, and what the router has between guests."""
         return Capabilities(
             ccas=self.kernel.ccas,
-            queues=KINDS,
+            queues=tuple(queues()),
             profiles=(self.kernel.profile,),
             parallel=True,
             real_time=False,
@@ -88,14 +81,15 @@ class Uml:
     def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
-        Raises SpecError if the kernel can't run it, GuestError if the guest
+        Raises SpecError if the kernel can't run it, GuestError if a guest
         fails, and whatever `progress` raises.
         """
-        parameters = self._checked(scenario)
+        self.check(scenario)
         began = time.perf_counter()
         with run_directory(self.name) as directory:
-            cpu_s = self._boot(directory, scenario, parameters, progress)
-            tables = read_tables(directory, scenario)
+            watch = Watch(directory, progress)
+            run = self._coupled if crosses_router(scenario) else self._alone
+            tables, cpu_s, conditions = run(directory, scenario, watch)
         end_s, packets = _extent(tables)
         info = RunInfo(
             backend=self.name,
@@ -105,75 +99,74 @@ class Uml:
             packets=packets,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
+            conditions=conditions,
         )
         return RunResult(tables, info)
 
-    def _boot(
-        self,
-        directory: Path,
-        scenario: Scenario,
-        parameters: list[str],
-        progress: Progress | None,
-    ) -> float:
+    def _alone(self, directory: Path, scenario: Scenario, watch: Watch) -> _Outcome:
+        """One guest that holds the whole path, made of Linux's queue disciplines."""
+        flows = scenario["flows"]
+        parameters = command_line(self.kernel, flows, range(len(flows)))
         config = json.dumps(tool_config(scenario, _interval(scenario)))
         _write(directory / CONFIG, config)
         _write(directory / NETWORK, network_script(scenario))
-        _write(directory / SCRIPT, init_script(str(self._tool)))
+        _write(directory / SCRIPT, init_script(str(self._tools.traffic)))
         program = Program(self.kernel.binary, self.kernel.library)
-        watch = Watch(directory, progress)
         seed = int(scenario["seed"])
         cpu_s = boot(program, directory, seed=seed, parameters=parameters, watch=watch)
-        _complain(directory)
-        return cpu_s
+        complain(directory)
+        return read_tables(directory, scenario), cpu_s, {}
+
+    def _coupled(self, directory: Path, scenario: Scenario, watch: Watch) -> _Outcome:
+        """A guest for each group of flows, and the router's path between their hosts."""
+        members = groups(scenario)
+        guests = [self._guest(scenario, group) for group in members]
+        interval_ns = _interval(scenario)
+        cpu_s = run_guests(directory, scenario, guests, self._tools, interval_ns, watch)
+        places = [directory_of(directory, number) for number in range(len(guests))]
+        tables = router_tables(directory, scenario, places, members)
+        noted = json.loads((directory / COUPLED).read_text(encoding="utf-8"))
+        conditions = {
+            "path": "narrows-router, in windows of virtual time",
+            "window_ns": window_ns(scenario),
+            "latest_ns": noted["latest_ns"],
+            "guests": [
+                {"kernel": guest.kernel.name, "digest": guest.kernel.digest, **_described(guest)}
+                for guest in guests
+            ],
+        }
+        return tables, cpu_s, conditions
+
+    def _guest(self, scenario: Scenario, group: Group) -> Guest:
+        kernel = self._kernel_of(group)
+        flows = [scenario["flows"][number] for number in group.flows]
+        return Guest(kernel, group, command_line(kernel, flows, group.flows))
+
+    def _kernel_of(self, group: Group) -> Kernel:
+        """The kernel of a group: the one that it names, one of its profile, or the back end's."""
+        place = f"flows[{group.flows[0]}]"
+        if "kernel" in group.own:
+            return get_kernel(group.own["kernel"], f"{place}.kernel")
+        profile = group.own.get("profile", self.kernel.profile)
+        if profile == self.kernel.profile:
+            return self.kernel
+        return kernel_of_profile(profile, f"{place}.profile")
 
     def check(self, scenario: Scenario) -> None:
         """Raises SpecError for what the kernel can't run."""
-        self._checked(scenario)
+        check(scenario, None if self._chosen else self.kernel)
+        members = groups(scenario)
+        check_groups(scenario, members)
+        for group in members:
+            self._guest(scenario, group)
 
-    def _checked(self, scenario: Scenario) -> list[str]:
-        """The parameters for the kernel's command line; raises SpecError for what it can't run."""
-        host, flows = scenario["host"], scenario["flows"]
-        if not self._chosen and host["profile"] != self.kernel.profile:
-            remedy = f'"{self.kernel.profile}", or --backend uml:{self.kernel.name},'
-            raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
-        refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
-        check_queue(scenario["path"])
-        refuse_own_hosts(scenario)
-        refuse_ecn(scenario)
-        refuse_workloads(scenario)
-        if len(flows) > MAX_FLOWS:
-            raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
-        refuse_elements(scenario)
-        refuse_links(scenario)
-        refuse_own_controls(scenario)
-        refuse_programs(scenario, "for which User-Mode Linux has no compiler (JIT)")
-        for i, flow in enumerate(flows):
-            if flow["cca"] not in self.kernel.ccas:
-                found = f'"{flow["cca"]}", which {self.kernel.name} lacks'
-                raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], self.kernel.ccas))
-        return self._parameters(flows)
 
-    def _parameters(self, flows: Sequence[Flow]) -> list[str]:
-        """Words for the kernel's command line; raises SpecError.
+_Outcome = tuple[Tables, float, dict[str, Any]]
+"""The tables, the CPU seconds, and under which conditions they were made."""
 
-        A control's options are parameters of its module, the same for all its flows.
-        """
-        chosen: dict[str, dict[str, int | None]] = {}
-        for i, flow in enumerate(flows):
-            place, cca = f"flows[{i}].options", flow["cca"]
-            options = module_parameters(cca, flow["options"])
-            if chosen.setdefault(cca, options) != options:
-                raise SpecError.at(place, f"{options}", f"those of the other {cca} flows")
-            for name, value in options.items():
-                if f"tcp_{cca}.{name}" not in self.kernel.parameters or value is None:
-                    known = [p.split(".")[1] for p in self.kernel.parameters if f"_{cca}." in p]
-                    remedy = f"one of {', '.join(known) or 'none'}, as the kernel's module has it,"
-                    raise SpecError.at(f"{place}.{name}", f"{flow['options']}", remedy)
-        return [
-            f"tcp_{cca}.{name}={value}"
-            for cca, options in sorted(chosen.items())
-            for name, value in sorted(options.items())
-        ]
+
+def _described(guest: Guest) -> dict[str, Any]:
+    return {"flows": list(guest.group.flows), **guest.group.own}
 
 
 def _extent(tables: Tables) -> tuple[float, int]:
@@ -217,14 +210,3 @@ def _interval(scenario: Scenario) -> int:
     flows = len(scenario["flows"])
     least_ns = FINE_NS * -(-flows // _FEW_FLOWS)
     return fine_interval(scenario["run"]["sample_interval_ns"], least_ns)
-
-
-def _complain(directory: Path) -> None:
-    """Raises GuestError unless the tool reports success."""
-    try:
-        status = (directory / STATUS).read_text(encoding="ascii").strip()
-    except OSError:
-        raise GuestError(f"the guest didn't finish; it said: {console(directory)}") from None
-    if status != "0":
-        said = (directory / LOG).read_text(encoding="utf-8", errors="replace").strip()
-        raise GuestError(f"the guest failed: {said or console(directory)}")

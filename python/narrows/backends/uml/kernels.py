@@ -105,10 +105,10 @@ def kernels() -> list[Kernel]:
     return found
 
 
-def get_kernel(name: str | None = None) -> Kernel:
+def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
     """The kernel of that name; without one the one built last, a distribution's own before others.
 
-    Raises InputError if there is none.
+    Raises InputError at `place` if there is none.
     """
     known = {kernel.name: kernel for kernel in kernels()}
     if not known:
@@ -121,5 +121,18 @@ def get_kernel(name: str | None = None) -> Kernel:
     if name is None:
         return max(known.values(), key=lambda kernel: (kernel.is_stock, kernel.built))
     if name not in known:
-        raise InputError.at("--backend", f'the kernel "{name}", unknown', one_of(name, known))
+        raise InputError.at(place, f'the kernel "{name}", unknown', one_of(name, known))
     return known[name]
+
+
+def kernel_of_profile(profile: str, place: str) -> Kernel:
+    """The kernel that has this profile, a distribution's own before others.
+
+    Raises InputError at `place` if there is none.
+    """
+    fitting = [kernel for kernel in kernels() if kernel.profile == profile]
+    if not fitting:
+        have = ", ".join(sorted({kernel.profile for kernel in kernels()})) or "none"
+        remedy = f"a profile whose kernel was built (`narrows kernel build`; here: {have})"
+        raise InputError.at(place, f'"{profile}"', remedy)
+    return max(fitting, key=lambda kernel: (kernel.is_stock, kernel.built))

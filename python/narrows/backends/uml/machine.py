@@ -19,6 +19,8 @@ from narrows.errors import NarrowsError
 SCRIPT = "init"
 """The guest's first program, a shell script in its directory."""
 CONSOLE = "console.log"
+LOG, STATUS = "log", "status"
+"""Files in a guest's directory: what its programs said, and how they ended."""
 SILENCE_S = 120.0
 """A guest that reports nothing for this long has stopped its clock, and is ended."""
 POLL_S = 0.05
@@ -52,10 +54,11 @@ class GuestError(NarrowsError):
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel program, and the library between it and its host (host.c)."""
+    """A kernel program, and the libraries between it and its host (host.c, gate.c)."""
 
     binary: Path
     library: Path
+    gate: Path | None = None
 
 
 def boot(
@@ -103,6 +106,17 @@ def console(directory: Path) -> str:
     return "\n".join(lines[-5:])
 
 
+def complain(directory: Path) -> None:
+    """Raises GuestError unless the guest's programs say that all went well."""
+    try:
+        status = (directory / STATUS).read_text(encoding="ascii").strip()
+    except OSError:
+        raise GuestError(f"the guest didn't finish; it said: {console(directory)}") from None
+    if status != "0":
+        said = (directory / LOG).read_text(encoding="utf-8", errors="replace").strip()
+        raise GuestError(f"the guest failed: {said or console(directory)}")
+
+
 def missing_programs() -> list[str]:
     """The programs that the host lacks to boot a guest and to make its network."""
     return [name for name in ("setarch", "ip", "tc") if which(name) is None]
@@ -127,7 +141,7 @@ def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(directory),
         "TMPDIR": _memory_directory(),
-        "LD_PRELOAD": str(program.library),
+        "LD_PRELOAD": ":".join(str(each) for each in (program.library, program.gate) if each),
         "NARROWS_SEED": str(seed),
     }
 

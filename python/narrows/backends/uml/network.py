@@ -16,13 +16,13 @@ from narrows.backends.linux.traffic import (
     metrics_sysctl,
     told_scenario,
 )
-from narrows.backends.uml.machine import GUEST_DIRECTORY
+from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
 from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, framed
 from narrows.errors import SpecError
 from narrows.spec.scenario import Path, Scenario
 
-NETWORK, CONFIG, LOG, STATUS = "network", "config.json", "log", "status"
-"""Files in the guest's directory: `network_script`, `tool_config`, what both said, how it ended."""
+NETWORK, CONFIG = "network", "config.json"
+"""Files in the guest's directory: `network_script`, `tool_config`."""
 MAX_FLOWS = 10_000
 _MAX_BANDS = 16
 """The most classes that a `prio` queue discipline can have."""

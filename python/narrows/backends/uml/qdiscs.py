@@ -15,8 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from narrows.backends.linux.traffic import FULL_PACKET
-from narrows.errors import SpecError
-from narrows.spec.suggest import one_of
 
 Path = Mapping[str, Any]
 Queue = Mapping[str, Any]
@@ -51,14 +49,6 @@ def bottleneck(path: Path) -> list[str]:
 def bottleneck_class(path: Path) -> int | None:
     """The class that the discipline belongs to, as a number; None for the root."""
     return None if path["queue"]["kind"] == "droptail" else _CLASS
-
-
-def check_queue(path: Path) -> None:
-    """Raises SpecError for a discipline that Linux 6.12 lacks."""
-    kind = path["queue"]["kind"]
-    if kind not in KINDS:
-        found = f'"{kind}", which Linux 6.12 lacks'
-        raise SpecError.at("path.queue", found, one_of(kind, KINDS))
 
 
 def _droptail(path: Path) -> list[str]:

@@ -1,24 +1,23 @@
-"""What the router and the traffic tool wrote, as the tables that every back end writes.
+"""What the router and the traffic tools wrote, as the tables that every back end writes.
 
-Values that this kernel's TCP doesn't show are null: the latest RTT sample and the packets marked
-lost. The router knows the rest.
+Values that Linux's TCP doesn't show are null: the latest RTT sample and the packets marked lost.
+The router knows the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
+from narrows.backends.linux.groups import Group, completions, flow_rows, packet_rows
 from narrows.backends.linux.internals import internals
 from narrows.backends.linux.tables import (
     Tables,
-    completion_rows,
     flow_samples,
-    packets,
     queue_depths,
     read_csv,
-    read_flows,
     round_trips,
     seconds,
     wanted_rows,
@@ -27,9 +26,15 @@ from narrows.columns import schema, shaped
 from narrows.spec.scenario import Scenario
 
 
-def read_tables(directory: Path, scenario: Scenario) -> Tables:
-    """The tables of a run from the files in `directory`; raises OSError if there are none."""
-    flows = read_flows(directory)
+def router_tables(
+    directory: Path, scenario: Scenario, hosts: Sequence[Path], members: Sequence[Group]
+) -> Tables:
+    """The tables of a run whose router wrote into `directory`.
+
+    The traffic tool of each group of flows wrote into one of `hosts`. Raises OSError if there are
+    no such files.
+    """
+    flows = flow_rows(hosts, members)
     queue = read_csv(directory / "router_queue.csv")
     shown = wanted_rows(flows, scenario)
     since: int = scenario["run"]["warmup_ns"]
@@ -42,13 +47,13 @@ def read_tables(directory: Path, scenario: Scenario) -> Tables:
         ),
         "internals": internals(shown, scenario, seconds()),
         "queue_samples": _queue_samples(shown, queue),
-        "completions": completion_rows(read_csv(directory / "completions.csv")),
+        "completions": completions(hosts, members),
         "distributions": pl.concat(
             [round_trips(flows, since), queue_depths(queue, pl.col("backlog_bytes"), since)]
         ),
     }
     if scenario["run"]["record"] == "packets":
-        tables["packets"] = packets(read_csv(directory / "packets.csv"))
+        tables["packets"] = packet_rows(hosts, members)
     return tables
 
 

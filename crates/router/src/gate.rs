@@ -1,0 +1,151 @@
+//! The way in and out of a guest in virtual time: it takes what the guest's hosts send, hands it
+//! over at the end of each window, and releases what comes back at the instant when it is due.
+//!
+//! A guest's clock stands still while its kernel waits for a file of its host. At the end of
+//! window N the gate looks for the file `window-N`, and the library between the guest and its host
+//! (gate.c) lets it wait until every guest is there and the coupling has written the file.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{Result, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::window::{self, Passage};
+use crate::{Side, sys};
+
+/// Bytes of an Ethernet header.
+const ETHERNET: usize = 14;
+/// What a header says of an IPv4 packet.
+const IPV4: [u8; 2] = [0x08, 0x00];
+const LARGEST: usize = 65_536;
+
+/// What a gate does, as JSON.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateConfig {
+    /// CLOCK_MONOTONIC at time 0 of the run.
+    pub zero_ns: u64,
+    /// Length of a window, in ns; no packet needs less from one host to the other.
+    pub window_ns: u64,
+    /// The devices behind which the sending and the receiving host are.
+    pub devices: [String; 2],
+    /// The hardware addresses of these hosts.
+    pub addresses: [[u8; 6]; 2],
+    /// Where the files of each window are.
+    pub directory: PathBuf,
+}
+
+struct Gate<'a> {
+    config: &'a GateConfig,
+    sockets: [OwnedFd; 2],
+    sent: Vec<Passage>,
+    due: VecDeque<Passage>,
+    latest_ns: u64,
+    buffer: Vec<u8>,
+}
+
+/// Passes packets on until the guest is switched off.
+///
+/// # Errors
+/// If a device or a file fails.
+pub fn pass(config: &GateConfig) -> Result<()> {
+    sys::exact_timers();
+    let [sender, receiver] = &config.devices;
+    let mut gate = Gate {
+        config,
+        sockets: [sys::frame_socket(sender)?, sys::frame_socket(receiver)?],
+        sent: Vec::new(),
+        due: VecDeque::new(),
+        latest_ns: 0,
+        buffer: vec![0; LARGEST],
+    };
+    for window in 0.. {
+        gate.until((window + 1) * config.window_ns)?;
+        gate.hand_over(window)?;
+    }
+    Ok(())
+}
+
+impl Gate<'_> {
+    fn now(&self) -> u64 {
+        sys::monotonic_ns().saturating_sub(self.config.zero_ns)
+    }
+
+    /// Passes packets on until this time of the run.
+    fn until(&mut self, end: u64) -> Result<()> {
+        loop {
+            self.take(Side::Sender)?;
+            self.take(Side::Receiver)?;
+            self.release()?;
+            let next = self.due.front().map_or(end, |passage| passage.at.min(end));
+            // Before time 0 the clock of the run stands at 0.
+            let now = sys::monotonic_ns();
+            if now >= self.config.zero_ns + end {
+                return Ok(());
+            }
+            let left = (self.config.zero_ns + next).saturating_sub(now);
+            if left > 0 {
+                sys::wait_readable(self.sockets.each_ref(), left)?;
+            }
+        }
+    }
+
+    fn take(&mut self, side: Side) -> Result<()> {
+        loop {
+            let at = self.now();
+            let socket = &self.sockets[side as usize];
+            let Some(frame) = sys::read_packet(socket, &mut self.buffer)? else { return Ok(()) };
+            if frame.get(12..ETHERNET) == Some(&IPV4) {
+                self.sent.push(Passage { at, side, packet: frame[ETHERNET..].to_vec() });
+            }
+        }
+    }
+
+    fn release(&mut self) -> Result<()> {
+        while let Some(passage) = self.due.front() {
+            let now = self.now();
+            if passage.at > now {
+                break;
+            }
+            self.latest_ns = self.latest_ns.max(now - passage.at);
+            let host = passage.side as usize;
+            let mut frame = self.config.addresses[host].to_vec();
+            frame.extend([0x02, 0, 0, 0, 0, 0xff]);
+            frame.extend(IPV4);
+            frame.extend(&passage.packet);
+            sys::write_packet(&self.sockets[host], &frame)?;
+            self.due.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Leaves what was sent, and waits for what is due.
+    fn hand_over(&mut self, window: u64) -> Result<()> {
+        if !self.sent.is_empty() {
+            let file = window::sent_file(&self.config.directory, window);
+            write_through(&file, &window::encode(self.latest_ns, &self.sent))?;
+            self.sent.clear();
+        }
+        let due = window::due_file(&self.config.directory, window);
+        self.due.extend(window::read(&due)?.packets);
+        Ok(())
+    }
+}
+
+/// Writes a file so that the guest's host has it.
+fn write_through(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Reads what a gate does from a file.
+///
+/// # Errors
+/// If there is no such file, or something else in it.
+pub fn read_config(file: &Path) -> Result<GateConfig> {
+    Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
+}

@@ -1,0 +1,78 @@
+"""Flows that share their hosts, where a scenario gives some of them hosts of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.backends.linux.tables import completion_rows, packets, read_csv, read_flows
+from narrows.spec.classes import OWN_HOST
+from narrows.spec.scenario import Host, Scenario
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows, by their numbers, between one sending and one receiving host.
+
+    `own` is what their hosts have and the others haven't.
+    """
+
+    flows: tuple[int, ...]
+    own: Mapping[str, Any]
+
+
+def groups(scenario: Scenario) -> list[Group]:
+    """The groups of a scenario's flows, in the order of their first flows."""
+    found: list[tuple[dict[str, Any], list[int]]] = []
+    for number, flow in enumerate(scenario["flows"]):
+        own = {key: value for key, value in flow.items() if key in OWN_HOST}
+        members = next((members for others, members in found if others == own), None)
+        if members is None:
+            found.append((own, members := []))
+        members.append(number)
+    return [Group(tuple(members), own) for own, members in found]
+
+
+def part(scenario: Scenario, group: Group) -> Scenario:
+    """The scenario with the flows of a group alone, whose hosts are those of the scenario."""
+    host: Host = {**scenario["host"]}
+    host["profile"] = group.own.get("profile", host["profile"])
+    host["fq"] = group.own.get("fq", host["fq"])
+    flows = [scenario["flows"][number] for number in group.flows]
+    return {**scenario, "host": host, "flows": flows}
+
+
+def flow_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
+    """The samples of all groups' flows, each by its number in the scenario."""
+    pairs = zip(directories, members, strict=True)
+    parts = [_numbered(read_flows(directory), group) for directory, group in pairs]
+    return pl.concat(parts).sort("time_ns", "flow", maintain_order=True)
+
+
+def completions(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
+    """The table `completions` of all groups' flows, in the order of their ends."""
+    pairs = zip(directories, members, strict=True)
+    parts = [
+        _numbered(completion_rows(read_csv(directory / "completions.csv")), group)
+        for directory, group in pairs
+    ]
+    return pl.concat(parts).sort("end_s", maintain_order=True)
+
+
+def packet_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
+    """The table `packets` of all groups' flows."""
+    pairs = zip(directories, members, strict=True)
+    parts = [
+        _numbered(packets(read_csv(directory / "packets.csv")), group) for directory, group in pairs
+    ]
+    return pl.concat(parts).sort("time_s", maintain_order=True)
+
+
+def _numbered(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
+    numbers = dict(enumerate(group.flows))
+    kind = rows.schema["flow"]
+    return rows.with_columns(pl.col("flow").replace_strict(numbers, return_dtype=kind))

@@ -1,0 +1,84 @@
+"""What can't run in virtual time, told as errors of the specification.
+
+One guest holds the whole path if Linux has all of it. Everything else crosses the router's path
+between guests, which is the simulator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from narrows.backends.linux.groups import Group
+from narrows.backends.linux.refusals import (
+    refuse_ecn,
+    refuse_modelled_hosts,
+    refuse_reverse_flows,
+    refuse_workloads,
+)
+from narrows.backends.protocol import refuse_own_controls
+from narrows.backends.uml.coupled import window_ns
+from narrows.backends.uml.kernels import Kernel
+from narrows.backends.uml.network import MAX_FLOWS
+from narrows.backends.uml.qdiscs import KINDS
+from narrows.errors import SpecError
+from narrows.spec.classes import OWN_HOST
+from narrows.spec.kernel_program import refuse_programs
+from narrows.spec.scenario import Scenario
+
+MAX_GUESTS = 32
+"""Each takes some 50 MB and a process."""
+_LEAST_WINDOW_NS = 10_000
+"""Shorter ones would leave guests no time between two meetings."""
+
+
+def crosses_router(scenario: Scenario) -> bool:
+    """Whether Linux alone can't make the path, or flows have hosts of their own."""
+    path = scenario["path"]
+    elements = path["links"] or path["reverse"] or path["impairments"]
+    other = path["service"]["kind"] != "constant" or path["queue"]["kind"] not in KINDS
+    own = any(key in flow for flow in scenario["flows"] for key in OWN_HOST)
+    return bool(elements or other or own)
+
+
+def check(scenario: Scenario, default: Kernel | None) -> None:
+    """Raises SpecError for what no kernel can run.
+
+    `default` is the kernel of the back end if nobody chose it: it must be that of the profile.
+    """
+    host, flows = scenario["host"], scenario["flows"]
+    if default is not None and host["profile"] != default.profile:
+        remedy = f'"{default.profile}", or --backend uml:{default.name},'
+        raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
+    refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
+    refuse_ecn(scenario)
+    refuse_workloads(scenario)
+    if len(flows) > MAX_FLOWS:
+        raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
+    refuse_reverse_flows(scenario)
+    refuse_own_controls(scenario)
+    refuse_programs(scenario, "for which User-Mode Linux has no compiler (JIT)")
+
+
+def check_groups(scenario: Scenario, members: Sequence[Group]) -> None:
+    """Raises SpecError for what guests can't do together."""
+    if not crosses_router(scenario):
+        return
+    if window_ns(scenario) < _LEAST_WINDOW_NS:
+        least = f"{2 * _LEAST_WINDOW_NS / 1e3:g}us"
+        found = f"{scenario['path']['rtt_ns']} ns"
+        raise SpecError.at("path.rtt", found, f'"{least}" or more where guests are coupled')
+    if len(members) > MAX_GUESTS:
+        found = f"{len(members)} kinds of hosts"
+        raise SpecError.at("flows", found, f"at most {MAX_GUESTS} on this back end")
+    if len(members) == 1:
+        return
+    if scenario["run"]["stop_when"] is not None:
+        remedy = "none where flows have hosts of their own, since guests don't hear of each other,"
+        raise SpecError.at("run.stop_when", f'"{scenario["run"]["stop_when"]}"', remedy)
+    names = [{scenario["flows"][number]["name"] for number in group.flows} for group in members]
+    for group, known in zip(members, names, strict=True):
+        for number in group.flows:
+            other = scenario["flows"][number]["while"]
+            if other is not None and other not in known:
+                remedy = "a flow with the same hosts, since guests don't hear of each other,"
+                raise SpecError.at(f"flows[{number}].while", f'"{other}"', remedy)

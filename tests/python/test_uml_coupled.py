@@ -1,0 +1,92 @@
+"""Guests in virtual time that share a path; needs a kernel from `narrows kernel build`."""
+
+from __future__ import annotations
+
+import pytest
+from specimens import GOOD, scenario_of
+from test_uml import guests
+
+from narrows.backends import get_backend
+from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml.machine import GuestError
+from narrows.errors import InputError, SpecError
+from narrows.metrics import summarise
+
+pytestmark = pytest.mark.skipif(
+    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
+)
+
+LINKS = '[[path.links]]\nname = "second"\nrate = "6mbit"\nbuffer = "1bdp"\n'
+BACK = '[path.reverse]\nrate = "100kbit"\nbuffer = "30pkt"\n'
+
+
+@pytest.fixture(scope="module")
+def uml() -> Uml:
+    return Uml(get_kernel().name)
+
+
+@pytest.mark.parametrize(
+    ("more", "overrides"),
+    [
+        (LINKS, ()),
+        (BACK, ()),
+        ("", ('path.impairments=[{kind="netem", delay="10ms"}]', "path.queue=dualpi2")),
+    ],
+    ids=["links", "reverse link", "impairment and dualpi2"],
+)
+def test_every_path_of_the_simulator_runs_with_a_kernel(
+    uml: Uml, more: str, overrides: tuple[str, ...]
+) -> None:
+    scenario = scenario_of(GOOD + more, ["run.duration=4s", "run.warmup=2s", *overrides])
+    found = []
+    for backend in (uml, get_backend("sim")):
+        result = backend.run(scenario)
+        summary = summarise(scenario, result.tables, result.info)
+        flow = summary["flows"][0]
+        found.append((flow["goodput_mbps"], flow["rtt_ms"]["mean"]))
+        assert set(result.tables["queue_samples"]["link"].unique()) == set(range(1 + bool(more)))
+    assert found[0] == pytest.approx(found[1], rel=0.04)
+
+
+def test_kernels_and_hosts_stand_beside_each_other_and_give_the_same_again(uml: Uml) -> None:
+    name = kernels()[-1].name
+    text = GOOD + '[[flows]]\ncca = "bbr"\nline_rate = "2mbit"\nfq = true\n'
+    text += '[[flows]]\ncca = "cubic"\nstart = "500ms"\n'
+    text += 'sysctls = { tcp_rmem = "4096 16384 16384" }\n'
+    changes = [f'flows.0.kernel="{name}"', "run.duration=2s", "run.warmup=1s"]
+    scenario = scenario_of(text, changes)
+    results = [uml.run(scenario) for _ in range(2)]
+    assert results[0].info.digest == results[1].info.digest
+    told = results[0].info.conditions
+    assert [guest["flows"] for guest in told["guests"]] == [[0], [1], [2]]
+    assert told["guests"][0]["kernel"] == name
+    assert told["latest_ns"] < 100_000
+    last = results[0].tables["flow_samples"].tail(3)
+    assert last["flow"].to_list() == [0, 1, 2]
+    wire = last["wire_bytes"] * 8 / 2e6
+    assert 0.7 < wire[1] < 2.05, "the card limits this flow"
+    # A window of some 10 kB for each round trip of at least 20 ms.
+    assert 0.3 < wire[2] < 4.5, "the receive buffer limits this one"
+    assert wire.sum() == pytest.approx(8, rel=0.06), "the first takes the rest"
+
+
+def test_a_guest_that_fails_ends_all(uml: Uml) -> None:
+    text = GOOD + '[[flows]]\ncca = "reno"\nsysctls = { tcp_nonsense = 1 }\n'
+    with pytest.raises(GuestError, match=r"net/ipv4/tcp_nonsense"):
+        uml.run(scenario_of(text, ["run.duration=1000s"]))
+    assert not guests()
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ('flows.0.kernel="nobody\'s"', r"flows\[0\].kernel"),
+        ('flows.0.profile="linux-4.9"', r"flows\[0\].profile"),
+        ("flows.0.rtt=15us", r"path.rtt"),
+        ("run.stop_when=reno-1", r"run.stop_when"),
+    ],
+)
+def test_what_coupled_guests_cannot_do_is_refused(uml: Uml, change: str, place: str) -> None:
+    text = GOOD + '[[flows]]\ncca = "reno"\nsize = "1mb"\nfq = true\n'
+    with pytest.raises((SpecError, InputError), match=place):
+        uml.check(scenario_of(text, [change]))
