@@ -1,7 +1,7 @@
-# Everything that a person types here. `make` lists it.
+# The commands for developers. `make` lists them.
 #
 # The command lives in a virtual environment, .venv, built from pinned versions.
-# Nothing is installed twice: a target's stamp says what it was made from.
+# Nothing is installed twice: stamps depend on the sources.
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 CARGO := nice -n 5 cargo
 
-# One setting for every build, so that cargo doesn't build pyo3 anew in between.
+# All builds use one setting, so that cargo doesn't rebuild pyo3.
 export PYO3_BUILD_EXTENSION_MODULE := 1
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -27,7 +27,7 @@ setup: $(VENV)/.built $(VENV)/.programs ## set up the command at .venv/bin/narro
 demo: $(VENV)/.built ## set everything up, run the first figure and name its page
 	$(BIN)/narrows reproduce panaderia/fig9
 
-# Rust's half and Python's take about as long as each other, and neither keeps two cores busy.
+# Rust's half and Python's take about the same time, and neither keeps two cores busy.
 test: $(BIN)/python ## every check and every test
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line rust python
 
@@ -69,10 +69,10 @@ bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
 	$(CARGO) bench --locked --workspace
 
-fuzz: setup ## an hour of inputs turned into nonsense, by libFuzzer where it is there
+fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
 	nice -n 5 fuzz/run.sh $(BIN)/python
 
-instructions: setup ## instructions per packet, compared with those that are tracked
+instructions: setup ## instructions per packet, compared with the tracked ones
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
 	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
 	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario $(PIN)
@@ -80,7 +80,7 @@ instructions: setup ## instructions per packet, compared with those that are tra
 playground: setup ## build the page that runs the simulator in a browser, and test it
 	tests/wasm/check.sh $(BIN)/python target/playground
 
-reference: setup ## renew what is made from the sources: Python classes, reference, notebooks
+reference: setup ## regenerate files made from the sources: Python classes, reference, notebooks
 	$(BIN)/python tools/generate_scenario.py
 	$(BIN)/python tools/generate_tables.py
 	$(BIN)/python tools/generate_reference.py
@@ -112,8 +112,8 @@ $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	touch $@
 
-# The package, in place: Python sources are used where they are, the native
-# module is built in release and linked beside them.
+# The package, in place: Python sources are used where they are, and the native
+# module is a release build linked beside them.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked nice -n 5 \
 	    $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .

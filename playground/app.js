@@ -1,4 +1,4 @@
-// The page: a description, which the form and the text show, and the run that follows from it.
+// The page: a description, shown by the form and the text, and the run of it.
 import { Charts } from "./charts.js";
 import { Engine } from "./engine.js";
 import { made } from "./fields.js";
@@ -37,7 +37,7 @@ function look(name, number) {
 const text = () => element("text").value;
 const source = () => (text().includes(`"${OWN}"`) ? element("source").value : null);
 
-/** Puts values into the text. One after the other, since each starts from the text of the last. */
+/** Puts values into the text, one after the other, as each edit starts from the result of the last. */
 let edits = Promise.resolve();
 function edit(list, redraw) {
   edits = edits.then(async () => {
@@ -48,7 +48,7 @@ function edit(list, redraw) {
   });
 }
 
-/** The description is another one: draws the form if it must, and runs. */
+/** Handles a changed description: draws the form if necessary, and runs. */
 function changed(redraw, pause) {
   clearTimeout(wait);
   wait = setTimeout(async () => {
@@ -111,7 +111,7 @@ function table({ byClass, bottleneck, jain }) {
     + `${digits(bottleneck.queue)} BDP waiting on average. Jain's index of the flows: ${digits(jain)}.`;
 }
 
-/** Takes a whole description. */
+/** Replaces the whole description. */
 async function open(given, control) {
   element("text").value = given;
   element("source").value = control || (await file("mine.js.txt"));
@@ -133,13 +133,13 @@ function wire(examples) {
     const address = await link(text(), source());
     history.replaceState(null, "", address);
     await navigator.clipboard?.writeText(address).catch(() => {});
-    element("status").textContent = "The address of this page holds the description.";
+    element("status").textContent = "The address of this page contains the description.";
   });
 }
 
 const examples = JSON.parse(await file("examples/index.json"));
 wire(examples);
 const given = location.hash.length > 1 ? await linked(location.hash) : null;
-if (location.hash.length > 1 && !given) problems([{ text: "The address holds no description that can be read; here is an example." }]);
+if (location.hash.length > 1 && !given) problems([{ text: "The address has no readable description; here is an example." }]);
 await open(given?.text ?? (await file(`examples/${examples[0].name}.toml`)), given?.source);
 if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("offline.js");

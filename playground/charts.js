@@ -1,4 +1,4 @@
-// The charts of a run: one above the other, with one cursor and one stretch of time.
+// The charts of a run: one above the other, with a common cursor and time range.
 import { made } from "./fields.js";
 
 const HEIGHT = 170;
@@ -10,7 +10,7 @@ export class Charts {
   #drawn = [];
   #looks;
 
-  /** `looks` gives the colour of a class; `watch` hears the time under the cursor. */
+  /** `looks` gives the colour of a class; `watch` gets the time under the cursor. */
   constructor(root, looks, watch) {
     this.#root = root;
     this.#looks = looks;
@@ -62,7 +62,7 @@ export class Charts {
   }
 }
 
-/** The warm-up is a little darker: no number counts it. */
+/** The warm-up is a little darker, as the numbers leave it out. */
 function shade(plot, warmup) {
   const { left, top, height } = plot.bbox;
   const width = plot.valToPos(warmup, "x", true) - left;
@@ -71,7 +71,7 @@ function shade(plot, warmup) {
   plot.ctx.fillRect(left, top, Math.min(width, plot.bbox.width), height);
 }
 
-/** What a CSS colour is just now; a canvas knows no variables. */
+/** The current value of a CSS colour; a canvas has no variables. */
 export function colour(written) {
   const name = /^var\((.+)\)$/.exec(written)?.[1];
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : written;

@@ -1,17 +1,17 @@
-// Asks the workers: one for what takes no time, and one for each purpose of runs.
+// Sends requests to workers: one for quick requests, and one for each purpose of runs.
 
 export class Engine {
   #quick = new Thread();
   #runners = new Map();
 
-  /** The answer to a request that takes no time. */
+  /** The answer to a quick request. */
   ask(request) {
     return this.#quick.ask(request);
   }
 
   /**
-   * Runs a specification, with a control in JavaScript. Of the runs for one purpose only the
-   * newest counts; an older one gives null.
+   * Runs a specification, with a control in JavaScript. Only the newest run
+   * for a purpose counts; older ones give null.
    */
   run(purpose, request, source = null) {
     const runner = this.#runners.get(purpose) ?? new Thread();
@@ -21,7 +21,7 @@ export class Engine {
   }
 }
 
-/** A worker, begun when it is needed. */
+/** A worker, started on demand. */
 class Thread {
   #worker = null;
   #waiting = new Map();
@@ -40,7 +40,7 @@ class Thread {
     });
   }
 
-  /** Ends the worker, the only way to interrupt it; whoever waits gets null. */
+  /** Ends the worker, the only way to interrupt it; pending requests get null. */
   stop() {
     this.#worker?.terminate();
     this.#worker = null;

@@ -36,7 +36,7 @@ export function quantity({ label, what = "", value, units, least, most, change }
   return labelled(label, what, slide, text);
 }
 
-/** A part of one, as a percentage. */
+/** A fraction, as a percentage. */
 export function share({ label, what = "", value, most, change }) {
   const said = made("output", { textContent: `${+((value ?? 0) * 100).toPrecision(2)} %` });
   const slide = made("input", { type: "range", min: 0, max: STEPS, value: Math.sqrt((value ?? 0) / most) * STEPS });
@@ -65,7 +65,7 @@ export function count({ label, what = "", value, least = 1, most, change }) {
   return labelled(label, what, input);
 }
 
-/** What the schema says of a parameter decides its field: a menu, a tick, a number or a text. */
+/** The field of a parameter by its schema: a menu, a check box, a number or a text. */
 export function parameter({ label, what, schema, value, change }) {
   if (schema.type === "boolean") {
     const names = ["", "true", "false"].map((name) => ({ name, shown: name || "default" }));

@@ -1,4 +1,4 @@
-// The form beside the text: it shows what the text says, and says what changes in it.
+// The form beside the text: it shows the text's values, and reports edits.
 import * as fields from "./fields.js";
 import { made } from "./fields.js";
 import { at, choices, options, parameters } from "./schema.js";
@@ -67,7 +67,7 @@ export class Form {
     const place = `flows.${number}`;
     const schema = at(this.#schema, "flows.0");
     const own = this.#own ? [{ name: this.#own, what: "the control that is written below" }] : [];
-    // Options belong to a control; another one wouldn't know them.
+    // Options belong to a control; others don't have them.
     const choose = (value) => this.#change([{ place: `${place}.options`, value: null }, { place: `${place}.cca`, value }], true);
     const inner = options(schema, flow.cca).map((one) =>
       fields.parameter({ label: one.name, ...one, value: flow.options?.[one.name], change: this.#set(`${place}.options.${one.name}`) }));

@@ -1,4 +1,4 @@
-// The network as a drawing that moves: senders, the queue that fills, the link, receivers.
+// The network as an animation: senders, the queue that fills, the link, receivers.
 import { colour } from "./charts.js";
 
 const [WIDTH, HEIGHT] = [720, 190];
@@ -48,7 +48,7 @@ export class Network {
     const { times } = this.#shown;
     if (this.#at >= times.length - 1) this.#at = -1;
     this.seek(this.#at + 1);
-    // A run takes about 20 s to watch, however long it was.
+    // The animation takes about 20 s, however long the run.
     setTimeout(() => requestAnimationFrame(() => this.#step()), Math.max(20, 20000 / times.length));
   }
 
@@ -99,7 +99,7 @@ function lane(pen, { y, name, strength, fill, phase }) {
   }
 }
 
-/** The queue: filled as far as packets wait. */
+/** The queue: filled by waiting packets. */
 function buffer(pen, backlog, room) {
   const [x, y, width, height] = [295, HEIGHT / 2 - 24, 110, 48];
   const part = Math.min(backlog / room, 1);

@@ -1,14 +1,14 @@
-// What the tables of a run say in numbers: by the definitions of docs/reference/metrics.md.
+// Metrics from the tables of a run, by the definitions of docs/reference/metrics.md.
 
 // Sample times are whole nanoseconds; as floats they may be a little off.
 const SLACK_S = 1e-9;
 
-/** Rows of a table given by columns, as indices that a test keeps. */
+/** Indices of the rows, in a table of columns, that pass a test. */
 function rows(column, keep) {
   return column.flatMap((value, row) => (keep(value, row) ? [row] : []));
 }
 
-/** By how much a counter grew from the warm-up to the end, for one flow or link. */
+/** The growth of a counter from the warm-up to the end, for one flow or link. */
 function growth(table, mine, counter, warmup) {
   const before = mine.filter((row) => table.time_s[row] <= warmup + SLACK_S).at(-1);
   const last = mine.at(-1);
@@ -37,14 +37,14 @@ function quantile(buckets, part) {
   return null;
 }
 
-/** The names of classes in the order in which they come, with the ids of their flows. */
+/** The names of classes in their order, with the ids of their flows. */
 export function classes(groups) {
   const found = new Map();
   groups.forEach((name, flow) => found.set(name, [...(found.get(name) ?? []), flow]));
   return [...found].map(([name, flows]) => ({ name, flows }));
 }
 
-/** The goodput of a flow in Mbit/s, from the warm-up or its later start on. */
+/** The goodput of a flow in Mbit/s, since the warm-up or its later start. */
 function goodput(result, flow) {
   const { scenario, end_s: end, tables } = result;
   const warmup = scenario.run.warmup_ns / 1e9;
@@ -89,7 +89,7 @@ function bottleneck({ scenario, end_s: end, tables }) {
   };
 }
 
-/** Completion times in seconds: how many, and their median and 95th percentile. */
+/** Completion times in seconds: their number, median and 95th percentile. */
 function times(table, flows) {
   const mine = rows(table.flow, (id) => flows.includes(id));
   const buckets = mine.map((row) => [table.end_s[row] - table.start_s[row], 1]).sort(([a], [b]) => a - b);

@@ -1,4 +1,4 @@
-// Keeps the page for times without a network: answers from what was kept, and renews it behind.
+// Caches the page for use without a network: answers from the cache and updates it in the background.
 const KEPT = "narrows-VERSION";
 
 self.addEventListener("install", (event) => event.waitUntil(caches.open(KEPT).then((kept) => kept.addAll(FILES))));
@@ -12,7 +12,7 @@ async function answered(request) {
   return kept ?? fetch(request);
 }
 
-/** Other versions aren't needed any more. */
+/** Deletes the caches of other versions. */
 async function forget() {
   for (const name of await caches.keys()) if (name !== KEPT) await caches.delete(name);
 }

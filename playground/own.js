@@ -1,14 +1,14 @@
-// A congestion control that a person writes in JavaScript, with the methods and fields of one in Python.
+// A congestion control written in JavaScript, with the methods and fields of one in Python.
 
 const MOST_PACKETS = 1e7;
 const [LEAST_RATE, MOST_RATE] = [8, 1e13];
 
 export class Own {
-  /** What the module imports; without a control nothing calls it. */
+  /** The imports of the module; nothing calls them without a control. */
   imports = { control: (...call) => this.#call(...call) };
   #connections = new Map();
 
-  /** Makes ready for `source`, a class expression; `spoken` says how the module writes events. */
+  /** Loads `source`, a class expression; `spoken` describes the module's form of events. */
   prepare(source, spoken, memory) {
     this.spoken = spoken;
     this.memory = memory;

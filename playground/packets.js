@@ -1,4 +1,4 @@
-// The time-sequence view of a stretch of a flow: data sent, dropped and received, and ACKs.
+// The time-sequence view of a range of a flow: data sent, dropped and received, and ACKs.
 import { colour } from "./charts.js";
 import { made } from "./fields.js";
 
@@ -27,7 +27,7 @@ export class Packets {
     parts.box.addEventListener("toggle", () => this.#show());
   }
 
-  /** There is a new run. */
+  /** Handles a new run. */
   offer({ scenario }, text) {
     this.#text = text;
     const names = scenario.flows.map(({ name }) => name);

@@ -1,4 +1,4 @@
-// What the JSON Schema says about a key: the choices of a menu, its parameters, a remark.
+// The JSON Schema of a key: the choices of a menu, its parameters, a remark.
 
 /** The schemas that a schema allows, with those of lists and ranges (axes of a study) left out. */
 function single(schema) {
@@ -14,7 +14,7 @@ export function at(schema, place) {
   }, schema);
 }
 
-/** The names that may stand at a place, each with what it means. */
+/** The names allowed at a place, each with its meaning. */
 export function choices(schema) {
   const one = single(schema);
   const listed = one.anyOf ?? [one];

@@ -1,4 +1,4 @@
-// The series of a run's charts: a value of each class at each instant that was sampled.
+// The series of a run's charts: a value of each class at each sample.
 import { classes } from "./numbers.js";
 
 /** The rows of each flow or link, by number. */
@@ -8,7 +8,7 @@ function rowsOf(keys) {
   return found;
 }
 
-/** How much a column grew since the row before, in `unit` a second. */
+/** The growth of a column since the previous row, in `unit` per second. */
 function speeds(table, mine, column, unit) {
   return mine.map((row, at) => {
     const before = at ? mine[at - 1] : null;

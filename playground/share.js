@@ -1,4 +1,4 @@
-// Takes a description away: as a link, as files.
+// Exports a description as a link or as files.
 
 /** The address that opens the page with this text and control. */
 export async function link(text, source) {
@@ -10,7 +10,7 @@ export async function link(text, source) {
   return address.href;
 }
 
-/** The text and the control that an address holds; null if it holds none that can be read. */
+/** The text and the control that an address holds; null if they can't be read. */
 export async function linked(hash) {
   try {
     const letters = atob(hash.slice(1).replaceAll("-", "+").replaceAll("_", "/"));

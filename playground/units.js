@@ -7,7 +7,7 @@ export const UNITS = {
 };
 const OTHER = { bit: 1, ns: 1e-9, min: 60 };
 
-/** The number that a text such as "20mbit" stands for; null if its unit isn't one of `units`. */
+/** The number of a text such as "20mbit"; null if its unit isn't one of `units`. */
 export function parse(text, units) {
   const [, digits, unit] = /^\s*([\d.]+) ?([a-z]+)\s*$/.exec(text ?? "") ?? [];
   const known = units.find(([name]) => name === unit);
@@ -15,7 +15,7 @@ export function parse(text, units) {
   return size === undefined ? null : Number(digits) * size;
 }
 
-/** A number as a text with the unit that suits it, with two digits that count. */
+/** A number as a text with a suitable unit and two significant digits. */
 export function format(number, units) {
   const [unit, size] = units.findLast(([, size]) => number >= size * 0.9995) ?? units[0];
   return `${Number((number / size).toPrecision(2))}${unit}`;

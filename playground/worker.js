@@ -1,4 +1,4 @@
-// The simulator in a thread of its own: a request comes in, the answer goes out.
+// The simulator in a thread of its own, which answers requests.
 import { Own } from "./own.js";
 
 let module;
@@ -9,7 +9,7 @@ async function load() {
   return WebAssembly.compile(await bytes.arrayBuffer());
 }
 
-/** Answers a request in a fresh instance, so that nothing stays from the one before. */
+/** Answers a request in a fresh instance, so that nothing is left from the previous one. */
 async function answer(request, source) {
   module ??= load();
   const own = new Own();
