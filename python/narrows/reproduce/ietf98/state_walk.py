@@ -14,7 +14,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.ietf98 import testbed
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import held, only, per_trial
 
 if TYPE_CHECKING:
     from narrows.report import Check
@@ -29,7 +29,7 @@ WIRE = 1500 / 1448
 BDP_PACKETS = 10e6 * 0.04 / 8 / 1500
 END_S = 35
 TRIALS = 3
-STATES = {"startup": "loss", "drain": "queue", "probe_bw": "bbr", "probe_rtt": "cubic"}
+STATES = {"startup": "reno", "drain": "loss", "probe_bw": "bbr", "probe_rtt": "cubic"}
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -53,21 +53,27 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """The walk in the plane of the first slide, and over time."""
     rows = data["samples"].filter(pl.col("trial") == 1).drop_nulls("rtt_ms")
+    known = _known(only(data, "trial", 1))
     plane, rates, early, late = [], [], [], []
     for state, colour in STATES.items():
-        mine = rows.filter(pl.col("cca_state") == state)
-        x, y = frames.column(mine, "in_flight") / BDP_PACKETS, frames.column(mine, "rtt_ms")
-        time = frames.column(mine, "time_s")
-        label = state.upper()
-        plane.append(Line(label, x, y, colour, kind="points"))
-        rates.append(Line(label, x, frames.column(mine, "rate_mbps"), colour, kind="points"))
+        label, state_is = state.upper(), pl.col("cca_state") == state
+        mine, sent = rows.filter(state_is), known.filter(state_is)
+        x = frames.column(sent, "in_flight") / BDP_PACKETS
+        plane.append(Line(label, x, frames.column(sent, "rtt_ms"), colour, kind="points"))
+        rates.append(Line(label, x, frames.column(sent, "rate_mbps"), colour, kind="points"))
+        time, x = frames.column(mine, "time_s"), frames.column(mine, "in_flight") / BDP_PACKETS
         early.append(Line(label, time, x, colour, kind="points"))
         late.append(Line(label, time, x, colour, kind="points"))
     one = (Guide(1.0, "1 BDP"),)
     panels = (
-        Panel("In flight (BDP)", "RTT (ms)", tuple(plane), guides=(Guide(1.0, "", upright=True),)),
         Panel(
-            "In flight (BDP)",
+            "In flight when sent (BDP)",
+            "RTT (ms)",
+            tuple(plane),
+            guides=(Guide(1.0, "", upright=True),),
+        ),
+        Panel(
+            "In flight when sent (BDP)",
             "Delivery rate (Mbit/s)",
             tuple(rates),
             y_range=(0, None),
