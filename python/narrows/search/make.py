@@ -124,7 +124,8 @@ def search(
         raise InputError.at("--than", found, "a control for --objective slower, and only there")
     engine = get_backend("sim")
     rival = beside if wanted.rivals else None
-    references = (rival,) if rival else (than,) if than else REFERENCES
+    others = tuple(name for name in REFERENCES if name != subject)
+    references = (rival,) if rival else (than,) if than else others
     trying = Trying(subject, rival, references, wanted, engine, jobs)
     place = Path(out) if out is not None else OUT / f"{subject.replace(':', '-')}-{wanted.name}"
     with modules_here():

@@ -15,6 +15,7 @@ from narrows.plan import Cell, plan
 from narrows.search.objectives import Objective
 from narrows.search.space import Point, departures, specification
 from narrows.spec import parse
+from narrows.spec.host import MODELLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,11 @@ class Trying:
         Raises SpecError if it refuses plain conditions, too, because of the control.
         """
         text = specification("search", point, control, self.rival, trials=1, seed=seed)
+        # Simulated hosts need noise, without which all seeds are alike; real ones have their own.
+        real = self.backend.name != "sim"
+        changes = [f"host.{key}=0s" for key in MODELLED] if real else []
         try:
-            runs = plan(parse(text, "search").spec, self.backend.engine, self.backend.name)
+            runs = plan(parse(text, "search", changes).spec, self.backend.engine, self.backend.name)
             self.backend.check(runs.trials[0].scenario)
         except SpecError:
             if not departures(self.objective.space, point):
