@@ -4,6 +4,7 @@ import { Engine } from "./engine.js";
 import { made } from "./fields.js";
 import { Form } from "./form.js";
 import { Network } from "./network.js";
+import { looks } from "./looks.js";
 import { numbers } from "./numbers.js";
 import { Packets } from "./packets.js";
 import { series } from "./series.js";
@@ -18,21 +19,13 @@ const element = (id) => document.getElementById(id);
 const file = async (name) => (await fetch(new URL(name, import.meta.url))).text();
 
 const engine = new Engine();
-const looks = JSON.parse(await file("looks.json"));
+const look = await looks(() => shown);
 const form = new Form(element("form"), await engine.ask({ do: "schema" }), edit);
 const network = new Network(element("network"), { button: element("play"), slide: element("time"), said: element("said") });
 const charts = new Charts(element("charts"), look, (time) => network.seekTime(time));
 const packets = new Packets({ box: element("packets"), flow: element("packet-flow"), from: element("packet-from"), span: element("packet-span"), said: element("packet-said"), figure: element("sequence") }, run);
 let shown = null;
 let wait = null;
-
-/** The colour of a class: its control's, as in all figures of narrows. */
-function look(name, number) {
-  const cca = shown.scenario.flows[shown.groups.indexOf(name)].cca;
-  const same = shown.classes.slice(0, number).some((other) => shown.scenario.flows[shown.groups.indexOf(other)].cca === cca);
-  const found = same ? looks.others[number % looks.others.length] : looks.controls[cca] ?? looks.others[number % looks.others.length];
-  return { colour: matchMedia("(prefers-color-scheme: dark)").matches ? found.dark : found.light };
-}
 
 const text = () => element("text").value;
 const source = () => (text().includes(`"${OWN}"`) ? element("source").value : null);
@@ -75,12 +68,12 @@ async function show() {
   element("status").textContent = `${result.packets.toLocaleString("en")} packets in ${result.seconds.toFixed(2)} s`;
   element("command").textContent = `narrows run ${result.document.name ?? "scenario"}.toml`;
   const found = numbers(result);
-  shown = { ...result, classes: found.byClass.map(({ name }) => name) };
+  shown = result;
   table(found);
   const lines = series(result, found.bottleneck.bdp);
   charts.show(lines, { warmup: result.scenario.run.warmup_ns / 1e9 });
   const room = result.scenario.path.buffer.bytes / found.bottleneck.bdp || null;
-  network.show(lines, shown.classes.map((name, number) => look(name, number)), room);
+  network.show(lines, found.byClass.map(({ name }, number) => look(name, number)), room);
   packets.offer(result, text());
   document.documentElement.dataset.digest = result.digest;
 }

@@ -2,42 +2,48 @@
 import { made } from "./fields.js";
 
 const HEIGHT = 170;
-const CURSOR = { sync: { key: "run" }, points: { size: 5 } };
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 
 export class Charts {
   #root;
   #drawn = [];
+  #key = crypto.randomUUID?.() ?? String(Math.random());
   #looks;
 
-  /** `looks` gives the colour of a class; `watch` gets the time under the cursor. */
-  constructor(root, looks, watch) {
+  #panels;
+
+  /**
+   * `looks` gives the colour of a class; `watch` gets the time under the cursor; `panels` names
+   * some of throughput, rtt, queue and inFlight, all by default.
+   */
+  constructor(root, looks, watch, panels = ["throughput", "rtt", "queue", "inFlight"]) {
     this.#root = root;
     this.#looks = looks;
     this.watch = watch;
+    this.#panels = panels;
     new ResizeObserver(() => this.#fit()).observe(root);
   }
 
   show({ times, byClass, queue }, marks) {
     const lines = (key) => byClass.map((one, number) => ({ name: one.name, values: one[key], ...this.#looks(one.name, number), dash: DASHES[number % DASHES.length] }));
-    const panels = [
-      ["Throughput, Mbit/s", lines("throughput")],
-      ["Round-trip time, ms", lines("rtt")],
-      ["Queue, BDP", [{ name: "queue", values: queue, colour: "var(--ink)", dash: [] }]],
-      ["In flight, packets", lines("inFlight")],
-    ];
+    const panels = {
+      throughput: ["Throughput, Mbit/s", lines("throughput")],
+      rtt: ["Round-trip time, ms", lines("rtt")],
+      queue: ["Queue, BDP", [{ name: "queue", values: queue, colour: "var(--ink)", dash: [] }]],
+      inFlight: ["In flight, packets", lines("inFlight")],
+    };
     for (const chart of this.#drawn) chart.destroy();
     this.#root.replaceChildren();
-    this.#drawn = panels.map(([title, series]) => this.#panel(title, times, series, marks));
+    this.#drawn = this.#panels.map((name) => this.#panel(panels[name], times, marks));
   }
 
-  #panel(title, times, series, { warmup }) {
+  #panel([title, series], times, { warmup }) {
     const figure = made("figure", { ariaLabel: title }, made("figcaption", { textContent: title }));
     this.#root.append(figure);
     const ink = colour("var(--faint)");
     const axis = { stroke: ink, grid: { stroke: colour("var(--grid)"), width: 1 }, ticks: { show: false } };
     const chart = new window.uPlot({
-      width: figure.clientWidth, height: HEIGHT, cursor: CURSOR, legend: { live: true },
+      width: figure.clientWidth, height: HEIGHT, cursor: { sync: { key: this.#key }, points: { size: 5 } }, legend: { live: true },
       scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most || 1) * 1.05] } },
       axes: [{ ...axis, size: 28 }, { ...axis, size: 52 }],
       series: [
