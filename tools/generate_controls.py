@@ -41,8 +41,8 @@ def _control(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _states(edges: list[tuple[str, str]]) -> Iterator[str]:
-    """The state machine as a diagram; only what the code allows is in it."""
-    yield "Its states, and the changes between them that the code allows:\n"
+    """The state machine as a diagram of the transitions that the code allows."""
+    yield "Its states, and the transitions that the code allows:\n"
     yield "```mermaid\nstateDiagram-v2\n    [*] --> startup"
     yield from (f"    {start} --> {end}" for start, end in edges if start != end)
     yield "```\n"

@@ -93,7 +93,7 @@ def _controls(controls: Sequence[Control]) -> Iterator[str]:
 
 
 def strongest(controls: Sequence[Control]) -> list[Control]:
-    """Each control once, on the whole grid if it ran there, in the order of the claims."""
+    """Each control once, on the whole grid if possible, in the order of the claims."""
     kept: dict[tuple[str, str], Control] = {}
     for one in sorted(controls, key=lambda control: not control.quick):
         kept[one.claim, one.mutation] = one

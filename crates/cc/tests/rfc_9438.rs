@@ -1,4 +1,4 @@
-//! CUBIC by RFC 9438: what Linux does otherwise, or in other units.
+//! CUBIC by RFC 9438, where Linux differs or has other units.
 
 use crate::common::{ack, at_ms, control, delivered, internal, loss};
 use narrows_base::{Duration, Time};
@@ -33,7 +33,7 @@ fn a_loss_below_the_last_maximum_aims_lower() {
     }
 }
 
-/// The window after a round that begins 5 s into an epoch, of which `pause` wasn't used.
+/// The window after a round that begins 5 s into an epoch with an idle time of `pause`.
 fn after_a_pause(pause: Duration) -> u32 {
     let mut control = cubic(&[]);
     lose(&mut *control, at_ms(0), 1_000);

@@ -1,7 +1,6 @@
 //! Small tables as Parquet files.
-//!
-//! A run of two seconds leaves a hundred columns of a few rows each. Libraries made for large tables
-//! take longer over such a column than the simulator takes for a tenth of the run.
+//! A run of two seconds writes a hundred columns of a few rows each. Libraries for large tables
+//! take longer for such a column than the simulator for a tenth of the run.
 
 use std::sync::Arc;
 
@@ -17,8 +16,8 @@ use pyo3::prelude::*;
 
 use crate::table::ArrowTable;
 
-/// A table as the content of a Parquet file: Snappy, which every reader knows, without the
-/// statistics and dictionaries that only pay for themselves in many rows.
+/// A table as the content of a Parquet file: with Snappy, which every reader supports, without
+/// statistics and dictionaries, which pay off only for many rows.
 pub fn parquet(batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

@@ -35,7 +35,7 @@ impl ArrowTable {
         PyCapsule::new_with_value(py, stream, STREAM)
     }
 
-    /// The table as the content of a Parquet file, quickly where it has few rows.
+    /// The table as the content of a Parquet file; fast for few rows.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let content = py.detach(|| small::parquet(&self.0));
         let content = content.map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -1,9 +1,8 @@
 //! Guests in virtual time, coupled through one path.
-//!
-//! All guests run at once for a window of their time, which is no longer than the shortest way
-//! from one host to another; then they wait. What they sent in it meets the path in the order of
-//! its times, as if there were one clock, and nothing of it is due before the next window ends.
-//! So no guest ever misses a packet, and a run gives the same results again.
+//! All guests run for a window of their time, which is no longer than the shortest way from one
+//! host to another; then they wait. The packets of the window enter the path in the order of their
+//! times, as if there were one clock, and none of them is due before the next window. So no guest
+//! ever misses a packet, and a repeated run gives the same results.
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
@@ -27,11 +26,11 @@ const PROGRESS_NS: u64 = 500_000_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoupleConfig {
-    /// What is run.
+    /// The scenario.
     pub scenario: Scenario,
-    /// Flow i of a guest is that of this TCP port of its receiver plus i.
+    /// Flow i of a guest has this TCP port of its receiver plus i.
     pub first_port: u16,
-    /// Distance of the samples of the queue, in ns.
+    /// Interval of the samples of the queue, in ns.
     pub sample_ns: u64,
     /// Length of a window, in ns.
     pub window_ns: u64,
@@ -70,7 +69,7 @@ struct Coupling<'a> {
     path: Path,
     record: Recorder,
     next_sample: Time,
-    /// What guests sent later than the window that is being worked through.
+    /// Packets that guests sent after the current window.
     later: Vec<(usize, Passage)>,
 }
 
@@ -113,7 +112,7 @@ impl<'a> Guest<'a> {
         Ok(Self { config, ask, answer, due: Vec::new(), latest_ns: 0, gone: false })
     }
 
-    /// Waits until the guest has reached the end of its window, and takes what it sent.
+    /// Waits until the guest has reached the end of its window, and takes its packets.
     fn await_end(&mut self, number: u64) -> Result<Vec<Passage>> {
         self.gone |= self.ask.read(&mut [0])? == 0;
         if self.gone {
@@ -128,7 +127,7 @@ impl<'a> Guest<'a> {
         Ok(sent.packets)
     }
 
-    /// Lets it go on, with what is due for it in the next window.
+    /// Lets it continue, with the packets due to it in the next window.
     fn go_on(&mut self, number: u64) -> Result<()> {
         if number > 0 {
             fs::remove_file(window::due_file(&self.config.directory, number - 1))?;
@@ -145,7 +144,7 @@ impl<'a> Guest<'a> {
 }
 
 impl Coupling<'_> {
-    /// Works through a window; false if no guest is left.
+    /// Processes a window; false if no guest is left.
     fn window(&mut self, number: u64) -> Result<bool> {
         let mut sent = std::mem::take(&mut self.later);
         for (index, guest) in self.guests.iter_mut().enumerate().filter(|(_, guest)| !guest.gone) {
@@ -155,7 +154,7 @@ impl Coupling<'_> {
         if self.guests.iter().all(|guest| guest.gone) {
             return Ok(false);
         }
-        // A stable sort: of what was sent at the same time the first guest's comes first.
+        // The sort is stable: of packets sent at the same time the first guest's come first.
         sent.sort_by_key(|(guest, passage)| (passage.at, *guest));
         let end = (number + 1) * self.config.window_ns;
         for (guest, passage) in sent {
@@ -191,7 +190,7 @@ impl Coupling<'_> {
         }
     }
 
-    /// Settles what happens until `at`, with a sample of the queue wherever one is due.
+    /// Processes all events until `at`, with the samples of the queue that are due.
     fn advance(&mut self, at: Time) {
         while self.next_sample <= at {
             let sample = self.next_sample;
@@ -207,7 +206,7 @@ impl Coupling<'_> {
         self.path.catch_up(at, &mut |at, event, packet| record.packet(at, event, packet));
     }
 
-    /// Gives each guest what reaches it until `last`: all of that is on the last part of its way.
+    /// Gives each guest the packets that reach it until `last`; all are on their last element.
     fn collect(&mut self, last: Time) {
         while let Some((side, departure)) = self.path.arrive(last) {
             if side == Side::Sender {
@@ -221,7 +220,7 @@ impl Coupling<'_> {
         self.guests.iter_mut().for_each(|guest| guest.due.sort_by_key(|passage| passage.at));
     }
 
-    /// Writes how far the run is, now and then.
+    /// Writes the progress of the run at intervals.
     fn tell(&self, end: u64) -> Result<bool> {
         if end / PROGRESS_NS > (end - self.config.window_ns) / PROGRESS_NS {
             let forwarded = self.path.queue().counters.forwarded_packets;

@@ -1,5 +1,5 @@
-//! The way in and out of a guest in virtual time: it takes what the guest's hosts send, hands it
-//! over at the end of each window, and releases what comes back at the instant when it is due.
+//! The gate of a guest in virtual time: it takes the packets of the guest's hosts, hands them over
+//! at the end of each window, and releases incoming packets at their times.
 //!
 //! A guest's clock stands still while its kernel waits for a file of its host. At the end of
 //! window N the gate looks for the file `window-N`, and the library between the guest and its host
@@ -18,11 +18,11 @@ use crate::{Side, sys};
 
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
-/// What a header says of an IPv4 packet.
+/// The EtherType of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];
 const LARGEST: usize = 65_536;
 
-/// What a gate does, as JSON.
+/// The configuration of a gate, as JSON.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
@@ -30,11 +30,11 @@ pub struct GateConfig {
     pub zero_ns: u64,
     /// Length of a window, in ns; no packet needs less from one host to the other.
     pub window_ns: u64,
-    /// The devices behind which the sending and the receiving host are.
+    /// The devices that lead to the sending and the receiving host.
     pub devices: [String; 2],
     /// The hardware addresses of these hosts.
     pub addresses: [[u8; 6]; 2],
-    /// Where the files of each window are.
+    /// The directory of the windows' files.
     pub directory: PathBuf,
 }
 
@@ -122,7 +122,7 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// Leaves what was sent, and waits for what is due.
+    /// Hands over the sent packets, and waits for those that are due.
     fn hand_over(&mut self, window: u64) -> Result<()> {
         if !self.sent.is_empty() {
             let file = window::sent_file(&self.config.directory, window);
@@ -135,17 +135,17 @@ impl Gate<'_> {
     }
 }
 
-/// Writes a file so that the guest's host has it.
+/// Writes a file for the guest's host.
 fn write_through(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// Reads what a gate does from a file.
+/// Reads the configuration from a file.
 ///
 /// # Errors
-/// If there is no such file, or something else in it.
+/// If there is no such file, or its content is invalid.
 pub fn read_config(file: &Path) -> Result<GateConfig> {
     Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
 }

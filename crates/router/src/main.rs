@@ -3,9 +3,8 @@
 //! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
 //! sends and receives in them, carries its packets and writes its records. Lines "ns packets" on
 //! standard output report the progress. `narrows-router check` says whether a run is possible.
-//!
-//! `narrows-router couple FILE` does the same with guests in virtual time, in each of which a
-//! `narrows-router gate FILE` takes and releases the packets.
+//! `narrows-router couple FILE` does the same with guests in virtual time;
+//! `narrows-router gate FILE` takes and releases the packets in each.
 
 use std::fs;
 use std::io::{Error, Result, Write as _};
@@ -169,7 +168,7 @@ fn run_file(path: &str) -> Result<()> {
     run(&config)
 }
 
-/// Couples guests until they end, or whoever started this does.
+/// Couples guests until they end, or the starting process does.
 fn couple_file(path: &str) -> Result<()> {
     die_with_parent(rustix::process::getppid())?;
     let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));

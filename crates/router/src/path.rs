@@ -156,8 +156,7 @@ impl Path {
         self.arrive(now)
     }
 
-    /// The next packet that reaches a host at or before `last`, of those that have left all other
-    /// elements of their way.
+    /// The next packet that reaches a host until `last`, among those past all other elements.
     pub fn arrive(&mut self, last: Time) -> Option<(Side, Departure<Frame>)> {
         let Self { path, lines, .. } = self;
         lines.iter().find_map(|&(side, id)| Some((side, path.elements[id].poll(last)?)))

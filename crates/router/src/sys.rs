@@ -21,7 +21,7 @@ use rustix::time::{ClockId, clock_gettime};
 const TUN_DEVICE: &str = "/dev/net/tun";
 /// Above interactive and below watchdog priorities.
 const PRIORITY: libc::c_int = 50;
-/// As the fields of `struct sockaddr_ll` have them (packet(7)).
+/// Values for the fields of `struct sockaddr_ll` (packet(7)).
 const AF_PACKET: u16 = 17;
 const ETH_P_IP: u16 = 0x0800;
 const SOCKADDR_LL: u32 = 20;
@@ -143,10 +143,10 @@ pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
     }
 }
 
-/// A socket for the frames of a device of the current namespace that hold IPv4 packets.
+/// A socket for the IPv4 frames of a device of the current namespace.
 pub(crate) fn frame_socket(name: &str) -> Result<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    // No protocol yet: nothing is heard before the device is chosen.
+    // The protocol is 0, so that nothing is received before the device is chosen.
     let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
     rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, FRAME_BYTES)?;
     // SAFETY: plain data.

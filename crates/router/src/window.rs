@@ -1,5 +1,6 @@
-//! Packets of a window of virtual time, as the files in which guests and their coupling hand them
-//! on: `out-N` is what a guest sent in window N, `window-N` what reaches it in the window after.
+//! Files with the packets of a window of virtual time, exchanged by guests and their coupling:
+//! `out-N` has those that a guest sent in window N, `window-N` those that reach it in the next
+//! window.
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
@@ -19,26 +20,26 @@ pub(crate) struct Passage {
     pub(crate) packet: Frame,
 }
 
-/// What a guest hands over at the end of a window.
+/// A guest's data at the end of a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sent {
-    /// How late the guest released a packet at most, in ns.
+    /// The largest delay of a packet that the guest released, in ns.
     pub(crate) latest_ns: u64,
     /// The packets, in the order in which they were sent.
     pub(crate) packets: Vec<Passage>,
 }
 
-/// Where a guest leaves what it sent in a window.
+/// The file with the packets that a guest sent in a window.
 pub(crate) fn sent_file(directory: &Path, window: u64) -> PathBuf {
     directory.join(format!("out-{window}"))
 }
 
-/// Where a guest finds what reaches it in the window after.
+/// The file with the packets that reach a guest in the next window.
 pub(crate) fn due_file(directory: &Path, window: u64) -> PathBuf {
     directory.join(format!("window-{window}"))
 }
 
-/// Bytes of a passage before its packet: the time, the side, the length.
+/// Header bytes of a passage: the time, the side, the length.
 const HEAD: usize = 8 + 1 + 4;
 
 pub(crate) fn encode(latest_ns: u64, passages: &[Passage]) -> Vec<u8> {
@@ -53,7 +54,7 @@ pub(crate) fn encode(latest_ns: u64, passages: &[Passage]) -> Vec<u8> {
     out
 }
 
-/// Reads a file of the other end; one that isn't there says that nothing was sent.
+/// Reads a file of the other end; without one, nothing was sent.
 ///
 /// # Errors
 /// If it can't be read, or isn't such a file.

@@ -1,4 +1,4 @@
-//! Guests that share a path, played by threads.
+//! Guests that share a path, simulated by threads.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};

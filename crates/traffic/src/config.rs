@@ -34,7 +34,7 @@ pub struct Config {
     pub sender_device: String,
     /// The receiving host's device, if its packets are captured.
     pub receiver_device: Option<String>,
-    /// Whether programs take the packets of both devices, which then need their checksums.
+    /// Whether programs read the packets of both devices, which then need checksums.
     #[serde(default)]
     pub checksums: bool,
     /// Capture the packets of both hosts: `sender.pcapng` and `receiver.pcapng`.

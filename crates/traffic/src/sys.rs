@@ -254,8 +254,8 @@ pub fn segmentation_offload_off(name: &str) -> Result<()> {
     switch_off(name, ETHTOOL_STSO)
 }
 
-/// Lets the kernel fill in the checksums of what a device of the current namespace sends: programs
-/// that take its packets see them complete.
+/// Makes the kernel compute the checksums of packets from a device of the current namespace, for
+/// programs that read them.
 ///
 /// # Errors
 /// If there is no such device or no right to change it.

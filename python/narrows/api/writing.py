@@ -42,7 +42,7 @@ class Table:
     """A table of a specification; fields that aren't None are written."""
 
     def __repr__(self) -> str:
-        """As it was called: what is None isn't shown."""
+        """The call; arguments that are None are omitted."""
         named = ((entry.name, getattr(self, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
         given = ", ".join(f"{name}={value!r}" for name, value in named if value is not None)
         return f"{type(self).__name__}({given})"

@@ -17,7 +17,7 @@ _SHARE = 0.9
 """Share of the free memory for runs; the rest is for everything else."""
 _TICK_S = 0.1
 _LITTLE = 0.01
-"""Of what is free: asking the system takes as long as such a run may."""
+"""The part of free memory below which a run is small: the query takes as long as such a run."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
@@ -66,7 +66,7 @@ class Room:
         return self._taken == 0 or need <= free - self._taken
 
     def _free_for(self, need: int) -> int | None:
-        """What is free; for a run that needs little of it, as it was a moment ago."""
+        """Free memory; for a run that needs little, a recent value."""
         when, free = self._known
         now = time.monotonic()
         if free is None or need > free * _LITTLE or now - when > _TICK_S:

@@ -86,7 +86,7 @@ class Pool:
             for thread in threads:
                 thread.start()
             going = True
-            while going:  # a watcher hears of the end, however short the work
+            while going:  # watchers are notified of the end, however short the work
                 _await(threads)
                 going = any(thread.is_alive() for thread in threads)
                 if watcher is not None:

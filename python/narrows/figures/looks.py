@@ -19,7 +19,7 @@ from narrows.figures.vision import distance
 from narrows.spec import registry
 
 ALIKE = 15.0
-"""Colours of lines that are nearer (`narrows.figures.vision`) to some sight aren't told apart."""
+"""Lines with a smaller colour distance (`narrows.figures.vision`) can be confused."""
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 HUES = tuple(f"flow:{number}" for number in range(7))
 """Keys of colours for classes that aren't congestion controls."""
@@ -81,7 +81,7 @@ def looks(controls: Sequence[str | None]) -> list[Look]:
 
 
 def _told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:
-    """Looks of these hues; each has the dash of its number unless a like hue has that one."""
+    """Looks of these hues; each has the dash of its number unless a similar hue has it."""
     found: list[Look] = []
     for hue, number in wanted:
         dashes = [DASHES[(number + step) % len(DASHES)] for step in range(len(DASHES))]
@@ -92,7 +92,7 @@ def _told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:
 
 @cache
 def alike(one: str, other: str) -> bool:
-    """Whether somebody may take two keys of the palette for each other, on light or on dark."""
+    """Whether two keys of the palette can be confused, on light or dark."""
     first, second = colour(one), colour(other)
     near = min(distance(first.light, second.light), distance(first.dark, second.dark))
     return near < ALIKE

@@ -21,7 +21,7 @@ _EDGE = 2.0
 
 
 def sparks(figure: Figure) -> str:
-    """Every panel of a stack with its title, beside each other as far as there is room."""
+    """All panels of a stack with their titles, side by side where there is room."""
     x_range = figure.stack.x_range if figure.stack is not None else None
     style = f"display:inline-block;vertical-align:top;width:{WIDTH}px;margin:0 16px 6px 0"
     cells = (
@@ -44,7 +44,7 @@ def _legend(figure: Figure) -> str:
 
 
 def spark(panel: Panel, x_range: tuple[float, float] | None = None) -> str:
-    """The lines of a panel, over a stretch of x (by default that of the lines)."""
+    """The lines of a panel, over a range of x (by default that of the lines)."""
     known = [line.x for line in panel.lines if len(line.x)]
     least, most = x_range or (min(x.min() for x in known), max(x.max() for x in known))
     low, high = panel.limits((least, most))
@@ -67,7 +67,7 @@ def _path(line: Line, x_range: tuple[float, float], y_range: tuple[float, float]
     if line.kind == "step":  # each value holds until the next x
         x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
     inner = np.zeros(len(y), dtype=bool)
-    inner[1:-1] = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])  # what a straight line passes anyway
+    inner[1:-1] = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])  # points on a straight line
     words, pen = [], "M"
     for at, value in zip(x[~inner], y[~inner], strict=True):
         if np.isfinite(at) and np.isfinite(value):
@@ -84,7 +84,7 @@ def _pen(line: Line) -> str:
 
 
 def _placed(values: Floats, ends: tuple[float, float], length: float) -> Floats:
-    """Values as distances in pixels from the first end, a little within the edges."""
+    """Values as pixels from the start, a little inside the edges."""
     start, end = ends
     part: Floats = (values - start) / max(end - start, 1e-12)
     return _EDGE + np.clip(part, 0.0, 1.0) * (length - 2 * _EDGE)

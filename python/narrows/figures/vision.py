@@ -1,4 +1,4 @@
-"""How far apart two colours are for people who see colours in different ways.
+"""The distance of two colours for different kinds of colour vision.
 
 Dichromats' sight is simulated by the matrices of Machado, Oliveira and Fernandes (A
 Physiologically-based Model for Simulation of Color Vision Deficiency, IEEE TVCG 15(6), 2009,
@@ -26,23 +26,23 @@ SIGHTS: dict[str, Floats] = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
          [0.004733, 0.691367, 0.303900]]),
 }  # fmt: skip
-"""What becomes of linear RGB for each kind of sight."""
+"""The transformation of linear RGB for each kind of vision."""
 
 _TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
      [0.0193339, 0.1191920, 0.9503041]]
 )  # fmt: skip
-"""Of sRGB's linear values (IEC 61966-2-1)."""
+"""The matrix from sRGB's linear values (IEC 61966-2-1)."""
 
 
 def distance(one: str, other: str) -> float:
-    """The least distance of two colours, `#rrggbb`, over all kinds of sight."""
+    """The minimum distance of two colours, `#rrggbb`, over all kinds of vision."""
     return min(float(np.linalg.norm(seen(one, s) - seen(other, s))) for s in SIGHTS)
 
 
 @cache
 def seen(colour: str, sight: str) -> Floats:
-    """A colour, `#rrggbb`, in CIELAB, as people with a kind of sight see it."""
+    """A colour, `#rrggbb`, in CIELAB, as seen with a kind of vision."""
     coded = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
     white = _TO_XYZ.sum(axis=1)

@@ -11,11 +11,11 @@ _SLACK_S = 1e-9
 """Sample times are whole nanoseconds; as floats they may be slightly off."""
 
 Grown = dict[int, dict[str, int | None]]
-"""By how much each counter grew, by key."""
+"""The growth of each counter, by key."""
 
 
 class Counters:
-    """The counters of a table of samples, parted once by `key`: the flow or the link.
+    """The counters of a table of samples, partitioned once by `key`: the flow or the link.
 
     A query of a frame costs more than the rows of a short run, so this works on columns.
     """
@@ -32,7 +32,7 @@ class Counters:
         )
 
     def growth(self, columns: Sequence[str], start_s: float, end_s: float) -> Grown:
-        """How much each counter in `columns` grew from `start_s` to `end_s`, for every key.
+        """The growth of each counter in `columns` from `start_s` to `end_s`, for every key.
 
         A counter counts as it stood at the last row up to each time (zero before
         the first), so both ends should be sampled instants, as the warm-up and the

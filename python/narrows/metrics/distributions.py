@@ -34,7 +34,7 @@ def distributions(table: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
 
 
 def _borders(*columns: Any) -> list[int]:  # noqa: ANN401 (arrays)
-    """Where stretches of rows begin that have the same in all columns, and where the last ends."""
+    """The starts of runs of rows that are equal in all columns, and the end of the last."""
     count = len(columns[0])
     changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     return [0, *(np.flatnonzero(changes) + 1).tolist(), count] if count else []
@@ -45,7 +45,7 @@ def _ascends(rows: pl.DataFrame) -> bool:
 
 
 class _Weighted:
-    """The rows of a distribution, ascending by value, with what several statistics need."""
+    """The rows of a distribution, ascending by value, with intermediate values for statistics."""
 
     def __init__(self, rows: pl.DataFrame) -> None:
         self.values, self.weights = rows["value"], rows["weight"]

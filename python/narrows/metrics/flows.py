@@ -197,7 +197,7 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
 
 
 def _lives(completions: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
-    """The finished flows by id, each by start."""
+    """The finished flows by id, each ordered by start."""
     lists: dict[int, list[dict[str, Any]]] = {}
     for row in completion_times(completions).to_dicts() if completions.height else ():
         lists.setdefault(row["flow"], []).append(row)

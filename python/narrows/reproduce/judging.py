@@ -111,7 +111,7 @@ def only(data: Data, column: str, wanted: object) -> Data:
 
 
 def ratios(over: Samples, under: Samples) -> list[float]:
-    """The ratios trial by trial; of nothing over nothing 1, as neither is more."""
+    """The ratios trial by trial; 1 for zero over zero, as neither is more."""
     return [_ratio(a, b) for a, b in zip(over, under, strict=False)]
 
 

@@ -140,7 +140,7 @@ def _command(figure: str, backend: str) -> str:
 
 
 def _note(way: Plates) -> str:
-    """What must be known of a version before it is read."""
+    """A warning for readers of a version, if it needs one."""
     if not way.quick:
         return ""
     command = _command(way.figure, way.backend)

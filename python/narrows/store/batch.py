@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from narrows.store.runs import RunStore
 
 MOMENT_S = 0.1
-"""A run waits that long for others, so that many short ones need one wait for the disk..."""
+"""A run waits this long for others, so that many short ones share a wait for the disk..."""
 MANY = 64
-"""...unless so many are there."""
+"""...unless this many are waiting."""
 MOST = 256
 """The most runs that may wait; beyond that, `add` blocks."""
 
@@ -100,7 +100,7 @@ class Batch:
             self._done(list(self._waiting), False)
 
     def _next(self) -> list[str]:
-        """The waiting runs, a moment after the first; none once all is done."""
+        """The waiting runs, shortly after the first; none once all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             self._changed.wait_for(lambda: self._closed or len(self._waiting) >= MANY, MOMENT_S)

@@ -88,7 +88,7 @@ def rows(store: Store, name: str) -> pl.DataFrame:
 
 
 class Entry(NamedTuple):
-    """What the index keeps of a run: its `run.json`, and its tables `summary` and `flows`."""
+    """A run in the index: its `run.json`, and its tables `summary` and `flows`."""
 
     key: str
     info: Mapping[str, Any]

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 SUFFIX = ".parquet"
 FEW = 5000
-"""Rows up to which the native module writes a table: polars takes 50 us for each column,
-however short, and is better with many rows."""
+"""The native module writes tables of up to this many rows: polars takes 50 us for each column,
+however short, and is better for many rows."""
 
 
 class NativeTables(Mapping[str, "pl.DataFrame"]):
-    """Tables of the native module by name, each made a frame when it is first asked for."""
+    """Tables of the native module by name, each converted to a frame on first use."""
 
     def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
         self.native = dict(tables)
@@ -47,7 +47,7 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
 def without(
     tables: Mapping[str, pl.DataFrame], left_out: Collection[str]
 ) -> Mapping[str, pl.DataFrame]:
-    """The tables but some."""
+    """The tables except for some."""
     if isinstance(tables, NativeTables):
         return NativeTables({n: t for n, t in tables.native.items() if n not in left_out})
     return {name: table for name, table in tables.items() if name not in left_out}

@@ -267,7 +267,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def json_lines(record: Mapping[str, Any]) -> str:
-    """A record as JSON, an entry on each line, which Python writes faster than all indented."""
+    """A record as JSON with an entry per line, which is faster than full indentation."""
     lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in record.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -50,7 +50,7 @@ def prepare(
 ) -> SweepJob:
     """Reads a study and checks every combination; writes nothing.
 
-    Raises InputError; `asked` is how the caller's filters are called.
+    Raises InputError; `asked` is the name of the caller's filters.
     """
     engine = get_backend(backend)
     study = load_study(spec, overrides)

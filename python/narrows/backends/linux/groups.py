@@ -18,7 +18,7 @@ from narrows.spec.scenario import Host, Scenario
 class Group:
     """Flows, by their numbers, between one sending and one receiving host.
 
-    `own` is what their hosts have and the others haven't.
+    `own` has the properties of their hosts that differ from the others'.
     """
 
     flows: tuple[int, ...]
@@ -38,7 +38,7 @@ def groups(scenario: Scenario) -> list[Group]:
 
 
 def part(scenario: Scenario, group: Group) -> Scenario:
-    """The scenario with the flows of a group alone, whose hosts are those of the scenario."""
+    """The scenario with only a group's flows, and their hosts as the scenario's."""
     host: Host = {**scenario["host"]}
     host["profile"] = group.own.get("profile", host["profile"])
     host["fq"] = group.own.get("fq", host["fq"])

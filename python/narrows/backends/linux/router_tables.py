@@ -1,4 +1,4 @@
-"""What the router and the traffic tools wrote, as the tables that every back end writes.
+"""The output of the router and the traffic tools, as the tables of every back end.
 
 Values that Linux's TCP doesn't show are null: the latest RTT sample and the packets marked lost.
 The router knows the rest.

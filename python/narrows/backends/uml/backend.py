@@ -69,7 +69,7 @@ class Uml:
         self.selector = f"{self.name}:{self.kernel.name}"
 
     def capabilities(self) -> Capabilities:
-        """What the kernel has, and what the router has between guests."""
+        """The capabilities of the kernel, and of the router between guests."""
         return Capabilities(
             ccas=self.kernel.ccas,
             queues=tuple(queues()),
@@ -162,7 +162,7 @@ class Uml:
 
 
 _Outcome = tuple[Tables, float, dict[str, Any]]
-"""The tables, the CPU seconds, and under which conditions they were made."""
+"""The tables, the CPU seconds, and the conditions of the run."""
 
 
 def _described(guest: Guest) -> dict[str, Any]:

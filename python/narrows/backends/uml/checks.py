@@ -1,4 +1,4 @@
-"""What can't run in virtual time, told as errors of the specification.
+"""Checks for scenarios that can't run in virtual time.
 
 One guest holds the whole path if Linux has all of it. Everything else crosses the router's path
 between guests, which is the simulator's.
@@ -28,7 +28,7 @@ from narrows.spec.scenario import Scenario
 MAX_GUESTS = 32
 """Each takes some 50 MB and a process."""
 _LEAST_WINDOW_NS = 10_000
-"""Shorter ones would leave guests no time between two meetings."""
+"""Shorter ones would leave guests no time between two windows."""
 
 
 def crosses_router(scenario: Scenario) -> bool:
@@ -41,9 +41,9 @@ def crosses_router(scenario: Scenario) -> bool:
 
 
 def check(scenario: Scenario, default: Kernel | None) -> None:
-    """Raises SpecError for what no kernel can run.
+    """Raises SpecError for scenarios that no kernel can run.
 
-    `default` is the kernel of the back end if nobody chose it: it must be that of the profile.
+    `default` is the back end's kernel if the user chose none; it must have the profile.
     """
     host, flows = scenario["host"], scenario["flows"]
     if default is not None and host["profile"] != default.profile:
@@ -60,7 +60,7 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
 
 
 def check_groups(scenario: Scenario, members: Sequence[Group]) -> None:
-    """Raises SpecError for what guests can't do together."""
+    """Raises SpecError for scenarios that coupled guests can't run."""
     if not crosses_router(scenario):
         return
     if window_ns(scenario) < _LEAST_WINDOW_NS:

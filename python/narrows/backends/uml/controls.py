@@ -1,4 +1,4 @@
-"""What a kernel's congestion controls are told: options are the parameters of their modules."""
+"""The options of a kernel's congestion controls, which are parameters of their modules."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from narrows.spec.suggest import one_of
 
 
 def command_line(kernel: Kernel, flows: Sequence[Flow], numbers: Sequence[int]) -> list[str]:
-    """What is to be said on the kernel's command line for `flows`, which have these `numbers`.
+    """The arguments of the kernel's command line for `flows`, which have these `numbers`.
 
-    A control's options are the same for all its flows. Raises SpecError for a control that the
-    kernel lacks, or options that it can't have.
+    A control's options are the same for all its flows. Raises SpecError for a control or options
+    that the kernel lacks.
     """
     chosen: dict[str, dict[str, int | None]] = {}
     for number, flow in zip(numbers, flows, strict=True):

@@ -30,15 +30,15 @@ from narrows.backends.uml.network import CONFIG, NETWORK
 from narrows.spec.scenario import Scenario
 
 COUPLE, COUPLED = "couple_config.json", "couple.json"
-"""Files in the run's directory: what the coupling is to do, and what it noted."""
+"""Files in the run's directory: the coupling's configuration and its log."""
 _COUPLE_LOG = "couple.log"
 _PATIENCE_S = 60.0
-"""What the coupling may take to write its results."""
+"""The time limit of the coupling for writing its results."""
 
 
 @dataclass(frozen=True)
 class Guest:
-    """A kernel, the flows between its hosts, and words for its command line."""
+    """A kernel, the flows between its hosts, and arguments of its command line."""
 
     kernel: Kernel
     group: Group
@@ -47,7 +47,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Tools:
-    """Our programs that run in guests and between them."""
+    """The programs that run in guests and between them."""
 
     traffic: Path
     router: Path
@@ -73,7 +73,7 @@ def run_guests(
     interval_ns: int,
     watch: Callable[[], object],
 ) -> float:
-    """Runs all guests to their end; returns the CPU seconds that they took.
+    """Runs all guests; returns their CPU seconds.
 
     `watch` is called some times a second, as for a single guest. Raises GuestError if a guest or
     the coupling fails, and whatever `watch` raises; then everything is ended.
@@ -182,7 +182,7 @@ def _results(
     state: list[object],
     check: Callable[[], None],
 ) -> list[float]:
-    """What all give, once they have ended; raises what one of them raises first."""
+    """The results of all, once they have ended; raises the first error."""
     left = set(running)
     while left:
         done, left = wait(left, timeout=POLL_S)

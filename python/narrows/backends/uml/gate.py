@@ -1,4 +1,4 @@
-"""The library by which a guest's clock waits for the others (gate.c)."""
+"""The library that makes a guest's clock wait for the others (gate.c)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from narrows.store.owned import owned_file
 
 @cache
 def gate_library() -> Path:
-    """The library, built now if it isn't there; that takes a moment.
+    """The library, which is built if it doesn't exist.
 
     Raises NarrowsError if it can't be built.
     """

@@ -23,11 +23,11 @@ from narrows.spec.scenario import Scenario
 
 GATE = "gate.json"
 ZERO_NS = 20 * 10**9
-"""CLOCK_MONOTONIC of every guest at time 0 of the run: all have booted by then."""
+"""CLOCK_MONOTONIC of every guest at time 0 of the run, after all have booted."""
 _MACS = ("02:00:00:00:01:01", "02:00:00:00:02:01")
 _DEVICES = ("g0", "g1")
 _MANY = 10_000_000
-"""More packets than any scenario holds in a host."""
+"""More packets than wait in a host in any scenario."""
 _NETWORK = """\
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -90,7 +90,7 @@ def network_script(part: Scenario, group: Group, number: int) -> str:
 
 
 def _qdiscs(part: Scenario, line_rate_bps: int | None) -> list[str]:
-    """Of the sending host: a card's rate by a token bucket with room for a packet, and fq."""
+    """The sending host's qdiscs: a token bucket for the card's rate, and fq."""
     fair = f"fq flow_limit {_MANY} limit {_MANY}" if part["host"]["fq"] else ""
     if line_rate_bps is None:
         return [f"qdisc add dev s0 root {fair}"] if fair else []
@@ -102,7 +102,7 @@ def _qdiscs(part: Scenario, line_rate_bps: int | None) -> list[str]:
 
 
 def gate_config(window_ns: int) -> dict[str, Any]:
-    """What the gate is told."""
+    """The gate's configuration."""
     return {
         "zero_ns": ZERO_NS,
         "window_ns": window_ns,
@@ -113,7 +113,7 @@ def gate_config(window_ns: int) -> dict[str, Any]:
 
 
 def tool_config(part: Scenario, group: Group, number: int, interval_ns: int) -> dict[str, Any]:
-    """What the traffic tool is told, which samples every `interval_ns`."""
+    """The configuration of the traffic tool, which samples every `interval_ns`."""
     own = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
         "scenario": told_scenario(part),

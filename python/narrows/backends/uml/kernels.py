@@ -126,7 +126,7 @@ def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
 
 
 def kernel_of_profile(profile: str, place: str) -> Kernel:
-    """The kernel that has this profile, a distribution's own before others.
+    """The kernel with this profile, preferably a distribution's.
 
     Raises InputError at `place` if there is none.
     """

@@ -20,7 +20,7 @@ SCRIPT = "init"
 """The guest's first program, a shell script in its directory."""
 CONSOLE = "console.log"
 LOG, STATUS = "log", "status"
-"""Files in a guest's directory: what its programs said, and how they ended."""
+"""Files in a guest's directory: the output of its programs, and their status."""
 SILENCE_S = 120.0
 """A guest that reports nothing for this long has stopped its clock, and is ended."""
 POLL_S = 0.05
@@ -107,7 +107,7 @@ def console(directory: Path) -> str:
 
 
 def complain(directory: Path) -> None:
-    """Raises GuestError unless the guest's programs say that all went well."""
+    """Raises GuestError unless the guest's programs report success."""
     try:
         status = (directory / STATUS).read_text(encoding="ascii").strip()
     except OSError:

@@ -2,7 +2,7 @@
 (() => {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const touch = window.matchMedia("(pointer: coarse)").matches;
-  // Paper is white, whatever the screen is.
+  // Paper is white, even if the screen is dark.
   const paper = (on) => document.documentElement.classList.toggle("paper", on);
   const isDark = () => dark.matches && !document.documentElement.classList.contains("paper");
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -21,7 +21,7 @@
       /color$/.test(name) && typeof value === "string" && value.startsWith("@") ? resolve(value, colours) : value);
   };
 
-  // On a phone titles are smaller, begin at the edge, and end where it ends.
+  // On a phone titles are smaller, and wrap at the edges.
   const LETTERS = 56;
   const short = (text) => (text.length <= LETTERS ? text : `${text.slice(0, LETTERS - 1).replace(/&[a-z#0-9]*$/i, "")}…`);
   const narrow = (layout) => {

@@ -23,7 +23,7 @@ CLAIM = "ietf98/backlog"
 RATE_MBPS, LEAST_MBPS, RTT_MS = 50, 10, 40
 BDP_KB = 250
 FULL_KB = (25, 50, 100, 200)
-"""What must wait for the full rate."""
+"""The backlog needed for the full rate."""
 MOST_OF = 0.8
 """Of that, on average, grants nearly the full rate."""
 SENDERS: dict[str, tuple[dict[str, Any], str]] = {
@@ -88,7 +88,7 @@ def _lines(data: Data, value: str) -> Iterator[Line]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Without a queue the rate stays low; with BBR's it doesn't."""
+    """The rate stays low without a queue, but not with BBR's."""
     less = starves(data)
     return [Finding(CLAIM, [less, keeps(data)], room(data), explains=[less.statement])]
 
@@ -121,7 +121,7 @@ def starves(data: Data) -> Check:
 
 
 def keeps(data: Data) -> Check:
-    """BBR as it is."""
+    """Plain BBR."""
     return held(
         CLAIM,
         "keeps",
@@ -132,7 +132,7 @@ def keeps(data: Data) -> Check:
 
 
 def room(data: Data) -> Check:
-    """Whether a window of a BDP keeps a queue that suffices where it isn't granted less."""
+    """Whether a window of a BDP keeps enough queue in the cases in which it isn't granted less."""
     enough = [
         full
         for full, found in _against_cubic(data, "one BDP").items()

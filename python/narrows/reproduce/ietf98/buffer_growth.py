@@ -1,4 +1,4 @@
-"""Probing for room without recent losses: that of the buffer model grows by a quarter a second."""
+"""Probing for room without recent losses: the buffer model's grows by a quarter per second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 MEMORY = "30s"
-"""Longer than from one loss to the next, so that only the growth makes room."""
+"""Longer than the interval of losses, so that only the growth makes room."""
 FIXED, GROWING = "model", "growth"
 VARIANTS = {
     PLAIN: AS_IT_IS,
@@ -37,13 +37,13 @@ TRIALS = 8
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Alone and beside CUBIC."""
+    """BBR alone and beside CUBIC."""
     make = improved_path.bottleneck(scope, trials=3 if scope.quick else TRIALS)
     yield from proposals.cells(VARIANTS, MIXES, BUFFERS, make)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What each run came to: one row."""
+    """Each run's results: one row."""
     return {"outcome": proposals.outcome(trial)}
 
 
@@ -67,7 +67,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Gentle, and still able to take what is free."""
+    """Probing is gentle, and still takes free capacity."""
     return [Finding(CLAIM, [gentle(data), scales(data)])]
 
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 CLAIM = "ietf98/bandwidth-estimator"
 PLAIN, THIRD = "bbr", "bbr3"
 VARIANTS = {PLAIN: ("BBR, as it is", "bbr"), THIRD: ("BBRv3", "reno")}
-"""What the authors' refinement came to is version 3: a filter of two probes, and lower bounds."""
+"""The authors' refinement ended in version 3: a filter of two probes, and lower bounds."""
 COMPETING, BESIDE, LIMITED = "4 flows", "2 flows and 2 CUBIC", "1 that pauses every second"
 ROOM = 4.0
 PAUSES = {"kind": "on_off", "on": "1s", "off": "1s"}
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Four alike, two beside CUBIC, and one that has nothing to send half of the time."""
+    """Four equal flows, two beside CUBIC, and one without data half of the time."""
     make = improved_path.bottleneck(scope, record="samples", sample_interval="100ms")
     for name in VARIANTS:
         own = {"name": TESTED, "cca": name}
@@ -42,9 +42,9 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What the tested flows believe to have together, over what they could have, on average.
+    """The sum of the tested flows' estimates over what they could have, on average.
 
-    That is what they got, or of one that pauses the link's rate.
+    They could have their throughput, or one that pauses the link's rate.
     """
     flows = trial.scenario["flows"]
     tested = [i for i, flow in enumerate(flows) if str(flow["name"]).startswith(TESTED)]
@@ -58,7 +58,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """Believed over had, a bar for each version."""
+    """The estimate over the actual rate, a bar for each version."""
     bars = []
     for step, (name, (label, colour)) in enumerate(VARIANTS.items()):
         for place, mix in enumerate((COMPETING, BESIDE, LIMITED)):
@@ -79,7 +79,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Nearer in competition, and not lost in pauses."""
+    """The estimate is more accurate in competition, and isn't lost in pauses."""
     return [Finding(CLAIM, [nearer(data), kept(data)])]
 
 
@@ -89,7 +89,7 @@ def _of(data: Data, variant: str, mix: str) -> list[float]:
 
 
 def nearer(data: Data) -> Check:
-    """How far off in competition, against plain BBR."""
+    """The error in competition, compared with plain BBR."""
     off = {
         (name, mix): [abs(v - 100) for v in _of(data, name, mix)]
         for name in VARIANTS

@@ -24,10 +24,10 @@ VARIANTS = {
     LATER: ("BBR of Linux 6.12", "bbr", "linux-6.12", "queue"),
     THIRD: ("BBRv3", "bbr3", "linux-6.12", "reno"),
 }
-"""Label, control, kernel and colour of each."""
+"""Label, control, kernel and colour of each version."""
 FLOWS, RTT_MS = 8, 25
 RATES = (10, 20, 40, 80)
-"""Mbit/s: of these a flow's BDP is 2.6 to 21 packets, beside three bursts of two."""
+"""Rates in Mbit/s, at which a flow's BDP is 2.6 to 21 packets, beside three bursts of two."""
 TRIALS = 3
 
 
@@ -54,7 +54,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """Both over the rate."""
+    """Queue and utilisation over the rate."""
     panels = tuple(
         Panel("Rate (Mbit/s)", label, tuple(_lines(data, value)), y_range=(0, None))
         for value, label in (("queue", "Mean queue (BDP)"), ("busy", "Utilisation (percent)"))
@@ -77,7 +77,7 @@ def _lines(data: Data, value: str) -> Iterator[Line]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """A shorter queue at the same use of the link, in version 1 of today and in version 3."""
+    """The queue is shorter at the same utilisation, in today's version 1 and in version 3."""
     return [Finding(CLAIM, [shorter(data, LATER), shorter(data, THIRD), as_busy(data)])]
 
 

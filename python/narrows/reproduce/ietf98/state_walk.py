@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CLAIM, SIDES = "ietf98/state-walk", "ietf98/both-sides"
 RTPROP_MS, RATE_MBPS = 40.0, 10.0
 NEAR = 0.05
-"""Within this part of it the lowest RTT, or the highest rate, is seen."""
+"""An RTT or a rate within this part of the lowest or highest counts as such."""
 WIRE = 1500 / 1448
 """The link's bytes for one of payload."""
 BDP_PACKETS = 10e6 * 0.04 / 8 / 1500
@@ -42,7 +42,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """What is in flight, the RTT, the delivery rate in Mbit/s and the state at every sample."""
+    """Data in flight, the RTT, the delivery rate in Mbit/s and the state at every sample."""
     columns = ["in_flight", "srtt_ms", "rtt_ms", "delivery_mbps", "cca_state"]
     rows = run_frames.samples(trial, columns, whole=True)
     rtt = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
@@ -93,13 +93,13 @@ def draw(data: Data) -> list[Picture]:
 
 
 def judge(data: Data) -> list[Finding]:
-    """What each state does to what is in flight."""
+    """The effect of each state on data in flight."""
     checks = [drained(data), cruises(data), floor(data), stay(data), every(data)]
     return [Finding(CLAIM, checks), Finding(SIDES, [left(data), right(data)])]
 
 
 def _known(data: Data) -> pl.DataFrame:
-    """The samples, with what was in flight when the packets that they are of were sent."""
+    """The samples, with the data in flight when their packets were sent."""
     rows = data["samples"].drop_nulls(["in_flight", "rtt_ms", "rate_mbps"]).sort("time_s")
     times, flight = frames.column(rows, "time_s"), frames.column(rows, "in_flight")
     sent = times - frames.column(rows, "rtt_ms") / 1e3
@@ -107,7 +107,7 @@ def _known(data: Data) -> pl.DataFrame:
 
 
 def left(data: Data) -> Check:
-    """Where the lowest RTT is seen."""
+    """The data in flight at which the lowest RTT is seen."""
 
     def part(one: Data) -> float:
         rows = _known(one).filter(pl.col("rtt_ms") <= (1 + NEAR) * RTPROP_MS)
@@ -126,7 +126,7 @@ def left(data: Data) -> Check:
 
 
 def right(data: Data) -> Check:
-    """Where the highest rate is seen."""
+    """The data in flight at which the highest rate is seen."""
 
     def part(one: Data) -> float:
         rows = _known(one).filter(pl.col("rate_mbps") >= (1 - NEAR) * RATE_MBPS)

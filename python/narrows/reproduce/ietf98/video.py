@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 EXPORTED, FORMAT = "ietf98/exported-bandwidth", "ietf98/video-format"
 FORMATS = (1.0, 2.5, 5.0, 8.0, 16.0)
-"""Mbit/s: what a player may choose from."""
+"""The formats that a player may choose from, in Mbit/s."""
 BULK = {"alone": (), "beside BBR": ("bbr",), "beside CUBIC": ("cubic",)}
-"""What else is on the path."""
+"""The other flows on the path."""
 AHEAD_S = 5.0
-"""An estimate is held against what the flow gets in so many seconds after it."""
+"""An estimate is compared with the flow's throughput in this many seconds after it."""
 END_S, FROM_S = 90, 20
 TRIALS = 5
 MSS_BITS = 8 * 1448
@@ -78,7 +78,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 HOW = ("exported", "cwnd_rtt")
-"""The bandwidth of BBR's model, and the window over the smoothed round-trip time."""
+"""BBR's bandwidth, and the window over the smoothed RTT."""
 
 
 def _estimates(trial: StoredTrial) -> pl.DataFrame:
@@ -142,7 +142,7 @@ def _stalled(data: Data, beside: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Better than the window over the RTT; the best format; time between rebuffers."""
+    """The estimate is better than window over RTT; it picks the best format."""
     return [
         Finding(EXPORTED, [better(data)]),
         Finding(FORMAT, [best(data)], notes=[_picked(data), rebuffers(data)]),
@@ -155,7 +155,7 @@ def _error(data: Data, beside: str, how: str) -> list[float]:
 
 
 def better(data: Data) -> Check:
-    """The errors of both."""
+    """The errors of both estimates."""
     told = "; ".join(
         f"{interval([100 * v for v in _error(data, beside, 'exported')])} % instead of "
         f"{interval([100 * v for v in _error(data, beside, 'cwnd_rtt')])} %, {beside}"

@@ -2,7 +2,7 @@
 (() => {
   const { axes, metrics, columns, cells, hues } = JSON.parse(document.getElementById("data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  // Paper is white, whatever the screen is.
+  // Paper is white, even if the screen is dark.
   const paper = (on) => document.documentElement.classList.toggle("paper", on);
   const isDark = () => dark.matches && !document.documentElement.classList.contains("paper");
   const by = (id) => document.getElementById(id);

@@ -7,10 +7,10 @@ use narrows_base::{Duration, Time};
 
 use crate::bbr::units::{GAIN_SCALE, UNIT, packets_in};
 
-/// A pause between two ACKs counts as sending for so long at most.
+/// A pause between two ACKs counts as sending for at most this long.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 const SECOND_US: u64 = 1_000_000;
-/// The room grows to this many times its size at most.
+/// The room grows to at most this many times its size.
 const MOST: u64 = (UNIT as u64) << 12;
 
 /// RTT samples of the first round of one recovery.
@@ -28,11 +28,11 @@ pub(super) struct BufferModel {
     recoveries: VecDeque<Recovery>,
     /// Whether the latest recovery is in its first round.
     first_round: bool,
-    /// By which the room grows in each second of sending since the latest one began, as a gain.
+    /// The growth of the room per second of sending since the latest recovery, as a gain.
     growth: u32,
-    /// By which it has grown, as a gain.
+    /// Its growth so far, as a gain.
     grown: u64,
-    /// Sending since it grew last, in us.
+    /// Time of sending since its last growth, in us.
     active_us: u64,
     last_ack: Option<Time>,
 }
@@ -58,7 +58,7 @@ impl BufferModel {
         (self.grown, self.active_us) = (UNIT.into(), 0);
     }
 
-    /// Lets the room grow for the time since the last ACK, if the flow was sending.
+    /// Grows the room for the time since the last ACK if the flow was sending.
     fn grow(&mut self, now: Time) {
         let pause = self.last_ack.map_or(Duration::ZERO, |last| now.saturating_since(last));
         self.last_ack = Some(now);

@@ -13,7 +13,7 @@ pub(super) enum Mode {
     ProbeRtt,
 }
 
-/// Every state, in the order in which a flow meets them.
+/// All states, in the order in which a flow enters them.
 const ALL: [Mode; 4] = [Mode::Startup, Mode::Drain, Mode::ProbeBw, Mode::ProbeRtt];
 
 /// The edges of the state machine, by the names of states: each change of state is checked against

@@ -35,7 +35,7 @@ pub(super) struct Settings {
     pub(super) rtprop: Rtprop,
     /// Memory of the buffer model, if there is one.
     pub(super) buffer_model: Option<Duration>,
-    /// Growth of its room in a second, as a gain.
+    /// Growth of its room per second, as a gain.
     pub(super) buffer_growth: u32,
     pub(super) prr: bool,
     pub(super) drain_to_target: bool,
