@@ -138,9 +138,11 @@ def page() -> str:
             for _ in range(REPETITIONS):
                 itself[trials].append(same(first, trials, chance))
                 others[trials].append(different(first, second, truth, trials, chance))
-    parts += _table("A scenario beside itself", "It must never differ.", itself, Verdict.DIFFER)
+    parts += _table(
+        "A scenario compared with itself", "It must never differ.", itself, Verdict.DIFFER
+    )
     about = f"Only cells that differ in {POOL} runs of each are counted; they must never agree."
-    parts += _table("A scenario beside another", about, others, Verdict.AGREE)
+    parts += _table("A scenario compared with another", about, others, Verdict.AGREE)
     parts += _pairs(listing)
     return "\n".join(parts).rstrip() + "\n"
 
