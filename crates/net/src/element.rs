@@ -1,4 +1,4 @@
-//! The three verbs and their results.
+//! The three methods and their results.
 
 use narrows_base::{Packet, Time};
 

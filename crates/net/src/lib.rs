@@ -3,7 +3,7 @@
 //!
 //! # The calling contract
 //!
-//! An [`Element`] offers three verbs. `receive(packet, now)` hands it a packet,
+//! An [`Element`] offers three methods. `receive(packet, now)` hands it a packet,
 //! `poll(now)` takes back one that is due, and `next_deadline()` says when the next `poll` can
 //! return something. Time is always an argument.
 //!

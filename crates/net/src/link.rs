@@ -50,7 +50,7 @@ impl<B, S: Service<B>> Served<B, S> {
     }
 
     /// Settles everything that is due at or before `now`: the service's actions until then, and the
-    /// queue's own deadlines. This is needed before reading the link's state; the three verbs do it
+    /// queue's own deadlines. This is needed before reading the link's state; the three methods do it
     /// themselves.
     #[inline]
     pub fn catch_up(&mut self, now: Time) {

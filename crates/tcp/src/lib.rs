@@ -1,7 +1,7 @@
 //! TCP as in Linux: a sender, a receiver, and the segments between them.
 //!
 //! Nothing here sees a link, a topology or a recorder. Both ends follow the
-//! three verbs: `receive(segment, now)`, `poll(now)` and `next_deadline()`.
+//! three methods: `receive(segment, now)`, `poll(now)` and `next_deadline()`.
 //!
 //! Sequence numbers count packets, not bytes, because Linux's congestion windows
 //! do; a packet is a full MSS except the last one of a transfer.
