@@ -1,5 +1,6 @@
 //! The contract of a control under any sequence of events, for fuzzing.
 
+mod bookkeeping;
 mod sender;
 
 use narrows_base::registry::{Info, Values};
@@ -10,6 +11,7 @@ use crate::profile::PROFILES;
 use crate::registry::{CONTROLS, build};
 use crate::samples::{Congestion, Unused};
 
+pub use bookkeeping::Bookkeeping;
 pub use sender::{HUGE, ORDINARY, Operation, Scale, Sender};
 
 /// Checks the contract of a registered control while a sender does the operations in `data`: the

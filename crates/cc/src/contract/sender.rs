@@ -2,11 +2,10 @@
 
 use narrows_base::{Duration, Rate, Time};
 
+use super::bookkeeping::Bookkeeping;
 use crate::control::CongestionControl;
-use crate::progress::Progress;
 use crate::samples::{
-    AckSample, AtSend, Congestion, CongestionEvent, DeliveredSample, LostPacket, RateSample,
-    RecoveryState, StartEvent, UndoEvent, Unused,
+    AckSample, AtSend, Congestion, DeliveredSample, LostPacket, RateSample, RecoveryState, Unused,
 };
 
 /// An event at a sender.
@@ -66,15 +65,10 @@ pub struct Sender {
     /// The control.
     pub control: Box<dyn CongestionControl>,
     scale: Scale,
-    now: Time,
-    state: RecoveryState,
-    in_flight: u32,
-    delivered: u64,
-    /// Those of them with marks.
+    books: Bookkeeping,
+    /// Packets delivered with marks.
     marked: u64,
-    lost: u64,
     delivered_at: Time,
-    last_sent: Option<Time>,
 }
 
 impl Sender {
@@ -84,14 +78,9 @@ impl Sender {
         Self {
             control,
             scale,
-            now: Time::ZERO,
-            state: RecoveryState::Open,
-            in_flight: 0,
-            delivered: 0,
+            books: Bookkeeping::new(Time::ZERO, scale.mss),
             marked: 0,
-            lost: 0,
             delivered_at: Time::ZERO,
-            last_sent: None,
         }
     }
 
@@ -103,60 +92,59 @@ impl Sender {
                 self.ack(*acked, *lost, *rtt_us, [*app_limited, *limited]);
             }
             Operation::Enter(kind) => self.enter(*kind),
-            Operation::Leave => self.state = RecoveryState::Open,
+            Operation::Leave => self.books.state = RecoveryState::Open,
             Operation::Undo => self.undo(),
             Operation::Start { app_limited } => self.start(*app_limited),
             Operation::Unused(unused) => self.control.on_unused(*unused),
-            Operation::Wait { micros } => self.now += Duration::from_micros(*micros),
+            Operation::Wait { micros } => self.books.now += Duration::from_micros(*micros),
         }
     }
 
     fn send(&mut self) {
-        self.in_flight = self.in_flight.max(self.control.control().cwnd.min(self.scale.most));
-        self.last_sent = Some(self.now);
-    }
-
-    fn sent_total(&self) -> u64 {
-        self.delivered + u64::from(self.in_flight)
+        self.books.in_flight =
+            self.books.in_flight.max(self.control.control().cwnd.min(self.scale.most));
+        self.books.last_sent = Some(self.books.now);
     }
 
     fn ack(&mut self, acked: u32, lost: u32, rtt_us: Option<u64>, flags: [bool; 2]) {
-        let prior_in_flight = self.in_flight;
-        let acked = (acked * self.scale.packets).min(self.in_flight);
-        let lost = (lost * self.scale.packets).min(self.in_flight - acked);
-        self.in_flight -= acked + lost;
-        let prior_delivered = self.delivered.saturating_sub(u64::from(prior_in_flight));
-        self.delivered += u64::from(acked);
+        let prior_in_flight = self.books.in_flight;
+        let acked = (acked * self.scale.packets).min(self.books.in_flight);
+        let lost = (lost * self.scale.packets).min(self.books.in_flight - acked);
+        self.books.in_flight -= acked + lost;
+        let prior_delivered = self.books.delivered.saturating_sub(u64::from(prior_in_flight));
+        self.books.delivered += u64::from(acked);
         self.marked += if flags[0] { u64::from(acked) } else { 0 };
         let at_send = AtSend {
             in_flight: prior_in_flight,
-            lost: u32::try_from(self.lost % (1 << 32)).expect("a remainder").wrapping_sub(lost / 2),
+            lost: u32::try_from(self.books.lost % (1 << 32))
+                .expect("a remainder")
+                .wrapping_sub(lost / 2),
         };
         let packets = self.scale.packets;
         (0..lost / packets).for_each(|_| self.lose(packets, at_send, flags[0]));
-        self.lost += u64::from(lost % packets);
+        self.books.lost += u64::from(lost % packets);
         if acked > 0 {
-            self.delivered_at = self.now;
+            self.delivered_at = self.books.now;
         }
         let rtt = rtt_us.map(Duration::from_micros);
         let pacing_rate = self.control.control().pacing_rate;
         self.control.on_delivered(&DeliveredSample {
-            now: self.now,
+            now: self.books.now,
             acked,
             rtt,
-            in_flight: self.in_flight,
-            progress: Progress::new(self.delivered, self.sent_total()),
+            in_flight: self.books.in_flight,
+            progress: self.books.progress(),
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(0)),
             cwnd_limited: flags[1],
             ece: flags[0] && acked > 0,
             delivered_ce: self.marked,
-            delivered: self.delivered,
+            delivered: self.books.delivered,
             prr_cwnd: None,
         });
         let interval = rtt.filter(|_| acked > 0);
         let rate = interval.map(|interval| RateSample {
-            delivered: self.delivered - prior_delivered,
+            delivered: self.books.delivered - prior_delivered,
             interval,
             prior_delivered,
             app_limited: flags[0],
@@ -164,37 +152,37 @@ impl Sender {
         });
         let srtt = rtt.unwrap_or(Duration::ZERO);
         let sample = AckSample {
-            now: self.now,
+            now: self.books.now,
             mss: self.scale.mss,
             acked,
             lost,
-            in_flight: self.in_flight,
+            in_flight: self.books.in_flight,
             prior_in_flight,
-            delivered: self.delivered,
+            delivered: self.books.delivered,
             delivered_at: self.delivered_at,
-            lost_total: self.lost,
+            lost_total: self.books.lost,
             rate,
             rtt,
             srtt,
             min_rtt: rtt.unwrap_or(Duration::MAX),
             ack_delayed: flags[0] && acked == 1,
-            state: self.state,
-            may_grow: !self.state.is_reducing(),
+            state: self.books.state,
+            may_grow: !self.books.state.is_reducing(),
             cwnd_limited: flags[1],
-            departure: self.now + srtt,
+            departure: self.books.now + srtt,
         };
         self.control.on_ack(&sample);
     }
 
     /// Loses packets; the control is notified of the last one.
     fn lose(&mut self, packets: u32, at_send: AtSend, app_limited: bool) {
-        self.lost += u64::from(packets);
+        self.books.lost += u64::from(packets);
         self.control.on_lost(&LostPacket {
-            now: self.now,
+            now: self.books.now,
             at_send,
             app_limited,
-            lost_total: self.lost,
-            delivered: self.delivered,
+            lost_total: self.books.lost,
+            delivered: self.books.delivered,
         });
     }
 
@@ -205,48 +193,27 @@ impl Sender {
             Congestion::TailLoss => RecoveryState::Open,
             Congestion::Timeout { .. } => RecoveryState::Loss,
         };
-        if next < RecoveryState::Loss && self.state >= RecoveryState::Cwr {
+        if next < RecoveryState::Loss && self.books.state >= RecoveryState::Cwr {
             return;
         }
-        let event = CongestionEvent {
-            now: self.now,
-            kind,
-            state: self.state,
-            cwnd: self.control.control().cwnd,
-            in_flight: self.in_flight,
-            mss: self.scale.mss,
-            delivered: self.delivered,
-            lost_total: self.lost,
-            progress: Progress::new(self.delivered, self.sent_total()),
-        };
+        let event = self.books.congestion(kind, self.control.control().cwnd);
         self.control.on_congestion(&event);
-        self.state = next;
+        self.books.state = next;
     }
 
     fn undo(&mut self) {
-        if self.state >= RecoveryState::Recovery {
-            let event = UndoEvent {
-                now: self.now,
-                cwnd: self.control.control().cwnd,
-                delivered: self.delivered,
-                lost_total: self.lost,
-            };
+        if self.books.state >= RecoveryState::Recovery {
+            let event = self.books.undo(self.control.control().cwnd);
             self.control.on_undo(&event);
-            self.state = RecoveryState::Open;
+            self.books.state = RecoveryState::Open;
         }
     }
 
     fn start(&mut self, app_limited: bool) {
-        self.in_flight = 0;
-        let event = StartEvent {
-            now: self.now,
-            last_sent: self.last_sent,
-            app_limited,
-            mss: self.scale.mss,
-            delivered: self.delivered,
-        };
+        self.books.in_flight = 0;
+        let event = self.books.start(app_limited);
         self.control.on_start(&event);
-        self.last_sent = Some(self.now);
+        self.books.last_sent = Some(self.books.now);
     }
 
     /// Checks the control's output.

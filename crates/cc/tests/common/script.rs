@@ -9,9 +9,9 @@
 )]
 
 use narrows_base::{Duration, Rate, Stream, Time};
+use narrows_cc::contract::Bookkeeping;
 use narrows_cc::{
-    AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, Progress,
-    RateSample, RecoveryState, StartEvent, UndoEvent,
+    AckSample, Congestion, CongestionControl, DeliveredSample, RateSample, RecoveryState,
 };
 
 use super::MSS;
@@ -43,15 +43,10 @@ pub struct Script {
     marks: Stream,
     delivered_ce: u64,
     path: Path,
-    now: Time,
-    state: RecoveryState,
-    in_flight: u32,
-    delivered: u64,
+    books: Bookkeeping,
     delivered_at: Time,
-    lost: u64,
     high: u64,
     srtt_us: u64,
-    last_sent: Option<Time>,
 }
 
 impl Script {
@@ -65,15 +60,10 @@ impl Script {
             marks: Stream::new(seed, "marks"),
             delivered_ce: 0,
             path,
-            now: super::at_ms(5_000),
-            state: RecoveryState::Open,
-            in_flight: 0,
-            delivered: 0,
+            books: Bookkeeping::new(super::at_ms(5_000), MSS),
             delivered_at: super::at_ms(5_000),
-            lost: 0,
             high: 0,
             srtt_us: srtt.map_or(0, Duration::as_micros),
-            last_sent: None,
         }
     }
 
@@ -86,7 +76,7 @@ impl Script {
             }
             match self.random.below(1_000) {
                 0 => self.time_out(&mut record),
-                1..3 if self.state >= RecoveryState::Recovery => self.undo(&mut record),
+                1..3 if self.books.state >= RecoveryState::Recovery => self.undo(&mut record),
                 3 => self.pause(&mut record),
                 _ => self.ack(&mut record),
             }
@@ -100,18 +90,19 @@ impl Script {
             n => 1 + n % 2,
         };
         let gap_us = (acked.max(1) as f64 / self.path.packets_per_s * 1e6) as u64;
-        self.now += Duration::from_nanos(gap_us.min(400_000) * (500 + self.random.below(1_000)));
+        self.books.now +=
+            Duration::from_nanos(gap_us.min(400_000) * (500 + self.random.below(1_000)));
         if self.random.chance(0.9) {
-            self.in_flight = self.control.control().cwnd;
+            self.books.in_flight = self.control.control().cwnd;
         }
-        let prior_in_flight = self.in_flight;
+        let prior_in_flight = self.books.in_flight;
         let acked = u32::try_from(acked).unwrap().min(prior_in_flight);
         let lost = self.losses(prior_in_flight - acked);
-        self.in_flight -= acked + lost;
-        self.delivered += u64::from(acked);
-        self.lost += u64::from(lost);
+        self.books.in_flight -= acked + lost;
+        self.books.delivered += u64::from(acked);
+        self.books.lost += u64::from(lost);
         if acked > 0 {
-            self.delivered_at = self.now;
+            self.delivered_at = self.books.now;
         }
         let marked = self.ecn && self.marks.chance(0.1);
         self.delivered_ce += if marked { u64::from(acked) } else { 0 };
@@ -119,24 +110,24 @@ impl Script {
         let sample = self.ack_sample(acked, lost, prior_in_flight, rtt);
         let mut seen = self.delivered_sample(acked, sample.rtt);
         // Loss-based controls see no RTT of an episode: PRR's window isn't theirs.
-        if !self.control.owns_recovery() && self.state.is_reducing() {
+        if !self.control.owns_recovery() && self.books.state.is_reducing() {
             seen.rtt = None;
         }
         self.control.on_delivered(&seen);
         record(&Step::Delivered, self.control.as_ref());
-        if self.state >= RecoveryState::Cwr && self.delivered >= self.high {
-            self.state = RecoveryState::Open;
+        if self.books.state >= RecoveryState::Cwr && self.books.delivered >= self.high {
+            self.books.state = RecoveryState::Open;
         }
-        if lost > 0 && self.state < RecoveryState::Cwr && self.random.chance(0.8) {
+        if lost > 0 && self.books.state < RecoveryState::Cwr && self.random.chance(0.8) {
             self.congestion(Congestion::Loss, record);
         }
-        if marked && self.state < RecoveryState::Cwr {
+        if marked && self.books.state < RecoveryState::Cwr {
             self.congestion(Congestion::Ecn, record);
         }
-        let may_grow = !self.state.is_reducing();
-        let sample = AckSample { state: self.state, may_grow, ..sample };
+        let may_grow = !self.books.state.is_reducing();
+        let sample = AckSample { state: self.books.state, may_grow, ..sample };
         self.control.on_ack(&sample);
-        self.last_sent = Some(self.now);
+        self.books.last_sent = Some(self.books.now);
         record(&Step::Ack, self.control.as_ref());
     }
 
@@ -158,52 +149,52 @@ impl Script {
     }
 
     fn ack_sample(&mut self, acked: u32, lost: u32, prior: u32, rtt: Option<u64>) -> AckSample {
-        let window = u64::from(prior).min(self.delivered);
+        let window = u64::from(prior).min(self.books.delivered);
         let bottleneck_us = (window as f64 / self.path.packets_per_s * 1e6) as u64;
         let app_limited = self.random.chance(0.05);
         let rate = rtt.filter(|_| acked > 0).map(|rtt| RateSample {
             delivered: window,
             interval: Duration::from_micros(rtt.max(bottleneck_us)),
-            prior_delivered: self.delivered - window,
+            prior_delivered: self.books.delivered - window,
             app_limited,
             at_send: None,
         });
         let wait = self.random.below(3_000_000) * self.random.below(2);
         AckSample {
-            now: self.now,
+            now: self.books.now,
             mss: MSS,
             acked,
             lost,
-            in_flight: self.in_flight,
+            in_flight: self.books.in_flight,
             prior_in_flight: prior,
-            delivered: self.delivered,
+            delivered: self.books.delivered,
             delivered_at: self.delivered_at,
-            lost_total: self.lost,
+            lost_total: self.books.lost,
             rate,
             rtt: rtt.map(Duration::from_micros),
             srtt: Duration::from_micros(self.srtt_us),
             min_rtt: Duration::MAX,
             ack_delayed: self.random.chance(0.05),
-            state: self.state,
+            state: self.books.state,
             may_grow: true,
             cwnd_limited: self.random.chance(0.95),
-            departure: self.now + Duration::from_nanos(wait),
+            departure: self.books.now + Duration::from_nanos(wait),
         }
     }
 
     fn delivered_sample(&self, acked: u32, rtt: Option<Duration>) -> DeliveredSample {
         DeliveredSample {
-            now: self.now,
+            now: self.books.now,
             acked,
             rtt,
-            in_flight: self.in_flight,
-            progress: Progress::new(self.delivered, self.delivered + u64::from(self.in_flight)),
+            in_flight: self.books.in_flight,
+            progress: self.books.progress(),
             paced: self.path.paced,
             pacing_rate: Rate::from_bytes_per_sec(self.path.pacing_bytes),
             cwnd_limited: true,
             ece: false,
             delivered_ce: self.delivered_ce,
-            delivered: self.delivered,
+            delivered: self.books.delivered,
             prr_cwnd: None,
         }
     }
@@ -213,20 +204,10 @@ impl Script {
         kind: Congestion,
         record: &mut impl FnMut(&Step, &dyn CongestionControl),
     ) {
-        let event = CongestionEvent {
-            now: self.now,
-            kind,
-            state: self.state,
-            cwnd: self.control.control().cwnd,
-            in_flight: self.in_flight,
-            mss: MSS,
-            delivered: self.delivered,
-            lost_total: self.lost,
-            progress: Progress::new(self.delivered, self.delivered + u64::from(self.in_flight)),
-        };
+        let event = self.books.congestion(kind, self.control.control().cwnd);
         self.control.on_congestion(&event);
-        self.high = self.delivered + u64::from(self.in_flight);
-        self.state = match kind {
+        self.high = self.books.sent_total();
+        self.books.state = match kind {
             Congestion::Timeout { .. } => RecoveryState::Loss,
             Congestion::Ecn => RecoveryState::Cwr,
             _ => RecoveryState::Recovery,
@@ -235,40 +216,29 @@ impl Script {
     }
 
     fn time_out(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
-        self.now += Duration::from_millis(200);
-        self.in_flight = u32::try_from(self.random.below(3)).unwrap();
-        let reduce = self.state < RecoveryState::Recovery;
+        self.books.now += Duration::from_millis(200);
+        self.books.in_flight = u32::try_from(self.random.below(3)).unwrap();
+        let reduce = self.books.state < RecoveryState::Recovery;
         self.congestion(Congestion::Timeout { reduce }, record);
     }
 
     fn undo(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
-        let event = UndoEvent {
-            now: self.now,
-            cwnd: self.control.control().cwnd,
-            delivered: self.delivered,
-            lost_total: self.lost,
-        };
+        let event = self.books.undo(self.control.control().cwnd);
         self.control.on_undo(&event);
-        self.state = RecoveryState::Open;
+        self.books.state = RecoveryState::Open;
         record(&Step::Undo, self.control.as_ref());
     }
 
     fn pause(&mut self, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
-        self.now += Duration::from_micros(self.random.below(2_000_000));
+        self.books.now += Duration::from_micros(self.random.below(2_000_000));
         let app_limited = self.random.chance(0.5);
         self.start(app_limited, record);
     }
 
     fn start(&mut self, app_limited: bool, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
-        let event = StartEvent {
-            now: self.now,
-            last_sent: self.last_sent,
-            app_limited,
-            mss: MSS,
-            delivered: self.delivered,
-        };
+        let event = self.books.start(app_limited);
         self.control.on_start(&event);
-        self.last_sent = Some(self.now);
+        self.books.last_sent = Some(self.books.now);
         record(&Step::Start, self.control.as_ref());
     }
 }
