@@ -16,7 +16,7 @@
 
 mod edit;
 mod exports;
-mod own;
+mod javascript_control;
 mod request;
 mod run;
 mod tables;

@@ -45,7 +45,7 @@ pub fn answer(request: &str) -> String {
 fn answered(request: Request) -> Result<Value, Problems> {
     match request {
         Request::Schema => Ok(narrows_spec::schema()),
-        Request::Control => Ok(crate::own::interface()),
+        Request::Control => Ok(crate::javascript_control::interface()),
         Request::Read { text } => Ok(json!({ "document": Node::from_toml(&text)?.to_json() })),
         Request::Edit { text, edits } => {
             // A text that isn't TOML gets the same message as elsewhere.

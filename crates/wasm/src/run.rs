@@ -13,7 +13,7 @@ use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surround
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::{own, tables};
+use crate::{javascript_control, tables};
 
 /// A flow's packets from one time to another, in seconds.
 #[derive(Deserialize)]
@@ -52,7 +52,8 @@ pub(crate) fn run(
     let scenario = &read.scenario;
     let warmup = Time::from_nanos(scenario.run.warmup_ns);
     let mut recorder = Recorder::new(scenario.run.record, warmup);
-    let controls = own.map_or_else(Controls::new, |name| Controls::new().with(name, own::control));
+    let controls = own
+        .map_or_else(Controls::new, |name| Controls::new().with(name, javascript_control::control));
     let mut unheard = |_, _| ControlFlow::Continue(());
     let outcome =
         narrows_sim::run_with(scenario, &controls, &mut recorder, &mut NullTap, &mut unheard)?;
