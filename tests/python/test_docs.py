@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,13 @@ def test_the_rules_of_tcp_name_the_files_that_build_them() -> None:
     homes = [ROOT / "crates" / crate / "src" for crate in ("tcp", "cc")]
     lost = [file for file in sorted(named) if not any((home / file).is_file() for home in homes)]
     assert lost == []
+
+
+def test_the_examples_in_docstrings_give_what_they_say() -> None:
+    package = ROOT / "python" / "narrows"
+    files = [file for file in package.rglob("*.py") if ">>> " in file.read_text(encoding="utf-8")]
+    names = [".".join(file.relative_to(package.parent).with_suffix("").parts) for file in files]
+    modules = [import_module(name.removesuffix(".__init__")) for name in names]
+    tried = [doctest.testmod(module) for module in modules]
+    assert [result.failed for result in tried] == [0] * len(tried)
+    assert sum(result.attempted for result in tried) > 0
