@@ -314,7 +314,8 @@ fn complete_impairment(kind: &str, direction: Direction) -> Impairment {
         "route" => &[("every_ns", span(300)), ("spread_ns", span(20))],
         "outage" => &[("every_ns", span(500)), ("lasts_ns", span(60))],
         "policer" => &[("rate_bps", Value::Whole(4_000_000)), ("burst_bytes", Value::Whole(9_000))],
-        _ => &[("max_packets", Value::Whole(10)), ("hold_ns", span(3))],
+        "ack_thinning" => &[("max_packets", Value::Whole(10)), ("hold_ns", span(3))],
+        _ => &[],
     };
     impairment(kind, direction, values)
 }
