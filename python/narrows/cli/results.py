@@ -61,7 +61,7 @@ def verify(
     from narrows.verify import document, kept_runs, lines, repeat
 
     with permission(allow_code, None):
-        found = list(repeat(kept_runs(directory, sample), jobs))
+        found = repeat(kept_runs(directory, sample), jobs)
     if as_json:
         print_json(document(found))
     else:

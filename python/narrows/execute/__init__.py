@@ -11,6 +11,7 @@ from narrows.execute.job import Job, Made, load, width
 from narrows.execute.pool import Pool
 from narrows.execute.stored import run_all
 from narrows.execute.tally import Done, Failure
+from narrows.execute.unkept import run_each
 from narrows.execute.watcher import State, Watcher
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "Watcher",
     "load",
     "run_all",
+    "run_each",
     "width",
 ]

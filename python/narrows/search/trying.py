@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import median
 
 from narrows.backends import Backend
 from narrows.errors import SpecError
-from narrows.execute import Job
-from narrows.execute.job import make, width
+from narrows.execute import Job, Made, run_each
 from narrows.plan import Cell, plan
 from narrows.search.objectives import Objective
 from narrows.search.space import Point, departures, specification
@@ -60,8 +58,7 @@ class Trying:
             for seed in chosen
             for control in controls
         ]
-        with ThreadPoolExecutor(width(self.backend, self.jobs)) as pool:
-            found = iter(list(pool.map(self._value, asked)))
+        found = iter(self._values(asked))
         tried = []
         for point in points:
             rows = [[next(found) for _ in controls] for _ in chosen]
@@ -88,10 +85,13 @@ class Trying:
             return None
         return Job(Cell(1, {}, runs), runs.trials[0], self.backend)
 
-    def _value(self, job: Job | None) -> float | None:
-        """The metric of a run."""
-        if job is None:
-            return None
-        row = make(job, None).tables["summary"].row(0, named=True)
-        value = row[self.objective.metric]
-        return None if value is None else float(value)
+    def _values(self, asked: Sequence[Job | None]) -> list[float | None]:
+        """The metric of each run, None where there is none; equal runs are done once."""
+        known: dict[str, float | None] = {}
+
+        def take(job: Job, made: Made) -> None:
+            value = made.tables["summary"].row(0, named=True)[self.objective.metric]
+            known[job.key] = None if value is None else float(value)
+
+        run_each({job.key: job for job in asked if job is not None}.values(), take, self.jobs)
+        return [None if job is None else known[job.key] for job in asked]

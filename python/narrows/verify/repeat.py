@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from narrows.backends import NAMES, Backend, get_backend
 from narrows.errors import InputError, StoreError
-from narrows.execute.job import width
+from narrows.execute import Job, Made, run_each
+from narrows.plan import Cell, Plan, Trial
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
 from narrows.store import is_store, open_result, open_store
@@ -104,19 +104,28 @@ def _refuse(kept: Kept) -> None:
         permission.check(cca, kept.place)
 
 
-def repeat(kept: Iterable[Kept], jobs: int | None = None) -> Iterator[Repeated]:
-    """Repeats the runs in their order, in parallel if the back end allows it."""
+def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
+    """Repeats the runs, in parallel if the back end allows it; gives them in their order."""
     listed = list(kept)
+    found: dict[int, Repeated] = {}
     engines = {name: get_backend(name) for name in {one.backend for one in listed}}
-    workers = min(width(engine, jobs) for engine in engines.values())
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(lambda one: _once_more(one, engines[one.backend]), listed)
+
+    def compare(job: Job, made: Made) -> None:
+        one = listed[job.trial.number - 1]
+        differs = tuple(_differences(one.tables(), made.result.tables))
+        engine, digest = job.backend.engine, made.result.info.digest
+        found[job.trial.number] = Repeated(one, engine, digest, differs)
+
+    run_each([_job(number, one, engines) for number, one in enumerate(listed, 1)], compare, jobs)
+    return [found[number] for number in sorted(found)]
 
 
-def _once_more(kept: Kept, engine: Backend) -> Repeated:
-    result = engine.run(kept.scenario)
-    differs = tuple(_differences(kept.tables(), result.tables))
-    return Repeated(kept, engine.engine, result.info.digest, differs)
+def _job(number: int, kept: Kept, engines: Mapping[str, Backend]) -> Job:
+    """The job that repeats a stored run; its key is its number."""
+    trial = Trial(number, kept.scenario, str(number))
+    groups = tuple(flow["cca"] for flow in kept.scenario["flows"])
+    whole = Plan(kept.name, (trial,), groups, trial.hash)
+    return Job(Cell(number, {}, whole), trial, engines[kept.backend])
 
 
 def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame]) -> Iterator[str]:

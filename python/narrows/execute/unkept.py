@@ -1,0 +1,30 @@
+"""Runs jobs for what they show, and stores none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from narrows.execute.cache import Cache
+from narrows.execute.job import Job, Made
+from narrows.execute.pool import Pool
+
+
+class _Handed(Cache):
+    """Hands each run on."""
+
+    def __init__(self, take: Callable[[Job, Made], None]) -> None:
+        self._take = take
+
+    def keep(self, job: Job, made: Made) -> None:
+        """Hands a run on."""
+        self._take(job, made)
+
+
+def run_each(
+    wanted: Iterable[Job], take: Callable[[Job, Made], None], jobs: int | None = None
+) -> None:
+    """Runs jobs, `jobs` at once, and hands each to `take` as soon as it is done.
+
+    `take` is called from several threads. Raises what the first run raises that fails.
+    """
+    Pool(wanted, _Handed(take), jobs).run()
