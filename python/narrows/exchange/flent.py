@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+from narrows.spec.scenario import Scenario
 
 VERSION = 3
 PING = "Ping (ms) ICMP"
@@ -82,9 +83,7 @@ def load(path: Path) -> object:
     return json.loads(content)
 
 
-def write(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], stem: Path
-) -> list[Path]:
+def write(scenario: Scenario, tables: Mapping[str, pl.DataFrame], stem: Path) -> list[Path]:
     """One file, `STEM.flent.gz`; raises OSError if it can't be written."""
     path = stem.with_name(f"{stem.name}.flent.gz")
     text = json.dumps(_document(scenario, tables), indent=1, sort_keys=True)
@@ -93,7 +92,7 @@ def write(
     return [path]
 
 
-def _document(scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def _document(scenario: Scenario, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     samples = tables["flow_samples"]
     times: list[float] = samples["time_s"].unique().sort().to_list()[1:]
     results: dict[str, list[float | None]] = {}

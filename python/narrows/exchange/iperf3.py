@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+from narrows.spec.scenario import Scenario
 from narrows.store.slug import slugs
 
 MSS = 1448
@@ -65,9 +66,7 @@ def _samples(rows: list[Mapping[str, Any]], mss: int) -> pl.DataFrame:
     return from_payload(times, [int(row["bytes"]) for row in rows], more)
 
 
-def write(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], stem: Path
-) -> list[Path]:
+def write(scenario: Scenario, tables: Mapping[str, pl.DataFrame], stem: Path) -> list[Path]:
     """A file for each flow: `STEM-FLOW.json`; raises OSError if one can't be written."""
     paths = []
     names = slugs([flow["name"] for flow in scenario["flows"]], "flow")

@@ -22,6 +22,7 @@ import polars as pl
 from narrows.columns import schema
 from narrows.errors import InputError
 from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
+from narrows.spec.scenario import Scenario
 
 TUN_BYTES = 4
 BIN_S = 0.1
@@ -148,9 +149,7 @@ def _queue(times: list[float], rows: list[_Bin]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=dict(schema("queue_samples")))
 
 
-def write(
-    scenario: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], stem: Path
-) -> list[Path]:
+def write(scenario: Scenario, tables: Mapping[str, pl.DataFrame], stem: Path) -> list[Path]:
     """Writes the log of the bottleneck, `STEM.log`, of a run that recorded packets.
 
     Raises InputError for another run, and OSError if the file can't be written.
@@ -168,7 +167,7 @@ def write(
     return [path]
 
 
-def _lines(scenario: Mapping[str, Any], packets: pl.DataFrame) -> Iterator[tuple[int, int, str]]:
+def _lines(scenario: Scenario, packets: pl.DataFrame) -> Iterator[tuple[int, int, str]]:
     """Every line with its time and its rank among those of the same ms."""
     waiting: dict[tuple[int, int, int], deque[float]] = defaultdict(deque)
     last = 0

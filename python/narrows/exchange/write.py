@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 from narrows.store import is_store, open_result, unwritable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    Writer = Callable[[Mapping[str, Any], Mapping[str, pl.DataFrame], Path], list[Path]]
+    Writer = Callable[[Scenario, Mapping[str, pl.DataFrame], Path], list[Path]]
 
 WRITERS: Mapping[str, Writer] = {
     "iperf3": iperf3.write,

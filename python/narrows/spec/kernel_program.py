@@ -15,6 +15,7 @@ from narrows.errors import SpecError
 from narrows.files import read_limited
 from narrows.spec import permission
 from narrows.spec.python_control import MAX_SOURCE_BYTES, Source
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
 
 SOURCE, COMPILED = ".bpf.c", ".o"
@@ -52,7 +53,7 @@ def content(cca: str, source: Mapping[str, str]) -> bytes:
     return base64.b64decode(text) if cca.endswith(COMPILED) else text.encode("utf-8")
 
 
-def refuse_programs(scenario: Mapping[str, object], reason: str) -> None:
+def refuse_programs(scenario: Scenario, reason: str) -> None:
     """Raises SpecError for an eBPF program, which a back end can't run for `reason`."""
     flows = scenario.get("flows")
     for index, flow in enumerate(flows if isinstance(flows, list) else []):
