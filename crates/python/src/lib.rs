@@ -5,6 +5,7 @@
 mod analyze;
 mod capture;
 mod control;
+mod parquet_file;
 mod registry;
 mod run;
 mod small;

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-use crate::small;
+use crate::parquet_file::parquet;
 
 /// The name that the Arrow PyCapsule interface gives to a stream.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -37,7 +37,7 @@ impl ArrowTable {
 
     /// The table as the content of a Parquet file; fast for few rows.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let content = py.detach(|| small::parquet(&self.0));
+        let content = py.detach(|| parquet(&self.0));
         let content = content.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &content))
     }
