@@ -119,7 +119,7 @@ def test_the_commands_take_urls(s3: str, tmp_path: Path, capsys: Capture) -> Non
     assert run_cli("sweep", spec, "--out", url) == 0
     assert run_cli("store", "ls", url) == 0
     assert "good: 4 of 4 runs" in capsys.readouterr().out
-    assert run_cli("store", "verify", url) == 0
+    assert run_cli("store", "check", url) == 0
     assert run_cli("export", url, "summary", "--out", str(tmp_path / "summary.csv")) == 0
 
 

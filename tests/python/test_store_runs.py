@@ -162,9 +162,9 @@ def test_damage_is_found_and_removed(harm: object, said: str, tmp_path: Path) ->
     harm(store.run_path(trial.hash))  # type: ignore[operator]
     [(_, wrong)] = damage(store)
     assert said in wrong
-    assert run_cli("store", "verify", str(tmp_path / "s")) == 1
-    assert run_cli("store", "verify", str(tmp_path / "s"), "--remove") == 1
-    assert run_cli("store", "verify", str(tmp_path / "s")) == 0
+    assert run_cli("store", "check", str(tmp_path / "s")) == 1
+    assert run_cli("store", "check", str(tmp_path / "s"), "--remove") == 1
+    assert run_cli("store", "check", str(tmp_path / "s")) == 0
     assert store.keys() == set()
 
 
@@ -299,4 +299,4 @@ def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
     out = tmp_path / "a [b] *"
     execute(prepare(write(tmp_path, STUDY), out=out))
     assert len(text_of(out, "summary").splitlines()) == 5
-    assert run_cli("store", "verify", str(out)) == 0
+    assert run_cli("store", "check", str(out)) == 0

@@ -294,7 +294,7 @@ def test_a_sweep_killed_at_random_moments_ends_as_if_undisturbed(tmp_path: Path)
     assert last.failures == ()
     execute(prepare(spec, out=tmp_path / "undisturbed"))
     assert everything(tmp_path / "killed") == everything(tmp_path / "undisturbed")
-    assert run_cli("store", "verify", str(tmp_path / "killed")) == 0
+    assert run_cli("store", "check", str(tmp_path / "killed")) == 0
     run_cli("store", "gc", str(tmp_path / "killed"))
     for folder in ("tmp", "failures"):
         assert list((tmp_path / "killed" / folder).iterdir()) == []
@@ -308,7 +308,7 @@ def test_two_sweeps_at_once_do_every_run_once(tmp_path: Path) -> None:
     printed = [json.loads(output) for output, _ in said]
     assert sum(document["new"] for document in printed) == 8
     assert [document["new"] + document["stored"] for document in printed] == [8, 8]
-    assert run_cli("store", "verify", str(tmp_path / "out")) == 0
+    assert run_cli("store", "check", str(tmp_path / "out")) == 0
     execute(prepare(spec, out=tmp_path / "alone"))
     assert everything(tmp_path / "out") == everything(tmp_path / "alone")
 
@@ -324,7 +324,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
         _, errors = child.communicate(timeout=HANG_S)
     assert child.returncode == 130
     assert b"Traceback" not in errors
-    assert run_cli("store", "verify", str(tmp_path / "out")) == 0
+    assert run_cli("store", "check", str(tmp_path / "out")) == 0
 
 
 def test_table_1_of_the_document_is_810_runs() -> None:

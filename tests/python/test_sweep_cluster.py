@@ -101,7 +101,7 @@ def test_two_workers_give_what_threads_give(tmp_path: Path, alone: dict[str, byt
     printed = json.loads(output)
     assert (printed["new"], printed["failed"]) == (8, [])
     assert everything(tmp_path / "out") == alone
-    assert run_cli("store", "verify", str(tmp_path / "out")) == 0
+    assert run_cli("store", "check", str(tmp_path / "out")) == 0
 
 
 def test_a_killed_worker_loses_only_its_run(tmp_path: Path, alone: dict[str, bytes]) -> None:
@@ -114,7 +114,7 @@ def test_a_killed_worker_loses_only_its_run(tmp_path: Path, alone: dict[str, byt
     assert printed["failed"] == []
     assert printed["new"] + printed["stored"] == 8
     assert everything(tmp_path / "out") == alone
-    assert run_cli("store", "verify", str(tmp_path / "out")) == 0
+    assert run_cli("store", "check", str(tmp_path / "out")) == 0
 
 
 def test_an_address_where_nobody_answers(tmp_path: Path, capsys: Capture) -> None:

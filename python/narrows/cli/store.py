@@ -43,7 +43,7 @@ def collect_garbage(
 
 
 @app.command()
-def verify(
+def check(
     directory: Annotated[str, _STORE],
     remove: Annotated[bool, typer.Option("--remove", help="Remove damaged runs.")] = False,
 ) -> None:

@@ -286,7 +286,7 @@ class ObjectStore:
         try:
             document = json.loads(self._bucket.get(name))
         except (OSError, ValueError) as error:
-            remedy = "`narrows store verify --remove` and another sweep"
+            remedy = "`narrows store check --remove` and another sweep"
             place = f"{self._bucket.url}/{name}"
             raise StoreError.at(place, f"an unreadable object ({error})", remedy) from None
         return document if isinstance(document, dict) else {}

@@ -261,7 +261,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        remedy = "`narrows store verify --remove` and another sweep"
+        remedy = "`narrows store check --remove` and another sweep"
         raise StoreError.at(str(path), f"an unreadable file ({error})", remedy) from None
     return document if isinstance(document, dict) else {}
 
