@@ -8,7 +8,7 @@ use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlog
 use narrows_spec::scenario::{EcnMode, Flow, Scenario, Workload};
 use serde::Deserialize;
 
-/// What to capture, and the directory.
+/// The captures to make, and their directory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureRequest {

@@ -62,7 +62,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// That of a scenario.
+    /// Takes the path and its flows from a scenario.
     #[must_use]
     pub fn of(scenario: &Scenario, first_port: u16, data_ports: Vec<Option<u16>>) -> Self {
         let Scenario { path, flows, seed, run, .. } = scenario;

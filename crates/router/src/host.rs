@@ -108,7 +108,7 @@ impl Host {
     /// Calls `inside` in a thread within the namespace.
     ///
     /// # Errors
-    /// Those of `inside`, or if the namespace can't be entered.
+    /// Errors of `inside`, or if the namespace can't be entered.
     pub fn enter<T: Send>(&self, inside: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         in_thread(|| {
             sys::enter(self.namespace.as_fd())?;

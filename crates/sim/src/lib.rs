@@ -94,10 +94,10 @@ pub fn run<O: Observer>(
 /// The same with a `tap` that sees the packets without changing anything.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The same as for [`run`].
 ///
 /// # Panics
-/// Those of [`run`].
+/// The same as for [`run`].
 pub fn run_tapped<O: Observer, T: SimTap>(
     scenario: &Scenario,
     observer: &mut O,
@@ -110,10 +110,10 @@ pub fn run_tapped<O: Observer, T: SimTap>(
 /// The same with flows that may name unregistered controls.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The same as for [`run`].
 ///
 /// # Panics
-/// Those of [`run`].
+/// The same as for [`run`].
 pub fn run_with<O: Observer, T: SimTap>(
     scenario: &Scenario,
     controls: &Controls,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnMode {
-    /// Nothing can be marked.
+    /// Packets can't be marked.
     #[default]
     Off,
     /// RFC 3168: new data is ECT(0); the receiver echoes until it sees CWR.

@@ -56,11 +56,11 @@ pub struct Config {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Namespaces {
-    /// That of the sending host.
+    /// The namespace of the sending host.
     pub sender: PathBuf,
-    /// That of the router with the bottleneck, if that is sampled here.
+    /// The namespace of the router with the bottleneck, if that is sampled here.
     pub router: Option<PathBuf>,
-    /// That of the receiving host.
+    /// The namespace of the receiving host.
     pub receiver: PathBuf,
 }
 

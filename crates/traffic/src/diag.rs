@@ -44,7 +44,7 @@ impl Sockets {
         sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, NETLINK_SOCK_DIAG).map(Self)
     }
 
-    /// Those of these connections (our port, the peer's) that exist.
+    /// The existing ones among these connections (our port, the peer's).
     ///
     /// Each is requested separately, since a dump would walk the kernel's whole table.
     ///

@@ -13,9 +13,9 @@ pub struct TcpInfo {
     pub ssthresh: u32,
     /// Packets sent and not cumulatively acknowledged.
     pub unacked: u32,
-    /// Of these, reported by SACK.
+    /// The number reported by SACK.
     pub sacked: u32,
-    /// Of these, deemed lost.
+    /// The number deemed lost.
     pub lost: u32,
     /// Retransmissions in flight.
     pub retrans: u32,

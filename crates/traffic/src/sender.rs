@@ -55,7 +55,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Those of a single connection.
+    /// The totals of a single connection.
     #[must_use]
     pub fn of(info: &TcpInfo) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Totals {
 pub struct Sample {
     /// The current link of the chain, from 0.
     pub instance: u32,
-    /// Of the current connection; none before the first and between two.
+    /// The state of the current connection; none before the first and between two.
     pub info: Option<(TcpInfo, [u32; 5])>,
     /// Totals over the chain.
     pub totals: Totals,

@@ -69,7 +69,7 @@ pub fn socket(family: c_int, kind: c_int, protocol: c_int) -> Result<OwnedFd> {
 /// Sets an option to these bytes.
 ///
 /// # Errors
-/// Those of `setsockopt(2)`.
+/// Errors of `setsockopt(2)`.
 pub fn set_option(fd: RawFd, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
     let len = socklen_t::try_from(value.len()).map_err(Error::other)?;
     // SAFETY: pointer and length describe `value`.
@@ -80,7 +80,7 @@ pub fn set_option(fd: RawFd, level: c_int, name: c_int, value: &[u8]) -> Result<
 /// Reads an option into the buffer; returns the filled part.
 ///
 /// # Errors
-/// Those of `getsockopt(2)`.
+/// Errors of `getsockopt(2)`.
 pub fn get_option(fd: RawFd, level: c_int, name: c_int, buffer: &mut [u8]) -> Result<&[u8]> {
     let mut len = socklen_t::try_from(buffer.len()).map_err(Error::other)?;
     let to = buffer.as_mut_ptr().cast::<c_void>();
@@ -116,7 +116,7 @@ pub fn listen(port: u16) -> Result<OwnedFd> {
 /// Waits for a connection.
 ///
 /// # Errors
-/// Those of `accept(2)`.
+/// Errors of `accept(2)`.
 pub fn accept(listener: RawFd) -> Result<OwnedFd> {
     let none = std::ptr::null_mut();
     // SAFETY: null pointers ask for no address; the result is a new descriptor.
@@ -167,7 +167,7 @@ pub fn discard(fd: RawFd, limit: usize) -> Result<usize> {
 /// Reads one message; returns the part that fitted.
 ///
 /// # Errors
-/// Those of `recv(2)`.
+/// Errors of `recv(2)`.
 pub fn receive(fd: RawFd, buffer: &mut [u8]) -> Result<&[u8]> {
     // SAFETY: pointer and length describe `buffer`.
     let len = check_len(unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), 0) })?;
@@ -197,7 +197,7 @@ pub fn epoll() -> Result<OwnedFd> {
 /// Adds (or, with `modify`, changes) the events to wait for.
 ///
 /// # Errors
-/// Those of `epoll_ctl(2)`.
+/// Errors of `epoll_ctl(2)`.
 pub fn watch(epoll: RawFd, fd: RawFd, events: c_int, token: u64, modify: bool) -> Result<()> {
     let op = if modify { libc::EPOLL_CTL_MOD } else { libc::EPOLL_CTL_ADD };
     let mut event = libc::epoll_event { events: events.cast_unsigned(), u64: token };
@@ -281,7 +281,7 @@ fn switch_off(name: &str, property: u32) -> Result<()> {
 /// Binds a packet socket to a device, all protocols.
 ///
 /// # Errors
-/// Those of `bind(2)`.
+/// Errors of `bind(2)`.
 pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
     // SAFETY: plain data.
     let mut raw: libc::sockaddr_ll = unsafe { zeroed() };
@@ -296,7 +296,7 @@ pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
 /// Lets reads of a socket time out without a message.
 ///
 /// # Errors
-/// Those of `setsockopt(2)`.
+/// Errors of `setsockopt(2)`.
 pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
     let seconds = (milliseconds / 1000) as libc::time_t;
     let timeout = [seconds, (milliseconds % 1000 * 1000) as libc::time_t];
@@ -307,7 +307,7 @@ pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
 /// Packets that a packet socket missed because they weren't read in time (packet(7)).
 ///
 /// # Errors
-/// Those of `getsockopt(2)`.
+/// Errors of `getsockopt(2)`.
 pub fn missed(fd: RawFd) -> Result<u64> {
     // A `tpacket_stats`: packets and drops, both of 32 bits.
     let mut stats = [0; 8];
@@ -328,7 +328,7 @@ pub struct Captured {
 /// Reads one packet and its time stamp (SO_TIMESTAMPNS) from a packet socket.
 ///
 /// # Errors
-/// Those of `recvmsg(2)`.
+/// Errors of `recvmsg(2)`.
 pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     let mut control = [0_u64; 16];
     let mut io = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };

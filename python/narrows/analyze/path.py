@@ -1,4 +1,4 @@
-"""What a capture shows of the path: its rate, its delay, its queue. All are estimates.
+"""Estimates of the path from a capture: its rate, its delay, its queue.
 
 They hold where the flows of a capture share one bottleneck and at times fill it:
 the rate is the highest that was seen, the delay the minimum RTT, and the queue the excess of round

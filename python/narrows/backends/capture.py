@@ -32,7 +32,7 @@ class Captured:
         return Simulator().capabilities()
 
     def check(self, scenario: Scenario) -> None:
-        """Nothing is refused beforehand."""
+        """Refuses nothing."""
 
     def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
         """Returns the tables of the capture; raises SpecError for a scenario with other flows."""

@@ -21,7 +21,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a back end can do.
+    """The capabilities of a back end.
 
     `parallel` says whether runs may share the machine, `real_time` whether a
     simulated second takes a second, `captures` which options of
@@ -47,7 +47,7 @@ class Backend(Protocol):
     """The name for which `get_backend` returns the same back end in another process."""
 
     def capabilities(self) -> Capabilities:
-        """What it can run."""
+        """The scenarios that it can run."""
 
     def check(self, scenario: Scenario) -> None:
         """Raises SpecError for anything that is known to be refused, before anything runs."""
@@ -61,7 +61,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """What a run captures, and the empty directory for the files.
+    """The captures of a run, and the empty directory for the files.
 
     Packets go to sender.pcapng, before-queue.pcapng, after-queue.pcapng and
     receiver.pcapng, if the back end can see these points.

@@ -1,4 +1,4 @@
-"""What commands print: lines, or JSON."""
+"""The output of commands: lines, or JSON."""
 
 from __future__ import annotations
 

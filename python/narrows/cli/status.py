@@ -22,7 +22,7 @@ DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 _REFUSALS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 )
-"""What a machine refuses whatever narrows does: there is no space, no right, or a broken disk."""
+"""Errors of the machine: no space, no permission, or a broken disk."""
 
 # The base of all usage errors. Typer may bundle its own copy of click, so the class is reached
 # through what typer exports: BadParameter, UsageError, this.
@@ -59,7 +59,7 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
 
 
 def _refusal(error: OSError) -> str:
-    """What the machine refused; without a file's name it was the standard output."""
+    """The machine's error; without a file's name it concerns the standard output."""
     if error.filename is None:
         _silence()
         return "standard output: found no space left; a place with free space would be right"

@@ -40,7 +40,7 @@ def watch(spec: str, once: Callable[[], object]) -> None:
 
 
 def _state(file: Path) -> tuple[int, int] | None:
-    """What distinguishes versions of a file; an editor may remove it for a moment."""
+    """The identity of a file's version; an editor may remove the file for a moment."""
     try:
         found = file.stat()
     except OSError:

@@ -88,7 +88,7 @@ class Counts:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> Counts:
-        """Those of the rows."""
+        """The counts of the rows' verdicts."""
         verdicts = [row.verdict for row in rows]
         return cls(*(verdicts.count(verdict) for verdict in Verdict))
 

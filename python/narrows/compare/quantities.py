@@ -1,4 +1,4 @@
-"""What is compared, and how far apart two back ends may lie."""
+"""The compared quantities, and how far two back ends may differ."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def matches(text: str) -> bool:
 
 @dataclass
 class _Bin:
-    """What happened up to the end of a bin."""
+    """Counters up to the end of a bin."""
 
     arrived: int = 0
     dropped: int = 0

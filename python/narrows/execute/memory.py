@@ -105,7 +105,7 @@ def _free_of_machine() -> int | None:
 
 
 def _free_of_groups() -> Iterator[int | None]:
-    """What the limits of this process's control groups leave, from its own up to the root."""
+    """The memory left by the limits of this process's control groups, up to the root."""
     try:
         lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:

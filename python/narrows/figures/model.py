@@ -197,7 +197,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """What stacked panels share: the x axis, and spans through all of them."""
+    """The common parts of stacked panels: the x axis, and spans through all of them."""
 
     x_range: tuple[float, float]
     spans: tuple[Span, ...] = ()

@@ -15,7 +15,7 @@ class Summarised(Protocol):
 
     @property
     def scenario(self) -> Scenario:
-        """What ran."""
+        """Its scenario."""
 
     @property
     def summary(self) -> Mapping[str, Any]:

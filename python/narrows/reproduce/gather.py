@@ -35,7 +35,7 @@ class Variation(Protocol):
 
     @property
     def name(self) -> str:
-        """Of it; part of the names of files."""
+        """Its name, which is part of file names."""
 
     def of(self, case: Case, /) -> Case:
         """The case under these conditions."""
@@ -85,7 +85,7 @@ class Work:
 
     @property
     def name(self) -> str:
-        """Of its files, such as `panaderia-fig7-linux-4.17`; the smaller grid has `-quick`."""
+        """The name of its files: `panaderia-fig7-linux-4.17`, or with `-quick` for a small grid."""
         quick = "-quick" if self.scope.quick else ""
         mutated = f"-{slug(self.variation)}" if self.variation else ""
         return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}{mutated}"
@@ -180,7 +180,7 @@ def measured(item: Work, out: Path) -> Data:
 
 
 def _key(item: Work) -> str:
-    """Of the runs, their names here, and the code that measures them."""
+    """A hash of the runs, their names here, and the code that measures them."""
     names = [json.dumps(dict(condition.key), sort_keys=True) for condition in item.cells]
     hashes = [job.key for job in item.jobs()]
     return content_hash([*names, *hashes, *_sources(item.exhibit.method())])

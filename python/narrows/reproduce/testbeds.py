@@ -76,7 +76,7 @@ def _offload(spec: Spec) -> None:
 
 
 def _number(text: str) -> float:
-    """Of values such as "40mbit", "45ms", "0.5bdp"."""
+    """The number of values such as "40mbit", "45ms", "0.5bdp"."""
     return float(text.rstrip("abcdefghijklmnopqrstuvwxyz"))
 
 

@@ -38,7 +38,7 @@ def ccas() -> dict[str, Mapping[str, Any]]:
 
 _BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
 _ELSEWHERE: Mapping[str, Mapping[str, Any]] = {"bbr1": _BBR1}
-"""What is known about controls that only some kernels have."""
+"""Facts about controls that only some kernels have."""
 
 
 def _unsimulated(cca: str) -> Mapping[str, Any]:

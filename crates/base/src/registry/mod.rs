@@ -1,4 +1,4 @@
-//! What can be named in a description of a run: controls, queues, services, impairments and
+//! The elements that a description of a run can name: controls, queues, services, impairments and
 //! workloads.
 //!
 //! Each has one [`Info`], declared beside the thing it describes: its name, where it is

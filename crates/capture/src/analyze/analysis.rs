@@ -38,7 +38,7 @@ pub fn analyze(
 /// Analyses captures, each with a name, whose content is in memory.
 ///
 /// # Errors
-/// Those of [`analyze`].
+/// The same as for [`analyze`].
 pub fn analyze_contents(
     captures: &[(&str, &[u8])],
     options: Options,

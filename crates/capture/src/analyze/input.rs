@@ -30,7 +30,7 @@ pub struct FileReport {
     pub cut: u64,
     /// Contradictory headers.
     pub malformed: u64,
-    /// Of an unknown kind of link.
+    /// Frames of an unknown kind of link.
     pub unknown_link: u64,
     /// Segments whose options were cut off.
     pub options_cut: u64,

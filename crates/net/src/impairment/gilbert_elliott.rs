@@ -46,9 +46,9 @@ pub struct GilbertElliottParams {
     pub p: f64,
     /// Per packet, of changing back: `r`. 1 minus `p` if not given.
     pub r: Option<f64>,
-    /// Of a loss in the bad state: `1-h`, 1.
+    /// Probability of a loss in the bad state: `1-h`, 1.
     pub loss_bad: f64,
-    /// Of a loss in the good state: `1-k`, 0.
+    /// Probability of a loss in the good state: `1-k`, 0.
     pub loss_good: f64,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Echo {
     prior_next: Seq,
     /// Marked packets.
     pub(super) total: u16,
-    /// Those of them that no ACK has reported.
+    /// The number that no ACK has reported.
     untold: u16,
 }
 

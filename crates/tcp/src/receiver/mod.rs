@@ -45,7 +45,7 @@ pub struct ReceiverStats {
     pub bytes: u64,
     /// Data packets that arrived, including duplicates.
     pub packets: u64,
-    /// Of these, duplicates.
+    /// The number of duplicates among these.
     pub duplicates: u64,
     /// ACKs sent.
     pub acks: u64,

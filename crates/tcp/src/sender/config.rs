@@ -55,7 +55,7 @@ pub struct SenderStats {
     pub sent: u64,
     /// Data packets delivered (`tp->delivered` minus the SYN).
     pub delivered: u64,
-    /// Those of them delivered with marks (`tp->delivered_ce`).
+    /// The number delivered with marks (`tp->delivered_ce`).
     pub delivered_ce: u64,
     /// Packets marked lost.
     pub lost: u64,

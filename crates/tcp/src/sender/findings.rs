@@ -5,7 +5,7 @@ use narrows_base::{Duration, Time};
 use crate::rate::Draft;
 use crate::segment::Seq;
 
-/// What an ACK lets the sender retransmit.
+/// The retransmissions that an ACK allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resend {
     /// Nothing (`REXMIT_NONE`).

@@ -81,7 +81,7 @@ class Kernel:
         self.selector = f"{self.name}:{sender}"
 
     def capabilities(self) -> Capabilities:
-        """What the kernel has loaded.
+        """The capabilities, which depend on the loaded controls.
 
         Only one run at a time, since runs would disturb each other.
         """

@@ -1,4 +1,4 @@
-"""Who sends the flows of the back end `kernel`: iperf3, or our own light program."""
+"""The senders of the back end `kernel`: iperf3, or the traffic program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Senders:
         return str(self.iperf3) if self._is_iperf3(flow) else None
 
     def describe(self, flows: Sequence[Flow]) -> str:
-        """Who sends `flows`."""
+        """The senders of `flows`."""
         names = {self.version if self._is_iperf3(flow) else _OWN for flow in flows}
         return ", ".join(sorted(names))
 

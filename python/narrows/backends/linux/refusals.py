@@ -1,4 +1,4 @@
-"""What back ends with a Linux kernel can't do, reported as errors of the specification."""
+"""Checks for features that back ends with a Linux kernel lack."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ exec {tool} power-off
 
 
 def addresses(number: int) -> tuple[str, str]:
-    """Those of the sending and the receiving host of a guest."""
+    """The addresses of a guest's sending and receiving host."""
     return f"10.77.{number}.1", f"10.77.{number}.2"
 
 

@@ -71,7 +71,7 @@ def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ip_bytes(size: str, packets: str) -> pl.Expr:
-    """What tc counts without the Ethernet headers."""
+    """The bytes that tc counts, without Ethernet headers."""
     return pl.col(size) - ETHERNET * pl.col(packets)
 
 

@@ -6,7 +6,7 @@ const MOST: usize = 600_000;
 /// Flows with fewer points than this keep them all.
 const FEW: usize = 32;
 
-/// What a point shows.
+/// The kind of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Data sent for the first time.

@@ -1,15 +1,15 @@
-//! What happened to flows' packets between captures, as JSON.
+//! The fate of flows' packets between captures, as JSON.
 
 use serde::Serialize;
 
 use crate::analyze::times::Times;
 
-/// What happened to a flow's packets between the two captures.
+/// The fate of a flow's packets between the two captures.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EndsReport {
     /// Packets that passed the first capture.
     pub sent: u64,
-    /// Those of them that never passed the second.
+    /// The number that never passed the second.
     pub lost: u64,
     /// Their payload.
     pub lost_bytes: u64,
@@ -27,14 +27,14 @@ pub struct EndsReport {
     pub least_delay_ms: Option<f64>,
 }
 
-/// What happened to a flow's packets from one of more than two points to the next.
+/// The fate of a flow's packets from one of more than two points to the next.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StageReport {
     /// The file of the point that they pass first.
     pub from: String,
     /// The file of the next one.
     pub to: String,
-    /// What happened in between.
+    /// The fate of packets in between.
     #[serde(flatten)]
     pub way: EndsReport,
 }

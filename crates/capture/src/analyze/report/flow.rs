@@ -60,12 +60,12 @@ pub struct BurstReport {
     pub at_least: Vec<u64>,
 }
 
-/// What happened to packets of the flow, as far as one capture shows.
+/// The fate of the flow's packets, as far as one capture shows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LossReport {
     /// Packets seen again, or filling a hole after a retransmission.
     pub retransmitted: u64,
-    /// Those of them whose first copy the capture never saw, lost before it.
+    /// The number whose first copy is missing, lost before the capture.
     pub lost_before: u64,
     /// Packets that DSACK says arrived twice.
     pub spurious: u64,
@@ -154,7 +154,7 @@ pub struct FlowReport {
     pub window: WindowReport,
     /// How it sends.
     pub bursts: BurstReport,
-    /// Nothing in flight and nothing to send.
+    /// Time with nothing in flight and nothing to send.
     pub idle: SpanReport,
     /// Something in flight and nothing seen for 200 ms or two RTTs.
     pub stalls: SpanReport,
@@ -166,7 +166,7 @@ pub struct FlowReport {
     pub fragments: u64,
     /// Whether SACK was agreed on.
     pub sack: Option<bool>,
-    /// What happened to its packets on the path, if both ends were captured.
+    /// The fate of its packets on the path, if both ends were captured.
     pub ends: Option<EndsReport>,
     /// The same from each point to the next, if more than two were captured.
     pub stages: Vec<StageReport>,

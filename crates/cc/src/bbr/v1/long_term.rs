@@ -26,7 +26,7 @@ pub(super) struct Counters {
     pub(super) delivered_us: u64,
 }
 
-/// What an ACK means for the detector.
+/// The meaning of an ACK for the detector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) counters: Counters,

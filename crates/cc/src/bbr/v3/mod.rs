@@ -79,7 +79,7 @@ const UNBOUNDED: u32 = u32::MAX;
 /// Fewest packets in flight (`BBR.MinPipeCwnd`).
 const MIN_PIPE: u32 = 4;
 
-/// What the versions do differently; gains in 1/256.
+/// The differences of the versions; gains in 1/256.
 #[derive(Clone, Copy, Debug)]
 struct Version {
     startup_gain: u32,

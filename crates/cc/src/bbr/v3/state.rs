@@ -45,7 +45,7 @@ impl Mode {
     }
 }
 
-/// What current ACKs say about the latest probe.
+/// How current ACKs relate to the latest probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     /// Nothing.
