@@ -124,6 +124,23 @@ def _figures() -> Iterator[Row]:
         yield f"  {entry.name}", entry.summary
 
 
+def _metrics() -> Iterator[Row]:
+    from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
+
+    parts = (
+        ("of a run", "columns of the table `summary`", (*RUN, PACKETS)),
+        ("of a class", "columns of `summary` called CLASS.NAME, such as bbr.share", CLASS),
+        ("of transfers", "the same, of classes with transfers that end", COMPLETION),
+        ("of a flow", "columns of the table `flows`", FLOW),
+        ("of an application", "columns of `flows` for flows with a workload", WORKLOAD),
+    )
+    for title, where, metrics in parts:
+        yield title, where
+        for metric in metrics:
+            unit = f" ({metric.unit})" if metric.unit else ""
+            yield f"  {metric.name}", f"{metric.meaning}{unit}"
+
+
 _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "ccas": _ccas,
     "queues": _queues,
@@ -134,5 +151,6 @@ _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "paths": _paths,
     "profiles": _profiles,
     "figures": _figures,
+    "metrics": _metrics,
     "backends": _backends,
 }

@@ -75,6 +75,7 @@ def test_one_version_everywhere() -> None:
         ("distributions", {"pareto", "shape"}),
         ("profiles", {"linux-6.12"}),
         ("figures", {"panaderia/fig9"}),
+        ("metrics", {"utilization", "share", "completion_p99_s", "stalls"}),
     ],
 )
 def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
@@ -82,6 +83,13 @@ def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert names <= {line.split()[0] for line in lines}
     assert all(len(line.split()) > 1 for line in lines)
+
+
+def test_an_unknown_list_is_refused_with_the_known_ones(capsys: Capture) -> None:
+    assert run_cli("list", "metric") == 2
+    said = capsys.readouterr().err
+    assert "command line: Invalid value for 'kind': 'metric' is not one of 'ccas'" in said
+    assert "'metrics'" in said
 
 
 def as_json(capsys: Capture, *arguments: str) -> dict[str, object]:

@@ -88,7 +88,7 @@ def _complain_of_usage(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "narrows"
     say = getattr(error, "format_message", error.__str__)
-    found = " ".join(str(say()).split()).rstrip(".")
+    found = " ".join(str(say()).replace("Value error, ", "").split()).rstrip(".")
     _complain([f"command line: {found}; `{command} --help` shows what would be right"])
     return BAD_INPUT
 

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     PATHS = "paths"
     PROFILES = "profiles"
     FIGURES = "figures"
+    METRICS = "metrics"
     BACKENDS = "backends"
 
 
