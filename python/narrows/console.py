@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 1.0
 """A run shorter than this shows no progress bar."""
+UNKNOWN = "-"
+"""The cell of a value that isn't known."""
 MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
@@ -181,10 +183,12 @@ def _flow_table(runs: Sequence[Entry]) -> Table:
         "rtt p95\nms",
         "fct\ns",
     )
-    for head in heads:
+    rows = flow_rows(runs)
+    shown = len(heads) - all(cells[-1] == UNKNOWN for _, _, cells in rows)  # nothing has ended
+    for head in heads[:shown]:
         table.add_column(head, justify="right", no_wrap=True)
-    for label, cca, cells in flow_rows(runs):
-        table.add_row(Text(label), Text(cca), *cells)
+    for label, cca, cells in rows:
+        table.add_row(Text(label), Text(cca), *cells[:shown])
     return table
 
 
@@ -325,7 +329,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
-    return "-" if value is None else form.format(value * scale)
+    return UNKNOWN if value is None else form.format(value * scale)
 
 
 def print_list(rows: Iterable[tuple[str, str]]) -> None:

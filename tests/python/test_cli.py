@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from specimens import TOGETHER, run_cli, write
+from specimens import GOOD, TOGETHER, run_cli, write
 
 import narrows
 from narrows import console, runner
@@ -379,3 +379,14 @@ def test_a_bar_after_a_second_on_a_terminal(
     said = capsys.readouterr().err
     assert "of 60 s simulated" in said
     assert "packets/s" in said
+
+
+def test_the_table_of_flows_has_completion_times_only_if_something_ended(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    spec = write(tmp_path, GOOD)
+    assert run_cli("run", str(spec), "--out", str(tmp_path / "a")) == 0
+    assert "fct" not in capsys.readouterr().out
+    sized = ["--set", "flows[0].size=100kb"]
+    assert run_cli("run", str(spec), *sized, "--out", str(tmp_path / "b")) == 0
+    assert "fct" in capsys.readouterr().out

@@ -13,8 +13,10 @@ from specimens import GOOD
 
 from narrows.cli import main
 from narrows.diff import Change, diff
+from narrows.diff.judge import exact
 from narrows.diff.side import changes, read
 from narrows.errors import InputError
+from narrows.metrics import equivalence
 from narrows.report.shelf import items, write_index
 from narrows.store import open_store
 from narrows.sweeps.page import write_pages
@@ -168,3 +170,12 @@ def test_a_run_and_a_sweep_cannot_be_compared(shelf: Path, tmp_path: Path) -> No
     with pytest.raises(InputError, match="a run and a sweep"):
         diff(shelf / "a", shelf / "s", tmp_path / "out")
     assert changes(read(shelf / "a", "A"), read(shelf / "a", "B")) == []
+
+
+def test_what_only_rounding_parts_is_equal() -> None:
+    noise = equivalence.of_means([1.0, 1.0 + 2e-16, 1.0], [1.0, 1.0, 1.0 - 1e-16])
+    assert noise.half_width > 0
+    settled = exact(noise, 1.0)
+    assert (settled.mean, settled.half_width) == (0.0, 0.0)
+    real = equivalence.of_means([1.0, 1.1, 1.0], [2.0, 2.1, 2.0])
+    assert exact(real, 2.1) is real

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that describe the conditions, not the results."""
-
-
+_ROUNDING = 1e-12
+"""Of the values: what sums of floats in another order may differ by."""
 PLACES = ("study", "cell", "trial", "seed", "run")
 """Columns that identify the run."""
 
@@ -133,16 +133,25 @@ def _row(
     if not known:
         return None
     means = [(intervals.mean(a), intervals.mean(b)) for a, b in known]
-    singles = [equivalence.of_means(b, a) for a, b in known]
+    scale = max(abs(value) for a, b in known for value in (*a, *b))
+    singles = [exact(equivalence.of_means(b, a), scale) for a, b in known]
     apart = singles[0]
     if len(known) > 1:
-        apart = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
+        pairs = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
+        apart = exact(pairs, scale)
     told = [_change(one, single) for single in singles]
     return Row(
         one, label,
         intervals.mean([a for a, _ in means]), intervals.mean([b for _, b in means]),
         apart, _change(one, apart), len(known), told.count(Change.BETTER), told.count(Change.WORSE),
     )  # fmt: skip
+
+
+def exact(apart: Difference, scale: float) -> Difference:
+    """A difference of which only rounding errors are left is none."""
+    if abs(apart.mean) + apart.half_width <= _ROUNDING * scale:
+        return replace(apart, mean=0.0, half_width=0.0)
+    return apart
 
 
 def _values(rows: pl.DataFrame, column: str) -> list[float]:
