@@ -10,6 +10,8 @@ from specimens import GOOD, scenario_of
 
 from narrows import _native
 from narrows.backends import get_backend
+from narrows.metrics import summarise
+from narrows.metrics.tables import summary_tables
 from narrows.store import parquet
 from narrows.store.parquet import NativeTables, parquet_files, without
 
@@ -50,3 +52,15 @@ def test_tables_can_be_left_out() -> None:
     table = _native.table([("a", "int64", [1])])
     assert list(without(NativeTables({"one": table, "two": table}), ("two",))) == ["one"]
     assert list(without({"one": pl.DataFrame(), "two": pl.DataFrame()}, ("one",))) == ["two"]
+
+
+def test_what_a_film_counts_is_whole() -> None:
+    film = '{ kind = "video", bitrate = "2mbit", chunk = "500ms", start = "500ms" }'
+    film = f'cca = "cubic"\nworkload = {film}\n'
+    scenario = scenario_of(GOOD.replace('cca = "cubic"\n', film))
+    run = get_backend("sim").run(scenario)
+    entry = summarise(scenario, run.tables, run.info)
+    assert isinstance(entry["flows"][0]["workload"]["stalls"], float)
+    flows = summary_tables(entry, ["cubic"])["flows"]
+    assert flows.schema["stalls"] == pl.Int64
+    assert flows["stalls"].to_list() == [0]

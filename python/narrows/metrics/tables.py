@@ -98,7 +98,14 @@ def _workload(flow: Entry) -> dict[str, Any]:
 def _table(rows: Sequence[Mapping[str, Any]]) -> _native.ArrowTable:
     """A table whose types depend on the columns alone, never on the values."""
     names = dict.fromkeys(name for row in rows for name in row)
-    return _native.table([(name, _type(name), [row.get(name) for row in rows]) for name in names])
+    return _native.table([(name, _type(name), _column(name, rows)) for name in names])
+
+
+def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    values = [row.get(name) for row in rows]
+    if _type(name) != "int64":
+        return values
+    return [None if value is None else int(value) for value in values]  # counted as 2.0, too
 
 
 @cache
