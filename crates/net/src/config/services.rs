@@ -117,9 +117,12 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
             simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
         }
         "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
-        "cellular" => served(waiting, Box::new(Cellular::new(&slots(parts)))),
+        "cellular" => served(
+            waiting,
+            Box::new(Cellular::new(&CellularParams::of(&parts.service.parameters, parts.rate))),
+        ),
         "wifi" => {
-            let params = batches(parts.service);
+            let params = WifiParams::of(&parts.service.parameters);
             served(waiting, Box::new(Wifi::new(&params, random("service"))))
         }
         other => panic!("a service {other}: it wasn't checked"),
@@ -154,26 +157,6 @@ fn tbf<B: Send + 'static>(parts: LinkChoice<'_>, random: Stream) -> Link<B> {
     Link::new(bucket, RateProcess::constant(service.parameters.rate("device")))
 }
 
-fn slots(parts: LinkChoice<'_>) -> CellularParams {
-    CellularParams {
-        rate: parts.rate,
-        slot: parts.service.parameters.duration("slot"),
-        min_rate: parts.service.parameters.some_rate("min_rate").map(|rate| rate.min(parts.rate)),
-        full_backlog: parts.service.parameters.bytes("full_backlog"),
-    }
-}
-
-fn batches(choice: &Choice) -> WifiParams {
-    WifiParams {
-        rate: choice.parameters.rate("phy_rate"),
-        access: choice.parameters.duration("access"),
-        contention: choice.parameters.duration("contention"),
-        max_packets: choice.parameters.packets("max_packets"),
-        max_time: choice.parameters.duration("max_time"),
-        overhead: u32::try_from(choice.parameters.bytes("overhead").get()).expect("bounded"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,17 +173,6 @@ mod tests {
             "tbf" => choice.set("burst_bytes", Value::Whole(5_000)),
             _ => choice,
         }
-    }
-
-    #[test]
-    fn the_defaults_are_those_of_the_elements() {
-        let rate = RATE;
-        assert_eq!(batches(&defaults("wifi")), WifiParams { rate, ..WifiParams::default() });
-        let cellular = defaults("cellular");
-        let droptail = Choice::new("droptail");
-        let limit = Limit::Packets(9);
-        let parts = LinkChoice { rate: RATE, service: &cellular, queue: &droptail, limit };
-        assert_eq!(slots(parts), CellularParams::default());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Cellular networks: slots, at a rate that may depend on the backlog.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
 use crate::{Port, Service};
@@ -47,14 +47,22 @@ pub struct CellularParams {
     pub full_backlog: Bytes,
 }
 
+impl CellularParams {
+    /// The values of [`INFO`]'s parameters, which were checked, on a link of this rate.
+    pub(crate) fn of(values: &Values, rate: Rate) -> Self {
+        Self {
+            rate,
+            slot: values.duration("slot"),
+            min_rate: values.some_rate("min_rate").map(|least| least.min(rate)),
+            full_backlog: values.bytes("full_backlog"),
+        }
+    }
+}
+
 impl Default for CellularParams {
     fn default() -> Self {
-        Self {
-            rate: Rate::from_bps(50_000_000),
-            slot: Duration::from_millis(1),
-            min_rate: None,
-            full_backlog: Bytes::new(100_000),
-        }
+        let rate = Rate::from_bps(50_000_000);
+        Self::of(&Values::defaults(&INFO, rate), rate)
     }
 }
 

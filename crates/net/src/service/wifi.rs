@@ -1,6 +1,6 @@
 //! Wi-Fi: batches, made by frame aggregation.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use crate::{Port, Service};
@@ -49,16 +49,23 @@ pub struct WifiParams {
     pub overhead: u32,
 }
 
+impl WifiParams {
+    /// The values of [`INFO`]'s parameters, which were checked.
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            rate: values.rate("phy_rate"),
+            access: values.duration("access"),
+            contention: values.duration("contention"),
+            max_packets: values.packets("max_packets"),
+            max_time: values.duration("max_time"),
+            overhead: u32::try_from(values.bytes("overhead").get()).expect("bounded"),
+        }
+    }
+}
+
 impl Default for WifiParams {
     fn default() -> Self {
-        Self {
-            rate: Rate::from_bps(400_000_000),
-            access: Duration::from_micros(150),
-            contention: Duration::from_micros(135),
-            max_packets: 64,
-            max_time: Duration::from_millis(4),
-            overhead: 40,
-        }
+        Self::of(&Values::defaults(&INFO, Rate::from_bps(400_000_000)))
     }
 }
 
