@@ -17,7 +17,7 @@ from narrows.backends.linux.traffic import (
     told_scenario,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
-from narrows.backends.uml.network import CONFIG, NETWORK
+from narrows.backends.uml.network import CONFIG, GUEST, NETWORK
 from narrows.backends.uml.qdiscs import ETHERNET, framed
 from narrows.spec.scenario import Scenario
 
@@ -29,12 +29,6 @@ _DEVICES = ("g0", "g1")
 _MANY = 10_000_000
 """More packets than wait in a host in any scenario."""
 _NETWORK = """\
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t tmpfs run /run
-echo {rmem} > /proc/sys/net/ipv4/tcp_rmem
-echo {wmem} > /proc/sys/net/ipv4/tcp_wmem
-echo 196608 262144 393216 > /proc/sys/net/ipv4/tcp_mem
 ip -batch - <<EOF
 netns add snd
 netns add rcv
@@ -79,7 +73,7 @@ def network_script(part: Scenario, group: Group, number: int) -> str:
     """The shell commands that make both hosts, to be run with `sh -e`."""
     rmem, wmem = BUFFERS[part["host"]["socket_buffers"]]
     sender, receiver = addresses(number)
-    return _NETWORK.format(
+    return (GUEST + _NETWORK).format(
         rmem=rmem,
         wmem=wmem,
         macs=_MACS,

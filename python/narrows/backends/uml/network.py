@@ -31,13 +31,17 @@ _NETEM_PACKETS = 10_000_000
 _SMALL = 256
 """Random loss spares IP packets shorter than this, which carry no data."""
 
-_HOSTS = """\
+GUEST = """\
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t tmpfs run /run
 echo {rmem} > /proc/sys/net/ipv4/tcp_rmem
 echo {wmem} > /proc/sys/net/ipv4/tcp_wmem
 echo 196608 262144 393216 > /proc/sys/net/ipv4/tcp_mem
+"""
+"""How every guest begins: its file systems, the limits of its sockets' buffers."""
+
+_HOSTS = """\
 echo 1 > /proc/sys/net/ipv4/ip_forward
 ip -batch - <<EOF
 netns add snd
@@ -93,7 +97,7 @@ def network_script(scenario: Scenario) -> str:
         *_batch("rtr", bottleneck(scenario["path"])),
         *_batch("dly", [*_cable(scenario, "d1", data=True), *_cable(scenario, "d0", data=False)]),
     ]
-    return _HOSTS.format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
+    return (GUEST + _HOSTS).format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
 
 
 def init_script(tool: str) -> str:
