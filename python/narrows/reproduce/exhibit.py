@@ -148,3 +148,37 @@ class Exhibit:
     def method(self) -> Any:  # noqa: ANN401 (a module that follows `Method`)
         """The module's functions; this loads polars."""
         return import_module(f"narrows.reproduce.{self.module}")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the figures of a document have in common: its key, what it is called, its kernel.
+
+    `choices` says what it leaves open everywhere.
+    """
+
+    key: str
+    called: str
+    profile: str
+    choices: str
+
+    def exhibit(
+        self,
+        figure: str,
+        title: str,
+        source: str,
+        *claims: str,
+        also: tuple[str, ...] = (),
+        choices: str = "",
+    ) -> Exhibit:
+        """A figure, which decides the claim of its own name if no others are given."""
+        return Exhibit(
+            f"{self.key}/{figure}",
+            title,
+            f"{source} of {self.called}",
+            tuple(f"{self.key}/{claim}" for claim in claims or (figure,)),
+            f"{self.key}.{figure.replace('-', '_')}",
+            self.profile,
+            also,
+            self.choices + choices,
+        )

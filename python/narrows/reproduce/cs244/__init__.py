@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.exhibit import Document, Exhibit
 
 PROFILE = "linux-4.11"
 REPORT = "the CS 244 reproduction of BBR (Girardeau and Steele, 2017)"
@@ -15,25 +15,7 @@ CHOICES = (
 )
 LATER = ("linux-6.12",)
 
-
-def _exhibit(
-    figure: str,
-    title: str,
-    source: str,
-    *claims: str,
-    choices: str = "",
-    also: tuple[str, ...] = (),
-) -> Exhibit:
-    return Exhibit(
-        f"cs244/{figure}",
-        title,
-        f"{source} of {REPORT}",
-        tuple(f"cs244/{claim}" for claim in claims or (figure,)),
-        f"cs244.{figure.replace('-', '_')}",
-        PROFILE,
-        also,
-        CHOICES + choices,
-    )
+_exhibit = Document("cs244", REPORT, PROFILE, CHOICES).exhibit
 
 
 TWO = Exhibit(

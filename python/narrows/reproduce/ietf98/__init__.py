@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.exhibit import Document, Exhibit
 from narrows.reproduce.ietf98.improvements import IMPROVEMENTS
 
 PROFILE = "linux-4.9"
@@ -18,25 +18,7 @@ ORDERS = (
 )
 LATER = ("linux-6.12",)
 
-
-def _exhibit(
-    figure: str,
-    title: str,
-    source: str,
-    *claims: str,
-    also: tuple[str, ...] = (),
-    choices: str = "",
-) -> Exhibit:
-    return Exhibit(
-        f"ietf98/{figure}",
-        title,
-        f"{source} of {SLIDES}",
-        tuple(f"ietf98/{claim}" for claim in claims or (figure,)),
-        f"ietf98.{figure.replace('-', '_')}",
-        PROFILE,
-        also,
-        CHOICES + choices,
-    )
+_exhibit = Document("ietf98", SLIDES, PROFILE, CHOICES).exhibit
 
 
 EXHIBITS: tuple[Exhibit, ...] = (

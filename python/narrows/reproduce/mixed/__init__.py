@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.exhibit import Document, Exhibit
 
 PROFILE = "linux-4.11"
 PAPER = '"Impact of TCP BBR on CUBIC Traffic" (Haile et al., 2018)'
@@ -16,29 +16,16 @@ CHOICES = (
 )
 
 
+_MIXED = Document("mixed", PAPER, PROFILE, CHOICES)
+
+
 def _exhibit(number: int, title: str, *claims: str) -> Exhibit:
-    return Exhibit(
-        f"mixed/fig{number}",
-        title,
-        f"Figure {number} of {PAPER}",
-        tuple(f"mixed/{claim}" for claim in claims or (f"fig{number}",)),
-        f"mixed.fig{number}",
-        PROFILE,
-        choices=CHOICES,
-    )
+    return _MIXED.exhibit(f"fig{number}", title, f"Figure {number}", *claims)
 
 
 def _text(name: str, title: str, section: str, *claims: str) -> Exhibit:
     """Statements of the text that no figure shows."""
-    return Exhibit(
-        f"mixed/{name}",
-        title,
-        f"Section {section} of {PAPER}",
-        tuple(f"mixed/{claim}" for claim in claims or (name,)),
-        f"mixed.{name.replace('-', '_')}",
-        PROFILE,
-        choices=CHOICES,
-    )
+    return _MIXED.exhibit(name, title, f"Section {section}", *claims)
 
 
 def _idea(name: str, title: str) -> Exhibit:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from narrows.reproduce.exhibit import Exhibit
+from dataclasses import replace
+
+from narrows.reproduce.exhibit import Document
 from narrows.reproduce.panaderia.fixes import FIXES
 
 PROFILE = "linux-4.17"
@@ -16,25 +18,7 @@ CHOICES = (
     "each."
 )
 
-
-def _exhibit(
-    figure: str,
-    title: str,
-    source: str,
-    *claims: str,
-    also: tuple[str, ...] = (),
-    choices: str = "",
-) -> Exhibit:
-    return Exhibit(
-        f"panaderia/{figure}",
-        title,
-        f"{source} of {PAPER}",
-        tuple(f"panaderia/{claim}" for claim in claims),
-        f"panaderia.{figure.replace('-', '_')}",
-        PROFILE,
-        also,
-        CHOICES + choices,
-    )
+_exhibit = Document("panaderia", PAPER, PROFILE, CHOICES).exhibit
 
 
 LATER = ("linux-6.12",)
@@ -59,6 +43,6 @@ EXHIBITS = (
     _exhibit("networks", "BBR and CUBIC over 4G, 5G and satellites", "Section V", "networks",
              choices=" The networks are presets (`narrows list paths`), whose numbers, where no "
              "standard gives them, are chosen."),
-    _exhibit("choices", "What the paper leaves open, varied", "Section III"),
+    replace(_exhibit("choices", "What the paper leaves open, varied", "Section III"), claims=()),
     *FIXES,
 )  # fmt: skip
