@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that describe the conditions, not the results."""
 _ROUNDING = 1e-12
-"""Of the values: what sums of floats in another order may differ by."""
+"""The relative difference that sums of floats can have due to their order."""
 PLACES = ("study", "cell", "trial", "seed", "run")
 """Columns that identify the run."""
 
@@ -148,7 +148,7 @@ def _row(
 
 
 def exact(apart: Difference, scale: float) -> Difference:
-    """A difference of which only rounding errors are left is none."""
+    """The difference, or zero if it is only due to rounding."""
     if abs(apart.mean) + apart.half_width <= _ROUNDING * scale:
         return replace(apart, mean=0.0, half_width=0.0)
     return apart

@@ -1,4 +1,4 @@
-"""Runs jobs for what they show, and stores none of them."""
+"""Runs jobs for their results, without storing them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from narrows.execute.pool import Pool
 
 
 class _Handed(Cache):
-    """Hands each run on."""
+    """Passes each run on."""
 
     def __init__(self, take: Callable[[Job, Made], None]) -> None:
         self._take = take
 
     def keep(self, job: Job, made: Made) -> None:
-        """Hands a run on."""
+        """Passes a run on."""
         self._take(job, made)
 
 
@@ -25,6 +25,6 @@ def run_each(
 ) -> None:
     """Runs jobs, `jobs` at once, and hands each to `take` as soon as it is done.
 
-    `take` is called from several threads. Raises what the first run raises that fails.
+    `take` is called from several threads. Raises the error of the first run that fails.
     """
     Pool(wanted, _Handed(take), jobs).run()

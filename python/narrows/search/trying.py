@@ -86,7 +86,7 @@ class Trying:
         return Job(Cell(1, {}, runs), runs.trials[0], self.backend)
 
     def _values(self, asked: Sequence[Job | None]) -> list[float | None]:
-        """The metric of each run, None where there is none; equal runs are done once."""
+        """The metric of each run, or None; equal runs are done once."""
         known: dict[str, float | None] = {}
 
         def take(job: Job, made: Made) -> None:

@@ -105,7 +105,7 @@ def _refuse(kept: Kept) -> None:
 
 
 def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
-    """Repeats the runs, in parallel if the back end allows it; gives them in their order."""
+    """Repeats the runs, in parallel if the back end allows it; returns them in their order."""
     listed = list(kept)
     found: dict[int, Repeated] = {}
     engines = {name: get_backend(name) for name in {one.backend for one in listed}}

@@ -1,4 +1,4 @@
-//! What a sender counts, and the events that follow from it alone.
+//! A sender's counters, and the events that depend only on them.
 
 use narrows_base::Time;
 
@@ -12,7 +12,7 @@ pub struct Bookkeeping {
     pub now: Time,
     /// Payload bytes of a full packet.
     pub mss: u32,
-    /// Where it is between loss and recovery.
+    /// The state of loss recovery.
     pub state: RecoveryState,
     /// Packets in flight.
     pub in_flight: u32,
@@ -25,26 +25,26 @@ pub struct Bookkeeping {
 }
 
 impl Bookkeeping {
-    /// Of a sender that has sent nothing yet.
+    /// The counters of a sender that has sent nothing yet.
     #[must_use]
     pub const fn new(now: Time, mss: u32) -> Self {
         let state = RecoveryState::Open;
         Self { now, mss, state, in_flight: 0, delivered: 0, lost: 0, last_sent: None }
     }
 
-    /// Packets sent, retransmissions left out.
+    /// Packets sent, without retransmissions.
     #[must_use]
     pub fn sent_total(&self) -> u64 {
         self.delivered + u64::from(self.in_flight)
     }
 
-    /// How far the delivery is.
+    /// The progress of the delivery.
     #[must_use]
     pub fn progress(&self) -> Progress {
         Progress::new(self.delivered, self.sent_total())
     }
 
-    /// An episode begins now, at this window.
+    /// The event of an episode that begins now, at this window.
     #[must_use]
     pub fn congestion(&self, kind: Congestion, cwnd: u32) -> CongestionEvent {
         CongestionEvent {
@@ -60,14 +60,14 @@ impl Bookkeeping {
         }
     }
 
-    /// The episode turns out to be spurious now, at this window.
+    /// The event of an episode that is recognised as spurious now, at this window.
     #[must_use]
     pub const fn undo(&self, cwnd: u32) -> UndoEvent {
         let (delivered, lost_total) = (self.delivered, self.lost);
         UndoEvent { now: self.now, cwnd, delivered, lost_total }
     }
 
-    /// Something is sent now, after nothing was in flight.
+    /// The event of sending now, after nothing was in flight.
     #[must_use]
     pub const fn start(&self, app_limited: bool) -> StartEvent {
         StartEvent {
