@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from narrows.figures.looks import ALIKE, Look, looks
 from narrows.figures.palette import COLOURS
+from narrows.figures.sweeps.view import View, styles
 from narrows.figures.vision import SIGHTS, distance, seen
 from narrows.spec import registry
 
@@ -57,3 +59,13 @@ def test_what_a_capture_shows_is_told_apart() -> None:
     strokes = ("neutral", "retransmission", "sack", "out_of_order")
     for one, other in combinations(strokes, 2):
         assert apart(Look(one, "solid"), Look(other, "solid")), (one, other)
+
+
+def test_values_of_an_axis_are_told_apart_where_there_is_one_class() -> None:
+    table = pl.DataFrame(
+        {"flows[0].cca": ["bbr", "bbr3", "vegas", "reno"], "x": [1, 2, 3, 4], "y": [1.0] * 4}
+    )
+    view = View("y", ("x", "flows[0].cca"), "y", by="flows[0].cca")
+    found = [styles(table, view, ["other"]).of(cca, "other")[1] for cca in table["flows[0].cca"]]
+    assert [look.hue for look in found] == ["bbr", "bbr3", "vegas", "reno"]
+    assert all(apart(one, other) for one, other in combinations(found, 2))

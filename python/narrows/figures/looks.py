@@ -76,11 +76,11 @@ def looks(controls: Sequence[str | None]) -> list[Look]:
     alone = len(counts) == len(controls) and None not in counts
     few = None not in counts and len(counts) > 1 and max(counts.values()) <= len(DASHES)
     if not controls or alone or few:
-        return _told_apart([(str(cca), 0) for cca in controls])
-    return _told_apart([(HUES[place % len(HUES)], place) for place in range(len(controls))])
+        return told_apart([(str(cca), 0) for cca in controls])
+    return told_apart([(HUES[place % len(HUES)], place) for place in range(len(controls))])
 
 
-def _told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:
+def told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:
     """Looks of these hues; each has the dash of its number unless a similar hue has it."""
     found: list[Look] = []
     for hue, number in wanted:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import Axis, axis, short
-from narrows.figures.looks import DASHES, HUES, Look, looks_of, words
-from narrows.figures.model import Figure, Guide, Kind, Line, Mark, Panel
+from narrows.figures.looks import DASHES, HUES, Look, looks_of, told_apart, words
+from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import shared
 from narrows.metrics.catalogue import find
@@ -188,7 +189,8 @@ class Styles:
     """Labels and looks of classes, the same throughout a figure.
 
     Without an axis for lines (`by`) a class looks as in figures of runs; with one, every value
-    of it has a colour, and classes differ in their dashes.
+    of it has a colour, and classes differ in their dashes. Of a single class, values whose
+    colours somebody may confuse do.
     """
 
     by: str | None
@@ -201,9 +203,17 @@ class Styles:
         look = self.looks.get(group, Look("neutral", "solid"))
         if self.by is None:
             return words(group) if group else "", look
-        named = words(group) if len(self.dashes) > 1 else ""
+        several = len(self.dashes) > 1
+        named = words(group) if several else ""
         label = " ".join(word for word in (short(self.by, value), named) if word)
-        return label, Look(self.shades[value], self.dashes.get(group, look).dash)
+        dash = self.dashes.get(group, look).dash if several else self._alone[value]
+        return label, Look(self.shades[value], dash)
+
+    @cached_property
+    def _alone(self) -> Mapping[object, Dash]:
+        """The dash of each value where there is one class."""
+        looks = told_apart([(shade, 0) for shade in self.shades.values()])
+        return {value: look.dash for value, look in zip(self.shades, looks, strict=True)}
 
 
 def styles(frame: pl.DataFrame, view: View, classes: Sequence[str]) -> Styles:
