@@ -50,8 +50,10 @@ rust-lint: $(BIN)/python
 	@if cargo deny --version > /dev/null 2>&1; then cargo deny --offline --locked check bans licenses sources; \
 	    else echo "skipped: the licences and sources of dependencies; cargo-deny isn't installed"; fi
 
+# Without the examples, which clippy has looked at: each has the whole engine to compile.
 rust-test: $(BIN)/python
-	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace
+	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --tests
+	$(CARGO) test --locked --workspace --doc
 
 python-lint: $(VENV)/.built
 	$(BIN)/ruff format --check python tests tools

@@ -7,6 +7,7 @@ mod ecn;
 mod extremes;
 mod golden;
 mod linux;
+mod own_hosts;
 mod paths;
 mod progress;
 mod workloads;

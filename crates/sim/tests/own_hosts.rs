@@ -1,10 +1,8 @@
 //! Flows whose own hosts differ from those of the others.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{SECOND, bdp, scenario};
+use crate::common::{SECOND, bdp, scenario};
 use narrows_record::Digest;
 use narrows_spec::scenario::Scenario;
 
