@@ -134,6 +134,27 @@ def test_a_receive_window_limits_the_rate(kernel: Kernel) -> None:
     assert not on_time(result) or rows["received_bytes"][-1] > 0.6 * 10_000 * rounds
 
 
+def test_applications_write_now_and_then(kernel: Kernel) -> None:
+    text = GOOD.replace(
+        '"cubic"', '"cubic"\nworkload = { kind = "requests", size = "10kb", think = "20ms" }'
+    )
+    text += (
+        '[[flows]]\ncca = "reno"\nworkload = { kind = "arrivals", gap = "100ms", size = "5kb" }\n'
+    )
+    result = kernel.run(scenario_of(text, ["run.duration=1500ms", "run.warmup=100ms"]))
+    done = result.tables["completions"]
+    sizes = {flow: done.filter(flow=flow)["size_bytes"].to_list() for flow in (0, 1)}
+    assert set(sizes[0]) == {10_000}
+    assert set(sizes[1]) == {5_000}
+    # Three round trips and a pause at least for an answer; a connection each 100 ms.
+    assert 1 <= len(sizes[0]) <= 40
+    assert 1 <= len(sizes[1]) <= 14
+    if on_time(result):
+        assert len(sizes[0]) > 8
+        assert len(sizes[1]) > 8
+    assert (done["end_s"] - done["start_s"]).min() > 0.02, "no answer is faster than a round trip"
+
+
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3: `apt install iperf3`")
 def test_iperf3_sends_and_its_reports_are_kept() -> None:
     text = TWO.replace('cca = "bbr"', 'cca = "bbr"\nstart = "200ms"\nstop = "1s"')

@@ -59,7 +59,7 @@ def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> Non
 
 
 def flow(size_bytes: int | None = None, ecn: str = "off") -> dict[str, object]:
-    return {"size_bytes": size_bytes, "ecn": ecn, "receive_window_bytes": None}
+    return {"size_bytes": size_bytes, "ecn": ecn, "receive_window_bytes": None, "workload": None}
 
 
 def test_iperf3_sends_what_has_no_size() -> None:

@@ -38,7 +38,6 @@
 mod account;
 pub mod agenda;
 mod controls;
-mod draw;
 mod ending;
 mod engine;
 mod host;

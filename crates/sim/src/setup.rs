@@ -5,6 +5,7 @@ use std::sync::Arc;
 use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_spec::Names;
+use narrows_spec::law::Draws;
 use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
 use narrows_tcp::{
@@ -12,7 +13,6 @@ use narrows_tcp::{
 };
 
 use crate::controls::Controls;
-use crate::draw::Draws;
 use crate::ending::StopWhen;
 use crate::host::{Chain, ControlFactory, Plan, ReceivingHost, SendingHost};
 use crate::sampler::Sampler;

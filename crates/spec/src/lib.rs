@@ -19,6 +19,7 @@ pub mod law;
 pub mod limits;
 mod names;
 mod place;
+pub mod player;
 mod problem;
 mod read;
 pub mod scenario;

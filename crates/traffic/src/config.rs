@@ -108,9 +108,6 @@ impl Config {
             if flow.ecn == EcnMode::L4s {
                 return wrong("ecn", "found \"l4s\"; \"off\", \"classic\" or \"dctcp\" is right");
             }
-            if flow.workload.is_some() {
-                return wrong("workload", "found one; a size, or nothing, is right");
-            }
             if flow.reverse {
                 return wrong("reverse", "found true; false is right");
             }

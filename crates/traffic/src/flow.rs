@@ -6,10 +6,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use narrows_spec::scenario::Flow;
 
+use crate::crowd::Crowd;
 use crate::diag::{Sockets, State};
 use crate::iperf::Iperf;
 use crate::receiver::{Arrived, Receiver};
 use crate::sender::{Completion, Sample, Sender};
+use crate::session::Session;
 use crate::stage::{Stage, Watched};
 
 /// A running flow or chain of flows.
@@ -23,6 +25,10 @@ pub struct RunningFlow<'a> {
 pub enum Ends<'a> {
     /// This program.
     Own(Box<Sender<'a>>, Receiver),
+    /// We do, for an application that writes now and then.
+    Session(Box<Session<'a>>, Receiver),
+    /// We do, for connections side by side.
+    Crowd(Box<Crowd<'a>>, Receiver),
     /// iperf3.
     Iperf(Box<Iperf<'a>>),
 }
@@ -71,6 +77,8 @@ impl<'a> RunningFlow<'a> {
     fn stage(&self) -> Stage {
         match &self.ends {
             Ends::Own(sender, _) => sender.stage(),
+            Ends::Session(session, _) => session.stage(),
+            Ends::Crowd(crowd, _) => crowd.stage(),
             Ends::Iperf(iperf) => iperf.stage(),
         }
     }
@@ -84,6 +92,11 @@ impl<'a> RunningFlow<'a> {
     /// When `act` should be called next, if ever.
     #[must_use]
     pub fn deadline(&self) -> Option<u64> {
+        match &self.ends {
+            Ends::Session(session, _) => return session.deadline(),
+            Ends::Crowd(crowd, _) => return crowd.deadline(),
+            Ends::Own(..) | Ends::Iperf(_) => {}
+        }
         match self.stage() {
             Stage::Waiting(at) => Some(at),
             Stage::Sending => self.flow.stop_ns,
@@ -102,6 +115,8 @@ impl<'a> RunningFlow<'a> {
             Ends::Own(sender, _) if is_due && starts => sender.start(now, watched),
             Ends::Own(sender, _) if is_due => sender.stop(watched),
             Ends::Own(..) => Ok(()),
+            Ends::Session(session, _) => session.act(now, watched),
+            Ends::Crowd(crowd, _) => crowd.act(now, watched),
             Ends::Iperf(iperf) => {
                 if is_due {
                     if starts { iperf.start() } else { iperf.stop() }?;
@@ -115,7 +130,7 @@ impl<'a> RunningFlow<'a> {
     #[must_use]
     pub fn open_ports(&self) -> Option<(u16, u16)> {
         match &self.ends {
-            Ends::Own(..) => None,
+            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => None,
             Ends::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
         }
     }
@@ -124,7 +139,7 @@ impl<'a> RunningFlow<'a> {
     #[must_use]
     pub fn process(&self) -> Option<u32> {
         match &self.ends {
-            Ends::Own(..) => None,
+            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => None,
             Ends::Iperf(iperf) => iperf.process(),
         }
     }
@@ -141,6 +156,8 @@ impl<'a> RunningFlow<'a> {
     ) -> Result<Option<Completion>> {
         match &mut self.ends {
             Ends::Own(sender, _) => sender.ready(now, events, watched),
+            Ends::Session(session, _) => session.ready(now, events, watched),
+            Ends::Crowd(crowd, _) => crowd.ready(now, events, watched),
             Ends::Iperf(_) => Ok(None),
         }
     }
@@ -156,11 +173,22 @@ impl<'a> RunningFlow<'a> {
     pub fn sample(&mut self, connections: &Connections) -> (Sample, Arrived) {
         match &mut self.ends {
             Ends::Own(sender, receiver) => (sender.sample(), receiver.arrived()),
+            Ends::Session(session, receiver) => (session.sample(), receiver.arrived()),
+            Ends::Crowd(crowd, receiver) => (crowd.sample(), receiver.arrived()),
             Ends::Iperf(iperf) => {
                 let (ours, theirs) = iperf.ports();
                 let at_sender = connections.sender.get(&(ours, theirs));
                 iperf.sample(at_sender, connections.receiver.get(&(theirs, ours)))
             }
+        }
+    }
+
+    /// What its application tells of itself at `now`.
+    pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
+        match &self.ends {
+            Ends::Session(session, _) => session.inspect(now, visit),
+            Ends::Crowd(crowd, _) => crowd.inspect(visit),
+            Ends::Own(..) | Ends::Iperf(_) => {}
         }
     }
 
@@ -170,7 +198,7 @@ impl<'a> RunningFlow<'a> {
     /// Never in practice.
     pub fn finish(&mut self, early: bool) -> Result<()> {
         match &mut self.ends {
-            Ends::Own(..) => Ok(()),
+            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => Ok(()),
             Ends::Iperf(iperf) => iperf.finish(early),
         }
     }

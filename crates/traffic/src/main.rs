@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 mod capture;
 mod config;
+mod connection;
+mod crowd;
 mod diag;
 mod flow;
 mod info;
@@ -18,6 +20,7 @@ mod queue;
 mod receiver;
 mod run;
 mod sender;
+mod session;
 mod stage;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;

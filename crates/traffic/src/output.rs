@@ -15,18 +15,25 @@ arrived_segments,open_segments,arrived_bytes,open_bytes\n";
 /// How many of these describe the connection instead of the whole chain.
 const CONNECTION_FIELDS: usize = 24;
 const QUEUE: &str = "time_ns,bytes,packets,queued_packets,queued_bytes,drops,marks\n";
+const APPLICATIONS: &str = "time_ns,flow,name,value\n";
 const COMPLETIONS: &str = "flow,instance,start_ns,end_ns,size_bytes,retransmitted\n";
 
 /// The rows so far.
 pub struct Output {
     flows: String,
     queue: String,
+    applications: String,
     completions: String,
 }
 
 impl Default for Output {
     fn default() -> Self {
-        Self { flows: FLOWS.into(), queue: QUEUE.into(), completions: COMPLETIONS.into() }
+        Self {
+            flows: FLOWS.into(),
+            queue: QUEUE.into(),
+            applications: APPLICATIONS.into(),
+            completions: COMPLETIONS.into(),
+        }
     }
 }
 
@@ -60,6 +67,11 @@ impl Output {
         _ = writeln!(self.queue, "{at},{b},{p},{n},{},{},{}", q.queued_bytes, q.drops, q.marks);
     }
 
+    /// A row of `applications.csv`.
+    pub fn application(&mut self, at: u64, flow: usize, name: &str, value: f64) {
+        _ = writeln!(self.applications, "{at},{flow},{name},{value}");
+    }
+
     /// A row of `completions.csv`.
     pub fn completion(&mut self, flow: usize, c: &Completion) {
         let (start, end, size) = (c.start_ns, c.end_ns, c.size_bytes);
@@ -74,6 +86,7 @@ impl Output {
     pub fn write(&self, dir: &Path) -> Result<()> {
         std::fs::write(dir.join("flows.csv"), &self.flows)?;
         std::fs::write(dir.join("queue.csv"), &self.queue)?;
+        std::fs::write(dir.join("applications.csv"), &self.applications)?;
         std::fs::write(dir.join("completions.csv"), &self.completions)
     }
 }

@@ -1,11 +1,12 @@
 //! The receiving host, which takes one connection after the other per flow and discards the data.
 
+use std::collections::BTreeMap;
 use std::io::Result;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use narrows_spec::scenario::{EcnMode, Flow};
+use narrows_spec::scenario::{EcnMode, Flow, Workload};
 
 use crate::info::TcpInfo;
 use crate::sys;
@@ -28,7 +29,8 @@ pub struct Arrived {
 
 #[derive(Default)]
 struct Shared {
-    open: Option<OwnedFd>,
+    /// Those that are open, by their numbers.
+    open: BTreeMap<u32, OwnedFd>,
     /// Segments and bytes of the connections before.
     closed: (u64, u64),
 }
@@ -63,19 +65,23 @@ impl Receiver {
         }
         let shared = Arc::new(Mutex::new(Shared::default()));
         let theirs = Arc::clone(&shared);
-        thread::Builder::new().spawn(move || serve(&listener, window, &theirs))?;
+        let several = matches!(flow.workload, Some(Workload::Arrivals { .. }));
+        thread::Builder::new().spawn(move || serve(&listener, window, several, &theirs))?;
         Ok(Self(shared))
     }
 
     /// The data that have arrived until now.
     #[must_use]
     pub fn arrived(&self) -> Arrived {
-        let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (open_segments, open_bytes) = shared.open.as_ref().map(arrived).unwrap_or_default();
+        let shared = lock(&self.0);
+        let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        let (open_segments, open_bytes) = shared.open.values().map(arrived).fold((0, 0), sum);
         let (segments, bytes) = shared.closed;
+        // Segments say how much is beyond holes, but only of a single connection.
+        let alone = shared.open.len() == 1;
         Arrived {
             segments: segments + open_segments,
-            open_segments,
+            open_segments: if alone { open_segments } else { 0 },
             bytes: bytes + open_bytes,
             open_bytes,
         }
@@ -106,23 +112,42 @@ fn option_bytes(value: u64) -> [u8; 4] {
     i32::try_from(value).unwrap_or(i32::MAX).to_ne_bytes()
 }
 
-/// Serves connections for ever. The lock isn't held while data is read: only this thread ever
-/// closes the descriptor, and it takes the lock to do so.
-fn serve(listener: &OwnedFd, window: Option<u64>, shared: &Mutex<Shared>) {
-    const MOST: usize = 1 << 30;
-    while let Ok(connection) = sys::accept(listener.as_raw_fd()) {
+/// Serves connections for ever, one after another or `several` at once.
+fn serve(listener: &OwnedFd, window: Option<u64>, several: bool, shared: &Arc<Mutex<Shared>>) {
+    const STACK: usize = 64 << 10;
+    for number in 0.. {
+        let Ok(connection) = sys::accept(listener.as_raw_fd()) else { break };
         let fd = connection.as_raw_fd();
-        shared.lock().unwrap_or_else(PoisonError::into_inner).open = Some(connection);
-        if let Some(window) = window {
-            clamp_again(fd, window);
+        lock(shared).open.insert(number, connection);
+        if !several {
+            receive(fd, number, window, shared);
+            continue;
         }
-        while matches!(sys::discard(fd, MOST), Ok(n) if n > 0) {}
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = shared.open.take() {
-            let (segments, bytes) = arrived(&connection);
-            shared.closed.0 += segments;
-            // The end of the stream took one sequence number.
-            shared.closed.1 += bytes.saturating_sub(1);
+        let theirs = Arc::clone(shared);
+        let work = move || receive(fd, number, window, &theirs);
+        if thread::Builder::new().stack_size(STACK).spawn(work).is_err() {
+            break;
         }
     }
+}
+
+/// Takes all of a connection. The lock isn't held while data is read: nobody else ever closes the
+/// descriptor, and here that takes the lock.
+fn receive(fd: RawFd, number: u32, window: Option<u64>, shared: &Mutex<Shared>) {
+    const MOST: usize = 1 << 30;
+    if let Some(window) = window {
+        clamp_again(fd, window);
+    }
+    while matches!(sys::discard(fd, MOST), Ok(n) if n > 0) {}
+    let mut shared = lock(shared);
+    if let Some(connection) = shared.open.remove(&number) {
+        let (segments, bytes) = arrived(&connection);
+        shared.closed.0 += segments;
+        // The end of the stream took one sequence number.
+        shared.closed.1 += bytes.saturating_sub(1);
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

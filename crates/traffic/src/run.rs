@@ -10,10 +10,12 @@ use std::process::Child;
 use narrows_base::Point;
 use narrows_pcapng::{Ending, file_name};
 use narrows_spec::Names;
+use narrows_spec::law::Draws;
 use narrows_spec::scenario::EcnMode;
 
 use crate::capture::Capture;
 use crate::config::Config;
+use crate::crowd::Crowd;
 use crate::diag::Sockets;
 use crate::flow::{Connections, Ends, Hosts, RunningFlow};
 use crate::iperf::{self, Iperf};
@@ -22,6 +24,7 @@ use crate::packet_file::PacketFile;
 use crate::queue::QueueReader;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::session::Session;
 use crate::stage::Watched;
 use crate::sys;
 use crate::waits::Watch;
@@ -190,8 +193,16 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
     }
     let receiver = receiver.ok_or_else(|| Error::other("a flow without a receiver"))?;
     let setting = tcp_ecn(config, flow.ecn);
-    let sender = Sender::new(flow, SocketAddrV4::new(host, port), setting);
-    Ok(RunningFlow::new(flow, Ends::Own(Box::new(sender), receiver)))
+    let (to, seed) = (SocketAddrV4::new(host, port), config.scenario.seed);
+    let draws = Draws { seed, flow: &flow.name };
+    let ends = if let Some(session) = Session::new(flow, to, setting, draws) {
+        Ends::Session(Box::new(session), receiver)
+    } else if let Some(crowd) = Crowd::new(flow, to, setting, draws) {
+        Ends::Crowd(Box::new(crowd), receiver)
+    } else {
+        Ends::Own(Box::new(Sender::new(flow, to, setting)), receiver)
+    };
+    Ok(RunningFlow::new(flow, ends))
 }
 
 /// The values that a flow sets while it connects: its own, and that of the others. Nothing if no
@@ -276,6 +287,8 @@ impl Run<'_> {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let (sample, arrived) = flow.sample(&connections);
             self.output.flow(at, i, &sample, arrived);
+            let output = &mut self.output;
+            flow.inspect(at, &mut |name, value| output.application(at, i, name, value));
         }
         self.watch_waits(at);
         let Some(queue) = &self.queue else { return Ok(()) };
@@ -308,7 +321,7 @@ impl Run<'_> {
     }
 
     fn event(&mut self, token: u64, events: i32) -> Result<()> {
-        let i = usize::try_from(token).map_err(Error::other)?;
+        let i = usize::try_from(Watched::flow(token)).map_err(Error::other)?;
         let now = self.now();
         let watched = Watched { epoll: &self.epoll, token };
         if let Some(completion) = self.flows[i].ready(now, events, watched)? {

@@ -6,13 +6,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::scenario::Flow;
 
-use crate::info::{self, TcpInfo};
+use crate::connection::{self, Connection};
+use crate::info::TcpInfo;
 use crate::stage::{Stage, Watched};
 use crate::sys;
-
-/// Unsent data kept in the socket, bytes: enough that the sender never runs out of data, little
-/// enough that a flow that stops doesn't continue for long.
-const NOT_SENT_LOW_WATER: i32 = 256 * 1024;
 
 /// The phase of a flow.
 enum Phase {
@@ -67,7 +64,9 @@ impl Totals {
         }
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// The sum.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self {
             sent: self.sent + other.sent,
             delivered: self.delivered + other.delivered,
@@ -126,27 +125,12 @@ impl<'a> Sender<'a> {
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
     pub fn start(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
-        let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-        let raw = fd.as_raw_fd();
-        // Before connect, since the pacing that BBR requests would stay with the socket.
-        let cca = self.flow.cca.as_bytes();
-        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
-        let low = NOT_SENT_LOW_WATER.to_ne_bytes();
-        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
-        sys::watch(watched.epoll.as_raw_fd(), raw, libc::EPOLLOUT, watched.token, false)?;
-        self.set_ecn(0)?;
-        sys::connect(raw, self.to)?;
-        self.set_ecn(1)?;
+        let connection = Connection { cca: &self.flow.cca, to: self.to, tcp_ecn: self.tcp_ecn };
+        let fd = connection.open_for_bulk(watched)?;
         self.started_ns = now;
         self.left = self.flow.size_bytes;
         self.phase = Phase::Sending(fd);
         Ok(())
-    }
-
-    /// The SYN, which leaves within connect(2), follows the namespace's setting.
-    fn set_ecn(&self, which: usize) -> Result<()> {
-        let Some(values) = self.tcp_ecn else { return Ok(()) };
-        std::fs::write("/proc/sys/net/ipv4/tcp_ecn", [values[which]])
     }
 
     /// Writes what the socket takes, or notices the end.
@@ -161,7 +145,7 @@ impl<'a> Sender<'a> {
     ) -> Result<Option<Completion>> {
         match &self.phase {
             Phase::Sending(fd) => {
-                write_all(fd, &mut self.left)?;
+                connection::write_all(fd, &mut self.left)?;
                 if self.left == Some(0) {
                     self.stop(watched)?;
                 }
@@ -213,11 +197,7 @@ impl<'a> Sender<'a> {
 
     fn info(&self) -> Option<(TcpInfo, [u32; 5])> {
         let (Phase::Sending(fd) | Phase::Draining(fd)) = &self.phase else { return None };
-        let (tcp, mut buffer) = (libc::IPPROTO_TCP, [0; 256]);
-        let raw = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_INFO, &mut buffer).ok()?;
-        let info = TcpInfo::decode(raw);
-        let cc = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_CC_INFO, &mut buffer);
-        Some((info, info::decode_cc(cc.unwrap_or(&[]))))
+        connection::info(fd)
     }
 
     fn totals(&self, info: Option<&TcpInfo>) -> Totals {
@@ -231,20 +211,4 @@ impl<'a> Sender<'a> {
         let totals = self.totals(info.as_ref().map(|(info, _)| info));
         Sample { instance: self.instance, info, totals }
     }
-}
-
-/// Writes zeros until the socket is full or nothing is left.
-fn write_all(fd: &OwnedFd, left: &mut Option<u64>) -> Result<()> {
-    static ZEROS: [u8; 256 * 1024] = [0; 256 * 1024];
-    while *left != Some(0) {
-        let most = left.map_or(ZEROS.len(), |n| ZEROS.len().min(usize::try_from(n).unwrap_or(0)));
-        let Some(written) = sys::send(fd.as_raw_fd(), &ZEROS[..most])? else { break };
-        if let Some(n) = left {
-            *n -= written as u64;
-        }
-        if written < most {
-            break;
-        }
-    }
-    Ok(())
 }

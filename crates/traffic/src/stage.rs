@@ -23,3 +23,26 @@ pub struct Watched<'a> {
     /// The connection's token in it.
     pub token: u64,
 }
+
+impl Watched<'_> {
+    /// The same for a connection of several that a flow has at once.
+    #[must_use]
+    pub fn of(self, instance: u32) -> Self {
+        Self { token: self.token & FLOWS | u64::from(instance) << FLOWS.count_ones(), ..self }
+    }
+
+    /// The flow's number.
+    #[must_use]
+    pub const fn flow(token: u64) -> u64 {
+        token & FLOWS
+    }
+
+    /// Which of a flow's connections it is.
+    #[must_use]
+    pub fn instance(self) -> u32 {
+        u32::try_from(self.token >> FLOWS.count_ones()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The bits of a name that are the flow's number.
+const FLOWS: u64 = 0xffff_ffff;

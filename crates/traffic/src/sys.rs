@@ -152,6 +152,51 @@ pub fn send(fd: RawFd, data: &[u8]) -> Result<Option<usize>> {
     }
 }
 
+/// Lets a socket tell by an error event when what was written last is acknowledged
+/// (Documentation/networking/timestamping.rst).
+///
+/// # Errors
+/// As `setsockopt(2)`.
+pub fn tell_acknowledgements(fd: RawFd) -> Result<()> {
+    const TX_SOFTWARE_REPORTS: u32 = 1 << 4;
+    const TX_ACK: u32 = 1 << 9;
+    const WITHOUT_PAYLOAD: u32 = 1 << 11;
+    let flags = TX_SOFTWARE_REPORTS | TX_ACK | WITHOUT_PAYLOAD;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags.to_ne_bytes())
+}
+
+/// Takes all that a socket has told so.
+///
+/// # Errors
+/// If the connection is broken.
+pub fn take_acknowledgements(fd: RawFd) -> Result<()> {
+    let mut control = [0_u64; 64];
+    loop {
+        // SAFETY: plain data.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        // SAFETY: the message points to `control`, whose length it says.
+        match check_len(unsafe { libc::recvmsg(fd, &raw mut message, flags) }) {
+            Ok(_) => {}
+            Err(e) if e.raw_os_error() == Some(libc::EAGAIN) => return Ok(()),
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Bytes that were written and aren't acknowledged (SIOCOUTQ).
+///
+/// # Errors
+/// If it isn't a socket.
+pub fn unacknowledged(fd: RawFd) -> Result<c_int> {
+    let mut bytes: c_int = 0;
+    // SAFETY: the kernel writes one int.
+    check(unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) })?;
+    Ok(bytes)
+}
+
 /// Reads up to `limit` bytes of a TCP stream into nothing, inside the kernel; blocks until that
 /// many arrived or the stream ended (0).
 ///

@@ -1,10 +1,9 @@
 //! Applications that keep their connection.
 
 use narrows_base::{Duration, Time};
+use narrows_spec::law::Draw;
+use narrows_spec::player::Player;
 use narrows_tcp::Sender;
-
-use super::player::Player;
-use crate::draw::Draw;
 
 /// The application of a session.
 pub(super) enum App {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_base::{Duration, FlowId, Packet, Time};
+use narrows_spec::law::Draw;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
 use super::completed::Completed;
 use super::deadlines::Deadlines;
-use crate::draw::Draw;
 
 /// Connections that arrive whether or not the earlier ones are done.
 pub(crate) struct Crowd {

@@ -5,7 +5,6 @@ mod chain;
 mod completed;
 mod crowd;
 mod deadlines;
-mod player;
 mod receiving;
 mod sending;
 mod session;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use narrows_base::{Duration, FlowId, Packet, Time};
+use narrows_spec::law::Draws;
 use narrows_spec::scenario::Workload;
 use narrows_tcp::{Segment, Sender, SenderStats, SenderView};
 
@@ -11,7 +12,6 @@ use super::chain::Chain;
 use super::completed::Completed;
 use super::crowd::Crowd;
 use super::session::Session;
-use crate::draw::Draws;
 
 /// The sending side of a flow. The code of sessions and crowds is never inlined: a chain is the
 /// usual host, and the event loop around it stays small.

@@ -1,9 +1,12 @@
 //! Distributions of sizes and times.
 
+mod draw;
 mod normal;
 pub(crate) mod tables;
 
 use serde::{Deserialize, Serialize};
+
+pub use draw::{Draw, Draws};
 
 /// A probability of 1 in the units of [`Law::Points`].
 pub const CERTAIN: u64 = 1 << 32;

@@ -30,10 +30,10 @@ from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import groups
 from narrows.backends.linux.refusals import (
     refuse_ecn,
+    refuse_gso,
     refuse_modelled_hosts,
     refuse_own_hosts,
     refuse_reverse_flows,
-    refuse_workloads,
 )
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tables import read_flows
@@ -189,7 +189,7 @@ def _check(scenario: Scenario) -> None:
         raise SpecError.at("host.fq", "true", '"false" on this back end')
     refuse_own_hosts(scenario)
     refuse_ecn(scenario)
-    refuse_workloads(scenario)
+    refuse_gso(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     refuse_reverse_flows(scenario)

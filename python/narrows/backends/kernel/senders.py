@@ -70,7 +70,8 @@ class Senders:
 
     def _is_iperf3(self, flow: Flow) -> bool:
         """Whether iperf3 sends the flow: it sets its control too late for one that requests ECN."""
-        bulk = flow["size_bytes"] is None and flow["ecn"] != "dctcp"
+        endless = flow["size_bytes"] is None and flow["workload"] is None
+        bulk = endless and flow["ecn"] != "dctcp"
         return self.wanted == "iperf3" and bulk
 
 

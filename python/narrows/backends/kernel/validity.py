@@ -40,7 +40,11 @@ def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
     A socket has run dry if the application limited the flow (`app_limited` of TCP_INFO, which Linux
     also sets for a full send buffer) and neither the receiver's window nor the send buffer did.
     """
-    endless = {i: f["name"] for i, f in enumerate(scenario["flows"]) if f["size_bytes"] is None}
+    endless = {
+        i: f["name"]
+        for i, f in enumerate(scenario["flows"])
+        if f["size_bytes"] is None and f["workload"] is None
+    }
     held_up = pl.col("rwnd_limited_us") + pl.col("sndbuf_limited_us")
     ran_dry = (pl.col("app_limited") == 1) & (held_up.diff().over("flow") == 0)
     known = flows.with_columns(dry=ran_dry).filter(

@@ -9,7 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from narrows.backends.linux.tables import completion_rows, packets, read_csv, read_flows
+from narrows.backends.linux.tables import (
+    completion_rows,
+    packets,
+    read_applications,
+    read_csv,
+    read_flows,
+)
 from narrows.spec.classes import OWN_HOST
 from narrows.spec.scenario import Host, Scenario
 
@@ -51,6 +57,13 @@ def flow_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataF
     pairs = zip(directories, members, strict=True)
     parts = [_numbered(read_flows(directory), group) for directory, group in pairs]
     return pl.concat(parts).sort("time_ns", "flow", maintain_order=True)
+
+
+def applications(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
+    """What all groups' applications told of themselves."""
+    pairs = zip(directories, members, strict=True)
+    parts = [_numbered(read_applications(directory), group) for directory, group in pairs]
+    return pl.concat(parts)
 
 
 def completions(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:

@@ -49,7 +49,18 @@ def cca_states(scenario: Scenario) -> pl.Expr:
     )
 
 
-def internals(rows: pl.DataFrame, scenario: Scenario, time_s: pl.Expr) -> pl.DataFrame:
+def internals(
+    rows: pl.DataFrame, applications: pl.DataFrame, scenario: Scenario, time_s: pl.Expr
+) -> pl.DataFrame:
+    """The table `internals`: what controls and applications tell of themselves."""
+    told = applications.filter(pl.col("time_ns").is_in(rows["time_ns"].unique().to_list()))
+    known = {name: pl.col(name) for name in ("flow", "name", "value")}
+    of_applications = shaped("internals", told, {"time_s": time_s} | known)
+    both = pl.concat([_of_controls(rows, scenario, time_s), of_applications])
+    return both.sort("time_s", "flow", maintain_order=True)
+
+
+def _of_controls(rows: pl.DataFrame, scenario: Scenario, time_s: pl.Expr) -> pl.DataFrame:
     """BBR's bandwidth (payload), minimum RTT and gains, in the units of the simulator's table."""
     bbr = rows.filter(
         pl.col("flow").is_in(_flows(scenario, _BBR_INFO)) & pl.col("cc3").is_not_null()

@@ -21,16 +21,11 @@ def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
             raise SpecError.at(f"host.{key}", f"{value} ns", f'"0s", since {reason},')
 
 
-def refuse_workloads(scenario: Scenario) -> None:
-    """Raises SpecError for a workload or super-packets."""
+def refuse_gso(scenario: Mapping[str, Any]) -> None:
+    """Raises SpecError for super-packets."""
     if scenario["host"]["gso"]:
         remedy = "false, since devices get single packets on this back end,"
         raise SpecError.at("host.gso", "true", remedy)
-    for i, flow in enumerate(scenario["flows"]):
-        if flow["workload"] is not None:
-            found = flow["workload"]["kind"]
-            remedy = "the back end sim for it, since our senders of real TCP have no such program,"
-            raise SpecError.at(f"flows[{i}].workload", found, remedy)
 
 
 def refuse_ecn(scenario: Scenario) -> None:

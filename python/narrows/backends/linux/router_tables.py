@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from narrows.backends.linux.groups import Group, completions, flow_rows, packet_rows
+from narrows.backends.linux.groups import Group, applications, completions, flow_rows, packet_rows
 from narrows.backends.linux.internals import internals
 from narrows.backends.linux.tables import (
     Tables,
@@ -45,7 +45,7 @@ def router_tables(
             wire_bytes=pl.col("wire_bytes").fill_null(0),
             dropped=pl.col("dropped").fill_null(0),
         ),
-        "internals": internals(shown, scenario, seconds()),
+        "internals": internals(shown, applications(hosts, members), scenario, seconds()),
         "queue_samples": _queue_samples(shown, queue),
         "completions": completions(hosts, members),
         "distributions": pl.concat(

@@ -29,6 +29,12 @@ def read_csv(path: Path) -> pl.DataFrame:
     return pl.read_csv(path, infer_schema_length=None, glob=False)
 
 
+def read_applications(directory: Path) -> pl.DataFrame:
+    """What the applications of flows told of themselves; raises OSError if there is none."""
+    kinds = {"time_ns": pl.Int64, "flow": pl.Int64, "name": pl.String, "value": pl.Float64}
+    return pl.read_csv(directory / "applications.csv", glob=False, schema=kinds)
+
+
 def read_flows(directory: Path) -> pl.DataFrame:
     """The traffic tool's samples of the flows; raises OSError if there are none."""
     return pl.read_csv(

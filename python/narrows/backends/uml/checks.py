@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.refusals import (
     refuse_ecn,
+    refuse_gso,
     refuse_modelled_hosts,
     refuse_reverse_flows,
-    refuse_workloads,
 )
 from narrows.backends.protocol import refuse_own_controls
 from narrows.backends.uml.coupled import window_ns
@@ -51,7 +51,7 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
         raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
     refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
     refuse_ecn(scenario)
-    refuse_workloads(scenario)
+    refuse_gso(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     refuse_reverse_flows(scenario)

@@ -16,6 +16,7 @@ from narrows.backends.linux.tables import (
     flow_samples,
     packets,
     queue_depths,
+    read_applications,
     read_csv,
     read_flows,
     round_trips,
@@ -37,7 +38,7 @@ def read_tables(directory: Path, scenario: Scenario) -> Tables:
         "flow_samples": flow_samples(
             shown, scenario, wire_bytes=_wire_bytes(scenario), dropped=pl.lit(None)
         ),
-        "internals": internals(shown, scenario, seconds()),
+        "internals": internals(shown, read_applications(directory), scenario, seconds()),
         "queue_samples": _queue_samples(queue_shown),
         "completions": completion_rows(read_csv(directory / "completions.csv")),
         "distributions": _distributions(flows, queue, scenario),

@@ -1,30 +1,37 @@
 //! Random quantities: sizes and times drawn from a distribution.
 
 use narrows_base::Stream;
-use narrows_spec::law::Law;
+
+use crate::law::Law;
 
 /// A distribution with its own random stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Draw {
+pub struct Draw {
     law: Law,
     random: Stream,
 }
 
 impl Draw {
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next value.
+    #[expect(clippy::should_implement_trait, reason = "it never ends, and an iterator may")]
+    pub fn next(&mut self) -> u64 {
         self.law.at(self.random.next_u64() >> 32)
     }
 }
 
 /// Makes the draws of a flow, with a stream for each quantity.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Draws<'a> {
-    pub(crate) seed: u64,
-    pub(crate) flow: &'a str,
+pub struct Draws<'a> {
+    /// The run's seed.
+    pub seed: u64,
+    /// The flow's name.
+    pub flow: &'a str,
 }
 
 impl Draws<'_> {
-    pub(crate) fn of(&self, law: &Law, quantity: &str) -> Draw {
+    /// The draws of a quantity, such as "size".
+    #[must_use]
+    pub fn of(&self, law: &Law, quantity: &str) -> Draw {
         let name = format!("workload/{}/{quantity}", self.flow);
         Draw { law: law.clone(), random: Stream::new(self.seed, &name) }
     }
@@ -32,7 +39,7 @@ impl Draws<'_> {
 
 #[cfg(test)]
 mod tests {
-    use narrows_spec::law::CERTAIN;
+    use crate::law::CERTAIN;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use narrows_base::{Duration, Time};
 /// All instants are those of the sender, half a round trip later than the player's own:
 /// a shift that changes no length of time.
 #[derive(Debug)]
-pub(super) struct Player {
+pub struct Player {
     bitrate_bps: u64,
     chunk: Duration,
     /// The level needed before it plays, initially and after it ran dry.
@@ -34,7 +34,9 @@ enum State {
 }
 
 impl Player {
-    pub(super) fn new(bitrate_bps: u64, chunk: Duration, start: Duration, room: Duration) -> Self {
+    /// A player whose buffer is empty.
+    #[must_use]
+    pub fn new(bitrate_bps: u64, chunk: Duration, start: Duration, room: Duration) -> Self {
         Self {
             bitrate_bps,
             chunk,
@@ -50,13 +52,21 @@ impl Player {
         }
     }
 
+    /// The same with its lengths in ns.
+    #[must_use]
+    pub fn of(bitrate_bps: u64, chunk_ns: u64, start_ns: u64, room_ns: u64) -> Self {
+        let [chunk, start, room] = [chunk_ns, start_ns, room_ns].map(Duration::from_nanos);
+        Self::new(bitrate_bps, chunk, start, room)
+    }
+
     /// When play was pressed.
-    pub(super) fn started(&mut self, now: Time) {
+    pub fn started(&mut self, now: Time) {
         (self.started, self.as_of) = (now, now);
     }
 
     /// Payload of a chunk.
-    pub(super) fn chunk_bytes(&self) -> u64 {
+    #[must_use]
+    pub fn chunk_bytes(&self) -> u64 {
         let bits = u128::from(self.bitrate_bps) * u128::from(self.chunk.as_nanos());
         u64::try_from(bits / 8_000_000_000).unwrap_or(u64::MAX).max(1)
     }
@@ -75,7 +85,7 @@ impl Player {
     }
 
     /// Takes a chunk; returns when to request the next.
-    pub(super) fn take_chunk(&mut self, now: Time) -> Time {
+    pub fn take_chunk(&mut self, now: Time) -> Time {
         self.advance(now);
         self.level += self.chunk;
         if self.level >= self.start {
@@ -90,7 +100,7 @@ impl Player {
     }
 
     /// Shows the level of the buffer, number and duration of stalls, and startup delay.
-    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+    pub fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
         let elapsed = now.saturating_since(self.as_of);
         let (mut level, mut stalls, mut stalled) = (self.level, self.stalls, self.stalled);
         match self.state {

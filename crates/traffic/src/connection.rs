@@ -1,0 +1,100 @@
+//! A connection of ours at the sending host.
+
+use std::io::Result;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::info::{self, TcpInfo};
+use crate::stage::Watched;
+use crate::sys;
+
+/// Unsent data kept in the socket of a flow that sends all it can, bytes: enough that the sender is
+/// never short of data, little enough that a flow that stops doesn't go on for long.
+pub const NOT_SENT_LOW_WATER: i32 = 256 * 1024;
+
+/// The same for applications that pause, and should then be silent soon.
+const NOT_SENT_OF_APPLICATIONS: i32 = 32 * 1024;
+
+/// How a connection is opened.
+pub struct Connection<'a> {
+    /// The kernel's name of its congestion control.
+    pub cca: &'a str,
+    /// The receiver.
+    pub to: SocketAddrV4,
+    /// What the sysctl `tcp_ecn` is while it connects, and afterwards; untouched if none.
+    pub tcp_ecn: Option<[u8; 2]>,
+}
+
+impl Connection<'_> {
+    /// Connects a socket of an application that writes now and then; it tells by an error event
+    /// when what was written is acknowledged. It is watched for `events` besides.
+    ///
+    /// # Errors
+    /// If the kernel lacks the congestion control or refuses the connection.
+    pub fn open(&self, watched: Watched<'_>, events: i32) -> Result<OwnedFd> {
+        self.connect(watched, events, NOT_SENT_OF_APPLICATIONS, true)
+    }
+
+    /// Connects a socket that is watched for room to write.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn open_for_bulk(&self, watched: Watched<'_>) -> Result<OwnedFd> {
+        self.connect(watched, libc::EPOLLOUT, NOT_SENT_LOW_WATER, false)
+    }
+
+    fn connect(&self, watched: Watched<'_>, events: i32, low: i32, tells: bool) -> Result<OwnedFd> {
+        let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+        let raw = fd.as_raw_fd();
+        // Before connect: the pacing that BBR asks for would stay with the socket.
+        let cca = self.cca.as_bytes();
+        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
+        let low = low.to_ne_bytes();
+        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
+        if tells {
+            sys::tell_acknowledgements(raw)?;
+            // The last packet of an answer leaves at once.
+            sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32.to_ne_bytes())?;
+        }
+        sys::watch(watched.epoll.as_raw_fd(), raw, events, watched.token, false)?;
+        self.set_ecn(0)?;
+        sys::connect(raw, self.to)?;
+        self.set_ecn(1)?;
+        Ok(fd)
+    }
+
+    /// The SYN, which leaves within connect(2), asks for what the namespace is set to.
+    fn set_ecn(&self, which: usize) -> Result<()> {
+        let Some(values) = self.tcp_ecn else { return Ok(()) };
+        std::fs::write("/proc/sys/net/ipv4/tcp_ecn", [values[which]])
+    }
+}
+
+/// What the kernel tells of a connection, and its congestion control's own words.
+#[must_use]
+pub fn info(fd: &OwnedFd) -> Option<(TcpInfo, [u32; 5])> {
+    let (tcp, mut buffer) = (libc::IPPROTO_TCP, [0; 256]);
+    let raw = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_INFO, &mut buffer).ok()?;
+    let info = TcpInfo::decode(raw);
+    let cc = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_CC_INFO, &mut buffer);
+    Some((info, info::decode_cc(cc.unwrap_or(&[]))))
+}
+
+/// Writes zeros until the socket is full or nothing is left.
+///
+/// # Errors
+/// If the connection is broken.
+pub fn write_all(fd: &OwnedFd, left: &mut Option<u64>) -> Result<()> {
+    static ZEROS: [u8; 256 * 1024] = [0; 256 * 1024];
+    while *left != Some(0) {
+        let most = left.map_or(ZEROS.len(), |n| ZEROS.len().min(usize::try_from(n).unwrap_or(0)));
+        let Some(written) = sys::send(fd.as_raw_fd(), &ZEROS[..most])? else { break };
+        if let Some(n) = left {
+            *n -= written as u64;
+        }
+        if written < most {
+            break;
+        }
+    }
+    Ok(())
+}

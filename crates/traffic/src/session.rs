@@ -1,0 +1,246 @@
+//! A connection that is kept: its application writes now and then.
+
+use std::io::Result;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use narrows_spec::law::{Draw, Draws};
+use narrows_spec::player::Player;
+use narrows_spec::scenario::{Flow, Workload};
+
+use crate::connection::{self, Connection};
+use crate::sender::{Completion, Sample, Totals};
+use crate::stage::{Stage, Watched};
+use crate::sys;
+
+/// The application of a session, which does what that of the simulator does.
+enum App {
+    /// Sends all it can for a while, then nothing for a while.
+    OnOff { on: Draw, off: Draw, sending: bool },
+    /// Answers a request, a while after the last answer was taken.
+    Requests { think: Draw, size: Draw },
+    /// Sends the chunks that a player asks for.
+    Video(Player),
+}
+
+/// An answer or a chunk under way.
+struct Transfer {
+    start_ns: u64,
+    size_bytes: u64,
+    /// Retransmissions before it.
+    retransmitted: u64,
+}
+
+/// A flow with an application that doesn't write all the time.
+pub struct Session<'a> {
+    flow: &'a Flow,
+    to: SocketAddrV4,
+    tcp_ecn: Option<[u8; 2]>,
+    app: App,
+    /// When it connects; none afterwards.
+    start: Option<u64>,
+    /// When the application acts next of its own.
+    next_action: Option<u64>,
+    connection: Option<OwnedFd>,
+    /// What is still to be written; endless if none.
+    left: Option<u64>,
+    transfer: Option<Transfer>,
+    /// Transfers before this one.
+    number: u32,
+    stopped: bool,
+    /// Counters of the connection, once it is closed.
+    past: Totals,
+}
+
+impl<'a> Session<'a> {
+    /// A session that waits for its start; none for what isn't a session's workload.
+    #[must_use]
+    pub fn new(
+        flow: &'a Flow,
+        to: SocketAddrV4,
+        tcp_ecn: Option<[u8; 2]>,
+        draws: Draws<'_>,
+    ) -> Option<Self> {
+        let app = match flow.workload.as_ref()? {
+            Workload::Arrivals { .. } => return None,
+            Workload::OnOff { on_ns, off_ns } => App::OnOff {
+                on: draws.of(on_ns, "on"),
+                off: draws.of(off_ns, "off"),
+                sending: false,
+            },
+            Workload::Requests { think_ns, size_bytes } => App::Requests {
+                think: draws.of(think_ns, "think"),
+                size: draws.of(size_bytes, "size"),
+            },
+            Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns } => {
+                App::Video(Player::of(*bitrate_bps, *chunk_ns, *start_ns, *buffer_ns))
+            }
+        };
+        Some(Self {
+            flow,
+            to,
+            tcp_ecn,
+            app,
+            start: Some(flow.start_ns),
+            next_action: None,
+            connection: None,
+            left: Some(0),
+            transfer: None,
+            number: 0,
+            stopped: false,
+            past: Totals::default(),
+        })
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub const fn stage(&self) -> Stage {
+        match self.start {
+            Some(at) => Stage::Waiting(at),
+            None if self.stopped && self.connection.is_none() => Stage::Done,
+            None if self.stopped => Stage::Ending,
+            None => Stage::Sending,
+        }
+    }
+
+    /// When it wants `act` to be called, if ever.
+    #[must_use]
+    pub fn deadline(&self) -> Option<u64> {
+        let stop = self.flow.stop_ns.filter(|_| !self.stopped);
+        [self.start, self.next_action, stop].into_iter().flatten().min()
+    }
+
+    /// Connects, acts or stops, if it is time.
+    ///
+    /// # Errors
+    /// If the kernel lacks the congestion control, or the connection fails.
+    pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+        if self.start.is_some_and(|at| at <= now) {
+            self.start = None;
+            let opening = Connection { cca: &self.flow.cca, to: self.to, tcp_ecn: self.tcp_ecn };
+            self.connection = Some(opening.open(watched, 0)?);
+            if let App::Video(player) = &mut self.app {
+                player.started(time(now));
+            }
+            self.next_action = Some(now);
+        }
+        if !self.stopped && self.flow.stop_ns.is_some_and(|at| at <= now) {
+            return self.stop(watched);
+        }
+        if self.next_action.is_some_and(|at| at <= now) {
+            self.next_action = None;
+            self.write(now, watched)?;
+        }
+        Ok(())
+    }
+
+    /// The application's next action.
+    fn write(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+        let size = match &mut self.app {
+            App::OnOff { on, off, sending } => {
+                *sending = !*sending;
+                self.left = if *sending { None } else { Some(0) };
+                let span = if *sending { on.next() } else { off.next() };
+                self.next_action = Some(now + span);
+                None
+            }
+            App::Requests { size, .. } => Some(size.next().max(1)),
+            App::Video(player) => Some(player.chunk_bytes()),
+        };
+        if let Some(size_bytes) = size {
+            self.left = Some(size_bytes);
+            let retransmitted = self.totals().retransmitted;
+            self.transfer = Some(Transfer { start_ns: now, size_bytes, retransmitted });
+        }
+        self.await_room(watched)
+    }
+
+    /// Asks to be called when the socket takes more, if there is more.
+    fn await_room(&self, watched: Watched<'_>) -> Result<()> {
+        let Some(open) = &self.connection else { return Ok(()) };
+        let events = if self.left == Some(0) { 0 } else { libc::EPOLLOUT };
+        sys::watch(watched.epoll.as_raw_fd(), open.as_raw_fd(), events, watched.token, true)
+    }
+
+    /// Writes what the socket takes, or notices that all of a transfer has been acknowledged.
+    ///
+    /// # Errors
+    /// If the connection is broken.
+    pub fn ready(
+        &mut self,
+        now: u64,
+        events: i32,
+        watched: Watched<'_>,
+    ) -> Result<Option<Completion>> {
+        let Some(open) = &self.connection else { return Ok(None) };
+        if self.stopped && events & libc::EPOLLHUP != 0 {
+            self.past = self.totals();
+            self.connection = None;
+            return Ok(None);
+        }
+        if events & libc::EPOLLERR != 0 {
+            sys::take_acknowledgements(open.as_raw_fd())?;
+        }
+        if events & libc::EPOLLOUT != 0 && !self.stopped {
+            connection::write_all(open, &mut self.left)?;
+            if self.left == Some(0) {
+                self.await_room(watched)?;
+            }
+        }
+        self.completed(now)
+    }
+
+    fn completed(&mut self, now: u64) -> Result<Option<Completion>> {
+        let Some(open) = &self.connection else { return Ok(None) };
+        let over = self.left == Some(0) && sys::unacknowledged(open.as_raw_fd())? == 0;
+        let Some(transfer) = self.transfer.take_if(|_| over) else { return Ok(None) };
+        let completion = Completion {
+            instance: self.number,
+            start_ns: transfer.start_ns,
+            end_ns: now,
+            size_bytes: transfer.size_bytes,
+            retransmitted: self.totals().retransmitted - transfer.retransmitted,
+        };
+        self.number += 1;
+        self.next_action = match &mut self.app {
+            App::OnOff { .. } => None,
+            App::Requests { think, .. } => Some(now + think.next()),
+            App::Video(player) => Some(player.take_chunk(time(now)).as_nanos()),
+        };
+        Ok(Some(completion))
+    }
+
+    fn stop(&mut self, watched: Watched<'_>) -> Result<()> {
+        self.stopped = true;
+        (self.next_action, self.transfer, self.left) = (None, None, Some(0));
+        let Some(open) = &self.connection else { return Ok(()) };
+        self.await_room(watched)?;
+        sys::shutdown_write(open.as_raw_fd())
+    }
+
+    fn totals(&self) -> Totals {
+        self.sample().totals
+    }
+
+    /// Its state now.
+    #[must_use]
+    pub fn sample(&self) -> Sample {
+        let info = self.connection.as_ref().and_then(connection::info);
+        let totals = info.as_ref().map_or(self.past, |(info, _)| Totals::of(info));
+        Sample { instance: self.number, info, totals }
+    }
+
+    /// What its application tells of itself, until it is stopped.
+    pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let App::Video(player) = &self.app
+            && self.start.is_none()
+            && !self.stopped
+        {
+            player.inspect(time(now), visit);
+        }
+    }
+}
+
+const fn time(ns: u64) -> narrows_base::Time {
+    narrows_base::Time::from_nanos(ns)
+}
