@@ -35,6 +35,8 @@ IMPROVEMENTS: tuple[Exhibit, ...] = (
              "Slide 'Latest experiment: modeling available buffer space'"),
     _exhibit("probe-rtt-gentle", "probe_rtt_gentle", "PROBE_RTT at 0.75 BDP",
              "Slide 'Improving BBR'"),
+    _exhibit("probe-rtt-scaled", "probe_rtt_scaled", "PROBE_RTT scaled to what it needs",
+             "Slide on open challenges"),
     _exhibit("bandwidth-estimator", "estimator", "The bandwidth estimator in company and pauses",
              "Slide on open challenges"),
     _exhibit("tso-quantization", "quantization", "The window's room for bursts",

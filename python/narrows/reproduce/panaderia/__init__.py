@@ -38,6 +38,8 @@ EXHIBITS = (
              "fig9-cycle", "fig9-rtprop", "fig9-loss", also=LATER),
     _exhibit("fig10", "Shares of BBR and CUBIC by the size of the buffer", "Figure 10",
              "fig10-small", "fig10-spread", "fig10-fair-point", also=LATER),
+    _exhibit("table-cycle", "The cycle of BBR and CUBIC over Table I", "Section IV-D",
+             "table-cycle"),
     _exhibit("any-filler", "BBR beside other controls that fill buffers", "Section V",
              "any-filler"),
     _exhibit("networks", "BBR and CUBIC over 4G, 5G and satellites", "Section V", "networks",
