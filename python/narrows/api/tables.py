@@ -119,8 +119,8 @@ class Flow(Table):
     its unit, such as "10s".
     """
     while_: Values[str] | None = None
-    """The chain continues until the flow or entry of this name is done. Takes a text of 1 to 80
-    printable characters.
+    """The chain continues until the flow or entry of this name is done. Takes a text of 1 to
+    80 printable characters.
     """
     ecn: Values[str] | None = None
     """Use of ECN; by default what the control needs, or the hosts' setting. Takes a use of
