@@ -6,9 +6,9 @@ mod aimd;
 
 use std::ops::ControlFlow::Continue;
 
-use narrows_record::{Level, NullTap, Recorder};
+use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, run_with};
-use narrows_spec::scenario::Scenario;
+use narrows_spec::scenario::{Level, Scenario};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args().nth(1).ok_or("own-control SCENARIO.json")?;
