@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -259,3 +260,10 @@ def test_the_script_of_a_page_draws_every_plot_in_colours(tmp_path, stack):
             assert trace["line"]["color"] == "#d55e00"
             assert trace["fillcolor"] == "#d55e0021"
         assert plot["layout"]["font"]["color"] == "style of --ink"
+
+
+def test_what_may_scroll_is_reached_by_the_keyboard():
+    folder = Path(page.__file__).parent / "templates"
+    pages = {file.name: file.read_text() for file in folder.glob("*.jinja")}
+    assert len(pages) > 5
+    assert [name for name, text in pages.items() if "<pre>" in text] == []
