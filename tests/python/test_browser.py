@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from browser import CHROMIUM, Browser
 from specimens import GOOD
+from test_evaluate import suite
 
 from narrows.cli import main
 
@@ -19,6 +20,8 @@ workload = { kind = "requests", size = "20kb", think = "50ms" }
 
 """
 KINDS = ("run", "sweep", "run of a sweep", "figure", "grid", "diff", "shelf")
+SITES = ("comparison", "evaluation", "situation", "ledger", "published figure")
+PLOTLESS = ("shelf", *SITES)
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +51,45 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The pages of verdicts."""
+    folder = tmp_path_factory.mktemp("sites")
+    spec, store = folder / "good.toml", folder / "reproduced"
+    spec.write_text(GOOD)
+    captured, other = str(folder / "run"), f"capture:{folder / 'captured'}"
+    commands = [
+        ["run", str(spec), "--pcap", "--out", captured],
+        ["analyze", f"{captured}/trial-1/captures/sender.pcapng",
+         "--out", str(folder / "captured")],
+        ["compare", str(folder / "captured" / "spec.toml"), "--backends", f"sim,{other}",
+         "--trials", "3", "--max-trials", "3", "--out", str(folder / "compared")],
+        ["evaluate", "reno", "--suite", str(suite(folder)), "--beside", "cubic",
+         "--out", str(folder / "evaluated")],
+        ["reproduce", "panaderia/fig9", "--quick", "--out", str(store)],
+    ]  # fmt: skip
+    for command in commands:
+        assert main(command) in (0, 1)
+    evaluated = folder / "evaluated" / "site"
+    files = (folder / "compared" / "compare.html", evaluated / "index.html",
+             evaluated / "alone.html", store / "site" / "index.html",
+             store / "site" / "panaderia-fig9.html")  # fmt: skip
+    return dict(zip(SITES, files, strict=True))
+
+
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with Browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *SITES])
 def test_a_page_is_whole_and_says_nothing(
-    kind: str, width: int, pages: dict[str, Path], browser: Browser
+    kind: str, width: int, request: pytest.FixtureRequest, browser: Browser
 ) -> None:
+    pages = request.getfixturevalue("sites" if kind in SITES else "pages")
     browser.open(pages[kind], width)
-    if kind != "shelf":
+    if kind not in PLOTLESS:
         browser.wait("document.querySelectorAll('.plot .main-svg').length > 0")
     beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.value(beyond) <= 0
