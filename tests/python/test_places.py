@@ -107,6 +107,14 @@ def test_a_directory_is_listed_and_has_a_page(
     assert capsys.readouterr().out.strip() == str(shelf / "a" / "report.html")
 
 
+def test_results_themselves_are_listed(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run,), (sweep,) = items(shelf / "a"), items(shelf / "s")
+    assert (run.path, run.kind, run.page) == ("a", "run", "a/report.html")
+    assert (sweep.path, sweep.kind) == ("s", "sweep")
+    monkeypatch.chdir(shelf / "a")
+    assert items(".") == [run]
+
+
 def test_no_directory_of_results_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such directory"):
         items(tmp_path / "nothing")

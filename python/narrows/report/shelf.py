@@ -46,11 +46,17 @@ class Item:
 
 
 def items(directory: str | Path = RESULTS) -> list[Item]:
-    """Everything in a directory of results, the latest first; raises InputError if it isn't one."""
+    """Everything in a directory of results, the latest first, or the results that it is itself.
+
+    Raises InputError if there is no such directory.
+    """
     place = Path(directory)
     if not place.is_dir():
         found = "a file" if place.exists() else "no such directory"
         raise InputError.at(str(place), found, "a directory of results; `narrows run` makes one")
+    if _is_result(place):
+        whole = place.resolve()
+        return list(_items(whole.parent, whole))
     inner = [path for path in place.iterdir() if path.is_dir() and not path.name.startswith(".")]
     dated = sorted(inner, key=lambda path: path.stat().st_mtime, reverse=True)
     return [item for path in dated for item in _items(place, path)]
@@ -59,13 +65,17 @@ def items(directory: str | Path = RESULTS) -> list[Item]:
 def write_index(directory: str | Path = RESULTS) -> Path:
     """Writes the page of a directory of results and returns its path."""
     place = Path(directory)
-    found = items(place)
-    if (place / "store.json").is_file() or (place / "manifest.json").is_file():
+    if _is_result(place):
         raise InputError.at(str(place), "results themselves", "the directory that they lie in")
     template = environment().get_template("shelf.html.jinja")
-    html = template.render(items=found, directory=place.resolve().name, version=__version__)
+    html = template.render(items=items(place), directory=place.resolve().name, version=__version__)
     write_text(place / INDEX, html)
     return place / INDEX
+
+
+def _is_result(place: Path) -> bool:
+    """Whether a directory is a run's or a sweep's, not one that holds several."""
+    return is_store(place) or (place / "manifest.json").is_file()
 
 
 def page_of(place: str | Path) -> Path | None:
