@@ -77,9 +77,7 @@ class RunResult(Result, _Tables):
 
         Raises InputError for another name or trial.
         """
-        from narrows.api.drawing import drawing
-
-        return drawing(self._described(name, trial))
+        return _drawing(self._described(name, trial))
 
     def explore(self, name: str = "timeline", trial: int = 1) -> Interactive:
         """The same figure, zoomable in a notebook."""
@@ -151,10 +149,9 @@ class SweepResult(_Tables):
         `x`, `y` and `by` are axes such as "path.buffer", `metric` a column,
         `where` conditions such as "path.rate=40mbit,80mbit". Raises InputError.
         """
-        from narrows.api.drawing import drawing
         from narrows.sweeps.figure import described
 
-        return drawing(
+        return _drawing(
             described(self.place, name, metric=metric, x=x, y=y, by=by, where=where, trial=trial)
         )
 
@@ -207,6 +204,15 @@ def open_result(path: str | Path) -> RunResult | SweepResult:
     if is_store(path):
         return SweepResult(location(path))
     return of_run(open_directory(Path(path)))
+
+
+def _drawing(figure: Figure) -> Drawing:
+    from narrows.figures import need_images
+
+    need_images()
+    from narrows.api.drawing import drawing
+
+    return drawing(figure)
 
 
 def of_run(result: Result) -> RunResult:

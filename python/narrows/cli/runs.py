@@ -89,8 +89,11 @@ def _run(
 ) -> bool:
     """Runs a checked specification and shows the results; returns whether expectations are met."""
     from narrows.console import ProgressBar, note_cached, print_summary
+    from narrows.figures import need_images
     from narrows.runner import execute, unmet
 
+    if png:
+        need_images()
     with ProgressBar() as bar:
         outcome = execute(
             job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures

@@ -12,7 +12,7 @@ from narrows.compare.vary import chanceless
 from narrows.compare.write import write
 from narrows.errors import InputError
 from narrows.execute import Watcher
-from narrows.figures import frames
+from narrows.figures import frames, need_images
 from narrows.plan import content_hash, plan
 from narrows.spec import Override, load
 from narrows.spec.registry import also_known
@@ -44,6 +44,7 @@ def compare(
     `out`; existing runs aren't repeated. Invalid runs are named and left out, and the next call
     repeats them. Raises InputError for bad input or a back end that can't run here.
     """
+    need_images()
     most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
     _check(backends, trials, most)
     changes, found = list(overrides), [_backend(label) for label in backends]

@@ -15,7 +15,7 @@ from narrows.compare import text
 from narrows.compare.figure import overlay
 from narrows.compare.judge import Comparison, Row
 from narrows.errors import StoreError
-from narrows.figures import interactive, static
+from narrows.figures import interactive
 from narrows.metrics import intervals as statistics
 from narrows.report.page import environment, plotly_js
 from narrows.version import __version__
@@ -44,6 +44,8 @@ def write(
 def _write(
     comparison: Comparison, directory: Path, drawn: Mapping[str, Mapping[str, pl.DataFrame]]
 ) -> Comparison:
+    from narrows.figures import static
+
     figure = overlay(comparison.scenario, comparison.groups, drawn, comparison.reference)
     pictures = static.save(figure, directory / PICTURE)
     page, numbers = directory / PAGE, directory / NUMBERS

@@ -27,6 +27,7 @@ from narrows.evaluate.verdicts import (
     of_contestant,
 )
 from narrows.execute import Done, Watcher, run_all
+from narrows.figures import need_images
 from narrows.spec.registry import also_known
 from narrows.store import RESULTS, RunStore
 from narrows.store.atomic import write_text
@@ -98,6 +99,7 @@ def evaluate(
     A control is a name, or a module and a class of your own ("mine:Mine"). Existing runs aren't
     repeated. Raises InputError for a control, suite or directory that can't be used.
     """
+    need_images()
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
         asked = load_suite(suite)

@@ -6,7 +6,6 @@ content security policy forbids any request.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -114,32 +113,14 @@ def render(study: Study) -> str:
 def plotly_js(figures: Iterable[Figure] = ()) -> str:
     """The plotly.js script for these figures: the basic bundle if that is enough."""
     marks = (mark for figure in figures for panel in figure.panels for mark in panel.marks)
-    return _whole_plotly() if any(isinstance(mark, Box | Heat) for mark in marks) else _basic()
+    return _script("cartesian" if any(isinstance(mark, Box | Heat) for mark in marks) else "basic")
 
 
 @cache
-def _basic() -> str:
-    """The basic bundle of plotly.js with lines, points and bars, which narrows includes."""
-    script = Path(__file__).parent / "vendor" / "plotly-basic.min.js"
-    return _in_page(script.read_text(encoding="utf-8"))
-
-
-@cache
-def _whole_plotly() -> str:
-    """All of plotly.js from the plotly package, without importing the package.
-
-    Raises RuntimeError if the package isn't installed.
-    """
-    spec = importlib.util.find_spec("plotly")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        script = Path(place) / "package_data" / "plotly.min.js"
-        if script.is_file():
-            return _in_page(script.read_text(encoding="utf-8"))
-    raise RuntimeError("plotly.min.js not found: `pip install plotly` puts it there")
-
-
-def _in_page(script: str) -> str:
-    return script.replace("</script", "<\\/script")
+def _script(bundle: str) -> str:
+    """A bundle of plotly.js that narrows includes: `vendor/README.md` says what is in each."""
+    script = Path(__file__).parent / "vendor" / f"plotly-{bundle}.min.js"
+    return script.read_text(encoding="utf-8").replace("</script", "<\\/script")
 
 
 @cache

@@ -76,6 +76,7 @@ def has_samples(result: Result) -> bool:
 
 
 def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
+    figures.need_images()
     from narrows.figures import static
 
     first = result.trials[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, SpecError
 from narrows.execute import Done, Watcher
+from narrows.figures import need_images
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
@@ -74,6 +75,7 @@ def reproduce(
     version, with others; a back end of real kernels has its own. Existing runs aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
+    need_images()
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)

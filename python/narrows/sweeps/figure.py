@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,6 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
 
     A figure of many panels gives the images `stem-1.png`, `stem-2.png` and so on.
     """
-    from narrows.figures import static
     from narrows.figures.sweeps.panels import pages
     from narrows.report.single import save_page
 
@@ -65,9 +64,19 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
     parts = list(pages(figure)) if drawn else []
     names = [stem if len(parts) == 1 else stem.with_name(f"{stem.name}-{n + 1}")
              for n in range(len(parts))]  # fmt: skip
-    saved = zip(parts, names, strict=True)
-    paths = [path for part, name in saved for path in static.save(part, name, drawn)]
+    paths = _images(zip(parts, names, strict=True), drawn)
     return [*paths, save_page(figure, stem)] if "html" in formats else paths
+
+
+def _images(parts: Iterable[tuple[Figure, Path]], kinds: Sequence[str]) -> list[Path]:
+    if not kinds:
+        return []
+    from narrows.figures import need_images
+
+    need_images()
+    from narrows.figures import static
+
+    return [path for part, name in parts for path in static.save(part, name, kinds)]
 
 
 def _table(

@@ -1,0 +1,62 @@
+"""Without an extra, what needs it names it before it runs anything, and the rest works."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from specimens import GOOD
+
+import narrows
+from narrows import figures
+from narrows.cli import main
+from narrows.errors import InputError
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+REMEDY = "pip install 'narrows[figures]'"
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A specification, in a Python without matplotlib."""
+    monkeypatch.setattr(figures, "find_spec", lambda _name: None)
+    monkeypatch.chdir(tmp_path)
+    Path("good.toml").write_text(GOOD)
+    return "good.toml"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run good.toml --png", "compare good.toml", "evaluate cubic", "reproduce panaderia/fig9"],
+)
+def test_images_are_refused_before_anything_runs(
+    command: str, spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 2
+    assert REMEDY in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == [spec]
+
+
+def test_a_run_and_its_pages_need_no_extra(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", spec, "--out", "r"]) == 0
+    assert Path("r", "report.html").is_file()
+    page = ["figure", "r", "timeline", "--format"]
+    assert main([*page, "html"]) == 0
+    assert Path("timeline.html").is_file()
+    assert main([*page, "png"]) == 2
+    assert REMEDY in capsys.readouterr().err
+    with pytest.raises(InputError, match="narrows\\[figures\\]"):
+        narrows.open_result("r").plot()
+
+
+def packages(requirements: list[str]) -> set[str]:
+    return {line.split(">")[0] for line in requirements}
+
+
+def test_what_is_heavy_is_an_extra_and_developers_have_it() -> None:
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    assert packages(project["dependencies"]) <= {"jinja2", "numpy", "polars", "rich", "typer"}
+    extras = {name: packages(lines) for name, lines in project["optional-dependencies"].items()}
+    assert {"figures", "search", "cluster", "cloud"} <= extras.keys()
+    assert all(extra <= extras["dev"] for extra in extras.values())
