@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground wheels try-wheels instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -74,6 +74,12 @@ bench: setup ## packets per CPU second, and the engine alone
 fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
 	nice -n 5 fuzz/run.sh $(BIN)/python
 
+wheels: $(VENV)/.release ## build the wheels and the source archive of a release: dist
+	$(VENV)-release/bin/python tools/make_wheels.py dist $(KINDS)
+
+try-wheels: $(VENV)/.release ## install a wheel where no compiler is, and time its first figure
+	$(VENV)-release/bin/python tools/try_wheel.py dist
+
 instructions: setup ## instructions per packet, compared with the tracked ones
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
 	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
@@ -99,9 +105,14 @@ locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows
 	        --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet \
 	        -o $$lock > /dev/null || exit 1; \
 	done
+	for group in site release; do \
+	    $(BIN)/uv pip compile --group $$group --universal --python-version 3.11 --upgrade \
+	        --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet \
+	        -o requirements-$$group.lock > /dev/null || exit 1; \
+	done
 
 clean: ## remove what was built, not the results
-	rm -rf target $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf target $(VENV) $(VENV)-* dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -f python/narrows/*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -119,6 +130,12 @@ $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked nice -n 5 \
 	    $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# The tools of a release and of the site, each in an environment of its own.
+$(VENV)/.%: requirements-%.lock | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --require-hashes -r $<
 	touch $@
 
 # The programs of the back ends with real kernels, in the user's cache; they run on Linux alone.

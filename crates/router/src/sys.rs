@@ -45,9 +45,11 @@ fn clock_ns(clock: ClockId) -> u64 {
 }
 
 fn set_scheduling(policy: libc::c_int, priority: libc::c_int) -> Result<()> {
-    let parameter = libc::sched_param { sched_priority: priority };
-    // SAFETY: `parameter` outlives the call; 0 is this thread.
-    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } {
+    // The system call itself, because musl's function refuses: it would have to change the process.
+    // The kernel's `struct sched_param` is the priority alone.
+    let call = libc::SYS_sched_setscheduler;
+    // SAFETY: `priority` outlives the call; 0 is this thread.
+    match unsafe { libc::syscall(call, 0, policy, &raw const priority) } {
         0 => Ok(()),
         _ => Err(Error::last_os_error()),
     }
