@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
 from narrows.metrics.metric import Metric
+from narrows.metrics.series import OF_FLOW, OF_LINK, Derived
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "metrics.md"
 
@@ -47,6 +48,20 @@ A flow with a workload also has its kind in `workload`, and its application's me
 
 {workload}
 
+## Series
+
+`[[expect]]` with `series` reads these, each by a class, a flow or a link and a dot:
+
+- every column of `flow_samples`, and the internals that the flow's control tells
+  ([controls.md](controls.md), [tables.md](tables.md));
+- every column of `queue_samples` for a link, such as `bottleneck.backlog_packets`;
+- `completion_s`, the completion time of every transfer that began within the period;
+- what is derived over each sample interval:
+
+| Of | Series | Unit | Meaning |
+|---|---|---|---|
+{series}
+
 ## Harm
 
 Harm needs two runs, with the flow alone and beside others: (alone - beside) / alone
@@ -67,6 +82,13 @@ def table(metrics: Iterable[Metric]) -> str:
     return "\n".join(rows)
 
 
+def derived(owner: str, series: Mapping[str, Derived]) -> Iterable[str]:
+    """The rows of derived series."""
+    for one in series.values():
+        row = f"| {owner} | `{one.name}` | {one.unit} | {one.meaning} |"
+        yield row.replace("|  |", "| |")
+
+
 def generate() -> str:
     """The page."""
     return PAGE.format(
@@ -76,6 +98,7 @@ def generate() -> str:
         completion=table(COMPLETION),
         flow=table(FLOW),
         workload=table(WORKLOAD),
+        series="\n".join([*derived("a flow", OF_FLOW), *derived("a link", OF_LINK)]),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from narrows.backends import Progress
     from narrows.execute import Watcher
     from narrows.metrics.expect import Case, Unmet
+    from narrows.metrics.series import RunSeries
+    from narrows.store.read import StoredTrial
 
 MAX_SNAPLEN = 262_144
 """As tcpdump's."""
@@ -88,14 +90,19 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
     """The expectations of the specification that a result doesn't meet."""
     if not experiment.loaded.spec.expect:
         return []
-    import polars as pl
-
-    from narrows.metrics.expect import judge
+    from narrows.metrics.expect import Measured, judge
+    from narrows.metrics.series import RunSeries
     from narrows.metrics.tables import summary_tables
 
-    rows = [summary_tables(run, result.groups)["summary"] for run in result.summary["runs"]]
-    summary = pl.concat(rows).with_columns(pl.lit(1).alias("cell"))
-    return list(judge(experiment.loaded.spec.expect, [_case(experiment)], summary))
+    def series(trial: StoredTrial) -> Callable[[], RunSeries]:
+        return lambda: RunSeries(trial.scenario, result.groups, trial.tables)
+
+    rows = [
+        summary_tables(run, result.groups)["summary"].row(0, named=True)
+        for run in result.summary["runs"]
+    ]
+    runs = [Measured(row, series(trial)) for row, trial in zip(rows, result.trials, strict=True)]
+    return list(judge(experiment.loaded.spec.expect, [_case(experiment)], {1: runs}))
 
 
 def _case(experiment: Experiment) -> Case:
@@ -104,7 +111,9 @@ def _case(experiment: Experiment) -> Case:
     from narrows.metrics.tables import columns_of
 
     values = values_in(experiment.loaded.text)
-    return Case(1, experiment.plan.name, values, columns_of(experiment.plan))
+    first = experiment.plan.trials[0].scenario
+    columns = columns_of(experiment.plan)
+    return Case(1, experiment.plan.name, values, columns, first, experiment.plan.groups)
 
 
 def execute(

@@ -14,7 +14,8 @@ from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.suite import Situation
 from narrows.evaluate.verdicts import Verdict, judge, together
-from narrows.plan import Cell, plan
+from narrows.metrics.expect import Measured
+from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import Expect, Written, load
 from narrows.spec.permission import allowing
 
@@ -170,7 +171,12 @@ def judged(values: list[float | None], trials: int | None = None) -> Verdict:
         trial.hash: {"utilization": value}
         for trial, value in zip(cell.plan.trials, values, strict=False)
     }
-    return judge(attempt, rows).verdict
+
+    def found(_: Plan, trial: Trial) -> Measured | None:
+        row = rows.get(trial.hash)
+        return None if row is None else Measured(row, lambda: pytest.fail("it has no series"))
+
+    return judge(attempt, found).verdict
 
 
 def test_verdicts_come_from_the_whole_interval() -> None:

@@ -77,7 +77,7 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
     ("text", "place", "remedy"),
     [
         ('metric = "utilization"', "expect[0]", "`at_least`, `at_most` or both"),
-        ("at_least = 1", "expect[0].metric", "a text"),
+        ("at_least = 1", "expect[0]", "`metric` or `series`"),
         ('metric = "jain"\nat_least = 2\nat_most = 1', "expect[0]", "no higher"),
         ('metric = "jain"\nat_least = "2"', "expect[0].at_least", "a finite number"),
         ('metric = "jain"\nat_leest = 2', "expect[0].at_leest", '"at_least"'),

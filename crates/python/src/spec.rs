@@ -1,6 +1,7 @@
 //! Specifications and studies for Python: texts in, checked scenarios or problems out.
 
 pub(crate) mod around;
+mod expect;
 mod refused;
 mod words;
 
@@ -115,18 +116,7 @@ impl SpecOutput {
     /// The expectations, as JSON.
     #[getter]
     fn expect(&self) -> String {
-        let one = |expect: &narrows_spec::Expect| {
-            let wheres = expect.wheres.iter();
-            let wheres: serde_json::Map<_, _> =
-                wheres.map(|(place, node)| (place.to_string(), node.to_json())).collect();
-            json!({
-                "metric": expect.metric,
-                "at_least": expect.at_least,
-                "at_most": expect.at_most,
-                "where": wheres,
-            })
-        };
-        Value::Array(self.0.expect.iter().map(one).collect()).to_string()
+        Value::Array(self.0.expect.iter().map(expect::to_json).collect()).to_string()
     }
 
     /// The scenario of the trial with this number, from 1 on, as canonical JSON.

@@ -35,7 +35,7 @@ pub use around::{ControlFault, Files, Module, Surroundings};
 pub use canonical::canonical_json;
 pub use check::{ALL, check};
 pub use document::{Change, Node, inline};
-pub use expect::{Expect, Until};
+pub use expect::{Condition, Expect, Taken, Until};
 pub use names::Names;
 pub use place::{Place, Step};
 pub use problem::{Position, Problem, ProblemKind, Problems};

@@ -80,7 +80,7 @@ fn kind(key: &Key) -> Value {
             let one = element(Elements::Impairment);
             return json!({ "type": "array", "items": one });
         }
-        Kind::Names => return json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Names(..) => return json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Options | Kind::Sysctls | Kind::Where | Kind::Axes => {
             return json!({ "type": "object" });
         }

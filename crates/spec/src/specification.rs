@@ -182,7 +182,9 @@ fn related(values: &Values, around: &dyn Surroundings) -> Result<Specification, 
     let run = values.table("run");
     let mut built = build(values);
     problems.append(&mut built.problems);
-    let expect: Vec<_> = values.tables("expect").iter().map(Expect::new).collect();
+    let samples = run.text("record") != "summary";
+    let (expect, wrong) = expectations(values, samples);
+    problems.extend(wrong);
     let specification = Specification {
         name: values.text("name"),
         trials: run.whole("trials"),
@@ -196,10 +198,17 @@ fn related(values: &Values, around: &dyn Surroundings) -> Result<Specification, 
         problems.extend(wrong.0.into_iter().map(|problem| built.as_written(problem)));
     }
     problems.extend(specification.seeds(specification.trials));
-    for (index, expect) in specification.expect.iter().enumerate() {
-        problems.extend(expect.problem(&Place::default().key("expect").index(index)));
-    }
     if problems.is_empty() { Ok(specification) } else { Err(problems) }
+}
+
+/// The expectations and their problems; a run with `samples` has series.
+fn expectations(values: &Values, samples: bool) -> (Vec<Expect>, Vec<Problem>) {
+    let place = Place::default().key("expect");
+    let tables = values.tables("expect");
+    let all = tables.iter().enumerate();
+    let (found, wrong): (_, Vec<_>) =
+        all.map(|(index, table)| Expect::new(table, &place.index(index), samples)).unzip();
+    (found, wrong.into_iter().flatten().collect())
 }
 
 /// The modules of all own controls, and their problems.

@@ -217,13 +217,73 @@ class Run(Table):
 
 
 @dataclass(kw_only=True, repr=False)
-class Expect(Table):
-    """A bound on a metric: the mean over the trials of every combination must keep it."""
+class Condition(Table):
+    """What holds at some samples of a series."""
 
-    metric: Values[str]
+    series: Values[str]
+    """As for the expectation, such as "bbr.cca_state"; a class counts if any of its flows
+    does. Takes a text of 1 to 80 printable characters.
+    """
+    is_: Sequence[Values[str]] | None = None
+    """The condition that the series has one of these values. Takes a list of texts, such as
+    ["startup"].
+    """
+    above: Values[float] | None = None
+    """The condition that it is higher. Takes a finite number."""
+    below: Values[float] | None = None
+    """The condition that it is lower. Takes a finite number."""
+    nth: Values[int] | None = None
+    """Which time it happens. Takes a whole number from 1 to 1000000."""
+
+
+@dataclass(kw_only=True, repr=False)
+class Expect(Table):
+    """A bound on a metric or a series, which the mean over a combination's trials must keep."""
+
+    metric: Values[str] | None = None
     """A column of the table `summary`, such as "utilization" or "bbr.share". Takes a text of 1
     to 80 printable characters.
     """
+    series: Values[str] | None = None
+    """Instead, a series: a class, flow or link and a column or internal, such as
+    "bbr.max_bw_mbps". Takes a text of 1 to 80 printable characters.
+    """
+    take: Values[str] | None = None
+    """What to take from the series within the period. Takes a way to take a number from a
+    series, such as "max".
+    """
+    over: Values[str] | None = None
+    """How the values of a class's flows become one; the mean if none. Takes a way to combine
+    flows, such as "max".
+    """
+    is_: Sequence[Values[str]] | None = None
+    """The condition that the series has one of these values. Takes a list of texts, such as
+    ["startup"].
+    """
+    above: Values[float] | None = None
+    """The condition that it is higher. Takes a finite number."""
+    below: Values[float] | None = None
+    """The condition that it is lower. Takes a finite number."""
+    window: Values[str] | None = None
+    """The series is averaged over windows of this length first. Takes a duration with its
+    unit, such as "25ms".
+    """
+    from_: Values[str] | None = None
+    """Begin of the period; the warm-up if none. Takes a duration with its unit, such as "10s"."""
+    to: Values[str] | None = None
+    """End of the period; that of the run if none. Takes a duration with its unit, such as
+    "10s".
+    """
+    after: Condition | None = None
+    """The period begins only once this has happened."""
+    until: Condition | None = None
+    """The period ends once this happens."""
+    lasting: Values[str] | None = None
+    """The period lasts at most this long. Takes a duration with its unit, such as "25ms"."""
+    lasting_rtts: Values[float] | None = None
+    """The same in two-way delays of the path without queueing. Takes a finite number."""
+    while_: Condition | None = None
+    """Samples at which this doesn't hold are left out."""
     at_least: Values[float] | None = None
     """The mean may not be lower. Takes a finite number."""
     at_most: Values[float] | None = None

@@ -16,12 +16,12 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.evaluate import site
+from narrows.evaluate.found import Found
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite
 from narrows.evaluate.verdicts import (
     Judged,
     Verdict,
-    by_run,
     by_situation,
     judge,
     of_contestant,
@@ -31,7 +31,6 @@ from narrows.figures import need_images
 from narrows.spec.registry import also_known
 from narrows.store import RESULTS, RunStore
 from narrows.store.atomic import write_text
-from narrows.store.index import rows
 from narrows.version import __version__
 
 OUT = Path(RESULTS) / "evaluate"
@@ -108,8 +107,8 @@ def evaluate(
     place = Path(out) if out is not None else OUT / asked.name
     runs = [job for one in tried for job in one.jobs(engine)]
     done = run_all(runs, place, jobs=jobs, watcher=watcher)
-    summary = by_run(rows(RunStore(place / "runs"), "summary"))
-    judged = tuple(judge(one, summary) for one in tried)
+    found = Found(RunStore(place / "runs"))
+    judged = tuple(judge(one, found.of) for one in tried)
     made = Evaluation(asked, entrants, judged, backend, done, place)
     write_text(place / "evaluation.json", json.dumps(made.document(), indent=1) + "\n")
     site.write(place / "site", asked, entrants, judged, backend)
@@ -126,7 +125,7 @@ def _entry(one: Judged) -> dict[str, Any]:
         "trouble": one.trouble,
         "expectations": [
             {
-                "metric": held.expected.metric,
+                "metric": held.expected.name,
                 "bound": held.expected.bound,
                 "values": held.values,
                 "verdict": held.verdict,

@@ -69,7 +69,7 @@ def write(
 def failures(judged: Iterable[Judged]) -> list[str]:
     """A sentence for each broken expectation, made from its rule."""
     return [
-        f"{one.attempt.situation.name}: {held.expected.metric} is {interval(held.values)}, "
+        f"{one.attempt.situation.name}: {held.expected.name} is {interval(held.values)}, "
         f"{held.expected.bound} expected. {held.because}"
         for one in judged
         for held in one.held
@@ -139,7 +139,7 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )
-    label = "" if expected is None else expected.metric
+    label = "" if expected is None else expected.name
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
     return Panel(

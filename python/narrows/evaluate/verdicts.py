@@ -6,19 +6,17 @@ and broken only if all of it lies outside. Otherwise it is undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from narrows.evaluate.runs import Attempt, Contestant
 from narrows.evaluate.suite import Situation
 from narrows.metrics.bounds import decide
+from narrows.metrics.expect import Measured
+from narrows.plan import Plan, Trial
 from narrows.spec import Expect
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 class Verdict(StrEnum):
@@ -39,6 +37,8 @@ class Held:
     values: tuple[float, ...]
     verdict: Verdict
     more: int | None
+    why: str = ""
+    """Why there is no value, if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +51,21 @@ class Judged:
     trouble: str = ""
 
 
-def judge(attempt: Attempt, summary: Mapping[str, Mapping[str, object]]) -> Judged:
+def judge(attempt: Attempt, found: Callable[[Plan, Trial], Measured | None]) -> Judged:
     """Judges the runs of an attempt by its expectations.
 
-    `summary` has the row of each run by its hash. A missing run has failed: the situation is
-    undecided, with the number of failures.
+    `found` gives each run, or None if it failed: then the situation is undecided, with the number
+    of failures.
     """
     if attempt.cell is None:
         return Judged(attempt, Verdict.REFUSED, trouble=attempt.refused)
-    trials = attempt.cell.plan.trials
-    rows = [summary[trial.hash] for trial in trials if trial.hash in summary]
-    if len(rows) < len(trials):
-        trouble = f"{len(trials) - len(rows)} of {len(trials)} runs failed"
+    plan = attempt.cell.plan
+    runs = [run for trial in plan.trials if (run := found(plan, trial)) is not None]
+    if len(runs) < len(plan.trials):
+        trouble = f"{len(plan.trials) - len(runs)} of {len(plan.trials)} runs failed"
         return Judged(attempt, Verdict.UNDECIDED, trouble=trouble)
     held = tuple(
-        _held(one, because, rows)
+        _held(one, because, runs)
         for one, because in zip(attempt.expected, attempt.situation.because, strict=True)
     )
     return Judged(attempt, together([one.verdict for one in held]), held)
@@ -90,24 +90,15 @@ def together(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.KEPT
 
 
-def _held(expected: Expect, because: str, rows: Sequence[Mapping[str, object]]) -> Held:
+def _held(expected: Expect, because: str, runs: Sequence[Measured]) -> Held:
     """A metric without a value in some trial, such as a time that never came, is broken."""
-    values = [_number(row, expected.metric) for row in rows]
-    found = [value for value in values if value is not None]
-    if len(found) < len(rows):
-        return Held(expected, because, tuple(found), Verdict.BROKEN, 0)
+    readings = [run.value(expected) for run in runs]
+    found = [one.value for one in readings if one.value is not None]
+    if len(found) < len(runs):
+        why = next(one.why for one in readings if one.value is None)
+        return Held(expected, because, tuple(found), Verdict.BROKEN, 0, why)
     low = -float("inf") if expected.at_least is None else expected.at_least
     high = float("inf") if expected.at_most is None else expected.at_most
     decision = decide(found, low, high)
     names = {True: Verdict.KEPT, False: Verdict.BROKEN, None: Verdict.UNDECIDED}
     return Held(expected, because, tuple(found), names[decision.passed], decision.more)
-
-
-def _number(row: Mapping[str, object], metric: str) -> float | None:
-    value = row.get(metric)
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def by_run(summary: pl.DataFrame) -> dict[str, Mapping[str, object]]:
-    """The rows of the table `summary` by the hash of their run."""
-    return {str(row["run"]): row for row in summary.iter_rows(named=True)}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from narrows.spec.expectation import Condition, Expect, Taken
 from narrows.spec.override import Override
 from narrows.spec.reading import Loaded, Written, load, parse
 from narrows.spec.scenario import Scenario
-from narrows.spec.spec import Expect, Spec, Until
+from narrows.spec.spec import Spec, Until
 from narrows.spec.study import Axis, Study, load_study, parse_study
 from narrows.spec.values import same_value, spelled
 
 __all__ = [
     "Axis",
+    "Condition",
     "Expect",
     "Loaded",
     "Override",
     "Scenario",
     "Spec",
     "Study",
+    "Taken",
     "Until",
     "Written",
     "load",

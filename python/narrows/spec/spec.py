@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.spec.classes import classes
+from narrows.spec.expectation import Expect, expectation
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
     from narrows._native import SpecOutput
-
-
-@dataclass(frozen=True)
-class Expect:
-    """A bound on a metric: the mean over the trials of every combination must keep it.
-
-    A specification with expectations guards a change: `narrows run` and `narrows
-    sweep` end with status 1 if one isn't met.
-    """
-
-    metric: str
-    """A column of the table `summary`, such as "utilization" or "bbr.share"."""
-    at_least: float | None
-    """The mean may not be lower."""
-    at_most: float | None
-    """The mean may not be higher."""
-    where: Mapping[str, Any]
-    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
-
-    @property
-    def bound(self) -> str:
-        """In words, such as "at least 0.4, at most 0.6"."""
-        ends = (("at least", self.at_least), ("at most", self.at_most))
-        return ", ".join(f"{word} {value:g}" for word, value in ends if value is not None)
 
 
 @dataclass(frozen=True)
@@ -83,7 +59,7 @@ class Spec:
     @cached_property
     def expect(self) -> tuple[Expect, ...]:
         """Expectations of the results, which don't affect them."""
-        return tuple(Expect(**entry) for entry in json.loads(self._output.expect))
+        return tuple(expectation(entry) for entry in json.loads(self._output.expect))
 
     def canonical(self, trial: int) -> str:
         """The scenario of a trial, from 1 on, as canonical JSON."""

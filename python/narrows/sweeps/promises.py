@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
@@ -37,16 +37,22 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
     """The expectations that the stored runs don't meet."""
     if not grid.expected:
         return []
-    import polars as pl
+    from narrows.metrics.expect import Measured, judge
+    from narrows.metrics.series import RunSeries
+    from narrows.store.tables import RunTables
 
-    from narrows.metrics.expect import judge
+    def series(cell: Cell, key: str) -> Callable[[], RunSeries]:
+        groups = cell.plan.groups
+        return lambda: RunSeries(store.scenario(key), groups, RunTables(store, key))
 
-    chosen = counts(grid, store)
     wanted = {cell.number for cell in cells}
-    places = [(t.hash, c.number) for c, t in grid.runs(chosen) if c.number in wanted]
-    runs = pl.DataFrame(places, schema={"run": pl.String(), "cell": pl.Int64()}, orient="row")
-    summary = runs.join(rows(store, "summary"), on="run", how="inner")
-    return list(judge(grid.expected, [_case(cell) for cell in cells], summary))
+    known = {row["run"]: row for row in rows(store, "summary").iter_rows(named=True)}
+    runs: dict[int, list[Measured]] = {}
+    for cell, trial in grid.runs(counts(grid, store)):
+        if cell.number in wanted and trial.hash in known:
+            measured = Measured(known[trial.hash], series(cell, trial.hash))
+            runs.setdefault(cell.number, []).append(measured)
+    return list(judge(grid.expected, [_case(cell) for cell in cells], runs))
 
 
 def counts(grid: Grid, store: Store) -> dict[int, int]:
@@ -117,4 +123,5 @@ def _case(cell: Cell) -> Case:
     from narrows.metrics.expect import Case
     from narrows.metrics.tables import columns_of
 
-    return Case(cell.number, str(cell), cell.values, columns_of(cell.plan))
+    scenario, groups = cell.plan.trials[0].scenario, cell.plan.groups
+    return Case(cell.number, str(cell), cell.values, columns_of(cell.plan), scenario, groups)

@@ -64,7 +64,7 @@ class SweepOutcome:
                 {
                     "cell": one.case.number,
                     "values": dict(one.case.values),
-                    "metric": one.expected.metric,
+                    "metric": one.expected.name,
                     "found": one.found,
                     "expected": one.expected.bound,
                 }

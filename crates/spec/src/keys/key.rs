@@ -138,8 +138,8 @@ pub enum Kind {
     Impairments,
     /// A table with the `kind` of a workload.
     Workload,
-    /// A list of names.
-    Names,
+    /// A list of names: what they name, and an example.
+    Names(&'static str, &'static str),
     /// A table of places and the values that they must have.
     Where,
     /// A number above zero, or a part of the mean such as "5%".
@@ -217,7 +217,7 @@ impl Kind {
             Self::Element(_) => "element",
             Self::Impairments => "impairments",
             Self::Workload => "workload",
-            Self::Names => "names",
+            Self::Names(..) => "names",
             Self::Where => "where",
             Self::Within => "within",
             Self::Zip => "zip",
@@ -255,7 +255,7 @@ impl Kind {
             Self::Sysctls => {
                 "a table of settings, such as { tcp_slow_start_after_idle = 0 },".into()
             }
-            Self::Names => "a list of names of links, such as [\"bottleneck\"],".into(),
+            Self::Names(what, example) => format!("a list of {what}, such as [\"{example}\"],"),
             Self::Where => {
                 "a table of places with their values, such as { \"path.buffer\" = \"1bdp\" },"
                     .into()

@@ -4,13 +4,16 @@
 //! Parameters of an element or a control are declared beside it, as
 //! [`narrows_base::registry::Parameter`]s.
 
+mod expect;
 mod key;
 mod sections;
 mod words;
 
+pub use expect::{CONDITION, EXPECT};
 pub use key::{Elements, Fallback, Key, Kind, Section};
-pub use sections::{EXPECT, FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};
+pub use sections::{FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};
 pub use words::Words;
+pub(crate) use words::{OF_CONDITIONS, OF_NUMBERS};
 
 #[cfg(test)]
 mod tests {

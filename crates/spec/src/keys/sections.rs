@@ -1,7 +1,7 @@
 //! The sections of a specification.
 
 use super::words::{DESIGN, ECN, LEVEL, PROFILE, SOCKET_BUFFERS};
-use super::{Elements, Fallback, Key, Kind, Section};
+use super::{EXPECT, Elements, Fallback, Key, Kind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
 use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};
@@ -138,7 +138,13 @@ pub static FLOW: Section = Section {
             "Whether its data go over the reverse link and its ACKs over the others.",
         )
         .stays(),
-        Key::new("links", Kind::Names, Off, "The links that it crosses; all if none.").stays(),
+        Key::new(
+            "links",
+            Kind::Names("names of links", "bottleneck"),
+            Off,
+            "The links that it crosses; all if none.",
+        )
+        .stays(),
         Key::new(
             "repeat_gap",
             Kind::Duration,
@@ -301,28 +307,6 @@ pub static RUN: Section = Section {
         )
         .becomes("sample_interval_ns"),
         Key::new("record", Kind::Word(&LEVEL), Text("samples"), "").stays(),
-    ],
-};
-
-/// An expectation.
-pub static EXPECT: Section = Section {
-    title: "Expect",
-    what: "A bound on a metric: the mean over the trials of every combination must keep it.",
-    keys: &[
-        Key::new(
-            "metric",
-            Kind::Name,
-            Required,
-            "A column of the table `summary`, such as \"utilization\" or \"bbr.share\".",
-        ),
-        Key::new("at_least", Kind::Number, Off, "The mean may not be lower."),
-        Key::new("at_most", Kind::Number, Off, "The mean may not be higher."),
-        Key::new(
-            "where",
-            Kind::Where,
-            Empty,
-            "Only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any.",
-        ),
     ],
 };
 

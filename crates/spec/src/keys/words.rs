@@ -44,3 +44,24 @@ pub(super) static LEVEL: Words = Words {
 /// Designs of studies.
 pub(super) static DESIGN: Words =
     Words { what: "design", example: "lhs", known: || vec!["grid", "random", "lhs"] };
+
+/// What an expectation takes from a series.
+pub(super) static TAKE: Words = Words {
+    what: "way to take a number from a series",
+    example: "max",
+    known: || [OF_NUMBERS, OF_CONDITIONS].concat(),
+};
+
+/// Those that need numbers.
+pub(crate) const OF_NUMBERS: &[&str] =
+    &["mean", "min", "max", "first", "last", "p1", "p5", "p50", "p95", "p99", "growth"];
+/// Those that need a condition.
+pub(crate) const OF_CONDITIONS: &[&str] =
+    &["times", "share", "after_s", "after_rtts", "longest_s", "longest_rtts"];
+
+/// How values of several flows become one.
+pub(super) static OVER: Words = Words {
+    what: "way to combine flows",
+    example: "max",
+    known: || vec!["mean", "min", "max", "sum"],
+};

@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
             Kind::Tables(inner) => self.tables(inner, key, node, &here),
             Kind::Options => self.options(table, key, node, &here),
             Kind::Impairments => self.impairments(key, node, &here),
-            Kind::Names => self.names(key, node, &here),
+            Kind::Names(..) => self.names(key, node, &here),
             Kind::Sysctls => self.sysctls(key, node, &here),
             Kind::Where => self.places(key, node, &here),
             Kind::Zip | Kind::Axes => Some(Read::Raw(node.clone())),

@@ -1,0 +1,44 @@
+//! Expectations for Python.
+
+use narrows_spec::{Condition, Expect, Taken};
+use serde_json::{Map, Value, json};
+
+/// An expectation as the arguments of its class in Python.
+pub(super) fn to_json(expect: &Expect) -> Value {
+    let wheres = expect.wheres.iter();
+    let wheres: Map<_, _> =
+        wheres.map(|(place, node)| (place.to_string(), node.to_json())).collect();
+    json!({
+        "metric": expect.metric,
+        "taken": expect.taken.as_ref().map(taken),
+        "at_least": expect.at_least,
+        "at_most": expect.at_most,
+        "where": wheres,
+    })
+}
+
+fn taken(taken: &Taken) -> Value {
+    json!({
+        "condition": condition(&taken.condition),
+        "take": taken.take,
+        "over": taken.over,
+        "window_s": taken.window_ns.map(seconds),
+        "from_s": taken.from_ns.map(seconds),
+        "to_s": taken.to_ns.map(seconds),
+        "after": taken.after.as_ref().map(condition),
+        "until": taken.until.as_ref().map(condition),
+        "lasting_s": taken.lasting_ns.map(seconds),
+        "lasting_rtts": taken.lasting_rtts,
+        "holding": taken.holding.as_ref().map(condition),
+    })
+}
+
+fn condition(condition: &Condition) -> Value {
+    let Condition { series, is, above, below, nth } = condition;
+    json!({ "series": series, "is_": is, "above": above, "below": below, "nth": nth })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 104 days")]
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}

@@ -1,0 +1,97 @@
+//! The sections of an expectation.
+
+use super::words::{OVER, TAKE};
+use super::{Fallback, Key, Kind, Section};
+
+use Fallback::{Empty, Off, Required, Whole};
+
+/// An expectation.
+pub static EXPECT: Section = Section {
+    title: "Expect",
+    what: "A bound on a metric or a series, which the mean over a combination's trials must keep.",
+    keys: &[
+        Key::new(
+            "metric",
+            Kind::Name,
+            Off,
+            "A column of the table `summary`, such as \"utilization\" or \"bbr.share\".",
+        ),
+        Key {
+            what: "Instead, a series: a class, flow or link and a column or internal, such as \"bbr.max_bw_mbps\".",
+            ..OF_SERIES
+        },
+        Key::new("take", Kind::Word(&TAKE), Off, "What to take from the series within the period."),
+        Key::new(
+            "over",
+            Kind::Word(&OVER),
+            Off,
+            "How the values of a class's flows become one; the mean if none.",
+        ),
+        IS,
+        ABOVE,
+        BELOW,
+        Key::new(
+            "window",
+            Kind::Span,
+            Off,
+            "The series is averaged over windows of this length first.",
+        ),
+        Key::new("from", Kind::Duration, Off, "Begin of the period; the warm-up if none."),
+        Key::new("to", Kind::Duration, Off, "End of the period; that of the run if none."),
+        Key::new(
+            "after",
+            Kind::Table(&CONDITION),
+            Off,
+            "The period begins only once this has happened.",
+        ),
+        Key::new("until", Kind::Table(&CONDITION), Off, "The period ends once this happens."),
+        Key::new("lasting", Kind::Span, Off, "The period lasts at most this long."),
+        Key::new(
+            "lasting_rtts",
+            Kind::Number,
+            Off,
+            "The same in two-way delays of the path without queueing.",
+        ),
+        Key::new(
+            "while",
+            Kind::Table(&CONDITION),
+            Off,
+            "Samples at which this doesn't hold are left out.",
+        ),
+        Key::new("at_least", Kind::Number, Off, "The mean may not be lower."),
+        Key::new("at_most", Kind::Number, Off, "The mean may not be higher."),
+        Key::new(
+            "where",
+            Kind::Where,
+            Empty,
+            "Only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any.",
+        ),
+    ],
+};
+
+const OF_SERIES: Key = Key::new("series", Kind::Name, Off, "");
+const IS: Key = Key::new(
+    "is",
+    Kind::Names("texts", "startup"),
+    Off,
+    "The condition that the series has one of these values.",
+);
+const ABOVE: Key = Key::new("above", Kind::Number, Off, "The condition that it is higher.");
+const BELOW: Key = Key::new("below", Kind::Number, Off, "The condition that it is lower.");
+
+/// What holds at some samples of a series.
+pub static CONDITION: Section = Section {
+    title: "Condition",
+    what: "What holds at some samples of a series.",
+    keys: &[
+        Key {
+            fallback: Required,
+            what: "As for the expectation, such as \"bbr.cca_state\"; a class counts if any of its flows does.",
+            ..OF_SERIES
+        },
+        IS,
+        ABOVE,
+        BELOW,
+        Key::new("nth", Kind::Whole(1, 1_000_000), Whole(1), "Which time it happens."),
+    ],
+};

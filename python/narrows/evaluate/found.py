@@ -1,0 +1,34 @@
+"""The finished runs of an evaluation, as its expectations read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from narrows.metrics.expect import Measured
+from narrows.metrics.series import RunSeries
+from narrows.plan import Plan, Trial
+from narrows.store import RunStore
+from narrows.store.index import rows
+from narrows.store.tables import RunTables
+
+
+class Found:
+    """The runs in a store."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+
+    def of(self, plan: Plan, trial: Trial) -> Measured | None:
+        """A run; None if it isn't there."""
+        row = self._summary.get(trial.hash)
+        if row is None:
+            return None
+        tables = RunTables(self._store, trial.hash)
+        return Measured(row, lambda: RunSeries(trial.scenario, plan.groups, tables))
+
+    @cached_property
+    def _summary(self) -> dict[str, Mapping[str, Any]]:
+        summary = rows(self._store, "summary")
+        return {str(row["run"]): row for row in summary.iter_rows(named=True)}

@@ -1,0 +1,167 @@
+"""Expectations of a specification: what must hold for its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What holds at some samples of a series; without any key but `series` it is a series only."""
+
+    series: str
+    """A class, flow or link and a column or internal, such as "bbr.max_bw_mbps"."""
+    is_: tuple[str, ...] | None = None
+    """It has one of these values."""
+    above: float | None = None
+    """It is higher."""
+    below: float | None = None
+    """It is lower."""
+    nth: int = 1
+    """Which time it happens."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks anything about the series."""
+        return not (self.is_ is None and self.above is None and self.below is None)
+
+    @property
+    def owner(self) -> str:
+        """The class, flow or link."""
+        return self.series.rpartition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """The column or internal."""
+        return self.series.rpartition(".")[2]
+
+    def __str__(self) -> str:
+        parts = [f"is {' or '.join(self.is_)}"] if self.is_ is not None else []
+        parts += [f"is above {self.above:g}"] if self.above is not None else []
+        parts += [f"is below {self.below:g}"] if self.below is not None else []
+        time = f" (time {self.nth})" if self.nth > 1 else ""
+        return f"{self.series} {' and '.join(parts)}".rstrip() + time
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A number that is taken from a series within a period.
+
+    The period lasts from `from_s`, or the warm-up, to `to_s`, or the end of the run.
+    """
+
+    condition: Condition
+    """The series, and what is asked about it."""
+    take: str
+    """What is taken, such as "max", or of a condition "times"."""
+    over: str | None = None
+    """How the values of a class's flows become one; by default their mean."""
+    window_s: float | None = None
+    """The series is averaged over windows of this length first."""
+    from_s: float | None = None
+    to_s: float | None = None
+    after: Condition | None = None
+    """The period begins once this has happened."""
+    until: Condition | None = None
+    """The period ends once this happens."""
+    lasting_s: float | None = None
+    """The period lasts at most this long."""
+    lasting_rtts: float | None = None
+    """The same in two-way delays of the path."""
+    holding: Condition | None = None
+    """Samples at which this doesn't hold are left out."""
+
+    def __str__(self) -> str:
+        return " ".join([*self._words(), *self._period()])
+
+    def conditions(self) -> Iterator[tuple[str, Condition]]:
+        """Every condition with its key in a specification."""
+        yield "series", self.condition
+        named = (("after", self.after), ("until", self.until), ("while", self.holding))
+        yield from ((key, one) for key, one in named if one is not None)
+
+    def _words(self) -> Iterator[str]:
+        yield _WORDS.get(self.take, self.take)
+        yield str(self.condition)
+        if self.over is not None:
+            yield f"({self.over} over flows)"
+        if self.window_s is not None:
+            yield f"in windows of {self.window_s:g} s"
+
+    def _period(self) -> Iterator[str]:
+        times = (("from", self.from_s), ("to", self.to_s))
+        yield from (f"{word} {value:g} s" for word, value in times if value is not None)
+        if self.after is not None:
+            yield f"after {self.after}"
+        if self.until is not None:
+            yield f"until {self.until}"
+        if self.lasting_s is not None:
+            yield f"within {self.lasting_s:g} s"
+        if self.lasting_rtts is not None:
+            yield f"within {self.lasting_rtts:g} RTT"
+        if self.holding is not None:
+            yield f"while {self.holding}"
+
+
+_WORDS = {
+    "min": "lowest", "max": "highest", "p1": "1st percentile of", "p5": "5th percentile of",
+    "p50": "median of", "p95": "95th percentile of", "p99": "99th percentile of",
+    "mean": "mean of", "growth": "growth of", "times": "times that",
+    "share": "share of samples where", "after_s": "seconds until", "after_rtts": "RTT until",
+    "longest_s": "longest time (s) that", "longest_rtts": "longest time (RTT) that",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Expect:
+    """A bound on a metric or a series: the mean over the trials of a combination must keep it.
+
+    A specification with expectations guards a change: `narrows run` and `narrows
+    sweep` end with status 1 if one isn't met.
+    """
+
+    metric: str | None
+    """A column of the table `summary`, such as "utilization" or "bbr.share"."""
+    at_least: float | None
+    """The mean may not be lower."""
+    at_most: float | None
+    """The mean may not be higher."""
+    where: Mapping[str, Any]
+    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
+    taken: Taken | None = None
+    """What is taken from a series, if it isn't about a metric."""
+
+    @property
+    def name(self) -> str:
+        """The metric, or what is taken from a series, in words."""
+        return self.metric if self.metric is not None else str(self.taken)
+
+    @property
+    def bound(self) -> str:
+        """In words, such as "at least 0.4, at most 0.6"."""
+        ends = (("at least", self.at_least), ("at most", self.at_most))
+        return ", ".join(f"{word} {value:g}" for word, value in ends if value is not None)
+
+
+def expectation(entry: Mapping[str, Any]) -> Expect:
+    """The expectation that the native module has read."""
+    fields = dict(entry)
+    taken = fields.pop("taken")
+    return Expect(**fields, taken=None if taken is None else _taken(taken))
+
+
+def _taken(entry: Mapping[str, Any]) -> Taken:
+    conditions = ("condition", "after", "until", "holding")
+    made: dict[str, Any] = {
+        key: _condition(entry[key]) for key in conditions if entry[key] is not None
+    }
+    plain: dict[str, Any] = {key: value for key, value in entry.items() if key not in conditions}
+    return Taken(**plain, **made)
+
+
+def _condition(entry: Mapping[str, Any]) -> Condition:
+    fields: dict[str, Any] = dict(entry)
+    values = fields.pop("is_")
+    return Condition(**fields, is_=None if values is None else tuple(values))
