@@ -78,7 +78,7 @@ def prepare(
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
         loaded = load(spec, overrides)
-    experiment = Experiment(loaded, plan(loaded.spec, engine.engine, engine.name), engine)
+    experiment = Experiment(loaded, plan(loaded.spec, engine.engine_of, engine.name), engine)
     if loaded.spec.expect:
         from narrows.metrics.expect import applicable
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from specimens import GOOD, scenario_of
 from test_uml import guests
 
 from narrows.backends import get_backend
-from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml import Uml, backend, get_kernel, kernels
 from narrows.backends.uml.machine import GuestError
 from narrows.errors import InputError, SpecError
 from narrows.metrics import summarise
+from narrows.plan import plan
+from narrows.spec import parse
 
 pytestmark = pytest.mark.skipif(
     not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
@@ -61,6 +65,7 @@ def test_kernels_and_hosts_stand_beside_each_other_and_give_the_same_again(uml: 
     assert [guest["flows"] for guest in told["guests"]] == [[0], [1], [2]]
     assert told["guests"][0]["kernel"] == name
     assert told["latest_ns"] < 100_000
+    assert results[0].info.engine == uml.engine_of(scenario)
     last = results[0].tables["flow_samples"].tail(3)
     assert last["flow"].to_list() == [0, 1, 2]
     wire = last["wire_bytes"] * 8 / 2e6
@@ -68,6 +73,20 @@ def test_kernels_and_hosts_stand_beside_each_other_and_give_the_same_again(uml: 
     # A window of some 10 kB for each round trip of at least 20 ms.
     assert 0.3 < wire[2] < 4.5, "the receive buffer limits this one"
     assert wire.sum() == pytest.approx(8, rel=0.06), "the first takes the rest"
+
+
+def test_a_result_depends_on_the_kernels_that_flows_name(
+    uml: Uml, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a store would return what an earlier build of that kernel gave."""
+    spec = parse(GOOD, "test", ['flows.0.kernel="mine"']).spec
+    found = {}
+    for digest in ("before", "after"):
+        built = replace(uml.kernel, name="mine", digest=digest)
+        monkeypatch.setattr(backend, "get_kernel", lambda *_, built=built: built)
+        found[digest] = plan(spec, uml.engine_of, uml.name).trials[0].hash
+    assert found["before"] != found["after"]
+    assert uml.engine_of(scenario_of(GOOD)) == uml.engine
 
 
 def test_a_guest_that_fails_ends_all(uml: Uml) -> None:

@@ -7,6 +7,7 @@ use std::io::{Error, Result};
 use narrows_base::{Heading, Point, Time};
 use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, kept};
 
+use crate::Side;
 use crate::handoff::Handoff;
 
 /// An upper bound of a block's bytes besides the packet.
@@ -21,6 +22,8 @@ const AROUND: usize = 64;
 pub struct Captures {
     before: Capture,
     after: Capture,
+    /// At the sending and the receiving host, if they are made here.
+    hosts: Option<[Capture; 2]>,
     snaplen: Option<u32>,
 }
 
@@ -38,7 +41,25 @@ impl Captures {
     pub fn create(pcap: &PcapFiles) -> Result<Self> {
         let begin = |point| Capture::create(point, pcap);
         let (before, after) = (begin(Point::BeforeQueue)?, begin(Point::AfterQueue)?);
-        Ok(Self { before, after, snaplen: pcap.snaplen })
+        Ok(Self { before, after, hosts: None, snaplen: pcap.snaplen })
+    }
+
+    /// The same with `sender.pcapng` and `receiver.pcapng`, of packets as they leave and reach the
+    /// hosts.
+    ///
+    /// # Errors
+    /// If that isn't possible.
+    pub fn create_with_hosts(pcap: &PcapFiles) -> Result<Self> {
+        let begin = |point| Capture::create(point, pcap);
+        let hosts = Some([begin(Point::Sender)?, begin(Point::Receiver)?]);
+        Ok(Self { hosts, ..Self::create(pcap)? })
+    }
+
+    /// A packet leaves a host, or reaches it.
+    pub(crate) fn at_host(&mut self, side: Side, heading: Heading, at: Time, packet: &[u8]) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts[side as usize].packet(at, heading, packet, self.snaplen);
+        }
     }
 
     /// A packet of the sender arrives at the link.
@@ -62,7 +83,8 @@ impl Captures {
     /// # Errors
     /// If one couldn't be written.
     pub fn finish(self) -> Result<BTreeMap<String, Ending>> {
-        [self.before, self.after].into_iter().map(Capture::finish).collect()
+        let all = [self.before, self.after].into_iter().chain(self.hosts.into_iter().flatten());
+        all.map(Capture::finish).collect()
     }
 }
 

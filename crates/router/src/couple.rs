@@ -4,18 +4,19 @@
 //! times, as if there were one clock, and none of them is due before the next window. So no guest
 //! ever misses a packet, and a repeated run gives the same results.
 
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::path::PathBuf;
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Heading, Packet, Time};
 use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::config::Crossing;
-use crate::frame::classify;
+use crate::frame::{Frame, classify};
 use crate::window::{self, Passage};
 use crate::{Captures, Path, Recorder, Side};
 
@@ -34,7 +35,7 @@ pub struct CoupleConfig {
     pub sample_ns: u64,
     /// Length of a window, in ns.
     pub window_ns: u64,
-    /// Capture the packets at both sides of the bottleneck.
+    /// Capture the packets of all hosts and at both sides of the bottleneck.
     pub pcap: Option<PcapFiles>,
     /// The guests.
     pub guests: Vec<GuestConfig>,
@@ -71,6 +72,8 @@ struct Coupling<'a> {
     next_sample: Time,
     /// Packets that guests sent after the current window.
     later: Vec<(usize, Passage)>,
+    /// What is captured when it reaches its host.
+    reaching: VecDeque<(Time, Side, Packet<Frame>)>,
 }
 
 /// Carries the packets of all guests until the last one is switched off, and writes the results.
@@ -88,7 +91,7 @@ pub fn couple(config: &CoupleConfig) -> Result<()> {
     for (number, guest) in config.guests.iter().enumerate() {
         guest.flows.iter().for_each(|&flow| guest_of[flow as usize] = number);
     }
-    let captures = config.pcap.as_ref().map(Captures::create).transpose()?;
+    let captures = config.pcap.as_ref().map(Captures::create_with_hosts).transpose()?;
     let mut coupling = Coupling {
         config,
         guests: config.guests.iter().map(Guest::open).collect::<Result<_>>()?,
@@ -97,6 +100,7 @@ pub fn couple(config: &CoupleConfig) -> Result<()> {
         path,
         next_sample: Time::ZERO,
         later: Vec::new(),
+        reaching: VecDeque::new(),
     };
     let mut number = 0;
     while coupling.window(number)? {
@@ -175,6 +179,7 @@ impl Coupling<'_> {
     fn carry(&mut self, guest: usize, passage: Passage) {
         let at = Time::from_nanos(passage.at);
         self.advance(at);
+        self.record.at_host(passage.side, Heading::Out, at, &passage.packet);
         let (first_port, flows) = (self.config.first_port, &self.config.guests[guest].flows);
         let port = match passage.side {
             Side::Sender => |(_, destination)| destination,
@@ -194,9 +199,23 @@ impl Coupling<'_> {
     fn advance(&mut self, at: Time) {
         while self.next_sample <= at {
             let sample = self.next_sample;
-            self.settle(sample);
+            self.settle_in_order(sample);
             self.record.sample(sample, &self.path);
             self.next_sample = sample + Duration::from_nanos(self.config.sample_ns);
+        }
+        self.settle_in_order(at);
+    }
+
+    /// Processes all events until `at`; what reaches a host is recorded in its turn, since it was
+    /// collected a window before.
+    fn settle_in_order(&mut self, at: Time) {
+        while self.reaching.front().is_some_and(|(due, ..)| *due <= at) {
+            let Some((due, side, packet)) = self.reaching.pop_front() else { break };
+            self.settle(due);
+            if side == Side::Sender {
+                self.record.returned(due, &packet);
+            }
+            self.record.at_host(side, Heading::In, due, &packet.body);
         }
         self.settle(at);
     }
@@ -209,13 +228,14 @@ impl Coupling<'_> {
     /// Gives each guest the packets that reach it until `last`; all are on their last element.
     fn collect(&mut self, last: Time) {
         while let Some((side, departure)) = self.path.arrive(last) {
-            if side == Side::Sender {
-                self.record.returned(departure.at, &departure.packet);
+            if self.config.pcap.is_some() {
+                self.reaching.push_back((departure.at, side, departure.packet.clone()));
             }
             let guest = self.guest_of[departure.packet.flow.index()];
             let (at, packet) = (departure.at.as_nanos(), departure.packet.body);
             self.guests[guest].due.push(Passage { at, side, packet });
         }
+        self.reaching.make_contiguous().sort_by_key(|(due, ..)| *due);
         // Each line gives its packets in order, but there are several.
         self.guests.iter_mut().for_each(|guest| guest.due.sort_by_key(|passage| passage.at));
     }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::io::Result;
 use std::path::Path as FilePath;
 
-use narrows_base::{Packet, Time};
+use narrows_base::{Heading, Packet, Time};
 use narrows_pcapng::Ending;
 
 use crate::captures::Captures;
 use crate::frame::has_data;
-use crate::path::{Path, PathEvent};
+use crate::path::{Path, PathEvent, Side};
 
 const QUEUE: &str = "time_ns,link,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
@@ -65,6 +65,13 @@ impl Recorder {
             (Some(captures), PathEvent::Arrived) => captures.arrives(at, &packet.body),
             (Some(captures), PathEvent::Forwarded) => captures.departs(at, &packet.body),
             _ => {}
+        }
+    }
+
+    /// Notes that a packet leaves a host, or reaches it.
+    pub(crate) fn at_host(&mut self, side: Side, heading: Heading, at: Time, packet: &[u8]) {
+        if let Some(captures) = &mut self.captures {
+            captures.at_host(side, heading, at, packet);
         }
     }
 

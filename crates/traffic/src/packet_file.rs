@@ -60,16 +60,19 @@ fn collect(
 ) -> Result<Ending> {
     let mut clocks = Clocks::new();
     let mut buffer = vec![0; LARGEST];
+    // The measured offset of the clocks varies a little, but time doesn't go back.
+    let mut latest = 0;
     while !stop.load(Ordering::Relaxed) {
         let packet = match sys::capture(socket.as_raw_fd(), &mut buffer) {
             Err(e) if e.kind() == ErrorKind::WouldBlock => continue,
             other => other?,
         };
         let Some(at) = clocks.monotonic(packet.at_ns).checked_sub(zero) else { continue };
+        latest = at.max(latest);
         let heading = if packet.outgoing { Heading::Out } else { Heading::In };
         let length = u32::try_from(packet.len).unwrap_or(u32::MAX);
         let data = kept(&buffer[..packet.len], snaplen);
-        out.packet(Time::from_nanos(at), heading, data, length)?;
+        out.packet(Time::from_nanos(latest), heading, data, length)?;
     }
     let ending = Ending { packets: out.packets(), missed: sys::missed(socket.as_raw_fd())? };
     out.finish(ending.missed)?;

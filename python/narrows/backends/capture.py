@@ -27,6 +27,10 @@ class Captured:
         self.selector = f"{self.name}:{place}"
         self.engine = f"capture {self._trial.info.digest}"
 
+    def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
+        """The same for all scenarios."""
+        return self.engine
+
     def capabilities(self) -> Capabilities:
         """Everything that a specification can name, since nothing is run."""
         return Simulator().capabilities()

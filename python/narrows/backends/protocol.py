@@ -46,6 +46,9 @@ class Backend(Protocol):
     selector: str
     """The name for which `get_backend` returns the same back end in another process."""
 
+    def engine_of(self, scenario: Scenario) -> str:
+        """The version for which a result of `scenario` is valid, with the kernels it names."""
+
     def capabilities(self) -> Capabilities:
         """The scenarios that it can run."""
 

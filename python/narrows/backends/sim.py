@@ -39,6 +39,10 @@ class Simulator:
         self.engine = f"{_native.engine_version}+{_build()}"
         self._capabilities = self._listed()
 
+    def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
+        """The same for all scenarios."""
+        return self.engine
+
     def capabilities(self) -> Capabilities:
         """Everything that the registries of the native module list."""
         return self._capabilities

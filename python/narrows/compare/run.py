@@ -112,7 +112,7 @@ def _engine(
     if loaded.spec.scenario["run"]["record"] == "summary":
         remedy = '"samples", which the smoothed RTT is taken from,'
         raise InputError.at("run.record", '"summary"', remedy, str(spec))
-    return Engine(label, backend, plan(loaded.spec, backend.engine, backend.name))
+    return Engine(label, backend, plan(loaded.spec, backend.engine_of, backend.name))
 
 
 def _default(engines: Sequence[Engine]) -> Path:

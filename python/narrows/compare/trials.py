@@ -98,7 +98,8 @@ class Trials:
         trial: Trial = engine.plan.trials[index]
         if self._varied and trial.number > 1:
             scenario = varied(trial.scenario, trial.number)
-            trial = trial_of(trial.number, scenario, engine.backend.engine, engine.backend.name)
+            version = engine.backend.engine_of(scenario)
+            trial = trial_of(trial.number, scenario, version, engine.backend.name)
         return Job(Cell(1, {}, engine.plan), trial, engine.backend)
 
     def _heard(self, done: int, count: int, most: int) -> Watcher | None:

@@ -111,6 +111,6 @@ def _runs(
     if trials is not None:
         changes.append(Override(f"run.trials={trials}", "--trials"))
     spec = load(situation.path, changes).spec
-    runs = plan(spec, backend.engine, backend.name)
+    runs = plan(spec, backend.engine_of, backend.name)
     backend.check(runs.trials[0].scenario)
     return spec.expect, runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from narrows.errors import SpecError
@@ -12,6 +13,10 @@ from narrows.spec import Scenario, Spec
 MOST_FLOWS = 1_000_000
 """The most flows of all planned runs together: until the last run is done, each run takes 4 kB of
 memory and each of its flows 0.8 kB."""
+
+
+EngineVersion = str | Callable[[Scenario], str]
+"""The version of an engine, for all scenarios or for each."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,9 @@ class Plan:
     hash: str
 
 
-def plan(spec: Spec, engine: str, backend: str = "sim", trials: int | None = None) -> Plan:
+def plan(
+    spec: Spec, engine: EngineVersion, backend: str = "sim", trials: int | None = None
+) -> Plan:
     """The runs of `spec` on `backend`, whose engine has the version `engine`.
 
     There are `trials` of them, by default as many as the specification says. Raises SpecError
@@ -54,7 +61,9 @@ def plan(spec: Spec, engine: str, backend: str = "sim", trials: int | None = Non
         raise SpecError.at("run.trials", found, f"at most {MOST_FLOWS:,} flows in all")
     for number in range(1, count + 1):
         text = spec.canonical(number)
-        runs.append(Trial(number, json.loads(text), content_hash([text, engine, backend])))
+        scenario = json.loads(text)
+        version = engine if isinstance(engine, str) else engine(scenario)
+        runs.append(Trial(number, scenario, content_hash([text, version, backend])))
     whole = content_hash([*(trial.hash for trial in runs), *spec.groups])
     return Plan(spec.name, tuple(runs), spec.groups, whole)
 

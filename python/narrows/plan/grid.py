@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from narrows.errors import Problem, SpecError
-from narrows.plan.build import MOST_FLOWS, Plan, Trial, plan
+from narrows.plan.build import MOST_FLOWS, EngineVersion, Plan, Trial, plan
 from narrows.spec import Expect, Study
 
 MOST_PROBLEMS = 20
@@ -51,7 +51,7 @@ class Grid:
                 yield cell, trial
 
 
-def grid(study: Study, engine: str, backend: str = "sim") -> Grid:
+def grid(study: Study, engine: EngineVersion, backend: str = "sim") -> Grid:
     """The combinations of `study` on `backend`, whose engine has the version `engine`.
 
     Raises SpecError with the problems of all combinations that can't run, each

@@ -137,7 +137,7 @@ def _called(runs: Plan, meant: Plan) -> tuple[str, ...]:
 
 def _plan(case: Case, engine: Backend) -> Plan:
     spec = load(Written.document(_possible(case.spec, engine))).spec
-    return plan(spec, engine.engine, engine.name)
+    return plan(spec, engine.engine_of, engine.name)
 
 
 def _engine(case: Case, backend: Backend) -> Backend | None:

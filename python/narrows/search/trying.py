@@ -77,7 +77,9 @@ class Trying:
         real = self.backend.name != "sim"
         changes = [f"host.{key}=0s" for key in MODELLED] if real else []
         try:
-            runs = plan(parse(text, "search", changes).spec, self.backend.engine, self.backend.name)
+            runs = plan(
+                parse(text, "search", changes).spec, self.backend.engine_of, self.backend.name
+            )
             self.backend.check(runs.trials[0].scenario)
         except SpecError:
             if not departures(self.objective.space, point):

@@ -55,7 +55,7 @@ def prepare(
     engine = get_backend(backend)
     study = load_study(spec, overrides)
     with also_known(engine.capabilities().ccas):
-        cells = grid(study, engine.engine, engine.name)
+        cells = grid(study, engine.engine_of, engine.name)
     wanted = _Filter(cells, filters, asked)
     runs = tuple((cell, trial) for cell, trial in cells.runs() if wanted.takes(cell))
     if not runs:

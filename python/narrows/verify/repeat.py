@@ -113,7 +113,7 @@ def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
     def compare(job: Job, made: Made) -> None:
         one = listed[job.trial.number - 1]
         differs = tuple(_differences(one.tables(), made.result.tables))
-        engine, digest = job.backend.engine, made.result.info.digest
+        engine, digest = job.backend.engine_of(one.scenario), made.result.info.digest
         found[job.trial.number] = Repeated(one, engine, digest, differs)
 
     run_each([_job(number, one, engines) for number, one in enumerate(listed, 1)], compare, jobs)

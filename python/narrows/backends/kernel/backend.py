@@ -80,6 +80,10 @@ class Kernel:
         self.engine = f"Linux {self.release} {mark}.{_REVISION}"
         self.selector = f"{self.name}:{sender}"
 
+    def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
+        """The same for all scenarios."""
+        return self.engine
+
     def capabilities(self) -> Capabilities:
         """The capabilities, which depend on the loaded controls.
 

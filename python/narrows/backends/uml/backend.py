@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from narrows.backends.linux.groups import Group, groups
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FINE_NS, FULL_PACKET, fine_interval
-from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.backends.uml.checks import check, check_groups, crosses_router
 from narrows.backends.uml.controls import command_line
 from narrows.backends.uml.coupled import (
@@ -25,7 +27,14 @@ from narrows.backends.uml.coupled import (
     window_ns,
 )
 from narrows.backends.uml.kernels import Kernel, get_kernel, kernel_of_profile
-from narrows.backends.uml.machine import SCRIPT, Program, boot, complain, missing_programs
+from narrows.backends.uml.machine import (
+    GUEST_DIRECTORY,
+    SCRIPT,
+    Program,
+    boot,
+    complain,
+    missing_programs,
+)
 from narrows.backends.uml.network import (
     CONFIG,
     NETWORK,
@@ -68,6 +77,15 @@ class Uml:
         self.engine = f"{self.kernel.name} ({self.kernel.release}) {mark}.{_REVISION}"
         self.selector = f"{self.name}:{self.kernel.name}"
 
+    def engine_of(self, scenario: Scenario) -> str:
+        """The engine, and the digests of all kernels that run."""
+        kernels = {kernel.name: kernel.digest for kernel in map(self._kernel_of, groups(scenario))}
+        if kernels.keys() == {self.kernel.name}:
+            return self.engine
+        parts = ":".join(f"{name}:{digest}" for name, digest in sorted(kernels.items()))
+        mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
+        return f"{self.engine} with {', '.join(sorted(kernels))} {mark}"
+
     def capabilities(self) -> Capabilities:
         """The capabilities of the kernel, and of the router between guests."""
         return Capabilities(
@@ -76,10 +94,20 @@ class Uml:
             profiles=(self.kernel.profile,),
             parallel=True,
             real_time=False,
+            captures=("pcap", "snaplen"),
         )
 
-    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
+    def run(
+        self,
+        scenario: Scenario,
+        progress: Progress | None = None,
+        captures: CaptureRequest | None = None,
+    ) -> RunResult:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
+
+        Captures are made at both hosts, and where the router carries the packets also at both
+        sides of the bottleneck. In a guest that holds the whole path they take a microsecond of
+        virtual time for each packet, so the tables are those of slightly slower hosts.
 
         Raises SpecError if the kernel can't run it, GuestError if a guest
         fails, and whatever `progress` raises.
@@ -89,11 +117,13 @@ class Uml:
         with run_directory(self.name) as directory:
             watch = Watch(directory, progress)
             run = self._coupled if crosses_router(scenario) else self._alone
-            tables, cpu_s, conditions = run(directory, scenario, watch)
+            pcap = self._pcap(scenario, captures, alone=not crosses_router(scenario))
+            tables, cpu_s, conditions = run(directory, scenario, watch, pcap)
+            captured = _captured(directory, captures)
         end_s, packets = _extent(tables)
         info = RunInfo(
             backend=self.name,
-            engine=self.engine,
+            engine=self.engine_of(scenario),
             digest=digest(tables),
             end_s=end_s,
             packets=packets,
@@ -101,13 +131,28 @@ class Uml:
             wall_s=time.perf_counter() - began,
             conditions=conditions,
         )
-        return RunResult(tables, info)
+        return RunResult(tables, info, captured)
 
-    def _alone(self, directory: Path, scenario: Scenario, watch: Watch) -> _Outcome:
+    def _pcap(
+        self, scenario: Scenario, captures: CaptureRequest | None, *, alone: bool
+    ) -> dict[str, Any] | None:
+        """Where captures go: a guest can write to its own directory only."""
+        if captures is None or not captures.options.pcap:
+            return None
+        kernel = f"Linux {self.kernel.release} in virtual time"
+        return {
+            "directory": GUEST_DIRECTORY if alone else str(captures.directory.resolve()),
+            "snaplen": captures.options.snaplen,
+            "comment": f"narrows on {kernel}: {scenario['name']}, seed {scenario['seed']}",
+        }
+
+    def _alone(
+        self, directory: Path, scenario: Scenario, watch: Watch, pcap: Mapping[str, Any] | None
+    ) -> _Outcome:
         """One guest that holds the whole path, made of Linux's queue disciplines."""
         flows = scenario["flows"]
         parameters = command_line(self.kernel, flows, range(len(flows)))
-        config = json.dumps(tool_config(scenario, _interval(scenario)))
+        config = json.dumps(tool_config(scenario, _interval(scenario), pcap))
         _write(directory / CONFIG, config)
         _write(directory / NETWORK, network_script(scenario))
         _write(directory / SCRIPT, init_script(str(self._tools.traffic)))
@@ -117,12 +162,14 @@ class Uml:
         complain(directory)
         return read_tables(directory, scenario), cpu_s, {}
 
-    def _coupled(self, directory: Path, scenario: Scenario, watch: Watch) -> _Outcome:
+    def _coupled(
+        self, directory: Path, scenario: Scenario, watch: Watch, pcap: Mapping[str, Any] | None
+    ) -> _Outcome:
         """A guest for each group of flows, and the router's path between their hosts."""
         members = groups(scenario)
         guests = [self._guest(scenario, group) for group in members]
         interval_ns = _interval(scenario)
-        cpu_s = run_guests(directory, scenario, guests, self._tools, interval_ns, watch)
+        cpu_s = run_guests(directory, scenario, guests, self._tools, interval_ns, watch, pcap)
         places = [directory_of(directory, number) for number in range(len(guests))]
         tables = router_tables(directory, scenario, places, members)
         noted = json.loads((directory / COUPLED).read_text(encoding="utf-8"))
@@ -163,6 +210,19 @@ class Uml:
 
 _Outcome = tuple[Tables, float, dict[str, Any]]
 """The tables, the CPU seconds, and the conditions of the run."""
+
+
+def _captured(directory: Path, captures: CaptureRequest | None) -> dict[str, int]:
+    """The packets of each capture; those that a guest wrote are moved to where they belong."""
+    if captures is None or not captures.options.pcap:
+        return {}
+    notes = (directory / "captures.json", directory / "router_captures.json")
+    found: dict[str, dict[str, int]] = {}
+    for note in filter(Path.exists, notes):
+        found |= json.loads(note.read_text(encoding="utf-8"))
+    for file in directory.glob("*.pcapng"):
+        shutil.move(file, captures.directory / file.name)
+    return {name: ending["packets"] for name, ending in sorted(found.items())}
 
 
 def _described(guest: Guest) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -72,15 +72,17 @@ def run_guests(
     tools: Tools,
     interval_ns: int,
     watch: Callable[[], object],
+    pcap: Mapping[str, Any] | None = None,
 ) -> float:
     """Runs all guests; returns their CPU seconds.
 
-    `watch` is called some times a second, as for a single guest. Raises GuestError if a guest or
-    the coupling fails, and whatever `watch` raises; then everything is ended.
+    `pcap` says which captures to make. `watch` is called some times a second, as for a single
+    guest. Raises GuestError if a guest or the coupling fails, and whatever `watch` raises; then
+    everything is ended.
     """
     for number, guest in enumerate(guests):
         _prepare(directory_of(directory, number), scenario, guest, number, tools, interval_ns)
-    config = _couple_config(directory, scenario, guests, interval_ns)
+    config = _couple_config(directory, scenario, guests, interval_ns) | {"pcap": pcap}
     (directory / COUPLE).write_text(json.dumps(config), encoding="utf-8")
     with _coupling(directory, tools.router) as coupling:
         cpu_s = _boot_all(directory, int(scenario["seed"]), guests, watch, coupling)
@@ -117,7 +119,6 @@ def _couple_config(
         "first_port": FIRST_PORT,
         "sample_ns": interval_ns,
         "window_ns": window_ns(scenario),
-        "pcap": None,
         "guests": [
             {"directory": str(directory_of(directory, number)), "flows": guest.group.flows}
             for number, guest in enumerate(guests)

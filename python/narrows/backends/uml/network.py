@@ -7,7 +7,7 @@ transmission, and half the two-way delay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from narrows.backends.linux.traffic import (
@@ -111,8 +111,10 @@ def init_script(tool: str) -> str:
     )
 
 
-def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
-    """The traffic tool's configuration, sampling every `interval_ns`."""
+def tool_config(
+    scenario: Scenario, interval_ns: int, pcap: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The traffic tool's configuration, sampling every `interval_ns`; `pcap` asks for captures."""
     return {
         "scenario": told_scenario(scenario),
         "sample_ns": interval_ns,
@@ -126,6 +128,8 @@ def tool_config(scenario: Scenario, interval_ns: int) -> dict[str, Any]:
         "bottleneck_device": "r1",
         "bottleneck_class": bottleneck_class(scenario["path"]),
         "sender_device": "s0",
+        "receiver_device": "v0",
+        "pcap": pcap,
         "sysctls": metrics_sysctl(scenario["host"]),
         "out": GUEST_DIRECTORY,
     }

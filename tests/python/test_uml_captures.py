@@ -1,0 +1,73 @@
+"""Captures of a kernel in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, scenario_of
+from strict_pcapng import Frame, read_frames
+
+from narrows.analyze import analyze
+from narrows.backends import CaptureRequest
+from narrows.backends.linux.traffic import FIRST_PORT
+from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.metrics import summarise
+from narrows.store import CaptureOptions
+
+pytestmark = pytest.mark.skipif(
+    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
+)
+
+HOSTS, QUEUE = ("receiver", "sender"), ("after-queue", "before-queue")
+
+
+@pytest.mark.parametrize(
+    ("change", "points"),
+    [("path.queue=droptail", HOSTS), ("path.queue=dualpi2", (*QUEUE, *HOSTS))],
+    ids=["one guest", "the router's path"],
+)
+def test_captures_tell_what_the_tables_tell(
+    tmp_path: Path, change: str, points: tuple[str, ...]
+) -> None:
+    uml = Uml(get_kernel().name)
+    scenario = scenario_of(GOOD, [change, "run.duration=2s", "run.warmup=100ms"])
+    request = CaptureRequest(CaptureOptions(pcap=True), tmp_path)
+    result = uml.run(scenario, None, request)
+    assert list(result.captures) == [f"{point}.pcapng" for point in points]
+    frames = {point: read_frames(tmp_path / f"{point}.pcapng").frames for point in points}
+    for point in points:
+        assert len(frames[point]) == result.captures[f"{point}.pcapng"] > 800
+        times = [frame.at for frame in frames[point]]
+        assert times == sorted(times)
+
+    data = {point: [f for f in frames[point] if is_data(f)] for point in points}
+    last = result.tables["flow_samples"].row(-1, named=True)
+    assert len(data["sender"]) == pytest.approx(last["sent"], abs=2)
+    assert sum(map(payload, data["receiver"])) == pytest.approx(last["received_bytes"], abs=5000)
+    # Half of 20 ms, and the 1.5 ms of its transmission.
+    first = {point: data[point][0].at for point in HOSTS}
+    assert 11.4e6 < first["receiver"] - first["sender"] < 11.6e6
+
+    flow = analyze([tmp_path / "sender.pcapng"], out=tmp_path / "found").findings["flows"][0]
+    summary = summarise(scenario, result.tables, result.info)["flows"][0]
+    assert flow["goodput_mbps"] == pytest.approx(summary["goodput_mbps"], rel=0.05)
+    assert flow["rtt_ms"]["mean"] == pytest.approx(summary["rtt_ms"]["mean"], rel=0.05)
+    if points == HOSTS:
+        return
+    queue = result.tables["queue_samples"].row(-1, named=True)
+    passed = [sum(to_receiver(frame) for frame in frames[point]) for point in QUEUE]
+    assert passed == [queue["forwarded_packets"], queue["arrived_packets"]]
+    assert uml.run(scenario).info.digest == result.info.digest, "captures change nothing"
+
+
+def to_receiver(frame: Frame) -> bool:
+    return int.from_bytes(frame.data[22:24]) == FIRST_PORT
+
+
+def payload(frame: Frame) -> int:
+    return int.from_bytes(frame.data[2:4]) - 20 - (frame.data[32] >> 4) * 4
+
+
+def is_data(frame: Frame) -> bool:
+    return to_receiver(frame) and payload(frame) > 0
