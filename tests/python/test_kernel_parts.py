@@ -49,7 +49,7 @@ def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> Non
     assert [flow["rtt_ns"] for flow in told["flows"]] == [None, 30_000_000]
     assert told["path"]["buffer"] == {"bytes": 20_000}
     assert config["lateness_limits_ns"] == LATENESS_LIMITS_NS
-    traffic = config["traffic"]["config"]
+    traffic = config["hosts"][0]["traffic"]
     assert [flow["cca"] for flow in told["flows"]] == ["cubic", "bbr"]
     ports = [30_000, 30_001]
     assert config["data_ports"] == ports
@@ -105,8 +105,9 @@ def test_the_fine_interval_divides_the_interval(wanted: int) -> None:
         ("host.jitter=1ms", "host.jitter"),
         ("host.timer_lateness=1ms", "host.timer_lateness"),
         ("host.gro=1ms", "host.gro"),
-        ("host.fq=true", "host.fq"),
         ("flows.0.options.hystart=off", "flows[0].options"),
+        ("flows.0.kernel=mine", "flows[0].kernel"),
+        ("flows.0.profile=linux-5.15", "flows[0].profile"),
     ],
 )
 def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> None:
@@ -115,13 +116,48 @@ def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> N
     assert caught.value.place == place
 
 
-def test_parts_of_a_path_that_the_router_lacks_are_refused() -> None:
-    scenario = scenario_of(GOOD)
-    flows = scenario["flows"]
-    assert isinstance(flows, list)
+def test_packets_of_flows_the_other_way_are_refused() -> None:
+    text = GOOD.replace("[[flows]]", f"{LINKS}\n[[flows]]\nreverse = true", 1)
+    backend._check(scenario_of(text))
     with pytest.raises(SpecError) as caught:
-        backend._check({**scenario, "flows": [{**flows[0], "reverse": True}]})
-    assert caught.value.place == "flows[0].reverse"
+        backend._check(scenario_of(text, ["run.record=packets"]))
+    assert caught.value.place == "run.record"
+
+
+OWN = """
+[[flows]]
+cca = "reno"
+line_rate = "3mbit"
+[[flows]]
+cca = "bbr"
+sysctls = { tcp_sack = 0 }
+[[flows]]
+cca = "cubic"
+"""
+
+
+def test_flows_with_hosts_of_their_own_have_a_pair_for_each_kind(tmp_path: Path) -> None:
+    scenario = scenario_of(GOOD + OWN)
+    backend._check(scenario)
+    hosts = router_config(scenario, Path("/tool"), IPERF3, tmp_path)["hosts"]
+    assert [pair["flows"] for pair in hosts] == [(0, 3), (1,), (2,)]
+    assert [[flow["cca"] for flow in pair["scenario"]["flows"]] for pair in hosts] == [
+        ["cubic", "cubic"],
+        ["reno"],
+        ["bbr"],
+    ]
+    assert [len(pair["commands"]) for pair in hosts] == [0, 1, 0]
+    # A packet of 1500 bytes, and 3 ms of the rate.
+    assert "tbf rate 3000000bit burst 1502" in " ".join(hosts[1]["commands"][0])
+    assert hosts[2]["traffic"]["sysctls"]["net/ipv4/tcp_sack"] == "0"
+    assert [each["data_port"] for each in hosts[0]["traffic"]["iperf3"]] == [30_000, 30_003]
+    assert len({pair["out"] for pair in hosts}) == 3
+
+
+def test_hosts_that_would_have_to_hear_of_each_other_are_refused() -> None:
+    text = GOOD + OWN + '[[flows]]\nname = "sized"\ncca = "reno"\nsize = "1mb"\n'
+    with pytest.raises(SpecError, match=r"run\.stop_when"):
+        backend._check(scenario_of(text, ["run.stop_when=sized"]))
 
 
 LINKS = """

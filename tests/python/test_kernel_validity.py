@@ -61,6 +61,6 @@ def test_starved_hosts_are_told() -> None:
 def test_the_files_of_a_run_are_read(tmp_path: Path) -> None:
     waits = {"hosts": {"ran_ns": 1, "waited_ns": 2, "turns": 3}, "pressure_ns": None}
     (tmp_path / "waits.json").write_text(json.dumps(waits), encoding="utf-8")
-    found = read_hosts(tmp_path, flows(), scenario_of(GOOD))
+    found = read_hosts([tmp_path], flows(), scenario_of(GOOD))
     assert (found["ran_ns"], found["waited_ns"], found["turns"]) == (1, 2, 3)
     assert set(found["dry"].values()) == {0.0}

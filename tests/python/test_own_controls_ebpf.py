@@ -64,7 +64,7 @@ def test_a_program_is_a_part_of_the_scenario_and_needs_a_permission(tmp_path: Pa
     with allowing([tmp_path / "mine.bpf.c"]):
         scenario = load(spec).spec.scenario
         assert scenario["controls"]["mine.bpf.c"] == {"file": "mine.bpf.c", "text": "int x;\n"}
-        with pytest.raises(SpecError, match="none, which a program"):
+        with pytest.raises(SpecError, match="none, which it can't take"):
             load(spec, ["flows.0.options.gain=2"])
     binary = b"\x7fELF\xff"
     spec = write(tmp_path, "mine.bpf.o", binary)

@@ -43,13 +43,45 @@ def test_every_path_of_the_simulator_runs_with_a_kernel(
 ) -> None:
     scenario = scenario_of(GOOD + more, ["run.duration=4s", "run.warmup=2s", *overrides])
     found = []
-    for backend in (uml, get_backend("sim")):
-        result = backend.run(scenario)
+    for engine in (uml, get_backend("sim")):
+        result = engine.run(scenario)
         summary = summarise(scenario, result.tables, result.info)
         flow = summary["flows"][0]
         found.append((flow["goodput_mbps"], flow["rtt_ms"]["mean"]))
         assert set(result.tables["queue_samples"]["link"].unique()) == set(range(1 + bool(more)))
     assert found[0] == pytest.approx(found[1], rel=0.04)
+
+
+OTHER_WAY = '[path.reverse]\nrate = "4mbit"\nbuffer = "2bdp"\n'
+
+
+@pytest.mark.parametrize(
+    ("more", "overrides", "within"),
+    [
+        # What the first flow gets depends on single ACKs, which share a queue with data.
+        (OTHER_WAY + '[[flows]]\ncca = "cubic"\nreverse = true\n', (), [0.4, 0.1, 0.05, 0.1]),
+        ("", ("host.gso=true", "path.rate=40mbit", "path.buffer=4bdp"), [0.05, 0.1]),
+    ],
+    ids=["a flow the other way", "super-packets"],
+)
+def test_flows_the_other_way_and_super_packets_are_as_in_the_simulator(
+    uml: Uml, more: str, overrides: tuple[str, ...], within: list[float]
+) -> None:
+    scenario = scenario_of(GOOD + more, ["run.duration=4s", "run.warmup=2s", *overrides])
+    found, sizes = [], []
+    for engine in (uml, get_backend("sim")):
+        result = engine.run(scenario)
+        flows = summarise(scenario, result.tables, result.info)["flows"]
+        found.append(
+            [value for flow in flows for value in (flow["goodput_mbps"], flow["rtt_ms"]["mean"])]
+        )
+        last = result.tables["flow_samples"].tail(len(flows))
+        assert last["wire_bytes"].min() > last["received_bytes"].max() / 3 > 0
+        queue = result.tables["queue_samples"].row(-1, named=True)
+        sizes.append(queue["forwarded_bytes"] / queue["forwarded_packets"])
+    for ours, theirs, part in zip(*found, within, strict=True):
+        assert ours == pytest.approx(theirs, rel=part)
+    assert (min(sizes) > 3000) == bool(overrides), "packets of several segments"
 
 
 def test_kernels_and_hosts_stand_beside_each_other_and_give_the_same_again(uml: Uml) -> None:

@@ -28,9 +28,27 @@ pub struct Config {
     pub lateness_limits_ns: LatenessLimits,
     /// Settings to read in the sender's namespace at the end, by their path below `/proc/sys`.
     pub record_sysctls: Vec<String>,
-    /// The program whose packets the router carries.
-    pub traffic: Traffic,
+    /// The program whose packets the router carries: narrows-traffic.
+    pub program: PathBuf,
+    /// The pairs of hosts, each with its flows.
+    pub hosts: Vec<HostsConfig>,
     /// Directory for the results.
+    pub out: PathBuf,
+}
+
+/// A sending and a receiving host, and the flows between them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostsConfig {
+    /// The numbers of the flows in the scenario; their program counts them from 0.
+    pub flows: Vec<u32>,
+    /// The scenario with these flows alone.
+    pub scenario: Scenario,
+    /// Commands that set up the sending host once its device is there.
+    pub commands: Vec<Vec<String>>,
+    /// The configuration of their program, except for the parts that the router adds.
+    pub traffic: serde_json::Map<String, serde_json::Value>,
+    /// Directory for the program's results.
     pub out: PathBuf,
 }
 
@@ -55,6 +73,8 @@ pub struct Crossing {
     pub first_port: u16,
     /// Two-way delay of each flow without queueing, in ns.
     pub rtts_ns: Vec<u64>,
+    /// Whether each flow's data goes from the receiving host to the sending host.
+    pub reverse: Vec<bool>,
     /// The links that each flow crosses to the receiver, by name; all if none.
     pub links: Vec<Option<Vec<String>>>,
     /// The sender's port of each flow's data, as in [`Config`].
@@ -72,6 +92,7 @@ impl Crossing {
             end_ns: run.duration_ns,
             first_port,
             rtts_ns: flows.iter().map(|flow| flow.rtt_ns.unwrap_or(path.rtt_ns)).collect(),
+            reverse: flows.iter().map(|flow| flow.reverse).collect(),
             links: flows.iter().map(|flow| flow.links.clone()).collect(),
             data_ports,
         }
@@ -86,14 +107,4 @@ pub struct LatenessLimits {
     pub p99: u64,
     /// One packet in a thousand may be later.
     pub p999: u64,
-}
-
-/// The program that sends and receives: narrows-traffic.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// The executable.
-    pub program: PathBuf,
-    /// Its configuration, except for the parts that the router adds.
-    pub config: serde_json::Map<String, serde_json::Value>,
 }

@@ -16,7 +16,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::config::Crossing;
-use crate::frame::{Frame, classify};
+use crate::frame::Frame;
+use crate::ports::Ports;
 use crate::window::{self, Passage};
 use crate::{Captures, Path, Recorder, Side};
 
@@ -67,6 +68,8 @@ struct Coupling<'a> {
     guests: Vec<Guest<'a>>,
     /// The guest of each flow.
     guest_of: Vec<usize>,
+    /// The flows of each guest, by their ports.
+    ports: Vec<Ports>,
     path: Path,
     record: Recorder,
     next_sample: Time,
@@ -96,6 +99,7 @@ pub fn couple(config: &CoupleConfig) -> Result<()> {
         config,
         guests: config.guests.iter().map(Guest::open).collect::<Result<_>>()?,
         record: Recorder::new(guest_of.len(), false, captures),
+        ports: config.guests.iter().map(|guest| Ports::of(&crossing, &guest.flows)).collect(),
         guest_of,
         path,
         next_sample: Time::ZERO,
@@ -180,13 +184,7 @@ impl Coupling<'_> {
         let at = Time::from_nanos(passage.at);
         self.advance(at);
         self.record.at_host(passage.side, Heading::Out, at, &passage.packet);
-        let (first_port, flows) = (self.config.first_port, &self.config.guests[guest].flows);
-        let port = match passage.side {
-            Side::Sender => |(_, destination)| destination,
-            Side::Receiver => |(source, _)| source,
-        };
-        let mut packet = classify(passage.packet, first_port, flows.len(), port);
-        packet.flow.0 = flows[packet.flow.index()];
+        let packet = self.ports[guest].classify(passage.packet, passage.side);
         let record = &mut self.record;
         let mut witness = |at, event, packet: &_| record.packet(at, event, packet);
         match passage.side {

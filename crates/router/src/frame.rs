@@ -1,39 +1,15 @@
 //! IP packets from a TUN device.
 
-use narrows_base::{Ecn, FlowId, Packet};
+use narrows_base::{Ecn, Packet};
 
 /// The bytes of an IP packet.
 pub type Frame = Vec<u8>;
 
 const TCP: u8 = 6;
-/// Packets that belong to no flow, such as ICMP, take the route of flow 0.
-const STRAY: FlowId = FlowId(0);
-
-/// The packet around `frame`; `port` selects the receiver's port from the TCP ports (source,
-/// destination), which gives the flow.
-///
-/// Flow i has the port `first_port + i`, if it is one of `flows`.
-pub(crate) fn classify(
-    frame: Frame,
-    first_port: u16,
-    flows: usize,
-    port: fn((u16, u16)) -> u16,
-) -> Packet<Frame> {
-    let flow = tcp_ports(&frame)
-        .and_then(|ports| port(ports).checked_sub(first_port))
-        .filter(|&flow| usize::from(flow) < flows)
-        .map_or(STRAY, |flow| FlowId(flow.into()));
-    let size = u32::try_from(frame.len()).unwrap_or(u32::MAX);
-    Packet { flow, size, ecn: ecn(&frame), body: frame }
-}
 
 /// Whether an IPv4 TCP packet carries payload (RFC 791, RFC 9293).
 pub(crate) fn has_data(frame: &[u8]) -> bool {
-    let lengths = || {
-        let ip = ip_header_len(frame)?;
-        let tcp = usize::from(frame.get(ip + 12)? >> 4) * 4;
-        Some(frame.len() > ip + tcp)
-    };
+    let lengths = || Some(frame.len() > ip_header_len(frame)? + tcp_header_len(frame)?);
     is_tcp(frame) && lengths().unwrap_or(false)
 }
 
@@ -64,8 +40,13 @@ fn tcp_header(frame: &[u8]) -> Option<&[u8]> {
     frame.get(ip_header_len(frame)?..).filter(|tcp| is_tcp(frame) && tcp.len() >= 20)
 }
 
-fn is_tcp(frame: &[u8]) -> bool {
+pub(crate) fn is_tcp(frame: &[u8]) -> bool {
     frame.first().is_some_and(|b| b >> 4 == 4) && frame.get(9) == Some(&TCP)
+}
+
+/// Bytes of the TCP header of an IPv4 packet.
+pub(crate) fn tcp_header_len(frame: &[u8]) -> Option<usize> {
+    Some(usize::from(frame.get(ip_header_len(frame)? + 12)? >> 4) * 4)
 }
 
 fn ip_header_len(frame: &[u8]) -> Option<usize> {
@@ -80,7 +61,7 @@ pub(crate) fn tcp_ports(frame: &[u8]) -> Option<(u16, u16)> {
 }
 
 /// The two lowest bits of the traffic class (RFC 3168 section 5).
-fn ecn(frame: &[u8]) -> Ecn {
+pub(crate) fn ecn(frame: &[u8]) -> Ecn {
     match frame.get(1).map_or(0, |b| b & 3) {
         0 => Ecn::NotEct,
         1 => Ecn::Ect1,
@@ -111,6 +92,8 @@ pub(crate) fn mark(frame: &mut [u8]) {
 #[cfg(test)]
 #[expect(clippy::cast_possible_truncation, reason = "folded to 16 bits")]
 mod tests {
+    use narrows_base::FlowId;
+
     use super::*;
 
     fn tcp(destination: u16, payload: usize) -> Frame {
@@ -121,22 +104,6 @@ mod tests {
         frame[22..24].copy_from_slice(&destination.to_be_bytes());
         frame[32] = 0x50;
         frame
-    }
-
-    #[test]
-    fn the_port_tells_the_flow() {
-        let flow = |frame| classify(frame, 5000, 2, |(_, to)| to).flow;
-        assert_eq!([4999, 5000, 5001, 5002].map(|p| flow(tcp(p, 0)).0), [0, 0, 1, 0]);
-        let mut other = tcp(5001, 0);
-        other[9] = 17;
-        assert_eq!(flow(other), STRAY);
-        assert_eq!(flow(vec![0x45, 0]), STRAY);
-    }
-
-    #[test]
-    fn size_and_ecn_are_those_of_the_ip_packet() {
-        let packet = classify(tcp(5000, 60), 5000, 1, |(_, to)| to);
-        assert_eq!((packet.size, packet.ecn), (100, Ecn::Ect0));
     }
 
     #[test]
@@ -174,13 +141,17 @@ mod tests {
         }
     }
 
+    fn packet(body: Frame) -> Packet<Frame> {
+        Packet { flow: FlowId(0), size: 1500, ecn: ecn(&body), body }
+    }
+
     fn ack(number: u32, header: u8, flags: u8) -> Packet<Frame> {
         let mut frame = tcp(5000, 0);
         frame[28..32].copy_from_slice(&number.to_be_bytes());
         frame[32] = header << 4;
         frame[33] = flags;
         frame.resize(20 + usize::from(header) * 4, 0);
-        classify(frame, 5000, 1, |(_, to)| to)
+        packet(frame)
     }
 
     #[test]
@@ -196,6 +167,6 @@ mod tests {
         for flags in [0x11, 0x12, 0x14] {
             assert!(!is_ack(&ack(10, 8, flags)));
         }
-        assert!(!is_ack(&classify(tcp(5000, 5), 5000, 1, |(_, to)| to)));
+        assert!(!is_ack(&packet(tcp(5000, 5))));
     }
 }

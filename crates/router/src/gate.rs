@@ -8,11 +8,11 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{Result, Write as _};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::device::{Device, LARGEST};
 use crate::window::{self, Passage};
 use crate::{Side, sys};
 
@@ -20,7 +20,6 @@ use crate::{Side, sys};
 const ETHERNET: usize = 14;
 /// The EtherType of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];
-const LARGEST: usize = 65_536;
 
 /// The configuration of a gate, as JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -34,13 +33,15 @@ pub struct GateConfig {
     pub devices: [String; 2],
     /// The hardware addresses of these hosts.
     pub addresses: [[u8; 6]; 2],
+    /// Whether the hosts send super-packets.
+    pub offloads: bool,
     /// The directory of the windows' files.
     pub directory: PathBuf,
 }
 
 struct Gate<'a> {
     config: &'a GateConfig,
-    sockets: [OwnedFd; 2],
+    sockets: [Device; 2],
     sent: Vec<Passage>,
     due: VecDeque<Passage>,
     latest_ns: u64,
@@ -56,7 +57,10 @@ pub fn pass(config: &GateConfig) -> Result<()> {
     let [sender, receiver] = &config.devices;
     let mut gate = Gate {
         config,
-        sockets: [sys::frame_socket(sender)?, sys::frame_socket(receiver)?],
+        sockets: [
+            Device::frames(sender, config.offloads)?,
+            Device::frames(receiver, config.offloads)?,
+        ],
         sent: Vec::new(),
         due: VecDeque::new(),
         latest_ns: 0,
@@ -88,7 +92,7 @@ impl Gate<'_> {
             }
             let left = (self.config.zero_ns + next).saturating_sub(now);
             if left > 0 {
-                sys::wait_readable(self.sockets.each_ref(), left)?;
+                sys::wait_readable(self.sockets.iter().map(Device::descriptor), left)?;
             }
         }
     }
@@ -97,7 +101,7 @@ impl Gate<'_> {
         loop {
             let at = self.now();
             let socket = &self.sockets[side as usize];
-            let Some(frame) = sys::read_packet(socket, &mut self.buffer)? else { return Ok(()) };
+            let Some(frame) = socket.read(&mut self.buffer)? else { return Ok(()) };
             if frame.get(12..ETHERNET) == Some(&IPV4) {
                 self.sent.push(Passage { at, side, packet: frame[ETHERNET..].to_vec() });
             }
@@ -112,11 +116,10 @@ impl Gate<'_> {
             }
             self.latest_ns = self.latest_ns.max(now - passage.at);
             let host = passage.side as usize;
-            let mut frame = self.config.addresses[host].to_vec();
-            frame.extend([0x02, 0, 0, 0, 0, 0xff]);
-            frame.extend(IPV4);
-            frame.extend(&passage.packet);
-            sys::write_packet(&self.sockets[host], &frame)?;
+            let mut link = self.config.addresses[host].to_vec();
+            link.extend([0x02, 0, 0, 0, 0, 0xff]);
+            link.extend(IPV4);
+            self.sockets[host].write(&link, &passage.packet)?;
             self.due.pop_front();
         }
         Ok(())

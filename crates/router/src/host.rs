@@ -6,11 +6,13 @@ use std::io::{Error, Result};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::thread::UnshareFlags;
 
+use crate::device::Device;
 use crate::{link_message, sys};
 
 /// The device's name in either namespace.
@@ -26,7 +28,7 @@ const PREFIX: u8 = 24;
 /// Nothing has a name outside, so nothing stays behind however the process ends.
 pub struct Host {
     namespace: OwnedFd,
-    tun: OwnedFd,
+    device: Device,
 }
 
 /// Enables this process to make namespaces; true if it needed a user namespace.
@@ -67,21 +69,22 @@ fn become_root(user: u32, group: u32) -> Result<()> {
 }
 
 impl Host {
-    /// A new host with this address; both hosts share one network of 24 bits.
+    /// A new host with this address; a pair of hosts shares a network of 24 bits. With `offloads`
+    /// it sends super-packets.
     ///
     /// # Errors
     /// If this process isn't allowed to, or there is no TUN.
-    pub fn new(address: Ipv4Addr) -> Result<Self> {
+    pub fn new(address: Ipv4Addr, offloads: bool) -> Result<Self> {
         in_thread(move || {
             sys::unshare(UnshareFlags::NEWNET)?;
             // IPv6 router solicitations would cross the path; kernels without IPv6 lack this file.
             _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
-            let tun = sys::open_tun(DEVICE)?;
+            let tun = Device::tun(DEVICE, offloads)?;
             let device = sys::device_index(DEVICE)?;
             sys::netlink_request(&link_message::add_address(device, address, PREFIX))?;
             sys::netlink_request(&link_message::set_up(device, MTU, DEVICE_PACKETS))?;
             let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net")?);
-            Ok(Self { namespace, tun })
+            Ok(Self { namespace, device: tun })
         })
     }
 
@@ -91,9 +94,17 @@ impl Host {
         DEVICE
     }
 
-    /// The device's descriptor, for reading and writing the host's packets.
-    pub(crate) const fn tun(&self) -> &OwnedFd {
-        &self.tun
+    /// Where the host's packets are read and written.
+    pub(crate) const fn packets(&self) -> &Device {
+        &self.device
+    }
+
+    /// Runs commands within the namespace, such as `tc`.
+    ///
+    /// # Errors
+    /// With what the first one says that fails.
+    pub fn run(&self, commands: &[Vec<String>]) -> Result<()> {
+        self.enter(|| commands.iter().try_for_each(|command| call(command)))
     }
 
     /// A file by which programs that this process starts can enter the namespace.
@@ -136,6 +147,18 @@ impl Host {
         let table = self.enter(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         dropped_on_sending(&table).ok_or_else(|| Error::other("/proc/net/dev lacks the device"))
     }
+}
+
+fn call(command: &[String]) -> Result<()> {
+    let words = command.join(" ");
+    let [program, arguments @ ..] = command else { return Ok(()) };
+    let done = Command::new(program).args(arguments).output();
+    let done = done.map_err(|e| Error::other(format!("{words}: {e}")))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    Err(Error::other(format!("{words}: {}", said.trim())))
 }
 
 /// The twelfth number of the device's row (proc_net(5)).

@@ -16,6 +16,7 @@
 mod captures;
 mod config;
 mod couple;
+mod device;
 mod frame;
 mod gate;
 mod handoff;
@@ -23,15 +24,17 @@ mod host;
 mod lateness;
 mod link_message;
 mod path;
+mod ports;
 mod record;
 mod router;
 mod spin;
+mod super_packet;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
 mod window;
 
 pub use captures::Captures;
-pub use config::{Config, Crossing, LatenessLimits, Traffic};
+pub use config::{Config, Crossing, HostsConfig, LatenessLimits};
 pub use couple::{CoupleConfig, couple};
 pub use frame::Frame;
 pub use gate::{pass, read_config};
@@ -39,5 +42,5 @@ pub use host::{Host, prepare_process};
 pub use lateness::{Lateness, Summary};
 pub use path::{Path, PathEvent, Side};
 pub use record::Recorder;
-pub use router::{Clock, Progress, Report, Router};
+pub use router::{Clock, Pair, Progress, Report, Router};
 pub use sys::{die_with_parent, dies_with_us, normal_scheduling, real_time_scheduling};

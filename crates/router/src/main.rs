@@ -2,7 +2,7 @@
 //!
 //! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
 //! sends and receives in them, carries its packets and writes its records. Lines "ns packets" on
-//! standard output report the progress. `narrows-router check` says whether a run is possible.
+//! standard output report the progress. `narrows-router check [QDISC]` says whether a run is possible.
 //! `narrows-router couple FILE` does the same with guests in virtual time;
 //! `narrows-router gate FILE` takes and releases the packets in each.
 
@@ -15,13 +15,12 @@ use std::thread;
 use std::time::Duration;
 
 use narrows_router::{
-    Captures, Clock, Config, CoupleConfig, Host, Progress, Recorder, Report, Router, couple,
-    die_with_parent, normal_scheduling, pass, prepare_process, read_config, real_time_scheduling,
+    Captures, Clock, Config, CoupleConfig, Host, HostsConfig, Pair, Progress, Recorder, Report,
+    Router, couple, die_with_parent, normal_scheduling, pass, prepare_process, read_config,
+    real_time_scheduling,
 };
 use serde_json::{Value, json};
 
-const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 /// From the start of the traffic program to time 0, in ns, and the additional time for each flow,
 /// whose receiver may be a process that has to start.
 const LEAD_NS: u64 = 200_000_000;
@@ -37,31 +36,60 @@ struct Rights {
     user_namespace: bool,
 }
 
-fn prepare() -> Result<(Rights, Host, Host)> {
+fn prepare() -> Result<Rights> {
     // This comes before the user namespace, which doesn't allow it; threads inherit it.
     let real_time = real_time_scheduling().is_ok();
     let user_namespace = prepare_process()?;
-    let rights = Rights { real_time, user_namespace };
-    Ok((rights, Host::new(SENDER)?, Host::new(RECEIVER)?))
+    Ok(Rights { real_time, user_namespace })
+}
+
+/// The addresses of a pair's sending and receiving host.
+const fn addresses(pair: u8) -> (Ipv4Addr, Ipv4Addr) {
+    (Ipv4Addr::new(10, 77, pair, 1), Ipv4Addr::new(10, 77, pair, 2))
+}
+
+fn make_pair(number: usize, config: &HostsConfig) -> Result<Pair> {
+    let number = u8::try_from(number).map_err(|_| Error::other("too many hosts"))?;
+    let (sender, receiver) = addresses(number);
+    let offloads = config.scenario.host.gso;
+    let (sender, receiver) = (Host::new(sender, offloads)?, Host::new(receiver, offloads)?);
+    sender.run(&config.commands)?;
+    Ok(Pair { sender, receiver, flows: config.flows.clone() })
+}
+
+/// Whether a run is possible here, with a queue discipline at the sending host if one is named.
+fn check(discipline: Option<String>) -> Result<()> {
+    prepare()?;
+    let (sender, receiver) = addresses(0);
+    let host = Host::new(sender, true)?;
+    let words = ["tc", "qdisc", "add", "dev", Host::device(), "root"].map(String::from);
+    let commands = discipline.map(|named| [words.as_slice(), &[named]].concat());
+    host.run(commands.as_slice())?;
+    Host::new(receiver, true).map(drop)
 }
 
 fn run(config: &Config) -> Result<()> {
     let parent = rustix::process::getppid();
-    let (rights, sender, receiver) = prepare()?;
+    let rights = prepare()?;
+    let hosts = config.hosts.iter().enumerate();
+    let pairs = hosts.map(|(i, hosts)| make_pair(i, hosts)).collect::<Result<Vec<_>>>()?;
     die_with_parent(parent)?;
     let crossing = config.crossing();
     let flows = crossing.rtts_ns.len();
     let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * flows as u64);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
-    let captures = config.pcap.as_ref().map(Captures::create).transpose()?;
+    // A pair's own program captures at its hosts; the router does where there are several.
+    let alone = pairs.len() == 1;
+    let create = if alone { Captures::create } else { Captures::create_with_hosts };
+    let captures = config.pcap.as_ref().map(create).transpose()?;
     let record = Recorder::new(flows, config.log_packets, captures);
-    let router = Router::new((&sender, &receiver), &crossing, clock, interval, record);
+    let router = Router::new(&pairs, &crossing, clock, interval, record);
     let mut report = thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
         let traffic = normal_scheduling()
-            .and_then(|()| start_traffic(config, (&sender, &receiver), clock))
-            .and_then(|child| await_end(child, &progress, || running.is_finished()));
+            .and_then(|()| start_all(config, &pairs, clock))
+            .and_then(|programs| await_end(programs, &progress, || running.is_finished()));
         stop.store(true, Ordering::Relaxed);
         let report = running.join().map_err(|_| Error::other("the router panicked"))?;
         traffic.and(report)
@@ -69,36 +97,59 @@ fn run(config: &Config) -> Result<()> {
     report.record.write(&config.out)?;
     let captures = report.record.finish_captures()?;
     fs::write(config.out.join("router_captures.json"), serde_json::to_string(&captures)?)?;
-    let summary = describe(config, &rights, &report, (&sender, &receiver))?;
+    let summary = describe(config, &rights, &report, &pairs)?;
     fs::write(config.out.join("router.json"), summary.to_string())
 }
 
 /// What the traffic program needs beyond its own part of the configuration.
-fn told(config: &Config, (sender, receiver): (&Host, &Host), clock: Clock) -> Result<Value> {
+fn told(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
     let namespace = Host::namespace_for_children;
+    let (hosts, (sender, receiver)) = (&config.hosts[usize::from(number)], addresses(number));
     Ok(json!({
-        "scenario": config.scenario,
+        "scenario": hosts.scenario,
         "sample_ns": config.sample_ns,
         "first_port": config.first_port,
-        "pcap": config.pcap,
-        "out": config.out,
-        "namespaces": {"sender": namespace(sender)?, "receiver": namespace(receiver)?},
+        "pcap": config.pcap.as_ref().filter(|_| config.hosts.len() == 1),
+        "out": hosts.out,
+        "namespaces": {"sender": namespace(&pair.sender)?, "receiver": namespace(&pair.receiver)?},
         "sender_device": Host::device(),
         "receiver_device": Host::device(),
-        "sender": SENDER,
-        "receiver": RECEIVER,
+        "sender": sender,
+        "receiver": receiver,
         "zero_ns": clock.zero_ns(),
     }))
 }
 
-fn start_traffic(config: &Config, hosts: (&Host, &Host), clock: Clock) -> Result<Child> {
-    let mut traffic = told(config, hosts, clock)?;
-    for (key, value) in &config.traffic.config {
+/// The programs of all pairs; they are ended when this is dropped.
+struct Programs(Vec<Child>);
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        for program in &mut self.0 {
+            // It has usually ended.
+            _ = program.kill();
+            _ = program.wait();
+        }
+    }
+}
+
+fn start_all(config: &Config, pairs: &[Pair], clock: Clock) -> Result<Programs> {
+    let mut programs = Programs(Vec::new());
+    for (number, pair) in (0_u8..).zip(pairs) {
+        programs.0.push(start_traffic(config, number, pair, clock)?);
+    }
+    Ok(programs)
+}
+
+fn start_traffic(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Child> {
+    let mut traffic = told(config, number, pair, clock)?;
+    let hosts = &config.hosts[usize::from(number)];
+    for (key, value) in &hosts.traffic {
         traffic[key] = value.clone();
     }
-    let file = config.out.join("traffic.json");
+    let file = hosts.out.join("traffic.json");
     fs::write(&file, traffic.to_string())?;
-    let program = &config.traffic.program;
+    let program = &config.program;
     let mut command = Command::new(program);
     narrows_router::dies_with_us(&mut command)
         .arg(&file)
@@ -106,18 +157,24 @@ fn start_traffic(config: &Config, hosts: (&Host, &Host), clock: Clock) -> Result
         .map_err(|e| Error::other(format!("{} can't be started: {e}", program.display())))
 }
 
-/// Waits for the child, reports the progress, and ends the child if its packets are no longer
-/// carried or the reports are no longer read.
-fn await_end(mut child: Child, progress: &Progress, lost: impl Fn() -> bool) -> Result<()> {
+/// Waits for the programs, reports the progress, and ends them if one fails, their packets are no
+/// longer carried or the reports are no longer read.
+fn await_end(mut programs: Programs, progress: &Progress, lost: impl Fn() -> bool) -> Result<()> {
     for glance in 0_u32.. {
-        if let Some(status) = child.try_wait()? {
-            let failed = || Error::other("the traffic program failed");
-            return status.success().then_some(()).ok_or_else(failed);
+        let mut running = false;
+        for program in &mut programs.0 {
+            match program.try_wait()? {
+                Some(status) if !status.success() => {
+                    return Err(Error::other("the traffic program failed"));
+                }
+                ended => running |= ended.is_none(),
+            }
+        }
+        if !running {
+            return Ok(());
         }
         let told = if glance % GLANCES == 0 { tell(progress) } else { Ok(()) };
         if lost() || told.is_err() {
-            child.kill()?;
-            child.wait()?;
             return told;
         }
         thread::sleep(GLANCE);
@@ -132,16 +189,16 @@ fn tell(progress: &Progress) -> Result<()> {
     out.flush()
 }
 
-fn describe(
-    config: &Config,
-    rights: &Rights,
-    report: &Report,
-    (sender, receiver): (&Host, &Host),
-) -> Result<Value> {
+fn describe(config: &Config, rights: &Rights, report: &Report, pairs: &[Pair]) -> Result<Value> {
     let (lateness, taking) = (report.lateness.summary(), report.taking.summary());
-    let (drops, limits) =
-        ((sender.device_drops()?, receiver.device_drops()?), &config.lateness_limits_ns);
+    let limits = &config.lateness_limits_ns;
+    let dropped = |host: fn(&Pair) -> &Host| -> Result<u64> {
+        pairs.iter().map(|pair| host(pair).device_drops()).sum()
+    };
+    let drops = (dropped(|pair| &pair.sender)?, dropped(|pair| &pair.receiver)?);
     let lost = drops.0 + drops.1;
+    // Those that hosts have of their own are in the scenario.
+    let sysctls = pairs.first().map(|pair| pair.sender.sysctls(&config.record_sysctls));
     let reasons = [
         lateness.excess("released", limits),
         taking.excess("taken", limits),
@@ -156,7 +213,7 @@ fn describe(
         "user_namespace": rights.user_namespace,
         "oversize_packets": report.oversize,
         "device_drops": {"sender": drops.0, "receiver": drops.1},
-        "sysctls": sender.sysctls(&config.record_sysctls)?,
+        "sysctls": sysctls.transpose()?,
     }))
 }
 
@@ -181,12 +238,14 @@ fn couple_file(path: &str) -> Result<()> {
 fn main() -> ExitCode {
     let file = || std::env::args().nth(2).ok_or_else(|| Error::other("no file was named"));
     let result = match std::env::args().nth(1).as_deref() {
-        Some("check") => prepare().map(drop),
+        Some("check") => check(std::env::args().nth(2)),
         Some("gate") => file().and_then(|file| pass(&read_config(file.as_ref())?)),
         Some("couple") => file().and_then(|file| couple_file(&file)),
         Some(path) => run_file(path),
         None => {
-            eprintln!("usage: narrows-router CONFIG.json | check | gate FILE | couple FILE");
+            eprintln!(
+                "usage: narrows-router CONFIG.json | check [QDISC] | gate FILE | couple FILE"
+            );
             return ExitCode::from(2);
         }
     };

@@ -27,13 +27,13 @@ pub enum Side {
 pub enum PathEvent {
     /// It arrived at the first link.
     Arrived,
-    /// A queue on the path to the receiver dropped it.
+    /// A queue on the way of its flow's data dropped it.
     Dropped,
     /// Its transmission by the first link ended.
     Forwarded,
-    /// It left the last link of its path to the receiver.
+    /// It left the last link on the way of its flow's data.
     Crossed,
-    /// An impairment, or random loss behind the last link, lost it on the path to the receiver.
+    /// An impairment, or random loss behind the last link, lost it on the way of its flow's data.
     Lost,
 }
 
@@ -55,6 +55,8 @@ pub struct Path {
     lines: Vec<(Side, usize)>,
     /// The shortest of all lines.
     shortest: Duration,
+    /// The direction of each flow's data.
+    data_ways: Vec<Direction>,
     /// The sender's port of each flow's data, if packets of other ports aren't data of the flow.
     data_ports: Vec<Option<u16>>,
 }
@@ -108,7 +110,9 @@ impl Path {
             [Direction::Forward, Direction::Backward].map(|way| Ways::new(&path, way, crossing));
         let lines = lines(&path, crossing.rtts_ns.len());
         let data_ports = crossing.data_ports.clone();
-        Self { path, ahead, back, lines, shortest, data_ports }
+        let way = |&reverse: &bool| if reverse { Direction::Backward } else { Direction::Forward };
+        let data_ways = crossing.reverse.iter().map(way).collect();
+        Self { path, ahead, back, lines, shortest, data_ways, data_ports }
     }
 
     /// The bottleneck's queue.
@@ -225,8 +229,10 @@ impl Path {
             witness(at, PathEvent::Forwarded, packet);
         }
         let last = self.ways(way).last_links[packet.flow.index()] == Some(id);
-        if last && way == Direction::Forward {
+        if last && way == self.data_way(packet) {
             witness(at, PathEvent::Crossed, packet);
+        }
+        if last && way == Direction::Forward {
             let spared = !has_data(&packet.body) || self.is_conversation(way, packet);
             if !spared && self.path.loss.strikes() {
                 return witness(at, PathEvent::Lost, packet);
@@ -235,13 +241,16 @@ impl Path {
         self.put(way, Some(id), departure, witness);
     }
 
+    fn data_way(&self, packet: &Packet<Frame>) -> Direction {
+        self.data_ways.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
+    }
+
     /// Whether a packet belongs to the programs' control connection.
     fn is_conversation(&self, way: Direction, packet: &Packet<Frame>) -> bool {
         let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
-        let sender = tcp_ports(&packet.body).map(|(source, destination)| match way {
-            Direction::Forward => source,
-            Direction::Backward => destination,
-        });
+        let to_receiver = way == self.data_way(packet);
+        let sender = tcp_ports(&packet.body)
+            .map(|(source, destination)| if to_receiver { source } else { destination });
         sender.is_some_and(|port| port != data)
     }
 
@@ -249,7 +258,8 @@ impl Path {
         let element = &mut self.path.elements[id];
         let event = if element.is_link() { PathEvent::Dropped } else { PathEvent::Lost };
         while let Some(dropped) = element.take_dropped() {
-            if way == Direction::Forward {
+            let data_way = self.data_ways.get(dropped.packet.flow.index());
+            if data_way.is_none_or(|&data| data == way) {
                 witness(dropped.at, event, &dropped.packet);
             }
         }

@@ -22,7 +22,7 @@ const PACKETS: &str = "time_ns,event,flow,size\n";
 struct FlowCounters {
     /// IP bytes of its data that left the last link of its route.
     wire_bytes: u64,
-    /// Its packets dropped by queue or loss.
+    /// Its packets that a queue or loss took on the way of its data.
     dropped: u64,
 }
 

@@ -3,11 +3,13 @@
 use std::io::Result;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Heading, Time};
 
 use crate::config::Crossing;
-use crate::frame::{Frame, classify};
+use crate::device::{Device, LARGEST};
+use crate::frame::Frame;
 use crate::lateness::Lateness;
+use crate::ports::Ports;
 use crate::spin::Spin;
 use crate::{Host, Path, Recorder, Side, sys};
 
@@ -15,7 +17,6 @@ use crate::{Host, Path, Recorder, Side, sys};
 const NAP: Duration = Duration::from_millis(10);
 /// Packets taken from one host before due packets are released.
 const BATCH: usize = 16;
-const LARGEST: usize = 65_536;
 /// Without offloads no packet is larger.
 const FULL_PACKET: usize = 1500;
 
@@ -40,26 +41,38 @@ pub struct Report {
     pub lateness: Lateness,
     /// How long packets may have waited in a device while the router neither polled nor slept.
     pub taking: Lateness,
-    /// Packets larger than 1500 bytes; with offloads off there are none.
+    /// Packets larger than 1500 bytes, which only hosts with offloads send.
     pub oversize: u64,
     /// The processor to which the loop was pinned, if any.
     pub processor: Option<usize>,
 }
 
-/// Two hosts, the path between them, and the records.
+/// A sending and a receiving host, with the numbers of the flows between them.
+pub struct Pair {
+    /// The sending host.
+    pub sender: Host,
+    /// The receiving host.
+    pub receiver: Host,
+    /// The flows.
+    pub flows: Vec<u32>,
+}
+
+/// Pairs of hosts, the path between them, and the records.
 pub struct Router<'a> {
-    sender: &'a Host,
-    receiver: &'a Host,
-    crossing: &'a Crossing,
+    pairs: &'a [Pair],
+    /// The flows of each pair, by their ports.
+    ports: Vec<Ports>,
+    /// The pair of each flow.
+    pair_of: Vec<usize>,
     clock: Clock,
     path: Path,
     report: Report,
     sample_every: Duration,
     next_sample: Time,
     spin: Spin,
-    /// The latest time at which each device (the sender's, the receiver's) is known to have been
-    /// empty, in ns.
-    empty_ns: [u64; 2],
+    /// The latest time at which each pair's devices (the sender's, the receiver's) are known to have
+    /// been empty, in ns.
+    empty_ns: Vec<[u64; 2]>,
     buffer: Vec<u8>,
     /// Buffers of released packets, for reuse.
     spare: Vec<Frame>,
@@ -92,23 +105,27 @@ impl Progress {
 }
 
 impl<'a> Router<'a> {
-    /// A router between two hosts that samples the queue every `sample_every` into `record`.
+    /// A router between pairs of hosts that samples the queue every `sample_every` into `record`.
     ///
     /// # Panics
     /// If the path is impossible or the interval empty.
     #[must_use]
     pub fn new(
-        hosts: (&'a Host, &'a Host),
-        crossing: &'a Crossing,
+        pairs: &'a [Pair],
+        crossing: &Crossing,
         clock: Clock,
         sample_every: Duration,
         record: Recorder,
     ) -> Self {
         assert!(!sample_every.is_zero(), "samples need an interval above zero");
+        let mut pair_of = vec![0; crossing.rtts_ns.len()];
+        for (number, pair) in pairs.iter().enumerate() {
+            pair.flows.iter().for_each(|&flow| pair_of[flow as usize] = number);
+        }
         Self {
-            sender: hosts.0,
-            receiver: hosts.1,
-            crossing,
+            pairs,
+            ports: pairs.iter().map(|pair| Ports::of(crossing, &pair.flows)).collect(),
+            pair_of,
             clock,
             path: Path::new(crossing),
             report: Report {
@@ -121,7 +138,7 @@ impl<'a> Router<'a> {
             sample_every,
             next_sample: Time::ZERO,
             spin: Spin::new(),
-            empty_ns: [sys::monotonic_ns(); 2],
+            empty_ns: vec![[sys::monotonic_ns(); 2]; pairs.len()],
             buffer: vec![0; LARGEST],
             spare: Vec::new(),
         }
@@ -135,8 +152,10 @@ impl<'a> Router<'a> {
         sys::exact_timers();
         self.report.processor = sys::pin();
         while !stop.load(Ordering::Relaxed) {
-            self.take(Side::Sender)?;
-            self.take(Side::Receiver)?;
+            for pair in 0..self.pairs.len() {
+                self.take(pair, Side::Sender)?;
+                self.take(pair, Side::Receiver)?;
+            }
             self.release()?;
             self.wait(progress)?;
         }
@@ -163,35 +182,32 @@ impl<'a> Router<'a> {
         self.path.catch_up(at, &mut |at, event, packet| record.packet(at, event, packet));
     }
 
-    fn host(&self, side: Side) -> &'a Host {
+    fn device(&self, pair: usize, side: Side) -> &'a Device {
+        let pair = &self.pairs[pair];
         match side {
-            Side::Sender => self.sender,
-            Side::Receiver => self.receiver,
+            Side::Sender => pair.sender.packets(),
+            Side::Receiver => pair.receiver.packets(),
         }
     }
 
     /// Puts a host's packets on the path. One that is read late arrives late.
-    fn take(&mut self, side: Side) -> Result<()> {
-        let port = match side {
-            Side::Sender => |(_, destination)| destination,
-            Side::Receiver => |(source, _)| source,
-        };
-        let flows = self.crossing.rtts_ns.len();
+    fn take(&mut self, pair: usize, side: Side) -> Result<()> {
+        let device = self.device(pair, side);
         let looked = sys::monotonic_ns();
-        let late = looked.saturating_sub(self.empty_ns[side as usize]);
+        let late = looked.saturating_sub(self.empty_ns[pair][side as usize]);
         for _ in 0..BATCH {
-            let tun = self.host(side).tun();
-            let Some(read) = sys::read_packet(tun, &mut self.buffer)? else {
-                self.empty_ns[side as usize] = looked;
+            let Some(read) = device.read(&mut self.buffer)? else {
+                self.empty_ns[pair][side as usize] = looked;
                 break;
             };
             self.report.taking.push(late);
             let mut frame = self.spare.pop().unwrap_or_default();
             frame.extend_from_slice(read);
-            let packet = classify(frame, self.crossing.first_port, flows, port);
+            let packet = self.ports[pair].classify(frame, side);
             self.report.oversize += u64::from(packet.body.len() > FULL_PACKET);
             let now = self.now();
             let record = &mut self.report.record;
+            record.at_host(side, Heading::Out, now, &packet.body);
             match side {
                 Side::Sender => {
                     self.path.send(packet, now, &mut |at, event, packet| {
@@ -217,10 +233,12 @@ impl<'a> Router<'a> {
                 record.packet(at, event, packet);
             });
             let Some((side, departure)) = due else { return Ok(()) };
-            sys::write_packet(self.host(side).tun(), &departure.packet.body)?;
+            let pair = self.pair_of[departure.packet.flow.index()];
+            self.device(pair, side).write(&[], &departure.packet.body)?;
             if side == Side::Sender {
                 self.report.record.returned(now, &departure.packet);
             }
+            self.report.record.at_host(side, Heading::In, now, &departure.packet.body);
             self.report.lateness.push(now.saturating_since(departure.at).as_nanos());
             let mut frame = departure.packet.body;
             frame.clear();
@@ -241,9 +259,10 @@ impl<'a> Router<'a> {
         let forwarded = self.path.queue().counters.forwarded_packets;
         progress.forwarded.store(forwarded, Ordering::Relaxed);
         let nap = gap.saturating_sub(ahead).min(NAP).as_nanos();
-        sys::wait_readable([self.sender.tun(), self.receiver.tun()], nap)?;
+        let hosts = self.pairs.iter().flat_map(|pair| [&pair.sender, &pair.receiver]);
+        sys::wait_readable(hosts.map(|host| host.packets().descriptor()), nap)?;
         // A packet wakes the router; the wake-up latency shows in the releases, which use timers.
-        self.empty_ns = [sys::monotonic_ns(); 2];
+        self.empty_ns.fill([sys::monotonic_ns(); 2]);
         Ok(())
     }
 }

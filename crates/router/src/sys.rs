@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::fs::OpenOptions;
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::mem::zeroed;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -25,6 +25,8 @@ const PRIORITY: libc::c_int = 50;
 const AF_PACKET: u16 = 17;
 const ETH_P_IP: u16 = 0x0800;
 const SOCKADDR_LL: u32 = 20;
+/// An option of packet sockets (packet(7)).
+const PACKET_VNET_HDR: libc::c_int = 15;
 /// Frames that wait for the gate: more than any burst.
 const FRAME_BYTES: usize = 128 << 20;
 const NANOS: u64 = 1_000_000_000;
@@ -117,8 +119,10 @@ pub(crate) fn enter(namespace: BorrowedFd<'_>) -> Result<()> {
     Ok(rustix::thread::move_into_link_name_space(namespace, kind)?)
 }
 
-/// Makes a TUN device in the current namespace, with raw IP packets, one per read, and no offloads.
-pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
+/// Makes a TUN device in the current namespace, with raw IP packets, one per read. With `offloads`
+/// the host leaves checksums and segmentation to it, and each packet follows a header.
+pub(crate) fn open_tun(name: &str, offloads: bool) -> Result<OwnedFd> {
+    const CHECKSUMS_AND_TCP: libc::c_ulong = 1 | 2 | 8; // TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO_ECN
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
     let file = options.open(TUN_DEVICE).map_err(|e| match e.kind() {
@@ -133,24 +137,41 @@ pub(crate) fn open_tun(name: &str) -> Result<OwnedFd> {
         *to = from.cast_signed();
     }
     #[expect(clippy::cast_possible_truncation, reason = "flags of 16 bits")]
-    let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI | if offloads { libc::IFF_VNET_HDR } else { 0 })
+        as libc::c_short;
     request.ifr_ifru.ifru_flags = flags;
+    let said = |e| Error::other(format!("{TUN_DEVICE} makes no device ({e}); `modprobe tun`"));
     // SAFETY: the request is a live `ifreq`, as TUNSETIFF requires.
-    match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) } {
-        0 => Ok(file.into()),
-        _ => {
-            let error = Error::last_os_error();
-            Err(Error::other(format!("{TUN_DEVICE} makes no device ({error}); `modprobe tun`")))
-        }
+    if unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) } != 0 {
+        return Err(said(Error::last_os_error()));
     }
+    // SAFETY: no memory involved.
+    if offloads
+        && unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD as _, CHECKSUMS_AND_TCP) }
+            != 0
+    {
+        return Err(said(Error::last_os_error()));
+    }
+    Ok(file.into())
 }
 
 /// A socket for the IPv4 frames of a device of the current namespace.
-pub(crate) fn frame_socket(name: &str) -> Result<OwnedFd> {
+///
+/// With `offloads` each frame follows a header, as on a TUN device with them.
+pub(crate) fn frame_socket(name: &str, offloads: bool) -> Result<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     // The protocol is 0, so that nothing is received before the device is chosen.
     let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
     rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, FRAME_BYTES)?;
+    if offloads {
+        let (on, place) = (1_i32, socket.as_raw_fd());
+        let (level, option) = (libc::SOL_PACKET, PACKET_VNET_HDR);
+        // SAFETY: the value is a live `int` of the stated size.
+        let set = unsafe { libc::setsockopt(place, level, option, (&raw const on).cast(), 4) };
+        if set != 0 {
+            return Err(Error::last_os_error());
+        }
+    }
     // SAFETY: plain data.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
     address.sll_family = AF_PACKET;
@@ -198,15 +219,19 @@ pub(crate) fn read_packet<'a>(tun: &OwnedFd, buffer: &'a mut [u8]) -> Result<Opt
     }
 }
 
-/// Passes a packet to the host behind the device.
-pub(crate) fn write_packet(tun: &OwnedFd, packet: &[u8]) -> Result<()> {
-    rustix::io::write(tun, packet)?;
+/// Passes a packet, in several parts, to the host behind the device.
+pub(crate) fn write_parts(device: &OwnedFd, parts: [&[u8]; 3]) -> Result<()> {
+    rustix::io::writev(device, &parts.map(IoSlice::new))?;
     Ok(())
 }
 
-/// Waits up to `nanos` until one of the two has a packet.
-pub(crate) fn wait_readable(tuns: [&OwnedFd; 2], nanos: u64) -> Result<()> {
-    let mut set = tuns.map(|tun| PollFd::from_borrowed_fd(tun.as_fd(), PollFlags::IN));
+/// Waits up to `nanos` until one of them has a packet.
+pub(crate) fn wait_readable<'a>(
+    devices: impl Iterator<Item = &'a OwnedFd>,
+    nanos: u64,
+) -> Result<()> {
+    let polled = |device: &'a OwnedFd| PollFd::from_borrowed_fd(device.as_fd(), PollFlags::IN);
+    let mut set: Vec<_> = devices.map(polled).collect();
     let timeout =
         Timespec { tv_sec: (nanos / NANOS).cast_signed(), tv_nsec: (nanos % NANOS).cast_signed() };
     match poll(&mut set, Some(&timeout)) {

@@ -38,7 +38,8 @@ fn crossing(
     links: Vec<Option<Vec<String>>>,
 ) -> Path {
     let (seed, end_ns, first_port) = (1, 0, 5000);
-    Path::new(&Crossing { path, seed, end_ns, first_port, rtts_ns, data_ports, links })
+    let reverse = vec![false; rtts_ns.len()];
+    Path::new(&Crossing { path, seed, end_ns, first_port, rtts_ns, reverse, data_ports, links })
 }
 
 fn packet(flow: u32) -> Packet<Vec<u8>> {
@@ -231,4 +232,49 @@ fn flows_cross_the_links_that_they_name() {
     let forwarded: Vec<_> = path.queues().map(|queue| queue.counters.forwarded_packets).collect();
     assert_eq!(forwarded.len(), 3);
     assert_eq!((forwarded[0], forwarded[2]), (1, 2));
+}
+
+#[test]
+fn data_the_other_way_is_counted_behind_the_link_back() {
+    let back = LinkConfig {
+        name: "back".into(),
+        rate_bps: RATE.as_bps(),
+        buffer: Limit::Packets(1),
+        queue: Choice::new("droptail"),
+        service: Choice::new("constant"),
+    };
+    let path = PathConfig { reverse: Some(back), ..config() };
+    let (rtts_ns, reverse) = (vec![20 * MS; 2], vec![false, true]);
+    let mut path = Path::new(&Crossing {
+        path,
+        seed: 1,
+        end_ns: 0,
+        first_port: 5000,
+        rtts_ns,
+        reverse,
+        data_ports: vec![None, None],
+        links: Vec::new(),
+    });
+    let mut told = Vec::new();
+    let mut witness = |at: Time, event, packet: &Packet<_>| {
+        if !matches!(event, PathEvent::Arrived | PathEvent::Forwarded) {
+            told.push((at.as_nanos(), event, packet.flow.0));
+        }
+    };
+    // The link back has room for two; forward only flow 0 has data.
+    for flow in [1, 1, 1, 0] {
+        path.reply(packet(flow), Time::ZERO, &mut witness);
+    }
+    for flow in [0, 1] {
+        path.send(packet(flow), Time::ZERO, &mut witness);
+    }
+    path.catch_up(Time::from_nanos(5 * MS), &mut witness);
+    told.sort_by_key(|&(at, _, flow)| (at, flow));
+    let expected = [
+        (0, PathEvent::Dropped, 1),
+        (MS, PathEvent::Crossed, 0),
+        (MS, PathEvent::Crossed, 1),
+        (2 * MS, PathEvent::Crossed, 1),
+    ];
+    assert_eq!(told, expected);
 }

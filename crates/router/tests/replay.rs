@@ -13,7 +13,7 @@ use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
 use narrows_net::path::PathConfig;
 use narrows_net::{Element, Link, Queue, RateProcess};
-use narrows_router::{Clock, Crossing, Host, PathEvent, Progress, Recorder, Report, Router};
+use narrows_router::{Clock, Crossing, Host, Pair, PathEvent, Progress, Recorder, Report, Router};
 
 type Row = (Time, PathEvent, u32, u32);
 
@@ -38,14 +38,16 @@ fn droptail(loss: f64) -> Crossing {
     };
     let rtts_ns = vec![10_000_000, 14_000_000];
     let data_ports = vec![None; rtts_ns.len()];
-    let links = Vec::new();
-    Crossing { path, seed: 1, end_ns: 0, first_port: PORT, rtts_ns, data_ports, links }
+    let (reverse, links) = (vec![false; rtts_ns.len()], Vec::new());
+    Crossing { path, seed: 1, end_ns: 0, first_port: PORT, rtts_ns, reverse, data_ports, links }
 }
 
 /// Both hosts, or why there are none. A thread of a test can't take a user namespace, so this
 /// needs the capabilities.
-fn hosts() -> Option<(Host, Host)> {
-    let both = Host::new(SENDER).and_then(|sender| Ok((sender, Host::new(RECEIVER)?)));
+fn hosts() -> Option<Pair> {
+    let both = Host::new(SENDER, false)
+        .and_then(|sender| Ok((sender, Host::new(RECEIVER, false)?)))
+        .map(|(sender, receiver)| Pair { sender, receiver, flows: vec![0, 1] });
     both.map_err(|e| eprintln!("skipped: no network namespaces or TUN here: {e}")).ok()
 }
 
@@ -82,16 +84,15 @@ fn pie() -> Crossing {
 }
 
 fn real_run(crossing: &Crossing) -> Option<Report> {
-    let (sender, receiver) = hosts()?;
+    let pair = [hosts()?];
     crossing.path.check().expect("a path");
     let clock = Clock::starting_in(0);
     let record = Recorder::new(crossing.rtts_ns.len(), true, None);
-    let router =
-        Router::new((&sender, &receiver), crossing, clock, Duration::from_millis(10), record);
+    let router = Router::new(&pair, crossing, clock, Duration::from_millis(10), record);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
-        transfer(&sender, &receiver);
+        transfer(&pair[0].sender, &pair[0].receiver);
         // The last acknowledgements are still on their way.
         thread::sleep(Span::from_millis(50));
         stop.store(true, Ordering::Relaxed);

@@ -157,7 +157,7 @@ fn control() -> Value {
             "description": entry.info.summary,
         })
     });
-    let own = json!({ "type": "string", "pattern": "^([^:]+:[^:]+|.+\\.(bpf\\.c|o))$" });
+    let own = json!({ "type": "string", "pattern": "^([^:]+:[^:]+|.+\\.[co])$" });
     json!({ "anyOf": names.chain([own]).collect::<Vec<_>>() })
 }
 

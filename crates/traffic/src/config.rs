@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::{EcnMode, Level, Scenario};
@@ -20,7 +20,8 @@ pub struct Config {
     pub zero_ns: Option<u64>,
     /// Namespace files of the sending host, the router and the receiving host.
     pub namespaces: Namespaces,
-    /// Address of the sending host, if another program's connections are observed.
+    /// Address of the sending host, if another program's connections are observed or a flow's data
+    /// goes there.
     pub sender: Option<Ipv4Addr>,
     /// Address of the receiving host.
     pub receiver: Ipv4Addr,
@@ -82,6 +83,20 @@ impl Config {
         self.iperf3.get(flow)?.as_ref()
     }
 
+    /// The namespace of the host that sends a flow's data.
+    #[must_use]
+    pub fn sending_namespace(&self, flow: usize) -> &Path {
+        let Namespaces { sender, receiver, .. } = &self.namespaces;
+        if self.scenario.flows[flow].reverse { receiver } else { sender }
+    }
+
+    /// The address of the host that receives a flow's data.
+    #[must_use]
+    pub fn receiving_address(&self, flow: usize) -> Ipv4Addr {
+        let reverse = self.scenario.flows[flow].reverse;
+        self.sender.filter(|_| reverse).unwrap_or(self.receiver)
+    }
+
     /// The receiver's port of a flow.
     ///
     /// # Errors
@@ -108,8 +123,8 @@ impl Config {
             if flow.ecn == EcnMode::L4s {
                 return wrong("ecn", "found \"l4s\"; \"off\", \"classic\" or \"dctcp\" is right");
             }
-            if flow.reverse {
-                return wrong("reverse", "found true; false is right");
+            if flow.reverse && self.sender.is_none() {
+                return wrong("reverse", "found true without the sending host's address");
             }
         }
         Ok(())

@@ -41,29 +41,29 @@ pub struct Hosts {
     pub receiver: (Sockets, Ipv4Addr),
 }
 
-/// The state of both hosts' sockets at an instant.
+/// The state of both hosts' sockets at an instant, by their ports (their own, the other's).
 #[derive(Default)]
-pub struct Connections {
-    sender: BTreeMap<(u16, u16), State>,
-    receiver: BTreeMap<(u16, u16), State>,
-}
+pub struct Connections(BTreeMap<(u16, u16), State>);
 
 impl Hosts {
-    /// The connections between these ports (the sender's, the receiver's) now.
+    /// The connections between these ports (of the data's sender, of its receiver) now; those with
+    /// `true` have their data's sender at the receiving host.
     ///
     /// # Errors
     /// If the kernel doesn't answer.
-    pub fn read(&self, ports: &[(u16, u16)]) -> Result<Connections> {
-        let ends = |&(source, destination): &(u16, u16)| {
-            let sender = SocketAddrV4::new(self.sender.1, source);
-            (sender, SocketAddrV4::new(self.receiver.1, destination))
+    pub fn read(&self, ports: &[((u16, u16), bool)]) -> Result<Connections> {
+        let ends = |&((source, destination), reverse): &((u16, u16), bool)| {
+            let (here, there) = if reverse { (destination, source) } else { (source, destination) };
+            let sender = SocketAddrV4::new(self.sender.1, here);
+            (sender, SocketAddrV4::new(self.receiver.1, there))
         };
-        let back = |ports: &(u16, u16)| {
+        let back = |ports: &_| {
             let (sender, receiver) = ends(ports);
             (receiver, sender)
         };
-        let sender = self.sender.0.read(ports.iter().map(ends))?;
-        Ok(Connections { sender, receiver: self.receiver.0.read(ports.iter().map(back))? })
+        let mut found = self.sender.0.read(ports.iter().map(ends))?;
+        found.extend(self.receiver.0.read(ports.iter().map(back))?);
+        Ok(Connections(found))
     }
 }
 
@@ -177,8 +177,8 @@ impl<'a> RunningFlow<'a> {
             Ends::Crowd(crowd, receiver) => (crowd.sample(), receiver.arrived()),
             Ends::Iperf(iperf) => {
                 let (ours, theirs) = iperf.ports();
-                let at_sender = connections.sender.get(&(ours, theirs));
-                iperf.sample(at_sender, connections.receiver.get(&(theirs, ours)))
+                let Connections(found) = connections;
+                iperf.sample(found.get(&(ours, theirs)), found.get(&(theirs, ours)))
             }
         }
     }

@@ -72,13 +72,15 @@ pub fn run(config: &Config) -> Result<()> {
     if let Some(device) = config.receiver_device.as_ref().filter(|_| config.checksums) {
         sys::checksum_offload_off(device)?;
     }
-    let receivers = start_receivers(config)?;
+    let mut receivers = Receivers::default();
+    receivers.start(config, false)?;
     let their_sockets = open_sockets(config)?;
     let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
     let at_receiver = packet_file(config, Point::Receiver, zero)?;
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
     set_sysctls(config)?;
+    receivers.start(config, true)?;
     let hosts = open_sockets(config)?.zip(their_sockets).zip(config.sender).map(
         |((sockets, theirs), sender)| Hosts {
             sender: (sockets, sender),
@@ -86,7 +88,9 @@ pub fn run(config: &Config) -> Result<()> {
         },
     );
     let epoll = sys::epoll()?;
-    sys::segmentation_offload_off(&config.sender_device)?;
+    if !config.scenario.host.gso {
+        sys::segmentation_offload_off(&config.sender_device)?;
+    }
     if config.checksums {
         sys::checksum_offload_off(&config.sender_device)?;
     }
@@ -94,12 +98,9 @@ pub fn run(config: &Config) -> Result<()> {
     let until = config.notes_packets_until();
     let capture =
         until.map(|until| Capture::start(&config.sender_device, until, zero)).transpose()?;
-    let flows = receivers
-        .ends
-        .into_iter()
-        .enumerate()
-        .map(|(i, receiver)| flow(config, i, receiver))
-        .collect::<Result<_>>()?;
+    let mut ends = std::mem::take(&mut receivers.ends);
+    let numbers = 0..config.scenario.flows.len();
+    let flows = numbers.map(|i| flow(config, i, ends.remove(&i))).collect::<Result<_>>()?;
     let output = Output::default();
     let servers = receivers.servers.0.iter().map(Child::id).collect();
     let mut run = Run {
@@ -148,8 +149,10 @@ fn end_captures(config: &Config, files: [Option<PacketFile>; 2]) -> Result<()> {
 }
 
 /// Receiving ends; those of other programs' flows are separate processes.
+#[derive(Default)]
 struct Receivers {
-    ends: Vec<Option<Receiver>>,
+    /// Ours, by their flows.
+    ends: BTreeMap<usize, Receiver>,
     /// They end at the latest when this is dropped.
     servers: Servers,
 }
@@ -167,25 +170,25 @@ impl Drop for Servers {
     }
 }
 
-/// In the current namespace.
-fn start_receivers(config: &Config) -> Result<Receivers> {
-    let (mut ends, mut servers) = (Vec::new(), Servers::default());
-    for (i, flow) in config.scenario.flows.iter().enumerate() {
-        let port = config.port(i)?;
-        ends.push(match config.iperf3_of(i) {
-            None => Some(Receiver::start(port, flow)?),
-            Some(iperf3) => {
-                servers.0.push(iperf::serve(&iperf3.program, port, &config.out)?);
-                None
+impl Receivers {
+    /// Starts those of the flows in a direction, in the current namespace.
+    fn start(&mut self, config: &Config, reverse: bool) -> Result<()> {
+        let flows = config.scenario.flows.iter().enumerate();
+        for (i, flow) in flows.filter(|(_, flow)| flow.reverse == reverse) {
+            let port = config.port(i)?;
+            if let Some(iperf3) = config.iperf3_of(i) {
+                self.servers.0.push(iperf::serve(&iperf3.program, port, &config.out)?);
+            } else {
+                self.ends.insert(i, Receiver::start(port, flow)?);
             }
-        });
+        }
+        Ok(())
     }
-    Ok(Receivers { ends, servers })
 }
 
 fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<RunningFlow<'_>> {
     let flow = &config.scenario.flows[index];
-    let (host, port) = (config.receiver, config.port(index)?);
+    let (host, port) = (config.receiving_address(index), config.port(index)?);
     if let Some(iperf3) = config.iperf3_of(index) {
         let duration = config.scenario.run.duration_ns;
         let iperf = Iperf::new(flow, iperf3, index, (host, port), duration, &config.out);
@@ -253,8 +256,8 @@ impl Run<'_> {
                 self.sample(next_sample)?;
                 next_sample = self.sample_after(next_sample);
             }
-            for (i, flow) in self.flows.iter_mut().enumerate() {
-                flow.act(now, Watched { epoll: &self.epoll, token: i as u64 })?;
+            for i in 0..self.flows.len() {
+                self.act(i, now)?;
             }
             if now >= self.config.scenario.run.duration_ns || self.should_stop() {
                 return self.last_sample(now, next_sample);
@@ -266,6 +269,18 @@ impl Run<'_> {
                 self.event(token, events)?;
             }
         }
+    }
+
+    /// Lets a flow start or stop, at the host that sends its data.
+    fn act(&mut self, i: usize, now: u64) -> Result<()> {
+        let flow = &mut self.flows[i];
+        let watched = Watched { epoll: &self.epoll, token: i as u64 };
+        if !flow.flow.reverse || flow.deadline().is_none_or(|at| at > now) {
+            return flow.act(now, watched);
+        }
+        sys::enter_namespace(self.config.sending_namespace(i))?;
+        flow.act(now, watched)?;
+        sys::enter_namespace(&self.config.namespaces.sender)
     }
 
     fn sleep_until_zero(&self) -> Result<()> {
@@ -281,7 +296,8 @@ impl Run<'_> {
     }
 
     fn sample(&mut self, at: u64) -> Result<()> {
-        let ports: Vec<_> = self.flows.iter().filter_map(RunningFlow::open_ports).collect();
+        let open = |flow: &RunningFlow<'_>| Some((flow.open_ports()?, flow.flow.reverse));
+        let ports: Vec<_> = self.flows.iter().filter_map(open).collect();
         let none = || Ok(Connections::default());
         let connections = self.hosts.as_ref().map_or_else(none, |hosts| hosts.read(&ports))?;
         for (i, flow) in self.flows.iter_mut().enumerate() {

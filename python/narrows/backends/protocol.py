@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from narrows.errors import SpecError
-from narrows.spec.kernel_program import is_program
+from narrows.spec.kernel_program import is_module, is_program
 from narrows.spec.scenario import Scenario
 from narrows.store import CaptureOptions, RunResult
 
@@ -89,6 +89,8 @@ class CapturingBackend(Backend, Protocol):
 def refuse_own_controls(scenario: Scenario) -> None:
     """Raises SpecError for a control written in Python, which no kernel can run."""
     for index, flow in enumerate(scenario["flows"]):
-        if flow["cca"] in scenario.get("controls", {}) and not is_program(flow["cca"]):
+        if flow["cca"] in scenario.get("controls", {}) and not (
+            is_program(flow["cca"]) or is_module(flow["cca"])
+        ):
             found = f'"{flow["cca"]}", which is written in Python'
             raise SpecError.at(f"flows[{index}].cca", found, "--backend sim for this control")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import Problem, SpecError
 from narrows.spec import python_control
-from narrows.spec.kernel_program import refuse_programs
+from narrows.spec.kernel_program import refuse_modules, refuse_programs
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunResult
 from narrows.store.parquet import NativeTables
@@ -60,6 +60,7 @@ class Simulator:
     def check(self, scenario: Scenario) -> None:
         """Raises SpecError for what needs a kernel; the engine checks the rest when it starts."""
         refuse_programs(scenario, "which only a kernel runs")
+        refuse_modules(scenario, "which only a kernel loads")
         _refuse_own_kernels(scenario)
 
     def run(

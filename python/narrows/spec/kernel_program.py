@@ -1,8 +1,10 @@
-"""Own controls in eBPF: `cca = "mine.bpf.c"`, or compiled, `cca = "mine.bpf.o"`.
+"""Own controls for kernels: in eBPF, `cca = "mine.bpf.c"`, or as a module, `cca = "mine.c"`.
 
+A program in eBPF may also be compiled: `cca = "mine.bpf.o"`.
 The file is searched next to the specification. Its content becomes part of the scenario, as with
 controls in Python. Only a real kernel runs it, as a `struct tcp_congestion_ops`, and only if the
-user has allowed it: see `narrows.spec.permission`.
+user has allowed it: see `narrows.spec.permission`. This machine's kernel takes programs in eBPF,
+those of the back end uml take modules.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from narrows.spec.python_control import MAX_SOURCE_BYTES, Source
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
 
-SOURCE, COMPILED = ".bpf.c", ".o"
-"""Suffixes of programs, as C source and compiled by clang."""
+SOURCE, COMPILED, MODULE = ".bpf.c", ".o", ".c"
+"""Suffixes of programs, as C source and compiled by clang, and of modules' C source."""
 
 
 def is_program(cca: str) -> bool:
@@ -27,17 +29,22 @@ def is_program(cca: str) -> bool:
     return any(len(cca) > len(end) and cca.endswith(end) for end in (SOURCE, COMPILED))
 
 
+def is_module(cca: str) -> bool:
+    """Whether the name is that of a kernel module's source."""
+    return len(cca) > len(MODULE) and cca.endswith(MODULE) and not cca.endswith(SOURCE)
+
+
 def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
-    """The allowed program `cca` in `near`; in base64 if it is compiled.
+    """The allowed program or module `cca` in `near`; in base64 if it is compiled.
 
     Raises SpecError if it doesn't exist, isn't allowed, or has options.
     """
     file = near / cca
     if not file.is_file():
-        raise SpecError.at(cca, f"no file {quote(str(file))}", "an eBPF program that is there")
+        raise SpecError.at(cca, f"no file {quote(str(file))}", "a file that is there")
     permission.check(cca, file)
     if options:
-        raise SpecError.at(cca, f"options of {quote(cca)}", "none, which a program can't take,")
+        raise SpecError.at(cca, f"options of {quote(cca)}", "none, which it can't take,")
     try:
         content = read_limited(file, MAX_SOURCE_BYTES)
         compiled = cca.endswith(COMPILED)
@@ -60,3 +67,12 @@ def refuse_programs(scenario: Scenario, reason: str) -> None:
         if is_program(flow["cca"]):
             found = f"{quote(flow['cca'])}, an eBPF program, {reason}"
             raise SpecError.at(f"flows[{index}].cca", found, "--backend kernel for this control")
+
+
+def refuse_modules(scenario: Scenario, reason: str) -> None:
+    """Raises SpecError for a kernel module, which a back end can't run for `reason`."""
+    flows = scenario.get("flows")
+    for index, flow in enumerate(flows if isinstance(flows, list) else []):
+        if is_module(flow["cca"]):
+            found = f"{quote(flow['cca'])}, a kernel module, {reason}"
+            raise SpecError.at(f"flows[{index}].cca", found, "--backend uml for this control")

@@ -49,7 +49,7 @@ def _control(
 ) -> tuple[str, str]:
     """The file and text of an own control's module; raises ValueError with the problem."""
     try:
-        if kernel_program.is_program(cca):
+        if kernel_program.is_program(cca) or kernel_program.is_module(cca):
             program = kernel_program.allowed(cca, near, options)
             return program.file, program.text
         if cca not in known:

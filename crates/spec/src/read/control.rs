@@ -12,16 +12,17 @@ use crate::text::{one_of, quote};
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
 
 /// Whether it is an own control: the name is that of a module and a class in Python, or
-/// of an eBPF program for a kernel.
+/// of a program for a kernel.
 #[must_use]
 pub fn is_own(cca: &str) -> bool {
     cca.contains(':') || is_program(cca)
 }
 
-/// Whether the name is that of an eBPF program: its source in C, or compiled.
+/// Whether the name is that of a program for a kernel: in eBPF, as source in C or compiled, or the
+/// source of a module in C.
 #[must_use]
 pub fn is_program(cca: &str) -> bool {
-    [".bpf.c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
+    [".c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
 }
 
 /// The name of a control.

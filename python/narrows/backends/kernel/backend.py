@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from narrows.backends.kernel import programs
 from narrows.backends.kernel.config import (
     LATENESS_LIMITS_NS,
     MAX_FLOWS,
+    MAX_HOSTS,
+    host_directory,
     router_config,
 )
 from narrows.backends.kernel.machine import (
@@ -23,20 +26,20 @@ from narrows.backends.kernel.machine import (
     carry,
     check,
     has_cca,
+    has_discipline,
+    which,
 )
-from narrows.backends.kernel.senders import find_senders
+from narrows.backends.kernel.senders import find_senders, iperf3_reports
 from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.groups import groups
+from narrows.backends.linux.groups import flow_rows, groups
 from narrows.backends.linux.refusals import (
     refuse_ecn,
-    refuse_gso,
     refuse_modelled_hosts,
-    refuse_own_hosts,
-    refuse_reverse_flows,
+    refuse_packets_of_reverse_flows,
+    refuse_waiting_for_others,
 )
 from narrows.backends.linux.router_tables import router_tables
-from narrows.backends.linux.tables import read_flows
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.protocol import (
@@ -46,9 +49,9 @@ from narrows.backends.protocol import (
     refuse_own_controls,
 )
 from narrows.errors import InputError, SpecError
-from narrows.spec.kernel_program import is_program
+from narrows.spec.kernel_program import is_program, refuse_modules
 from narrows.spec.registry import queues
-from narrows.spec.scenario import Flow, Scenario
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunResult, digest
 
@@ -101,9 +104,24 @@ class Kernel:
     def check(self, scenario: Scenario) -> None:
         """Raises SpecError for what this machine's kernel can't run."""
         _check(scenario)
+        self._check_hosts(scenario)
         programs.check(scenario)
         self._senders.check(scenario["flows"])
         self._senders.check_duration(scenario)
+
+    def _check_hosts(self, scenario: Scenario) -> None:
+        """Raises InputError or SpecError for queue disciplines that hosts can't have here."""
+        fair = [("host.fq", scenario["host"]["fq"])]
+        fair += [
+            (f"flows[{i}].fq", bool(flow.get("fq"))) for i, flow in enumerate(scenario["flows"])
+        ]
+        place = next((place for place, wanted in fair if wanted), None)
+        limited = any("line_rate_bps" in flow for flow in scenario["flows"])
+        if (place or limited) and which("tc") is None:
+            raise InputError.at("--backend", '"kernel", but no tc here', "`apt install iproute2`")
+        if place and not has_discipline(self._router, "fq"):
+            found = f"true, but kernel {self.release} has no fq"
+            raise SpecError.at(place, found, "false, or --backend uml,")
 
     def run(
         self,
@@ -127,12 +145,16 @@ class Kernel:
                     scenario, self._tool, self._senders, directory, captures, names
                 )
                 (directory / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+                members = groups(scenario)
+                places = [host_directory(directory, number) for number in range(len(members))]
+                for place in places:
+                    place.mkdir()
                 cpu_s = carry(self._router, directory, progress)
-            tables = router_tables(directory, scenario, [directory], groups(scenario))
-            hosts = read_hosts(directory, read_flows(directory), scenario)
-            reports = {file.name: file.read_bytes() for file in directory.glob("iperf3-*.json")}
+            tables = router_tables(directory, scenario, places, members)
+            hosts = read_hosts(places, flow_rows(places, members), scenario)
+            reports = iperf3_reports(places, members)
             told = _read(directory / "router.json")
-            captured = _captured(directory)
+            captured = _captured([directory, *places])
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
             backend=self.name,
@@ -144,7 +166,7 @@ class Kernel:
             wall_s=time.perf_counter() - began,
             invalid="; ".join([*told.pop("invalid"), *reasons(hosts)]) or None,
             conditions=self._conditions(
-                {**told, **_controls(own), "hosts": hosts}, scenario["flows"], captured
+                {**told, **_controls(own), "hosts": hosts}, scenario, captured
             ),
         )
         packets = {name: ending["packets"] for name, ending in captured.items()}
@@ -153,14 +175,14 @@ class Kernel:
     def _conditions(
         self,
         told: Mapping[str, Any],
-        flows: Sequence[Flow],
+        scenario: Scenario,
         captured: Mapping[str, Mapping[str, int]],
     ) -> dict[str, Any]:
         missed = {name: ending["missed"] for name, ending in captured.items() if ending["missed"]}
         return {
             "kernel": f"{self.release} {platform.version()}",
-            "sender": self._senders.describe(flows),
-            "offloads": "none (TUN without TUNSETOFFLOAD)",
+            "sender": self._senders.describe(scenario["flows"]),
+            "offloads": _OFFLOADS[scenario["host"]["gso"]],
             "lateness_limits_ns": LATENESS_LIMITS_NS,
             "host_limits": {"waiting": MOST_WAITING, "dry": MOST_DRY},
             **({"missed_by_captures": missed} if missed else {}),
@@ -173,11 +195,19 @@ def _controls(own: Mapping[str, programs.Program]) -> dict[str, Any]:
     return {"controls": {cca: asdict(program) for cca, program in own.items()}} if own else {}
 
 
-def _captured(directory: Path) -> dict[str, dict[str, int]]:
+_OFFLOADS = {
+    False: "none (TUN without TUNSETOFFLOAD)",
+    True: "checksums and segmentation (TUNSETOFFLOAD): super-packets pass in one piece",
+}
+
+
+def _captured(places: Sequence[Path]) -> dict[str, dict[str, int]]:
     """The packets of each capture, and those that it missed."""
-    ends = _read(directory / "captures.json")
-    bottleneck = _read(directory / "router_captures.json")
-    return dict(sorted((ends | bottleneck).items()))
+    found: dict[str, dict[str, int]] = {}
+    for place, name in product(places, ("captures.json", "router_captures.json")):
+        if (place / name).exists():
+            found |= _read(place / name)
+    return dict(sorted(found.items()))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -185,19 +215,30 @@ def _read(file: Path) -> dict[str, Any]:
     return found
 
 
+def _check_groups(scenario: Scenario) -> None:
+    """Raises SpecError for hosts that this machine can't give."""
+    for i, flow in enumerate(scenario["flows"]):
+        for key in {"kernel", "profile"} & flow.keys():
+            remedy = "none, since all hosts have this machine's kernel, or --backend uml,"
+            raise SpecError.at(f"flows[{i}].{key}", f'"{flow[key]}"', remedy)  # type: ignore[literal-required]
+    members = groups(scenario)
+    if len(members) > MAX_HOSTS:
+        found = f"{len(members)} kinds of hosts"
+        raise SpecError.at("flows", found, f"at most {MAX_HOSTS} on this back end")
+    refuse_waiting_for_others(scenario, members)
+
+
 def _check(scenario: Scenario) -> None:
     """Raises SpecError for what a real kernel can't do."""
-    host, flows = scenario["host"], scenario["flows"]
+    flows = scenario["flows"]
     refuse_modelled_hosts(scenario, "a real host has its own")
-    if host["fq"]:
-        raise SpecError.at("host.fq", "true", '"false" on this back end')
-    refuse_own_hosts(scenario)
     refuse_ecn(scenario)
-    refuse_gso(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
-    refuse_reverse_flows(scenario)
+    refuse_packets_of_reverse_flows(scenario)
+    _check_groups(scenario)
     refuse_own_controls(scenario)
+    refuse_modules(scenario, "which is not to be loaded into this machine's kernel")
     for i, flow in enumerate(flows):
         if flow["options"]:
             remedy = "none on this back end: they are the whole machine's module parameters,"

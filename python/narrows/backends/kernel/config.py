@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from narrows.backends.kernel.machine import which
 from narrows.backends.kernel.senders import Senders
+from narrows.backends.linux.cards import disciplines
+from narrows.backends.linux.groups import Group, groups, part
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
@@ -18,6 +21,10 @@ from narrows.backends.linux.traffic import (
 from narrows.backends.protocol import CaptureRequest
 from narrows.spec.scenario import Flow, Host, Scenario
 
+DEVICE = "path0"
+"""The name of each host's device."""
+MAX_HOSTS = 32
+"""The router looks at each device in turn."""
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with a margin."""
 _FIRST_DATA_PORT = 30_000
@@ -49,6 +56,12 @@ def router_config(
     controls.
     """
     iperf3 = _iperf3(senders, scenario["flows"])
+    hosts = [
+        _hosts(scenario, group, senders, host_directory(directory, number), names)
+        for number, group in enumerate(groups(scenario))
+    ]
+    for host, group in zip(hosts, groups(scenario), strict=True):
+        host["traffic"]["iperf3"] = [iperf3[number] for number in group.flows]
     return {
         "scenario": told_scenario(scenario, names),
         "first_port": FIRST_PORT,
@@ -58,16 +71,41 @@ def router_config(
         "pcap": _pcap(scenario, captures),
         "lateness_limits_ns": LATENESS_LIMITS_NS,
         "record_sysctls": [f"net/ipv4/{name}" for name in _RECORDED],
+        "program": str(traffic_tool),
+        "hosts": hosts,
+        "out": str(directory),
+    }
+
+
+def host_directory(directory: Path, number: int) -> Path:
+    """Where the traffic tool of a pair of hosts writes."""
+    return directory / f"hosts-{number}"
+
+
+def _hosts(
+    scenario: Scenario,
+    group: Group,
+    senders: Senders,
+    directory: Path,
+    names: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """A sending and a receiving host for a group of flows."""
+    own = part(scenario, group)
+    sysctls = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
+    return {
+        "flows": group.flows,
+        "scenario": told_scenario(own, names),
+        "commands": [
+            [which("tc") or "tc", *command.split()]
+            for command in disciplines(DEVICE, own, group.own.get("line_rate_bps"))
+        ],
         "traffic": {
-            "program": str(traffic_tool),
-            "config": {
-                "sysctls": {
-                    **_sysctls(scenario["host"]),
-                    "net/ipv4/tcp_ecn": senders.tcp_ecn(scenario["flows"]),
-                },
-                "iperf3": iperf3,
-                "watch_waits": True,
+            "sysctls": {
+                **_sysctls(own["host"]),
+                "net/ipv4/tcp_ecn": senders.tcp_ecn(own["flows"]),
+                **sysctls,
             },
+            "watch_waits": True,
         },
         "out": str(directory),
     }

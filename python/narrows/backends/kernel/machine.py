@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,18 @@ _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 class KernelRunError(NarrowsError):
     """A run on this machine's kernel that failed."""
+
+
+def has_discipline(router: Path, name: str) -> bool:
+    """Whether a host can have this queue discipline here."""
+    command = [str(router), "check", name]
+    return not subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def which(name: str) -> str | None:
+    """Finds a program, also in the directories that only an administrator's PATH has."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    return shutil.which(name, path=path)
 
 
 def check(router: Path) -> None:

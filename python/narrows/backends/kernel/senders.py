@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from narrows.backends.linux.groups import Group
 from narrows.errors import InputError, SpecError
 from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.suggest import one_of
@@ -73,6 +74,17 @@ class Senders:
         endless = flow["size_bytes"] is None and flow["workload"] is None
         bulk = endless and flow["ecn"] != "dctcp"
         return self.wanted == "iperf3" and bulk
+
+
+def iperf3_reports(places: Sequence[Path], members: Sequence[Group]) -> dict[str, bytes]:
+    """iperf3's reports from the directories of all groups, by the flows' numbers."""
+    found: dict[str, bytes] = {}
+    for place, group in zip(places, members, strict=True):
+        for own, number in enumerate(group.flows):
+            file = place / f"iperf3-{own}.json"
+            if file.exists():
+                found[f"iperf3-{number}.json"] = file.read_bytes()
+    return found
 
 
 def find_senders(wanted: str) -> Senders:

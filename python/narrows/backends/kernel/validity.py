@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,16 @@ MOST_DRY = 0.02
 """A flow without an end may have had nothing to send in this part of its samples."""
 
 
-def read_hosts(directory: Path, flows: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
+def read_hosts(places: Sequence[Path], flows: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
     """How long the hosts ran and waited, in ns, and how often sockets ran dry.
 
-    `flows` are the traffic tool's samples. Only the time from the warm-up on counts.
+    The traffic tool of each pair of hosts wrote into one of `places`. `flows` are its samples. Only
+    the time from the warm-up on counts.
     """
-    waits = json.loads((directory / "waits.json").read_text(encoding="utf-8"))
+    told = [json.loads((place / "waits.json").read_text(encoding="utf-8")) for place in places]
     return {
-        **waits["hosts"],
-        "pressure_ns": waits["pressure_ns"],
+        **{key: sum(each["hosts"][key] for each in told) for key in told[0]["hosts"]},
+        "pressure_ns": told[0]["pressure_ns"],
         "dry": dry_parts(flows, scenario),
     }
 

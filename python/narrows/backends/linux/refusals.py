@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from narrows.backends.linux.groups import Group
 from narrows.errors import SpecError
 from narrows.spec import registry
-from narrows.spec.classes import OWN_HOST
 from narrows.spec.host import MODELLED
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
@@ -19,13 +19,6 @@ def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
     for key in MODELLED:
         if value := host[f"{key}_ns"]:
             raise SpecError.at(f"host.{key}", f"{value} ns", f'"0s", since {reason},')
-
-
-def refuse_gso(scenario: Mapping[str, Any]) -> None:
-    """Raises SpecError for super-packets."""
-    if scenario["host"]["gso"]:
-        remedy = "false, since devices get single packets on this back end,"
-        raise SpecError.at("host.gso", "true", remedy)
 
 
 def refuse_ecn(scenario: Scenario) -> None:
@@ -42,21 +35,27 @@ def refuse_ecn(scenario: Scenario) -> None:
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
 
 
-def refuse_own_hosts(scenario: Scenario) -> None:
-    """Raises SpecError for a flow with hosts of its own."""
-    for i, flow in enumerate(scenario["flows"]):
-        for key, value in flow.items():
-            if key in OWN_HOST:
-                place = f"flows[{i}].{key.removesuffix('_bps')}"
-                remedy = "the same hosts for all flows, as [host] says,"
-                raise SpecError.at(place, f"{value}", remedy)
+def refuse_packets_of_reverse_flows(scenario: Scenario) -> None:
+    """Raises SpecError for rows of packets where a flow goes in the reverse direction."""
+    reverse = any(flow["reverse"] for flow in scenario["flows"])
+    if reverse and scenario["run"]["record"] == "packets":
+        remedy = (
+            '"samples" with flows in the reverse direction, since packets are noted at one host,'
+        )
+        raise SpecError.at("run.record", '"packets"', remedy)
 
 
-def refuse_reverse_flows(scenario: Scenario) -> None:
-    """Raises SpecError for a flow in the reverse direction."""
-    for i, flow in enumerate(scenario["flows"]):
-        if flow["reverse"]:
-            raise SpecError.at(f"flows[{i}].reverse", "true", _REMEDY)
-
-
-_REMEDY = "the back end sim for it, or none,"
+def refuse_waiting_for_others(scenario: Scenario, members: Sequence[Group]) -> None:
+    """Raises SpecError for flows that would have to hear of flows between other hosts."""
+    if len(members) == 1:
+        return
+    if scenario["run"]["stop_when"] is not None:
+        remedy = "none where flows have hosts of their own, since hosts don't hear of each other,"
+        raise SpecError.at("run.stop_when", f'"{scenario["run"]["stop_when"]}"', remedy)
+    names = [{scenario["flows"][number]["name"] for number in group.flows} for group in members]
+    for group, known in zip(members, names, strict=True):
+        for number in group.flows:
+            other = scenario["flows"][number]["while"]
+            if other is not None and other not in known:
+                remedy = "a flow with the same hosts, since hosts don't hear of each other,"
+                raise SpecError.at(f"flows[{number}].while", f'"{other}"', remedy)

@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ from narrows.backends.uml.machine import (
     complain,
     missing_programs,
 )
+from narrows.backends.uml.modules import Module, modules
+from narrows.backends.uml.modules import check as check_modules
 from narrows.backends.uml.network import (
     CONFIG,
     NETWORK,
@@ -152,22 +155,27 @@ class Uml:
         """One guest that holds the whole path, made of Linux's queue disciplines."""
         flows = scenario["flows"]
         parameters = command_line(self.kernel, flows, range(len(flows)))
-        config = json.dumps(tool_config(scenario, _interval(scenario), pcap))
+        own = modules(scenario, flows, self.kernel)
+        names = {cca: module.name for cca, module in own.items()}
+        config = json.dumps(tool_config(scenario, _interval(scenario), pcap, names))
         _write(directory / CONFIG, config)
         _write(directory / NETWORK, network_script(scenario))
-        _write(directory / SCRIPT, init_script(str(self._tools.traffic)))
+        _write(
+            directory / SCRIPT,
+            init_script(str(self._tools.traffic), [each.file for each in own.values()]),
+        )
         program = Program(self.kernel.binary, self.kernel.library)
         seed = int(scenario["seed"])
         cpu_s = boot(program, directory, seed=seed, parameters=parameters, watch=watch)
         complain(directory)
-        return read_tables(directory, scenario), cpu_s, {}
+        return read_tables(directory, scenario), cpu_s, _controls(own)
 
     def _coupled(
         self, directory: Path, scenario: Scenario, watch: Watch, pcap: Mapping[str, Any] | None
     ) -> _Outcome:
         """A guest for each group of flows, and the router's path between their hosts."""
         members = groups(scenario)
-        guests = [self._guest(scenario, group) for group in members]
+        guests = [self._with_modules(scenario, group) for group in members]
         interval_ns = _interval(scenario)
         cpu_s = run_guests(directory, scenario, guests, self._tools, interval_ns, watch, pcap)
         places = [directory_of(directory, number) for number in range(len(guests))]
@@ -189,6 +197,11 @@ class Uml:
         flows = [scenario["flows"][number] for number in group.flows]
         return Guest(kernel, group, command_line(kernel, flows, group.flows))
 
+    def _with_modules(self, scenario: Scenario, group: Group) -> Guest:
+        guest = self._guest(scenario, group)
+        flows = [scenario["flows"][number] for number in group.flows]
+        return replace(guest, modules=modules(scenario, flows, guest.kernel))
+
     def _kernel_of(self, group: Group) -> Kernel:
         """The kernel of a group: the one that it names, one of its profile, or the back end's."""
         place = f"flows[{group.flows[0]}]"
@@ -204,8 +217,8 @@ class Uml:
         check(scenario, None if self._chosen else self.kernel)
         members = groups(scenario)
         check_groups(scenario, members)
-        for group in members:
-            self._guest(scenario, group)
+        guests = [self._guest(scenario, group) for group in members]
+        check_modules(scenario, [guest.kernel for guest in guests])
 
 
 _Outcome = tuple[Tables, float, dict[str, Any]]
@@ -226,7 +239,12 @@ def _captured(directory: Path, captures: CaptureRequest | None) -> dict[str, int
 
 
 def _described(guest: Guest) -> dict[str, Any]:
-    return {"flows": list(guest.group.flows), **guest.group.own}
+    return {"flows": list(guest.group.flows), **guest.group.own, **_controls(guest.modules)}
+
+
+def _controls(own: Mapping[str, Module]) -> dict[str, Any]:
+    """The modules that ran, for the conditions of a run."""
+    return {"controls": {cca: module.described() for cca, module in own.items()}} if own else {}
 
 
 def _extent(tables: Tables) -> tuple[float, int]:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.refusals import (
     refuse_ecn,
-    refuse_gso,
     refuse_modelled_hosts,
-    refuse_reverse_flows,
+    refuse_packets_of_reverse_flows,
+    refuse_waiting_for_others,
 )
 from narrows.backends.protocol import refuse_own_controls
 from narrows.backends.uml.coupled import window_ns
@@ -37,7 +37,7 @@ def crosses_router(scenario: Scenario) -> bool:
     elements = path["links"] or path["reverse"] or path["impairments"]
     other = path["service"]["kind"] != "constant" or path["queue"]["kind"] not in KINDS
     own = any(key in flow for flow in scenario["flows"] for key in OWN_HOST)
-    return bool(elements or other or own)
+    return bool(elements or other or own or scenario["host"]["gso"])
 
 
 def check(scenario: Scenario, default: Kernel | None) -> None:
@@ -51,10 +51,9 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
         raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
     refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
     refuse_ecn(scenario)
-    refuse_gso(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
-    refuse_reverse_flows(scenario)
+    refuse_packets_of_reverse_flows(scenario)
     refuse_own_controls(scenario)
     refuse_programs(scenario, "for which User-Mode Linux has no compiler (JIT)")
 
@@ -70,15 +69,4 @@ def check_groups(scenario: Scenario, members: Sequence[Group]) -> None:
     if len(members) > MAX_GUESTS:
         found = f"{len(members)} kinds of hosts"
         raise SpecError.at("flows", found, f"at most {MAX_GUESTS} on this back end")
-    if len(members) == 1:
-        return
-    if scenario["run"]["stop_when"] is not None:
-        remedy = "none where flows have hosts of their own, since guests don't hear of each other,"
-        raise SpecError.at("run.stop_when", f'"{scenario["run"]["stop_when"]}"', remedy)
-    names = [{scenario["flows"][number]["name"] for number in group.flows} for group in members]
-    for group, known in zip(members, names, strict=True):
-        for number in group.flows:
-            other = scenario["flows"][number]["while"]
-            if other is not None and other not in known:
-                remedy = "a flow with the same hosts, since guests don't hear of each other,"
-                raise SpecError.at(f"flows[{number}].while", f'"{other}"', remedy)
+    refuse_waiting_for_others(scenario, members)

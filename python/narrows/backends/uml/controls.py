@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.module_parameters import module_parameters
 from narrows.errors import SpecError
+from narrows.spec.kernel_program import is_module
 from narrows.spec.scenario import Flow
 from narrows.spec.suggest import one_of
 
@@ -20,6 +21,8 @@ def command_line(kernel: Kernel, flows: Sequence[Flow], numbers: Sequence[int]) 
     chosen: dict[str, dict[str, int | None]] = {}
     for number, flow in zip(numbers, flows, strict=True):
         place, cca = f"flows[{number}].options", flow["cca"]
+        if is_module(cca):
+            continue
         if cca not in kernel.ccas:
             found = f'"{cca}", which {kernel.name} lacks'
             raise SpecError.at(f"flows[{number}].cca", found, one_of(cca, kernel.ccas))

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -26,6 +26,7 @@ from narrows.backends.uml import hosts
 from narrows.backends.uml.gate import gate_library
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.machine import POLL_S, SCRIPT, GuestError, Program, boot, complain
+from narrows.backends.uml.modules import Module
 from narrows.backends.uml.network import CONFIG, NETWORK
 from narrows.spec.scenario import Scenario
 
@@ -38,11 +39,12 @@ _PATIENCE_S = 60.0
 
 @dataclass(frozen=True)
 class Guest:
-    """A kernel, the flows between its hosts, and arguments of its command line."""
+    """A kernel, the flows between its hosts, arguments of its command line, and its modules."""
 
     kernel: Kernel
     group: Group
     parameters: Sequence[str]
+    modules: Mapping[str, Module] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,13 @@ def _prepare(
     for pipe in ("ask", "answer"):
         os.mkfifo(place / pipe, 0o600)
     own = part(scenario, guest.group)
+    names = {cca: module.name for cca, module in guest.modules.items()}
+    files = [module.file for module in guest.modules.values()]
     texts = {
         NETWORK: hosts.network_script(own, guest.group, number),
-        CONFIG: json.dumps(hosts.tool_config(own, guest.group, number, interval_ns)),
-        hosts.GATE: json.dumps(hosts.gate_config(window_ns(scenario))),
-        SCRIPT: hosts.init_script(str(tools.traffic), str(tools.router)),
+        CONFIG: json.dumps(hosts.tool_config(own, guest.group, number, interval_ns, names)),
+        hosts.GATE: json.dumps(hosts.gate_config(own, window_ns(scenario))),
+        SCRIPT: hosts.init_script(str(tools.traffic), str(tools.router), files),
     }
     for name, text in texts.items():
         (place / name).write_text(text, encoding="utf-8")

@@ -6,19 +6,21 @@ packets (crates/router/src/gate.rs).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from narrows.backends.linux.cards import disciplines
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
-    FULL_PACKET,
     metrics_sysctl,
     told_scenario,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
-from narrows.backends.uml.network import CONFIG, GUEST, NETWORK
-from narrows.backends.uml.qdiscs import ETHERNET, framed
+from narrows.backends.uml.network import CONFIG, GUEST, NETWORK, load_script
+from narrows.backends.uml.qdiscs import ETHERNET
 from narrows.spec.scenario import Scenario
 
 GATE = "gate.json"
@@ -26,8 +28,6 @@ ZERO_NS = 20 * 10**9
 """CLOCK_MONOTONIC of every guest at time 0 of the run, after all have booted."""
 _MACS = ("02:00:00:00:01:01", "02:00:00:00:02:01")
 _DEVICES = ("g0", "g1")
-_MANY = 10_000_000
-"""More packets than wait in a host in any scenario."""
 _NETWORK = """\
 ip -batch - <<EOF
 netns add snd
@@ -54,7 +54,7 @@ EOF
 _INIT = """\
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 {{
-sh -e {here}/{network} && {{
+sh -e {here}/{network} && {load}{{
 {router} gate {here}/{gate} &
 {tool} {here}/{config}
 }}
@@ -79,25 +79,14 @@ def network_script(part: Scenario, group: Group, number: int) -> str:
         macs=_MACS,
         sender=sender,
         receiver=receiver,
-        qdiscs="\n".join(_qdiscs(part, group.own.get("line_rate_bps"))),
+        qdiscs="\n".join(disciplines("s0", part, group.own.get("line_rate_bps"), ETHERNET)),
     )
 
 
-def _qdiscs(part: Scenario, line_rate_bps: int | None) -> list[str]:
-    """The sending host's qdiscs: a token bucket for the card's rate, and fq."""
-    fair = f"fq flow_limit {_MANY} limit {_MANY}" if part["host"]["fq"] else ""
-    if line_rate_bps is None:
-        return [f"qdisc add dev s0 root {fair}"] if fair else []
-    frame = FULL_PACKET + ETHERNET
-    burst = frame + max(2, framed(line_rate_bps) * 3 // 8_000_000)
-    rate = f"tbf rate {framed(line_rate_bps)}bit burst {burst} limit {2**31}"
-    bucket = f"qdisc add dev s0 root handle 1: {rate}"
-    return [bucket, f"qdisc add dev s0 parent 1:1 {fair}"] if fair else [bucket]
-
-
-def gate_config(window_ns: int) -> dict[str, Any]:
+def gate_config(part: Scenario, window_ns: int) -> dict[str, Any]:
     """The gate's configuration."""
     return {
+        "offloads": part["host"]["gso"],
         "zero_ns": ZERO_NS,
         "window_ns": window_ns,
         "devices": _DEVICES,
@@ -106,29 +95,37 @@ def gate_config(window_ns: int) -> dict[str, Any]:
     }
 
 
-def tool_config(part: Scenario, group: Group, number: int, interval_ns: int) -> dict[str, Any]:
-    """The configuration of the traffic tool, which samples every `interval_ns`."""
+def tool_config(
+    part: Scenario, group: Group, number: int, interval_ns: int, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """The configuration of the traffic tool, which samples every `interval_ns`.
+
+    `names` has the kernel's names of the user's own controls.
+    """
     own = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
-        "scenario": told_scenario(part),
+        "scenario": told_scenario(part, names),
         "sample_ns": interval_ns,
         "first_port": FIRST_PORT,
         "zero_ns": ZERO_NS,
         "namespaces": {"sender": "/run/netns/snd", "receiver": "/run/netns/rcv"},
+        "sender": addresses(number)[0],
         "receiver": addresses(number)[1],
         "sender_device": "s0",
         "receiver_device": "v0",
-        "checksums": True,
+        # Devices with offloads leave them to the gate.
+        "checksums": not part["host"]["gso"],
         "sysctls": {**metrics_sysctl(part["host"]), **own},
         "out": GUEST_DIRECTORY,
     }
 
 
-def init_script(tool: str, router: str) -> str:
+def init_script(tool: str, router: str, modules: Sequence[Path] = ()) -> str:
     """The guest's first program: makes its hosts, starts the gate and `tool`, switches off."""
     return _INIT.format(
         here=GUEST_DIRECTORY,
         network=NETWORK,
+        load=load_script(modules),
         config=CONFIG,
         log=LOG,
         status=STATUS,

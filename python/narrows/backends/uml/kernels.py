@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from narrows.backends.linux.tools import cache_directory
+from narrows.backends.uml.module_tree import ARCHIVE
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
@@ -51,6 +52,11 @@ class Kernel:
     def library(self) -> Path:
         """The library between it and its host; see host.c."""
         return self.path / LIBRARY
+
+    @property
+    def module_tree(self) -> Path:
+        """What modules for it are built with; see `module_tree`."""
+        return self.path / ARCHIVE
 
     @property
     def profile(self) -> str:

@@ -7,7 +7,9 @@ transmission, and half the two-way delay.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path as HostPath
 from typing import Any
 
 from narrows.backends.linux.traffic import (
@@ -100,23 +102,35 @@ def network_script(scenario: Scenario) -> str:
     return (GUEST + _HOSTS).format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
 
 
-def init_script(tool: str) -> str:
+def load_script(modules: Sequence[HostPath]) -> str:
+    """The shell commands that load modules, each to be followed by `&&`."""
+    return "".join(f"insmod {shlex.quote(str(module))} && " for module in modules)
+
+
+def init_script(tool: str, modules: Sequence[HostPath] = ()) -> str:
     """The guest's first program, which builds the path, runs `tool` and powers off."""
     path, config = f"{GUEST_DIRECTORY}/{NETWORK}", f"{GUEST_DIRECTORY}/{CONFIG}"
+    steps = f"sh -e {path} && {load_script(modules)}{tool} {config}"
     return (
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
-        f"{{ sh -e {path} && {tool} {config}; }} > {GUEST_DIRECTORY}/{LOG} 2>&1\n"
+        f"{{ {steps}; }} > {GUEST_DIRECTORY}/{LOG} 2>&1\n"
         f"echo $? > {GUEST_DIRECTORY}/{STATUS}\n"
         f"exec {tool} power-off\n"
     )
 
 
 def tool_config(
-    scenario: Scenario, interval_ns: int, pcap: Mapping[str, Any] | None = None
+    scenario: Scenario,
+    interval_ns: int,
+    pcap: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The traffic tool's configuration, sampling every `interval_ns`; `pcap` asks for captures."""
+    """The traffic tool's configuration, sampling every `interval_ns`.
+
+    `pcap` asks for captures, `names` has the kernel's names of the user's own controls.
+    """
     return {
-        "scenario": told_scenario(scenario),
+        "scenario": told_scenario(scenario, names),
         "sample_ns": interval_ns,
         "first_port": FIRST_PORT,
         "namespaces": {
