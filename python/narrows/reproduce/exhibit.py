@@ -61,6 +61,14 @@ class Data:
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.frames[name]
 
+    def rows(self, frame: str, **where: str | float) -> pl.DataFrame:
+        """The rows of a frame whose columns have these values: one cell, all trials."""
+        return self.frames[frame].filter(**where)
+
+    def values(self, value: str, frame: str = "outcome", **where: str | float) -> list[float]:
+        """A column of one cell by trial, without the trials that have no value there."""
+        return [float(each) for each in self.rows(frame, **where)[value].drop_nulls().to_list()]
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -76,14 +76,6 @@ def outcome(trial: StoredTrial) -> pl.DataFrame:
     )
 
 
-def values(data: Data, value: str, **where: str | float) -> list[float]:
-    """A column of `outcome` in each trial of one condition."""
-    rows = data["outcome"]
-    for column, wanted in where.items():
-        rows = rows.filter(pl.col(column) == wanted)
-    return [float(v) for v in rows[value].drop_nulls().to_list()]
-
-
 def panel(
     data: Data,
     value: str,
@@ -137,7 +129,7 @@ def _pair(
 ) -> tuple[list[float], list[float]]:
     """The values with the variant and with plain BBR."""
     new, old = (
-        values(data, value, variant=name, mix=mix, buffer_bdp=room) for name in (variant, PLAIN)
+        data.values(value, variant=name, mix=mix, buffer_bdp=room) for name in (variant, PLAIN)
     )
     return new, old
 

@@ -88,11 +88,6 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, [paced(data), queues(data), loses(data)])]
 
 
-def _values(data: Data, sender: str, room: str, value: str) -> list[float]:
-    rows = data["outcome"].filter((pl.col("sender") == sender) & (pl.col("buffer") == room))
-    return [float(v) for v in rows[value].drop_nulls().to_list()]
-
-
 def paced(data: Data) -> Check:
     """The RTT through fq."""
     return held(
@@ -100,7 +95,7 @@ def paced(data: Data) -> Check:
         "paced",
         "Through fq BBR paces at the bottleneck's rate.",
         f"Mean RTT with {BUFFERS[DEEP]}, seconds {FROM_S} to {END_S}.",
-        _values(data, "fq", DEEP, "rtt_ms"),
+        data.values("rtt_ms", sender="fq", buffer=DEEP),
     )
 
 
@@ -111,7 +106,7 @@ def queues(data: Data) -> Check:
         "queues",
         "Without fq it sends in response to ACKs, all that its window allows.",
         f"Mean RTT with {BUFFERS[DEEP]}, seconds {FROM_S} to {END_S}.",
-        _values(data, "none", DEEP, "rtt_ms"),
+        data.values("rtt_ms", sender="none", buffer=DEEP),
     )
 
 
@@ -122,5 +117,7 @@ def loses(data: Data) -> Check:
         "loses",
         "In a small buffer it loses more for it.",
         f"Packets dropped of packets arrived with {BUFFERS[SHALLOW]}: without fq, less with it.",
-        differences(*(_values(data, sender, SHALLOW, "loss") for sender in ("none", "fq"))),
+        differences(
+            *(data.values("loss", sender=sender, buffer=SHALLOW) for sender in ("none", "fq"))
+        ),
     )

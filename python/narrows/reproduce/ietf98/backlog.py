@@ -93,21 +93,20 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, [less, keeps(data)], room(data), explains=[less.statement])]
 
 
-def _of(data: Data, label: str, full: int, value: str = "busy") -> list[float]:
-    rows = data["outcome"].filter((pl.col("sender") == label) & (pl.col("full_kb") == full))
-    return rows[value].to_list()
-
-
 def _against_cubic(data: Data, label: str) -> dict[str, list[float]]:
     return {
-        f"{full} KB": ratios(_of(data, label, full), _of(data, "CUBIC", full)) for full in FULL_KB
+        f"{full} KB": ratios(
+            *(data.values("busy", sender=sender, full_kb=full) for sender in (label, "CUBIC"))
+        )
+        for full in FULL_KB
     }
 
 
 def starves(data: Data) -> Check:
     """BBR with a window of a BDP."""
     told = "; ".join(
-        f"{interval(_of(data, 'one BDP', full))} %, {full} KB" for full in FULL_KB
+        f"{interval(data.values('busy', sender='one BDP', full_kb=full))} %, {full} KB"
+        for full in FULL_KB
     )  # fmt: skip
     return held(
         CLAIM,
@@ -139,7 +138,7 @@ def room(data: Data) -> Check:
         if mean(found) > rule(CLAIM, "starves").high
     ]
     parts = {
-        full: mean(_of(data, "one BDP", int(full.split()[0]), "queue")) * BDP_KB
+        full: mean(data.values("queue", sender="one BDP", full_kb=int(full.split()[0]))) * BDP_KB
         / int(full.split()[0])
         for full in enough
     }  # fmt: skip

@@ -89,7 +89,7 @@ def scales(data: Data) -> Check:
     found, told = {}, []
     for room in SHALLOW:
         grown, fixed = (
-            proposals.values(data, "share", variant=name, mix=CUBIC, buffer_bdp=room)
+            data.values("share", variant=name, mix=CUBIC, buffer_bdp=room)
             for name in (GROWING, FIXED)
         )
         found[f"{room:g} BDP"] = ratios(grown, fixed)

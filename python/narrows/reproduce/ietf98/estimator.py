@@ -62,7 +62,7 @@ def draw(data: Data) -> list[Picture]:
     bars = []
     for step, (name, (label, colour)) in enumerate(VARIANTS.items()):
         for place, mix in enumerate((COMPETING, BESIDE, LIMITED)):
-            found = _of(data, name, mix)
+            found = data.values("believed", variant=name, mix=mix)
             at = place + 0.36 * (step - 0.5)
             bars.append(Bar(label, at, sum(found) / len(found), colour, (min(found), max(found))))
     ticks = tuple((float(place), mix) for place, mix in enumerate((COMPETING, BESIDE, LIMITED)))
@@ -83,15 +83,14 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, [nearer(data), kept(data)])]
 
 
-def _of(data: Data, variant: str, mix: str) -> list[float]:
-    rows = data["outcome"].filter((pl.col("variant") == variant) & (pl.col("mix") == mix))
-    return rows["believed"].to_list()
+def _limited(data: Data, variant: str) -> list[float]:
+    return data.values("believed", variant=variant, mix=LIMITED)
 
 
 def nearer(data: Data) -> Check:
     """The error in competition, compared with plain BBR."""
     off = {
-        (name, mix): [abs(v - 100) for v in _of(data, name, mix)]
+        (name, mix): [abs(v - 100) for v in data.values("believed", variant=name, mix=mix)]
         for name in VARIANTS
         for mix in (COMPETING, BESIDE)
     }
@@ -117,6 +116,6 @@ def kept(data: Data) -> Check:
         "kept",
         "Pauses of the application don't lower it.",
         f"The mean bandwidth of a BBRv3 flow that sends every other second, in percent of the "
-        f"link's ({interval(_of(data, PLAIN, LIMITED), 3, ' %')} with BBR as it is).",
-        _of(data, THIRD, LIMITED),
+        f"link's ({interval(_limited(data, PLAIN), 3, ' %')} with BBR as it is).",
+        _limited(data, THIRD),
     )

@@ -81,16 +81,15 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, [shorter(data, LATER), shorter(data, THIRD), as_busy(data)])]
 
 
-def _of(data: Data, variant: str, rate: int, value: str) -> list[float]:
-    rows = data["outcome"].filter((pl.col("variant") == variant) & (pl.col("rate_mbps") == rate))
-    return rows[value].to_list()
+def _cell(data: Data, variant: str, rate: int, value: str) -> list[float]:
+    return data.values(value, variant=variant, rate_mbps=rate)
 
 
 def shorter(data: Data, variant: str) -> Check:
     """The queue against that of plain BBR."""
     told = "; ".join(
-        f"{interval(_of(data, variant, rate, 'queue'))} instead of "
-        f"{interval(_of(data, PLAIN, rate, 'queue'))} BDP, {rate} Mbit/s"
+        f"{interval(_cell(data, variant, rate, 'queue'))} instead of "
+        f"{interval(_cell(data, PLAIN, rate, 'queue'))} BDP, {rate} Mbit/s"
         for rate in RATES
     )
     return held(
@@ -99,7 +98,7 @@ def shorter(data: Data, variant: str) -> Check:
         f"{VARIANTS[variant][0]} queues less where a BDP is a few packets.",
         f"Mean queue of {FLOWS} flows over that with {VARIANTS[PLAIN][0]}.",
         {
-            f"{rate} Mbit/s": ratios(*(_of(data, v, rate, "queue") for v in (variant, PLAIN)))
+            f"{rate} Mbit/s": ratios(*(_cell(data, v, rate, "queue") for v in (variant, PLAIN)))
             for rate in RATES
         },
         f" ({told})",
@@ -115,7 +114,7 @@ def as_busy(data: Data) -> Check:
         f"Utilisation over that with {VARIANTS[PLAIN][0]}.",
         {
             f"{VARIANTS[v][0]}, {rate} Mbit/s": ratios(
-                *(_of(data, one, rate, "busy") for one in (v, PLAIN))
+                *(_cell(data, one, rate, "busy") for one in (v, PLAIN))
             )
             for v in (LATER, THIRD)
             for rate in RATES

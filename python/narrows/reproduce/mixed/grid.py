@@ -59,10 +59,7 @@ def _bar(row: dict[str, float], pair: int, step: int) -> Bar:
 
 def cell(data: Data, value: str, pair: str, rate: int, room: float) -> list[float]:
     """The values of one cell, by trial."""
-    rows = data["outcome"].filter(
-        (pl.col("pair") == pair) & (pl.col("rate_mbps") == rate) & (pl.col("buffer_bdp") == room)
-    )
-    return rows[value].drop_nulls().to_list()
+    return data.values(value, pair=pair, rate_mbps=rate, buffer_bdp=room)
 
 
 def mean(data: Data, value: str, pair: str, rate: int, room: float) -> float:

@@ -38,11 +38,6 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     return {"outcome": testbed.outcome(trial)}
 
 
-def _values(data: Data, value: str, rounds: int, room: float) -> list[float]:
-    rows = data["outcome"].filter((pl.col("rounds") == rounds) & (pl.col("buffer_bdp") == room))
-    return [float(v) for v in rows[value].drop_nulls().to_list()]
-
-
 def draw(data: Data) -> list[Picture]:
     """Completion times of the small flows, throughput of the large one."""
     panels = tuple(
@@ -79,7 +74,9 @@ def judge(data: Data) -> list[Finding]:
 def _against(data: Data, value: str) -> dict[float, list[float]]:
     """A value with the short filter over that with 10 rounds, by buffer and repetition."""
     return {
-        room: ratios(_values(data, value, SHORTEST, room), _values(data, value, 10, room))
+        room: ratios(
+            *(data.values(value, rounds=rounds, buffer_bdp=room) for rounds in (SHORTEST, 10))
+        )
         for room in testbed.BUFFERS
     }
 

@@ -69,23 +69,9 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     return {"outcome": found}
 
 
-def _values(
-    data: Data, size: str, large: str, count: int, room: float, value: str = "fct_s"
-) -> list[float]:
-    rows = data["outcome"].filter(
-        (pl.col("size") == size)
-        & (pl.col("large") == large)
-        & (pl.col("count") == count)
-        & (pl.col("buffer_bdp") == room)
-    )
-    return [float(v) for v in rows[value].drop_nulls().to_list()]
-
-
 def draw(data: Data) -> list[Picture]:
     """Completion times over the number of large flows, a panel for each size and control."""
-    panels = tuple(
-        _panel(data, size, large) for size in SIZES for large in ("bbr", "cubic")
-    )  # fmt: skip
+    panels = tuple(_panel(data, size, large) for size in SIZES for large in ("bbr", "cubic"))
     figure = Figure(
         "More large flows at once",
         "CUBIC flows of 100 KB at 5 Mbit/s and of 1 MB at 20 Mbit/s, 45 ms; mean and range of the "
@@ -121,9 +107,12 @@ def judge(data: Data) -> list[Finding]:
 def slower(data: Data, size: str) -> Check:
     """Beside four large BBR flows in place of one."""
     few, many = (
-        {room: _values(data, size, "bbr", count, room) for room in BUFFERS}
+        {
+            room: data.values("fct_s", size=size, large="bbr", count=count, buffer_bdp=room)
+            for room in BUFFERS
+        }
         for count in (1, MANY)
-    )  # fmt: skip
+    )
     told = "; ".join(
         f"{interval(many[room])} s instead of {interval(few[room])} s, {room:g} BDP"
         for room in BUFFERS
@@ -142,7 +131,10 @@ def slower(data: Data, size: str) -> Check:
 def busier(data: Data) -> Check:
     """Four large CUBIC flows in place of one, in the smallest buffer."""
     few, many = (
-        {size: _values(data, size, "cubic", count, SHALLOW, "busy") for size in SIZES}
+        {
+            size: data.values("busy", size=size, large="cubic", count=count, buffer_bdp=SHALLOW)
+            for size in SIZES
+        }
         for count in (1, MANY)
     )
     told = "; ".join(

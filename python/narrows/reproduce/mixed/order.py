@@ -95,11 +95,6 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, [fair(data), slow(data), loses(data)])]
 
 
-def _values(data: Data, lead: int, room: float, value: str) -> list[float]:
-    rows = data["outcome"].filter((pl.col("lead_ms") == lead) & (pl.col("buffer_bdp") == room))
-    return [float(v) for v in rows[value].drop_nulls().to_list()]
-
-
 def fair(data: Data) -> Check:
     """Both times if the CUBIC flow is first."""
     return held(
@@ -110,7 +105,7 @@ def fair(data: Data) -> Check:
         "flow.",
         {
             f"{room:g} BDP": ratios(
-                *(_values(data, GROWN_MS, room, v) for v in ("cubic_s", "bbr_s"))
+                *(data.values(v, lead_ms=GROWN_MS, buffer_bdp=room) for v in ("cubic_s", "bbr_s"))
             )
             for room in BUFFERS
         },
@@ -120,7 +115,7 @@ def fair(data: Data) -> Check:
 def slow(data: Data) -> Check:
     """CUBIC's time in one order over that in the other."""
     late, early = (
-        {room: _values(data, lead, room, "cubic_s") for room in BUFFERS}
+        {room: data.values("cubic_s", lead_ms=lead, buffer_bdp=room) for room in BUFFERS}
         for lead in (AFTER_MS, GROWN_MS)
     )
     told = "; ".join(
@@ -145,5 +140,8 @@ def loses(data: Data) -> Check:
         "loses",
         "It loses packets then.",
         f"Packets that a CUBIC flow of 691 resends if it started {-AFTER_MS} ms later.",
-        {f"{room:g} BDP": _values(data, AFTER_MS, room, "resent") for room in BUFFERS},
+        {
+            f"{room:g} BDP": data.values("resent", lead_ms=AFTER_MS, buffer_bdp=room)
+            for room in BUFFERS
+        },
     )

@@ -53,10 +53,6 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     return {"outcome": pl.concat([high, rates], how="horizontal")}
 
 
-def _values(data: Data, cca: str, value: str) -> list[float]:
-    return data["outcome"].filter(pl.col("beside") == cca)[value].to_list()
-
-
 def draw(data: Data) -> list[Picture]:
     """Both measures of instability, a bar for each control."""
     panels = tuple(
@@ -79,7 +75,7 @@ def draw(data: Data) -> list[Picture]:
 def _panel(data: Data, value: str, label: str) -> Panel:
     bars = []
     for place, cca in enumerate(CONTROLS):
-        found = _values(data, cca, value)
+        found = data.values(value, beside=cca)
         bars.append(Bar("", place, sum(found) / len(found), cca, (min(found), max(found))))
     ticks = tuple((float(place), name(cca)) for place, cca in enumerate(CONTROLS))
     return Panel("", label, tuple(bars), ticks=ticks, y_range=(0, None))
@@ -89,7 +85,7 @@ def judge(data: Data) -> list[Finding]:
     """The results; the paper leaves this to future work."""
 
     def told(value: str, unit: str) -> str:
-        each = ((name(cca), interval(_values(data, cca, value), 3, unit)) for cca in CONTROLS)
+        each = ((name(cca), interval(data.values(value, beside=cca), 3, unit)) for cca in CONTROLS)
         return "; ".join(f"{label}: {words}" for label, words in each)
 
     notes = [

@@ -89,8 +89,8 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, [rate(data), full(data), rtt(data), power(data)])]
 
 
-def _of(data: Data, window: float, value: str) -> list[float]:
-    return data["point"].filter(pl.col("window_bdp") == window)[value].to_list()
+def _at(data: Data, window: float, value: str) -> list[float]:
+    return data.values(value, "point", window_bdp=window)
 
 
 def rate(data: Data) -> Check:
@@ -102,7 +102,7 @@ def rate(data: Data) -> Check:
         "The rate in parts of the link's over what is in flight in BDP, by the window.",
         {
             f"{w:g} BDP": ratios(
-                [v / 100 for v in _of(data, w, "percent")], _of(data, w, "flight_bdp")
+                [v / 100 for v in _at(data, w, "percent")], _at(data, w, "flight_bdp")
             )
             for w in WINDOWS
             if w < 0.8
@@ -117,7 +117,7 @@ def full(data: Data) -> Check:
         "full",
         "With more the rate stays the link's.",
         "The rate in parts of the link's.",
-        {f"{w:g} BDP": [v / 100 for v in _of(data, w, "percent")] for w in WINDOWS if w > 1.2},
+        {f"{w:g} BDP": [v / 100 for v in _at(data, w, "percent")] for w in WINDOWS if w > 1.2},
     )
 
 
@@ -129,7 +129,7 @@ def rtt(data: Data) -> Check:
         "The RTT is the lowest up to a BDP and then grows with what is in flight.",
         "The mean RTT over the path's 25 ms, and over the number of BDP in flight beyond one.",
         {
-            f"{w:g} BDP": [v / (1000 * testbed.RTT_S * max(w, 1.0)) for v in _of(data, w, "rtt_ms")]
+            f"{w:g} BDP": [v / (1000 * testbed.RTT_S * max(w, 1.0)) for v in _at(data, w, "rtt_ms")]
             for w in WINDOWS
             if w < 0.8 or w > 1.2
         },
@@ -137,7 +137,7 @@ def rtt(data: Data) -> Check:
 
 
 def _best(data: Data) -> float:
-    return max(WINDOWS, key=lambda window: _of(data, window, "power")[0])
+    return max(WINDOWS, key=lambda window: _at(data, window, "power")[0])
 
 
 def power(data: Data) -> Check:

@@ -63,6 +63,6 @@ def judge(data: Data) -> list[Finding]:
 def _gain(data: Data, room: float) -> list[float]:
     """The reduction of loss by BBR Shallow, in percentage points, by trial."""
     plain, shallow = (
-        proposals.values(data, "loss", variant=name, mix=MIX, buffer_bdp=room) for name in VARIANTS
+        data.values("loss", variant=name, mix=MIX, buffer_bdp=room) for name in VARIANTS
     )
     return differences(plain, shallow)

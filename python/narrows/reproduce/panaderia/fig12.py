@@ -68,9 +68,7 @@ def judge(data: Data) -> list[Finding]:
 def fair_point(data: Data, variant: str) -> float:
     """The smallest buffer at which the mean share falls below one half; infinite if none."""
     rooms = sorted(set(data["outcome"]["buffer_bdp"]))
-    shares = [
-        proposals.values(data, "share", variant=variant, mix=MIX, buffer_bdp=room) for room in rooms
-    ]
+    shares = [data.values("share", variant=variant, mix=MIX, buffer_bdp=room) for room in rooms]
     means = [sum(share) / len(share) for share in shares]
     found = crossing(rooms, means, [50.0] * len(rooms))
     return float("inf") if found is None else found

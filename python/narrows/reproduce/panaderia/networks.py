@@ -65,11 +65,6 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     }
 
 
-def _values(data: Data, network: str, label: str, value: str) -> list[float]:
-    rows = data["outcome"].filter((pl.col("network") == network) & (pl.col("mix") == label))
-    return [float(v) for v in rows[value].drop_nulls().to_list()]
-
-
 def draw(data: Data) -> list[Picture]:
     """Each measure over the networks, a bar for each mix; BBR's share beside CUBIC."""
     panels = [_panel(data, value, label, tuple(MIXES)) for value, (label, *_) in MEASURES.items()]
@@ -89,7 +84,7 @@ def _panel(data: Data, value: str, label: str, mixes: tuple[str, ...]) -> Panel:
     bars = []
     for step, words in enumerate(mixes):
         for place, network in enumerate(NETWORKS):
-            found = _values(data, network, words, value)
+            found = data.values(value, network=network, mix=words)
             at = place + (step - (len(mixes) - 1) / 2) * WIDTH
             bars.append(
                 Bar(words, at, sum(found) / len(found), COLOURS[words], (min(found), max(found)),
@@ -114,6 +109,9 @@ def judge(data: Data) -> list[Finding]:
 def _told(data: Data, value: str, unit: str, mixes: tuple[str, ...]) -> str:
     told = []
     for network, words in NETWORKS.items():
-        each = ((label, interval(_values(data, network, label, value), 3, unit)) for label in mixes)
+        each = (
+            (label, interval(data.values(value, network=network, mix=label), 3, unit))
+            for label in mixes
+        )
         told.append(f"{words}: {', '.join(f'{found} ({label})' for label, found in each)}")
     return "; ".join(told)
