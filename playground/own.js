@@ -1,8 +1,5 @@
 // A congestion control written in JavaScript, with the methods and fields of one in Python.
 
-const MOST_PACKETS = 1e7;
-const [LEAST_RATE, MOST_RATE] = [8, 1e13];
-
 export class Own {
   /** The imports of the module; nothing calls them without a control. */
   imports = { control: (...call) => this.#call(...call) };
@@ -22,7 +19,7 @@ export class Own {
     if (!this.#connections.has(connection)) this.#connections.set(connection, new this.made());
     const control = this.#connections.get(connection);
     control[name]?.(told);
-    const [window, rate] = read(control.control());
+    const [window, rate] = read(control.control(), this.spoken.limits);
     new Float64Array(this.memory.buffer, answer, 2).set([window, rate ?? NaN]);
   }
 
@@ -45,13 +42,14 @@ function evaluate(source) {
 }
 
 /** A window in packets, and a pacing rate in payload bit/s or null. */
-function read(answer) {
+function read(answer, { window: windows, rate: rates }) {
   const [window, rate = null] = Array.isArray(answer) ? answer : [answer];
-  if (!(window >= 1 && window <= MOST_PACKETS)) {
-    throw new Error(`control() returned a window of ${window}; 1 to ${MOST_PACKETS} packets would be right`);
-  }
-  if (rate !== null && !(rate >= LEAST_RATE && rate <= MOST_RATE)) {
-    throw new Error(`control() returned a rate of ${rate}; ${LEAST_RATE} to ${MOST_RATE} bit/s would be right`);
-  }
+  check(window, "a window", windows, "packets");
+  if (rate !== null) check(rate, "a rate", rates, "bit/s");
   return [window, rate];
+}
+
+function check(value, what, [least, most], unit) {
+  if (value >= least && value <= most) return;
+  throw new Error(`control() returned ${what} of ${value}; ${least} to ${most} ${unit} would be right`);
 }

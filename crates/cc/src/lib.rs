@@ -29,6 +29,7 @@ mod extreme;
 mod filter;
 mod ledbat;
 mod ledbat_pp;
+mod own_control;
 mod pcc;
 mod prague;
 mod profile;
@@ -45,6 +46,7 @@ pub use bbr::transitions as bbr_transitions;
 pub use config::{CcConfig, Entry};
 pub use control::{CongestionControl, Control, INFINITE_SSTHRESH};
 pub use filter::WindowedMax;
+pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips};
 pub use profile::{
     BbrProfile, CcProfile, CubicProfile, HystartClock, LINUX_4_9, LINUX_4_11, LINUX_4_17,
     LINUX_5_15, LINUX_6_1, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,

@@ -85,6 +85,15 @@ pub struct RateSample {
     pub at_send: Option<AtSend>,
 }
 
+impl RateSample {
+    /// The rate in payload bit/s, with packets of `mss` bytes.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are enough for a count of packets")]
+    pub fn payload_bps(&self, mss: u32) -> f64 {
+        self.delivered as f64 * f64::from(mss) * 8.0 / self.interval.as_secs_f64()
+    }
+}
+
 /// The flow's state when a packet was last sent (`tx.in_flight` and `tx.lost` of Google's kernel;
 /// `P.tx_in_flight` and `P.lost` of draft-ietf-ccwg-bbr section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

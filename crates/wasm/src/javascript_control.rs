@@ -11,7 +11,7 @@ use std::cell::Cell;
 use narrows_base::{Duration, Rate};
 use narrows_cc::{
     AckSample, CcConfig, Congestion, CongestionControl, CongestionEvent, Control,
-    INFINITE_SSTHRESH, RecoveryState, UndoEvent,
+    INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS, RecoveryState, RoundTrips, UndoEvent,
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,12 @@ pub(crate) fn interface() -> Value {
     let events: Vec<_> =
         EVENTS.iter().map(|(name, fields)| json!({ "name": name, "fields": fields })).collect();
     let flags = ["app_limited", "round_start", "may_grow", "cwnd_limited", "first"];
-    json!({ "events": events, "flags": flags, "words": { "state": STATES, "kind": KINDS } })
+    let limits = json!({
+        "window": [OWN_WINDOWS.start(), OWN_WINDOWS.end()],
+        "rate": [OWN_RATES.start(), OWN_RATES.end()],
+    });
+    let words = json!({ "state": STATES, "kind": KINDS });
+    json!({ "events": events, "flags": flags, "words": words, "limits": limits })
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -106,7 +111,7 @@ pub(crate) fn control(config: CcConfig) -> Box<dyn CongestionControl> {
         pacing_rate: None,
         app_limited: false,
     };
-    let mut made = Own { connection, control, round_ends: 0 };
+    let mut made = Own { connection, control, rounds: RoundTrips::default() };
     let rtt = config.initial_rtt.map_or(f64::NAN, seconds);
     made.tell(Event::Connect, &[config.mss.into(), config.initial_cwnd.into(), rtt]);
     Box::new(made)
@@ -115,8 +120,7 @@ pub(crate) fn control(config: CcConfig) -> Box<dyn CongestionControl> {
 struct Own {
     connection: u32,
     control: Control,
-    /// The round ends when a packet is acknowledged that was sent after this many were delivered.
-    round_ends: u64,
+    rounds: RoundTrips,
 }
 
 impl Own {
@@ -124,29 +128,17 @@ impl Own {
         let event = event as u32;
         debug_assert_eq!(fields.len(), EVENTS[event as usize].1.len());
         let [cwnd, rate] = page::tell(self.connection, event, fields);
-        // The page has checked both: a window of 1 to 10^7 packets, a rate of 8 bit/s to 10 Tbit/s.
+        // The page has checked both by the limits of the interface.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         let (cwnd, rate) = (cwnd as u32, (!rate.is_nan()).then(|| Rate::from_bps(rate as u64)));
         (self.control.cwnd, self.control.pacing_rate) = (cwnd.max(1), rate);
-    }
-
-    /// Whether a round trip has passed, that is, something sent in this round has arrived.
-    fn round_start(&mut self, sample: &AckSample) -> bool {
-        let started = sample.rate.is_some_and(|rate| rate.prior_delivered >= self.round_ends);
-        if started {
-            self.round_ends = sample.delivered;
-        }
-        started
     }
 }
 
 impl CongestionControl for Own {
     fn on_ack(&mut self, sample: &AckSample) {
-        let bits = f64::from(sample.mss) * 8.0;
-        let rate = sample
-            .rate
-            .map_or(f64::NAN, |rate| rate.delivered as f64 * bits / rate.interval.as_secs_f64());
-        let round_start = self.round_start(sample);
+        let rate = sample.rate.map_or(f64::NAN, |rate| rate.payload_bps(sample.mss));
+        let round_start = self.rounds.start(sample);
         self.tell(
             Event::Ack,
             &[

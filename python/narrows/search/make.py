@@ -127,7 +127,7 @@ def search(
     others = tuple(name for name in REFERENCES if name != subject)
     references = (rival,) if rival else (than,) if than else others
     trying = Trying(subject, rival, references, wanted, engine, jobs)
-    place = Path(out) if out is not None else OUT / f"{subject.replace(':', '-')}-{wanted.name}"
+    place = Path(out) if out is not None else OUT / trying.name
     with modules_here():
         plain = {one.name: one.plain for one in wanted.space}
         trying.all([plain], [1])
@@ -184,8 +184,9 @@ def _specification(trying: Trying, tried: Tried, says: str) -> str:
     limits = [objective.limit_of(row, tried.point) for row in tried.references]
     known = sorted(limit for limit in limits if limit is not None)
     bound = "at_least" if objective.more else "at_most"
-    name = f"{trying.subject.replace(':', '-')}-{objective.name}"
-    text = specification(name, tried.point, trying.subject, trying.rival, trials=5, seed=FINAL[0])
+    text = specification(
+        trying.name, tried.point, trying.subject, trying.rival, trials=5, seed=FINAL[0]
+    )
     limit = known[min(middle, len(known) - 1)]
     expect = f'[[expect]]\nmetric = "{objective.metric}"\n{bound} = {limit:.4g}\n'
     return f"# {says}\n{text}\n{expect}"

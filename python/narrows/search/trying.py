@@ -47,6 +47,11 @@ class Trying:
     backend: Backend
     jobs: int | None = None
 
+    @property
+    def name(self) -> str:
+        """The search's name, for files."""
+        return f"{self.subject.replace(':', '-')}-{self.objective.name}"
+
     def all(self, points: Sequence[Point], seeds: Iterable[int]) -> list[Tried]:
         """Tries all points with all seeds, on all cores."""
         chosen = list(seeds)

@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narrows_base::Rate;
-use narrows_cc::{self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH};
+use narrows_cc::{
+    self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS,
+    RoundTrips,
+};
 use narrows_sim::Controls;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
@@ -23,10 +26,6 @@ pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
 
-/// Largest window that a control may request, in packets.
-const MAX_CWND: f64 = 10_000_000.0;
-/// Largest pacing rate, in bit/s.
-const MAX_RATE: f64 = 1e13;
 /// The number of characters of a wrong answer that a message shows.
 const MOST_SHOWN: usize = 60;
 const METHODS: [&str; 3] = ["on_ack", "on_congestion", "control"];
@@ -68,8 +67,7 @@ struct PythonControl {
     paces: bool,
     owns_recovery: bool,
     has_undo: bool,
-    /// The round ends when a packet is acknowledged that was sent after this many were delivered.
-    round_ends: u64,
+    rounds: RoundTrips,
 }
 
 impl PythonControl {
@@ -102,7 +100,7 @@ impl PythonControl {
             paces: true,
             owns_recovery: false,
             has_undo: false,
-            round_ends: 0,
+            rounds: RoundTrips::default(),
         }
     }
 
@@ -201,20 +199,11 @@ impl PythonControl {
         self.object = None;
         self.trouble.note(error);
     }
-
-    /// Whether a round trip has passed, that is, something sent in this round has arrived.
-    fn round_start(&mut self, sample: &cc::AckSample) -> bool {
-        let started = sample.rate.is_some_and(|rate| rate.prior_delivered >= self.round_ends);
-        if started {
-            self.round_ends = sample.delivered;
-        }
-        started
-    }
 }
 
 impl CongestionControl for PythonControl {
     fn on_ack(&mut self, sample: &cc::AckSample) {
-        let round_start = self.round_start(sample);
+        let round_start = self.rounds.start(sample);
         self.tell("on_ack", AckSample::new(sample, round_start));
     }
 
@@ -268,7 +257,7 @@ fn read(answer: &Bound<'_, PyAny>) -> Result<(u32, Option<Rate>), String> {
 )]
 fn window(value: &Bound<'_, PyAny>) -> Result<u32, String> {
     let packets = number(value)?;
-    let fits = (1.0..=MAX_CWND).contains(&packets);
+    let fits = OWN_WINDOWS.contains(&packets);
     if fits { Ok(packets as u32) } else { Err(format!("a window of {packets}")) }
 }
 
@@ -279,7 +268,7 @@ fn window(value: &Bound<'_, PyAny>) -> Result<u32, String> {
 )]
 fn pacing(value: &Bound<'_, PyAny>) -> Result<Rate, String> {
     let bits = number(value)?;
-    let fits = (8.0..=MAX_RATE).contains(&bits);
+    let fits = OWN_RATES.contains(&bits);
     if fits { Ok(Rate::from_bps(bits as u64)) } else { Err(format!("a pacing rate of {bits}")) }
 }
 

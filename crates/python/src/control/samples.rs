@@ -46,10 +46,7 @@ pub struct AckSample {
 
 impl AckSample {
     /// Converts the engine's sample; the adapter computes `round_start`.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are enough for Python")]
     pub(super) fn new(sample: &cc::AckSample, round_start: bool) -> Self {
-        let bits = f64::from(sample.mss) * 8.0;
-        let rate = |r: &cc::RateSample| r.delivered as f64 * bits / r.interval.as_secs_f64();
         Self {
             now_s: sample.now.as_secs_f64(),
             mss: sample.mss,
@@ -62,7 +59,7 @@ impl AckSample {
             rtt_s: sample.rtt.and_then(seconds),
             srtt_s: seconds(sample.srtt).filter(|&srtt| srtt > 0.0),
             min_rtt_s: seconds(sample.min_rtt),
-            delivery_rate_bps: sample.rate.as_ref().map(rate),
+            delivery_rate_bps: sample.rate.map(|rate| rate.payload_bps(sample.mss)),
             app_limited: sample.rate.is_some_and(|rate| rate.app_limited),
             round_start,
             state: state(sample.state),
