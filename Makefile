@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground wheels try-wheels instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -74,6 +74,11 @@ bench: setup ## packets per CPU second, and the engine alone
 fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
 	nice -n 5 fuzz/run.sh $(BIN)/python
 
+site: playground $(VENV)/.site ## build the documentation, with the playground, and test it: target/site
+	$(VENV)-site/bin/python tools/make_site.py target/site-pages target/playground
+	NO_MKDOCS_2_WARNING=1 $(VENV)-site/bin/mkdocs build --quiet --config-file target/site-pages.yml
+	$(BIN)/python -m pytest -q -p no:xdist tests/python/test_site.py
+
 wheels: $(VENV)/.release ## build the wheels and the source archive of a release: dist
 	$(VENV)-release/bin/python tools/make_wheels.py dist $(KINDS)
 
@@ -96,6 +101,7 @@ reference: setup ## regenerate files made from the sources: Python classes, refe
 	$(BIN)/python tools/generate_controls.py
 	$(BIN)/python tools/generate_columns.py
 	$(BIN)/python tools/generate_metrics.py
+	$(BIN)/python tools/generate_commands.py
 	$(BIN)/python tools/make_notebooks.py
 
 locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows

@@ -20,10 +20,10 @@ HEAD = """# Python
 
     import narrows as nw
 
-`make reference` makes this page from the docstrings. Runnable examples:
-[docs/notebooks](../notebooks). Values are written as in TOML ("80mbit", "25ms",
-"1.75bdp"); None leaves a field to its default; in a sweep a list or an `nw.Range` in
-place of a value is an axis.
+`make reference` makes this page from the docstrings. Runnable examples: the notebooks
+[first-steps](../notebooks/first-steps.ipynb) and [sweeps](../notebooks/sweeps.ipynb).
+Values are written as in TOML ("80mbit", "25ms", "1.75bdp"); None leaves a field to its
+default; in a sweep a list or an `nw.Range` in place of a value is an axis.
 """
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
+from serving import Server
 
 from narrows.backends.sim import Simulator
 from narrows.metrics.summary import summarise
@@ -39,28 +37,9 @@ AIMD = """class {
 }"""
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Says nothing."""
-
-
-class Server:
-    """Gives the playground's files on loopback."""
-
-    def __init__(self) -> None:
-        handler = functools.partial(_Quiet, directory=str(FOLDER))
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.address = f"http://127.0.0.1:{self._server.server_port}/"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
-    found = Server()
+    found = Server(FOLDER)
     yield found
     found.stop()
 

@@ -28,6 +28,14 @@ def tools() -> Iterator[None]:
     sys.path.remove(str(ROOT / "tools"))
 
 
+def test_the_commands_are_described() -> None:
+    import generate_commands
+
+    text = generate_commands.TARGET.read_text()
+    assert text == generate_commands.generate(), "`make reference` renews it"
+    assert "## narrows store check\n" in text
+
+
 def test_the_reference_is_complete() -> None:
     import generate_reference
 

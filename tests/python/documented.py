@@ -1,0 +1,116 @@
+"""The commands of a page of the documentation, with the files that it says to write.
+
+Code on a page is indented. A file begins with a comment that is its name; a command begins with
+`narrows`, or with `$ narrows` if its output follows.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FILE = re.compile(r"# ([\w-]+\.(?:toml|py))$")
+START = re.compile(r"(\$ )?(?:\.venv/bin/)?narrows ")
+SHELL = re.compile(r"(?:seq|echo|pip|apt|make|tar|cargo|python3?|uvx|cd) ")
+
+
+@dataclass
+class File:
+    """A file to write."""
+
+    name: str
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+@dataclass
+class Command:
+    """A command without the name of the program, and what the page shows of its output."""
+
+    words: list[str]
+    to: str | None = None
+    output: list[str] | None = None
+
+
+def steps(page: Path) -> Iterator[File | Command]:
+    """The files and commands of a page, in their order."""
+    step: File | Command | None = None
+    lines = iter(page.read_text(encoding="utf-8").splitlines())
+    margin = 0
+    for line in lines:
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if bare and indent < 4:
+            step = yield from _ended(step)
+        elif found := START.match(bare):
+            yield from _ended(step)
+            step = command(_joined(bare, lines), with_output=bool(found[1]))
+        elif isinstance(step, File):
+            if bare and (indent < margin or SHELL.match(line[margin:])):
+                step = yield from _ended(step)
+            else:
+                step.lines.append(line[margin:])
+        elif found := FILE.match(bare):
+            yield from _ended(step)
+            step, margin = File(found[1]), indent
+        elif isinstance(step, Command) and step.output is not None:
+            step.output.append(bare)
+    yield from _ended(step)
+
+
+def _ended(step: File | Command | None) -> Iterator[File | Command]:
+    if step is not None:
+        yield step
+
+
+def _joined(line: str, lines: Iterator[str]) -> str:
+    while line.endswith("\\"):
+        line = line[:-1] + next(lines).strip()
+    return line
+
+
+def command(line: str, with_output: bool = False) -> Command:
+    """A line as a command: comments and pipes cut off, redirection noted."""
+    words = shlex.split(START.sub("", line, count=1), comments=True)
+    if "|" in words:
+        words = words[: words.index("|")]
+    to = None
+    if ">" in words:
+        at = words.index(">")
+        words, to = words[:at], words[at + 1]
+    return Command(words, to, [] if with_output else None)
+
+
+def shows(shown: list[str], printed: str) -> bool:
+    """Whether a page shows what was printed; a line of three dots stands for any lines."""
+    found = [_plain(line) for line in printed.splitlines() if line.strip()]
+    pieces: list[list[str]] = [[]]
+    for line in (_plain(line) for line in shown if line.strip()):
+        if line == "...":
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    if len(pieces) == 1:
+        return found == pieces[0]
+    at = 0
+    for number, piece in enumerate(pieces):
+        places = range(at, len(found) - len(piece) + 1)
+        if number == 0:
+            places = places[:1]
+        if number == len(pieces) - 1 and piece:
+            places = places[-1:]
+        place = next((n for n in places if found[n : n + len(piece)] == piece), None)
+        if place is None:
+            return False
+        at = place + len(piece)
+    return True
+
+
+def _plain(line: str) -> str:
+    return re.sub(r"\s+", " ", line).strip()

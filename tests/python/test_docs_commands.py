@@ -1,0 +1,141 @@
+"""Every command of the documentation is one, and those of most pages are run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from documented import Command, File, command, shows, steps
+
+from narrows.cli import main
+from narrows.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    *sorted(set(DOCS.rglob("*.md")) - {DOCS / "reference" / "commands.md"}),
+    *sorted((ROOT / "experiments").glob("*/README.md")),
+]
+TEACHING = "docs/teaching/"
+RUN = {
+    "README.md": "README.md",
+    "docs/index.md": "README.md",
+    "docs/how-to/coming-from.md": "README.md",
+    "docs/how-to/first-tasks.md": "README.md",
+    f"{TEACHING}buffers.md": "README.md",
+    f"{TEACHING}buffers-solution.md": f"{TEACHING}buffers.md",
+    f"{TEACHING}own-control.md": f"{TEACHING}own-control-solution.md",
+    f"{TEACHING}own-control-solution.md": "README.md",
+}
+"""Pages whose commands are run one after the other, as short as they can be, and the page whose
+files they use."""
+NOT_RUN = re.compile(
+    r"--backend|--cluster|--watch|^(bench|compare|evaluate|kernel|open|reproduce|search|still-true)\b"
+)
+"""Real kernels, networks and browsers; and what has tests of its own that take long."""
+ROOT_COMMAND: Any = typer.main.get_command(app)
+LATE = ("docs/how-to/first-tasks.md", f"{TEACHING}own-control-solution.md")
+"""Pages with flows that start after ten seconds."""
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def commands(page: Path) -> list[Command]:
+    return [step for step in steps(page) if isinstance(step, Command)]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=name)
+def test_every_command_and_option_exists(page: Path) -> None:
+    for one in commands(page):
+        known, words = ROOT_COMMAND, [word for word in one.words if word != "--version"]
+        while words and hasattr(known, "commands"):
+            assert words[0] in known.commands, one.words
+            known, words = known.commands[words[0]], words[1:]
+        with known.make_context("narrows", list(words)):
+            pass
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_a_page_work(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cell.trace").write_text("".join(f"{ms}\n" for ms in range(1, 1001)))
+    for step in steps(ROOT / RUN[page]):
+        if isinstance(step, File):
+            Path(step.name).write_text(step.text)
+    for step in steps(ROOT / page):
+        if isinstance(step, File):
+            Path(step.name).write_text(step.text)
+        elif not NOT_RUN.search(" ".join(step.words)):
+            assert done(shortened(step.words, page), step.to)[0] == 0, step.words
+
+
+def shortened(words: list[str], page: str) -> list[str]:
+    """A run as short as the flows' starts allow."""
+    if words[0] not in ("run", "sweep"):
+        return words
+    few = [] if page in LATE else ["--set", "run.trials=1"]
+    duration = "12s" if page in LATE else "2s"
+    return [*words, "--set", f"run.duration={duration}", "--set", "run.warmup=1s", *few]
+
+
+def done(words: list[str], to: str | None = None) -> tuple[int, str]:
+    """Runs a command in this process; returns its status and what it printed."""
+    printed = io.BytesIO()
+    stream = io.TextIOWrapper(printed, "utf-8", write_through=True)
+    with contextlib.redirect_stdout(stream):
+        status = main(list(words))
+    text = printed.getvalue().decode()
+    if to is not None:
+        Path(to).write_text(text)
+    return status, text
+
+
+def test_the_tutorial_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    compared = 0
+    for step in steps(DOCS / "tutorial.md"):
+        if isinstance(step, File):
+            Path(step.name).write_text(step.text)
+        elif step.output is not None:
+            status, printed = done(step.words)
+            assert status == 0, step.words
+            assert shows(step.output, printed), f"{' '.join(step.words)}\n{printed}"
+            compared += 1
+    assert compared > 10
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "alike"),
+    [
+        ("a\nb", "a\n\n b", True),
+        ("a", "a\nb", False),
+        ("a\n...", "a\nb", True),
+        ("...\nb", "a\nb", True),
+        ("...\na", "a\nb", False),
+        ("a\n...\nd", "a\nb\nc\nd", True),
+        ("a\n...\nc\nd", "a\nb\nd", False),
+        ("", "a", False),
+    ],
+)
+def test_what_is_shown_is_compared(shown: str, printed: str, alike: bool) -> None:
+    assert shows(shown.splitlines(), printed) == alike
+
+
+def test_a_line_is_read_as_a_shell_reads_it() -> None:
+    assert command("$ narrows run 'a b.toml' --set x=[1] # c").words == [
+        "run", "a b.toml", "--set", "x=[1]",
+    ]  # fmt: skip
+    read = command("narrows export DIR summary > table.csv")
+    assert (read.words, read.to) == (["export", "DIR", "summary"], "table.csv")
+    assert command("narrows schema | head").words == ["schema"]

@@ -1,0 +1,136 @@
+"""The documentation site: `make site` puts it together and runs this."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browser import CHROMIUM, Browser
+from serving import Server
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "target" / "site"
+SOURCES = (*(ROOT / "docs").rglob("*.md"), ROOT / "mkdocs.yml")
+
+
+def outdated() -> bool:
+    built = SITE / "sitemap.xml"
+    return not built.exists() or built.stat().st_mtime < max(f.stat().st_mtime for f in SOURCES)
+
+
+pytestmark = pytest.mark.skipif(outdated(), reason="the site isn't built or is old: make site")
+SHOWN = (
+    "", "tutorial/", "how-to/coming-from/", "reference/claims/", "reference/commands/",
+    "explanation/trust/", "teaching/own-control-solution/", "project/CHANGELOG/",
+)  # fmt: skip
+OWN = ("playground", "assets")
+"""Folders with pages and scripts that have tests of their own, or come from the generator."""
+
+
+class Page(HTMLParser):
+    """The places of a page that can be linked to, and its links."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.links: list[str] = []
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notes what a tag has."""
+        for name, value in attrs:
+            if value is None:
+                continue
+            if name in ("id", "name"):
+                self.names.add(value)
+            elif name == "src" or (name == "href" and tag in ("a", "link")):
+                self.links.append(value)
+
+
+@functools.cache
+def page(file: Path) -> Page:
+    return Page(file)
+
+
+def broken(file: Path) -> Iterator[str]:
+    for link in page(file).links:
+        parts = urlsplit(link)
+        if parts.scheme in ("http", "https", "data", "mailto"):
+            continue
+        path = unquote(parts.path)
+        base = SITE if path.startswith("/") else file.parent
+        target = (base / path.lstrip("/")).resolve() if path else file
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file() or not anchored(target, unquote(parts.fragment)):
+            yield link
+
+
+def anchored(file: Path, name: str) -> bool:
+    return not name or file.suffix != ".html" or name in page(file).names
+
+
+def test_every_link_leads_somewhere() -> None:
+    files = [f for f in SITE.rglob("*.html") if f.relative_to(SITE).parts[0] not in OWN]
+    assert len(files) > 60
+    lost = {str(file.relative_to(SITE)): list(broken(file)) for file in files}
+    assert {name: links for name, links in lost.items() if links} == {}
+
+
+def test_pages_of_the_repository_are_all_there() -> None:
+    for file in (ROOT / "docs").rglob("*.md"):
+        path = file.relative_to(ROOT / "docs").with_suffix("")
+        home = path.parent if path.name in ("index", "README") else path
+        assert (SITE / home / "index.html").is_file(), file
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    found = Server(SITE)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("shown", SHOWN)
+def test_a_page_fits_and_asks_nobody_else(
+    shown: str, width: int, browser: Browser, server: Server
+) -> None:
+    browser.visit(server.address + shown, width)
+    beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.value(beyond) <= 0
+    asked = browser.value("performance.getEntriesByType('resource').map(one => one.name)")
+    assert [one for one in asked if not one.startswith((server.address, "data:", "blob:"))] == []
+    assert browser.said == []
+
+
+def test_a_word_is_found(browser: Browser, server: Server) -> None:
+    browser.visit(server.address)
+    browser.value("document.querySelector('input[name=query]').focus()")
+    browser.value(
+        "(field => { field.value = 'bufferbloat'; field.dispatchEvent(new Event('keyup'));"
+        " field.dispatchEvent(new Event('input')); })(document.querySelector('input[name=query]'))"
+    )
+    browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")
+
+
+@pytest.mark.skipif(not (SITE / "playground").is_dir(), reason="the playground isn't built")
+def test_the_playground_is_one_click_away(browser: Browser, server: Server) -> None:
+    browser.visit(server.address)
+    address = browser.value(
+        "[...document.querySelectorAll('.md-tabs a')]"
+        ".find(one => one.textContent.trim() === 'Playground').href"
+    )
+    browser.visit(address)
+    browser.wait("!!document.documentElement.dataset.digest")

@@ -1,0 +1,124 @@
+"""Puts the pages of the documentation site together.
+
+    python tools/make_site.py FOLDER [PLAYGROUND]
+
+FOLDER gets what docs/ holds, the pages about the project, the studies, and every file of the
+repository that one of these points at. Links are changed to where things are in the site. A folder
+in the navigation of mkdocs.yml, such as `decisions/`, stands for all its pages. PLAYGROUND is what
+`make playground` builds; the site may do without.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIGURATION = ROOT / "mkdocs.yml"
+PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
+LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
+
+
+def main() -> int:
+    """Makes the folder anew, and the configuration with all pages beside it."""
+    folder = Path(sys.argv[1]).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    for page in pages():
+        put(page, folder)
+    shutil.copyfile(ROOT / "tools" / "site.css", folder / "site.css")
+    if len(sys.argv) > 2 and Path(sys.argv[2]).is_dir():
+        shutil.copytree(sys.argv[2], folder / "playground")
+    configuration = folder.with_suffix(".yml")
+    configuration.write_text(configured(folder), encoding="utf-8")
+    print(configuration)
+    return 0
+
+
+def pages() -> Iterator[PurePosixPath]:
+    """The pages of the site, as paths in the repository."""
+    found = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "experiments").glob("*/README.md")]
+    for file in sorted(found):
+        yield PurePosixPath(file.relative_to(ROOT))
+    yield from map(PurePosixPath, PROJECT)
+
+
+def place(path: PurePosixPath) -> PurePosixPath:
+    """Where a file of the repository is in the site."""
+    if path.parts[0] == "docs":
+        return path.relative_to("docs")
+    if path.name == "README.md" and path.parts[0] == "experiments":
+        return path.with_name("index.md")
+    if str(path) in PROJECT:
+        return PurePosixPath("project") / path
+    if str(path) == "README.md":
+        return PurePosixPath("index.md")
+    return path if path.parts[0] == "experiments" else PurePosixPath("files") / path
+
+
+def put(page: PurePosixPath, folder: Path) -> None:
+    """Writes a page with its links changed, and the files beside it that it points at."""
+
+    def moved(match: re.Match[str]) -> str:
+        target = found(page, match[2])
+        if target.suffix != ".md" and str(target) != "README.md":
+            copy(target, folder)
+        there = os.path.relpath(place(target), place(page).parent)
+        return match[1] + there.replace(os.sep, "/") + match[3]
+
+    text = (ROOT / page).read_text(encoding="utf-8")
+    target = folder / place(page)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(LINK.sub(moved, text), encoding="utf-8")
+
+
+def found(page: PurePosixPath, link: str) -> PurePosixPath:
+    """The file of the repository that a link means; a folder stands for its README or index."""
+    path = PurePosixPath(os.path.relpath(ROOT / page.parent / link, ROOT))
+    if not (ROOT / path).is_dir():
+        return path
+    for name in ("README.md", "index.md"):
+        if (ROOT / path / name).is_file():
+            return path / name
+    raise SystemExit(f"{page}: the link {link} leads to a folder without a page")
+
+
+def copy(file: PurePosixPath, folder: Path) -> None:
+    """Puts a file that isn't a page into the site."""
+    target = folder / place(file)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / file, target)
+
+
+def configured(folder: Path) -> str:
+    """The configuration, in which folders stand for their pages."""
+    configuration = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
+    for key in ("docs_dir", "site_dir"):
+        configuration[key] = str(ROOT / configuration[key])
+    entries = [listed(entry, folder) for entry in configuration["nav"]]
+    if not (folder / "playground").is_dir():
+        entries.remove({"Playground": "playground/index.html"})
+    configuration["nav"] = entries
+    return str(yaml.safe_dump(configuration, sort_keys=False))
+
+
+def listed(entry: object, folder: Path) -> object:
+    """An entry of the navigation; what ends with a slash becomes the pages below."""
+    if isinstance(entry, dict):
+        ((title, inner),) = entry.items()
+        return {title: listed(inner, folder)}
+    if isinstance(entry, list):
+        return [listed(one, folder) for one in entry]
+    if isinstance(entry, str) and entry.endswith("/"):
+        below = sorted((folder / entry).rglob("*.md"))
+        return [file.relative_to(folder).as_posix() for file in below]
+    return entry
+
+
+if __name__ == "__main__":
+    sys.exit(main())
