@@ -134,7 +134,7 @@ pub(crate) fn open_tun(name: &str, offloads: bool) -> Result<OwnedFd> {
     // SAFETY: plain data.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.as_bytes()) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([*from]);
     }
     #[expect(clippy::cast_possible_truncation, reason = "flags of 16 bits")]
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI | if offloads { libc::IFF_VNET_HDR } else { 0 })

@@ -259,7 +259,7 @@ pub fn wait(epoll: RawFd, timeout_ns: u64) -> Result<Vec<(u64, c_int)>> {
     const MOST: usize = 64;
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
     let timeout = libc::timespec {
-        tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
+        tv_sec: (timeout_ns / 1_000_000_000).cast_signed(),
         tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
     };
     // SAFETY: the array has MOST entries, the time-out outlives the call, no signal mask.
@@ -316,11 +316,12 @@ fn switch_off(name: &str, property: u32) -> Result<()> {
     // SAFETY: plain data.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([*from]);
     }
     request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
     // SAFETY: the request points to a live `ethtool_value`.
-    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) }).map(drop)
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })
+        .map(drop)
 }
 
 /// Binds a packet socket to a device, all protocols.
@@ -343,9 +344,8 @@ pub fn bind_packet(fd: RawFd, device: c_int) -> Result<()> {
 /// # Errors
 /// Errors of `setsockopt(2)`.
 pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
-    let seconds = (milliseconds / 1000) as libc::time_t;
-    let timeout = [seconds, (milliseconds % 1000 * 1000) as libc::time_t];
-    let bytes = timeout.map(libc::time_t::to_ne_bytes).concat();
+    let timeout = [milliseconds / 1000, milliseconds % 1000 * 1000];
+    let bytes = timeout.map(u64::to_ne_bytes).concat();
     set_option(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &bytes)
 }
 
@@ -384,7 +384,7 @@ pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     msg.msg_iov = &raw mut io;
     msg.msg_iovlen = 1;
     msg.msg_control = control.as_mut_ptr().cast();
-    msg.msg_controllen = size_of_val(&control);
+    msg.msg_controllen = size_of_val(&control) as _; // its type is that of the C library
     // SAFETY: every pointer in `msg` is to a live local of the stated size.
     let len = check_len(unsafe { libc::recvmsg(fd, &raw mut msg, 0) })?;
     // A header of 16 bytes (length, level, type), then the timespec.
