@@ -138,6 +138,8 @@ fn startup_ends_earlier_on_hystart_or_after_fewer_rounds() {
     let plain = startup(&[]);
     let hystart = startup(&[("startup_hystart", "true")]);
     let quick = startup(&[("full_bw_rounds", "1")]);
+    let capacity = startup(&[("startup_capacity", "true")]);
+    assert!(capacity.0 * 2 < plain.0, "{capacity:?} {plain:?}");
     assert!(hystart.0 < plain.0 && hystart.1 < plain.1, "{hystart:?} {plain:?}");
     assert!(quick.1 + 100 < plain.1, "{quick:?} {plain:?}");
 }

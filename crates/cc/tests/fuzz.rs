@@ -58,6 +58,7 @@ const VARIANTS: [Variant; 5] = [
             ("probe_rtt_gain", "0.75"),
             ("bw_window_rounds", "3"),
             ("startup_hystart", "true"),
+            ("startup_capacity", "true"),
             ("adaptive_cap", "true"),
             ("rtprop", "confirm"),
             ("rtprop_probes", "2"),

@@ -42,6 +42,12 @@ impl Pacing {
         }
     }
 
+    /// Paces at `bw` at most.
+    pub(super) fn limit(&mut self, bw: u32, mss: u32) {
+        let most = units::rate_bytes(bw, units::UNIT, mss, self.units);
+        self.bytes_per_sec = self.bytes_per_sec.min(most);
+    }
+
     /// The rate for the pacer. It never reaches zero, or nothing would ever be sent again.
     pub(super) fn rate(&self) -> Rate {
         Rate::from_bytes_per_sec(self.bytes_per_sec.clamp(1, u64::MAX / 8))

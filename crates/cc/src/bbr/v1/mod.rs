@@ -3,6 +3,7 @@
 
 mod buffer;
 mod cap;
+mod capacity;
 mod long_term;
 mod machine;
 mod mode;
@@ -20,6 +21,7 @@ use narrows_base::{Jiffies, Rate, Stream, Time};
 
 use self::buffer::BufferModel;
 use self::cap::AdaptiveCap;
+use self::capacity::Capacity;
 use self::long_term::{Counters, Evidence, LongTerm, Verdict};
 use self::mode::Mode;
 pub use self::mode::transitions;
@@ -121,6 +123,7 @@ struct Bbr {
     long_term: LongTerm,
     aggregation: Aggregation,
     early_exit: Option<EarlyExit>,
+    capacity: Option<Capacity>,
     cap: Option<AdaptiveCap>,
     confirmation: Confirmation,
     buffer: Option<BufferModel>,
@@ -157,6 +160,7 @@ impl Bbr {
             long_term: LongTerm::default(),
             aggregation: Aggregation::default(),
             early_exit: settings.startup_hystart.then(|| EarlyExit::new(config.profile.cubic)),
+            capacity: settings.startup_capacity.then(Capacity::default),
             cap: settings.adaptive_cap.then(|| AdaptiveCap::new(settings.cwnd_gain)),
             confirmation: Confirmation::default(),
             buffer: settings
@@ -241,6 +245,9 @@ impl Bbr {
     /// Updates the proposals with an ACK.
     fn update_proposals(&mut self, sample: &AckSample) {
         let round_start = self.bandwidth.round_start;
+        if let Some(capacity) = self.capacity.as_mut().filter(|_| self.mode == Mode::Startup) {
+            capacity.update(sample);
+        }
         if let Some(cap) = &mut self.cap {
             let counts = round_start && self.mode == Mode::ProbeBw;
             let rate = sample.rate.filter(|rate| !rate.app_limited);

@@ -31,6 +31,7 @@ pub(super) struct Settings {
     pub(super) full_bw_growth: u32,
     pub(super) full_bw_rounds: u8,
     pub(super) startup_hystart: bool,
+    pub(super) startup_capacity: bool,
     pub(super) adaptive_cap: bool,
     pub(super) rtprop: Rtprop,
     /// Memory of the buffer model, if there is one.
@@ -72,7 +73,7 @@ const BUFFER_MODEL: Parameter = Parameter::duration(
 .formerly("buffer_model_s", OldNumbers::Unit("s"));
 
 /// Every option; `cwnd_gain` is the default of the one that names a variant.
-pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 17] {
+pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 18] {
     [
         Parameter::number("cwnd_gain", cwnd_gain, "window in PROBE_BW, in BDP").between(1.0, 3.99),
         probe_rtt_interval(10, "how long the lowest RTT stays valid"),
@@ -104,6 +105,11 @@ pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 17] {
         .positive()
         .at_most(10),
         Parameter::flag("startup_hystart", false, "STARTUP also ends on HyStart's signals"),
+        Parameter::flag(
+            "startup_capacity",
+            false,
+            "STARTUP fills no more than the capacity that the spacing of ACKs shows (Hoe 1996)",
+        ),
         Parameter::flag(
             "adaptive_cap",
             false,
@@ -162,6 +168,7 @@ impl Settings {
             full_bw_growth: gain(options, "full_bw_growth"),
             full_bw_rounds: options.whole("full_bw_rounds"),
             startup_hystart: options.flag("startup_hystart"),
+            startup_capacity: options.flag("startup_capacity"),
             adaptive_cap: options.flag("adaptive_cap"),
             rtprop,
             buffer_model: options.some_duration("buffer_model"),

@@ -24,5 +24,13 @@ impl Bbr {
             self.mode != Mode::Startup
         };
         self.pacing.set(bw, gain, self.mss, may_fall);
+        if let Some(capacity) = self.startup_capacity() {
+            self.pacing.limit(capacity, self.mss);
+        }
+    }
+
+    /// The capacity that limits STARTUP, if it is estimated and known.
+    pub(super) fn startup_capacity(&self) -> Option<u32> {
+        self.capacity.as_ref().filter(|_| self.mode == Mode::Startup)?.bw()
     }
 }

@@ -95,6 +95,9 @@ impl Bbr {
         }
         let target = self.with_budget(target, self.cwnd_gain);
         self.window.approach(target, self.full_pipe.reached, sample, INITIAL_CWND);
+        if let Some(capacity) = self.startup_capacity() {
+            self.window.cwnd = self.window.cwnd.min(self.inflight(capacity, UNIT));
+        }
         self.window.cwnd = self.bound_by_buffer(self.window.cwnd, bw).max(CWND_FLOOR);
     }
 
