@@ -60,4 +60,5 @@ EXHIBITS = (
     _text("more-flows", "More large flows at once", "VII", "more-bbr-flows", "more-cubic-flows"),
     _idea("bw-window", "A BBR with a shorter bandwidth filter beside CUBIC's bursts"),
     _idea("hystart", "Bursts of a BBR whose STARTUP HyStart can end"),
+    _idea("capacity", "Bursts of a BBR whose STARTUP estimates the capacity"),
 )  # fmt: skip
