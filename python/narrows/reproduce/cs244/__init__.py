@@ -14,6 +14,11 @@ CHOICES = (
     "noise of a host. "
 )
 LATER = ("linux-6.12",)
+TOOLS = (
+    " The document shows flows of netperf and of iperf. Both always have data; what they say to "
+    "their servers before it is a few round trips, which shift all flows alike, so that one figure "
+    "stands for both. With `--backend kernel` iperf3 sends."
+)
 
 _exhibit = Document("cs244", REPORT, PROFILE, CHOICES).exhibit
 
@@ -33,9 +38,10 @@ TWO = Exhibit(
 EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("fig5", "BBR keeps the queue empty that CUBIC fills", "Figure 5", also=LATER,
              choices="The buffer is 210 ms, as the text says; the scripts have 150 to 175 packets, "
-             "among which netem counts those that it delays."),
+             "among which netem counts those that it delays." + TOOLS),
     _exhibit("fig6", "BBR flows converge to a fair share", "Figure 6", also=LATER,
-             choices="Starts that aren't exact are up to half a second off, in three ways."),
+             choices="Starts that aren't exact are up to half a second off, in three ways."
+             + TOOLS),
     _exhibit("keeps", "A flow keeps what it got until it probes again", "The text on Figure 6",
              "keeps-bandwidth"),
     _exhibit("extension", "1 CUBIC against 1 BBR in large buffers", "The extension",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,8 +12,8 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.cs244 import testbed
-from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.exhibit import Case, Data, Finding, Key, Picture, Scope
+from narrows.reproduce.judging import differences, held, interval
 
 if TYPE_CHECKING:
     from narrows.report import Check
@@ -25,23 +25,36 @@ TRIALS = 5
 KINDS = ("cubic", "bbr")
 ORDERS = (("0s", "0s"), ("0s", "1s"), ("1s", "0s"))
 EARLY_S, LATE_S = (2.0, 20.0), (60.0, 100.0)
+UNPROBED = len(ORDERS)
+"""The order of runs, started together, in which BBR never gets to PROBE_RTT."""
+Flows = Sequence[Mapping[str, object]]
+NOT_YET = {"probe_rtt_interval": "1000s"}
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Runs with both buffers in both environments, and with other starting orders."""
+    """Runs with both buffers in both environments, in other orders, and without PROBE_RTT."""
     for environment in testbed.ENVIRONMENTS:
-        for label, (room, _) in BUFFERS.items():
+        for label in BUFFERS:
             for place, (cubic, bbr) in enumerate(ORDERS[:1] if scope.quick else ORDERS):
-                spec = testbed.spec(
-                    scope,
-                    environment,
-                    {**testbed.SLOW, "buffer": room},
-                    [{"cca": "cubic", "start": cubic}, {"cca": "bbr", "start": bbr}],
-                    duration=f"{END_S}s",
-                    trials=TRIALS,
-                    sample_interval="500ms",
-                )
-                yield Case({"environment": environment, "buffer": label, "order": place}, spec)
+                flows = [{"cca": "cubic", "start": cubic}, {"cca": "bbr", "start": bbr}]
+                yield _case(scope, environment, label, place, flows)
+        unprobed: Flows = [{"cca": "cubic"}, {"cca": "bbr", "options": NOT_YET}]
+        yield _case(scope, environment, "6bdp", UNPROBED, unprobed)
+
+
+def _case(scope: Scope, environment: str, label: str, order: int, flows: Flows) -> Case:
+    room, _ = BUFFERS[label]
+    spec = testbed.spec(
+        scope,
+        environment,
+        {**testbed.SLOW, "buffer": room},
+        flows,
+        duration=f"{END_S}s",
+        trials=TRIALS,
+        sample_interval="500ms",
+    )
+    key: Key = {"environment": environment, "buffer": label, "order": order}
+    return Case(key, spec, aside=order == UNPROBED)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -79,9 +92,9 @@ def _panel(data: Data, label: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """BBR is starved and recovers at 6 BDP; CUBIC is ahead at 18."""
+    """BBR is starved and recovers at 6 BDP, by PROBE_RTT; CUBIC is ahead at 18."""
     return [
-        Finding("cs244/extension-6bdp", [starved(data), back(data)]),
+        Finding("cs244/extension-6bdp", [starved(data), back(data), *by_probe_rtt(data)]),
         Finding("cs244/extension-18bdp", [dominates(data), not_at_6(data)]),
     ]
 
@@ -137,6 +150,21 @@ def back(data: Data) -> Check:
         share(data, "6bdp", "bbr", LATE_S),
         others(data, "6bdp", "bbr", LATE_S),
     )
+
+
+def by_probe_rtt(data: Data) -> Iterator[Check]:
+    """What PROBE_RTT is worth; nothing where a kernel's BBR can't go without it."""
+    without = share(data, "6bdp", "bbr", LATE_S, UNPROBED)
+    if without:
+        yield held(
+            "cs244/extension-6bdp",
+            "by-probe-rtt",
+            "It is PROBE_RTT that lets it back.",
+            f"BBR's share from {LATE_S[0]:g} to {LATE_S[1]:g} s, less that of a BBR that "
+            "doesn't get to PROBE_RTT in that time, in each environment and trial.",
+            differences(share(data, "6bdp", "bbr", LATE_S), without),
+            f" ({interval(without, 3, ' %')} without it)",
+        )
 
 
 def dominates(data: Data) -> Check:
