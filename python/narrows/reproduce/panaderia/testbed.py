@@ -81,12 +81,13 @@ def buffers(scope: Scope) -> tuple[float, ...]:
     return QUICK_BUFFERS if scope.quick else BUFFERS
 
 
-def table(scope: Scope, kinds: tuple[str, ...] = MIXES) -> Iterator[Case]:
-    """Every cell of Table I: flows, rates, controls, buffers."""
+def table(scope: Scope, kinds: tuple[str, ...] = MIXES, least_bdp: float = 0.0) -> Iterator[Case]:
+    """Every cell of Table I with a buffer of at least so much: flows, rates, controls, buffers."""
+    rooms = [room for room in buffers(scope) if room >= least_bdp]
     for kind in kinds:
         for count in (4,) if scope.quick else FLOWS:
             for rate in (80,) if scope.quick else RATES:
-                for room in buffers(scope):
+                for room in rooms:
                     yield cell(scope, kind, count, rate, room)
 
 
