@@ -32,10 +32,16 @@ HEAD = """\
 # The verdict on every claim
 
 This page lists each statement of the four documents with the verdict under the document's kernel on
-its whole grid. "Other ways" are another kernel's TCP, or a real kernel (uml, on a smaller grid
-where it says so). The rules are in docs/how-to/reproduce.md; measurements, rules and figures are on
-the pages that `narrows reproduce all` makes. `tools/write_claims.py` made this page from such runs.
+its whole grid, then with that under the TCP of Linux 6.12 in the simulator, and with that of a real
+Linux 6.12 in virtual time (uml). A real kernel lacks BBR's options and proposed changes, BBR
+Shallow, BBRv3 and the TCP of other versions, and gets single packets instead of super-packets:
+a claim that needs these, or that wasn't run there, has no verdict in that column. The rules are in
+docs/how-to/reproduce.md; measurements, rules and figures are on the pages that
+`narrows reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """
+LATER = "linux-6.12"
+WAYS = (("sim", "TCP of 6.12"), ("uml", "Linux 6.12 itself"))
+"""The back ends of the columns beside the verdict, and what these are called."""
 
 TESTBEDS_HEAD = """\
 ## Testbeds
@@ -112,7 +118,8 @@ def _counts(found: Sequence[Line]) -> Iterator[str]:
 def _chapters(found: Sequence[Line]) -> Iterator[str]:
     for document, title in DOCUMENTS.items():
         yield f"## {title}\n"
-        yield "| Claim | Kind | Stated | Verdict | Other ways |\n|---|---|---|---|---|"
+        names = " | ".join(name for _, name in WAYS)
+        yield f"| Claim | Kind | Stated | Verdict | {names} |\n|---|---|---|---|---|---|"
         mine = [line for line in found if line.claim.document == document]
         for line in mine:
             yield f"| {' | '.join(_cells(line))} |"
@@ -127,7 +134,16 @@ def _cells(line: Line) -> Iterator[str]:
     yield line.claim.kind
     yield line.claim.expect.replace("|", "\\|")
     yield line.verdict
-    yield "; ".join(f"{entry.way}: {entry.verdict}" for entry in line.others)
+    for backend, _ in WAYS:
+        yield _way(line, backend)
+
+
+def _way(line: Line, backend: str) -> str:
+    """The verdict of a back end under the later kernel, whole grids before smaller ones."""
+    for entry in line.entries:
+        if (entry.way.backend, entry.way.profile) == (backend, LATER):
+            return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}"
+    return ""
 
 
 def _why(entry: Entry) -> Iterator[str]:
@@ -144,11 +160,17 @@ def _why(entry: Entry) -> Iterator[str]:
 def main(places: Sequence[str]) -> None:
     """Writes the page from the ledgers in the directories."""
     entries = {entry.key: entry for place in places for entry in ledger.read(Path(place))}
-    found = ledger.lines(list(entries.values()), own_profiles())
+    found = ledger.lines(whole(list(entries.values())), own_profiles())
     judged = [one for place in places for one in testbeds.read(Path(place))]
     controls = strongest([one for place in places for one in negative.read(Path(place))])
     TARGET.write_text(page(found, judged, controls), encoding="utf-8")
     write_text(DATA / ledger.LEDGER, shipped([entry for line in found for entry in line.entries]))
+
+
+def whole(entries: Sequence[Entry]) -> list[Entry]:
+    """Those of smaller grids only where there is none of the whole one."""
+    made = {(*entry.key[:3],) for entry in entries if not entry.way.quick}
+    return [entry for entry in entries if not entry.way.quick or entry.key[:3] not in made]
 
 
 def shipped(entries: Sequence[Entry]) -> str:

@@ -14,7 +14,7 @@ from narrows.backends import get_backend
 from narrows.backends.sim import Simulator
 from narrows.errors import SpecError
 from narrows.report import Check
-from narrows.reproduce import catalogue, make, testbeds
+from narrows.reproduce import catalogue, ledger, make, testbeds
 from narrows.reproduce.exhibit import Case, Finding, Scope
 from narrows.reproduce.gather import conditions
 from narrows.reproduce.judging import version
@@ -135,6 +135,17 @@ def test_a_claim_that_only_another_kernel_misses_differs() -> None:
         pair = [made(exhibit.profile, own), made("linux-6.12", other)]
         return [item.findings[0].verdict for item in with_versions(pair)]
 
+    def later(kept: Check, **way: Any) -> str:
+        entry = ledger.entry(
+            exhibit, Finding("panaderia/fig6", [kept]), Scope(exhibit.profile), "sim", "1"
+        )
+        (item,) = with_versions(
+            [made("linux-6.12", NOT_MET)], [replace(entry, way=replace(entry.way, **way))]
+        )
+        return item.findings[0].verdict
+
+    assert [later(MET), later(NOT_MET)] == ["differs", "refuted"]
+    assert [later(MET, quick=True), later(MET, backend="uml")] == ["refuted", "refuted"]
     assert verdicts(MET, NOT_MET) == ["confirmed", "differs"]
     assert verdicts(NOT_MET, NOT_MET) == ["refuted", "refuted"]
     assert verdicts(NOT_MET, MET) == ["refuted", "confirmed"]

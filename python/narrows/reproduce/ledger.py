@@ -72,6 +72,13 @@ def entry(exhibit: Exhibit, finding: Finding, scope: Scope, backend: str, engine
     )
 
 
+def finding(entry: Entry) -> Finding:
+    """The checks of an entry as a finding."""
+    from narrows.report import Check
+
+    return Finding(entry.claim, [Check(**check) for check in entry.checks])
+
+
 def read(out: Path) -> list[Entry]:
     """All entries in the directory; none if nothing was reproduced there."""
     return read_list(out / LEDGER, "entries", _entry)

@@ -80,7 +80,8 @@ def reproduce(
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)
     gathered = gather(works, place, jobs=jobs, watcher=watcher)
-    made = with_versions([_make(item, place) for item in works])
+    kept = [entry for part in ledger.known(place) for entry in part] if backend == "sim" else []
+    made = with_versions([_make(item, place) for item in works], kept)
     entries = [
         ledger.entry(item.exhibit, finding, item.scope, engine.name, engine.engine)
         for item in made
@@ -126,14 +127,22 @@ def _make(item: Work, out: Path) -> Made:
     return Made(item.exhibit, item.scope, plates, findings)
 
 
-def with_versions(made: Sequence[Made]) -> tuple[Made, ...]:
-    """The same, with failures under another kernel compared with the document's kernel."""
+def with_versions(made: Sequence[Made], kept: Sequence[ledger.Entry] = ()) -> tuple[Made, ...]:
+    """The same, with failures under another kernel compared with the document's kernel.
+
+    The document's findings are those of the simulator in `made`, or else in `kept`.
+    """
     own = {
-        finding.claim: finding
+        (finding.claim, item.scope.quick): finding
         for item in made
         if item.scope.profile == item.exhibit.profile
         for finding in item.findings
     }
+    profiles = {claim: item.exhibit.profile for item in made for claim in item.exhibit.claims}
+    for entry in kept:
+        way = entry.way
+        if way.backend == "sim" and way.profile == profiles.get(entry.claim):
+            own.setdefault((entry.claim, way.quick), ledger.finding(entry))
     return tuple(
         item
         if item.scope.profile == item.exhibit.profile
@@ -142,8 +151,8 @@ def with_versions(made: Sequence[Made]) -> tuple[Made, ...]:
     )
 
 
-def _of_version(item: Made, finding: Finding, own: Mapping[str, Finding]) -> Finding:
-    document = own.get(finding.claim)
+def _of_version(item: Made, finding: Finding, own: Mapping[tuple[str, bool], Finding]) -> Finding:
+    document = own.get((finding.claim, item.scope.quick))
     if finding.verdict != "refuted" or document is None:
         return finding
     return replace(finding, reason=version(finding, document, item.exhibit.profile))
