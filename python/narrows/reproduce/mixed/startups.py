@@ -65,7 +65,8 @@ class Startup:
     def _panel(self, data: Data, value: str, room: float) -> Panel:
         lines = []
         for changed, words in enumerate(("BBR", self.words)):
-            rows = testbed.means(_rows(data, changed, room), value, "rate_mbps")
+            cells = data.rows("outcome", changed=changed, buffer_bdp=room)
+            rows = testbed.means(cells, value, "rate_mbps")
             x, y = frames.column(rows, "rate_mbps"), frames.column(rows, "mean")
             lines.append(Line(words, x, y, COLOURS[changed], marker="o"))
         return Panel("Bottleneck (Mbit/s)", LABELS[value], tuple(lines), title=f"{room:g} BDP")
@@ -89,11 +90,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     return {"outcome": row}
 
 
-def _rows(data: Data, changed: int, room: float) -> pl.DataFrame:
-    return data["outcome"].filter((pl.col("changed") == changed) & (pl.col("buffer_bdp") == room))
-
-
 def _means(data: Data, changed: int, room: float, value: str) -> list[float]:
     """The mean over the rates, by repetition."""
-    rows = _rows(data, changed, room).group_by("trial").agg(pl.col(value).mean()).sort("trial")
-    return rows[value].to_list()
+    cells = data.rows("outcome", changed=changed, buffer_bdp=room)
+    return cells.group_by("trial").agg(pl.col(value).mean()).sort("trial")[value].to_list()
