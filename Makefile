@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels release crates instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -84,6 +84,18 @@ wheels: $(VENV)/.release ## build the wheels and the source archive of a release
 
 try-wheels: $(VENV)/.release ## install a wheel where no compiler is, and time its first figure
 	$(VENV)-release/bin/python tools/try_wheel.py dist
+
+release: $(BIN)/python ## check that a release is ready, build everything, say how to publish it
+	$(BIN)/python tools/release.py
+	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory site
+	$(MAKE) --no-print-directory crates
+	$(MAKE) --no-print-directory wheels
+	$(MAKE) --no-print-directory try-wheels
+	@$(BIN)/python tools/release.py publish
+
+crates: $(BIN)/python ## package the published crates and build each from its package
+	$(CARGO) package --locked $$($(BIN)/python tools/release.py crates) $(PACKAGE)
 
 instructions: setup ## instructions per packet, compared with the tracked ones
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }

@@ -1,0 +1,92 @@
+"""What a release checks, in this repository and in one that isn't ready."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = (
+    "Cargo.toml",
+    "pyproject.toml",
+    "python/narrows/version.py",
+    "CITATION.cff",
+    "CHANGELOG.md",
+)
+
+
+@pytest.fixture
+def release() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(ROOT / "tools"))
+    import release
+
+    yield release
+    sys.path.remove(str(ROOT / "tools"))
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A repository with the files that name the version."""
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_every_place_has_the_same_version(release: ModuleType) -> None:
+    assert list(release.versions(ROOT)) == []
+
+
+@pytest.mark.parametrize("name", FILES[:4])
+def test_another_version_is_found(name: str, release: ModuleType, copy: Path) -> None:
+    version = release.workspace(ROOT)["package"]["version"]
+    change(copy / name, version, "9.9.9")
+    assert any(name in problem for problem in release.versions(copy)) or name == "Cargo.toml"
+    assert list(release.versions(copy))
+
+
+def test_a_changelog_needs_a_date(release: ModuleType, copy: Path) -> None:
+    (copy / "CHANGELOG.md").write_text("# Changelog\n\n## 0.1.0, unreleased\n")
+    (problem,) = release.changelog(copy, "0.1.0")
+    assert 'found "0.1.0, unreleased"' in problem
+    (copy / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 0.1.0, 2026-12-01\n\n## 0.0.9, unreleased\n"
+    )
+    assert list(release.changelog(copy, "0.1.0")) == []
+    assert list(release.changelog(copy, "0.2.0"))
+
+
+def test_a_tag_must_be_free_or_of_this_commit(release: ModuleType, copy: Path) -> None:
+    def git(*words: str) -> None:
+        person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *person, *words], cwd=copy, check=True, capture_output=True)
+
+    git("init")
+    assert "uncommitted" in next(release.tags(copy, "0.1.0"))
+    git("add", "--all")
+    git("commit", "--message", "one")
+    assert list(release.tags(copy, "0.1.0")) == []
+    git("tag", "v0.1.0")
+    assert list(release.tags(copy, "0.1.0")) == []
+    git("commit", "--allow-empty", "--message", "two")
+    assert "v0.1.0" in next(release.tags(copy, "0.1.0"))
+
+
+def test_libraries_are_published_and_programs_are_not(release: ModuleType) -> None:
+    for file in (ROOT / "crates").glob("*/Cargo.toml"):
+        package = tomllib.loads(file.read_text())["package"]
+        assert ("publish" not in package) == (file.parent.name in release.CRATES), file
+        assert "publish" in package or package["description"].endswith("."), file
