@@ -1,4 +1,4 @@
-"""Builds wheels with maturin, and adds the programs of the kernel back ends.
+"""Builds wheels with maturin; adds the programs of the kernel back ends and the build's sources.
 
 pip calls these functions (PEP 517 and 660). The programs are built only where they run, on Linux,
 and where their sources are: a source archive (sdist) has only those of the native module.
@@ -6,7 +6,9 @@ and where their sources are: a source archive (sdist) has only those of the nati
 
 from __future__ import annotations
 
+import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -49,9 +51,22 @@ def build_wheel(
     metadata_directory: str | None = None,
 ) -> str:
     """Builds a wheel into a directory; returns its name."""
-    with built_programs():
+    with known_sources(), built_programs():
         name: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     return name
+
+
+@contextmanager
+def known_sources() -> Iterator[None]:
+    """Puts into the package, while the wheel is made, which sources it is made from."""
+    file = ROOT / PLACE / "build.json"
+    file.parent.mkdir(exist_ok=True)
+    module = runpy.run_path(str(ROOT / "python" / "narrows" / "provenance.py"))
+    try:
+        file.write_text(json.dumps(module["sources"](ROOT)) + "\n", encoding="utf-8")
+        yield
+    finally:
+        shutil.rmtree(file.parent)
 
 
 @contextmanager
@@ -65,10 +80,6 @@ def built_programs() -> Iterator[None]:
     packages = [word for name in PROGRAMS for word in ("-p", name)]
     subprocess.run(["cargo", "build", "--release", "--locked", *packages], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-    place.mkdir(exist_ok=True)
-    try:
-        for name in PROGRAMS:
-            shutil.copy2(target / name, place / name)
-        yield
-    finally:
-        shutil.rmtree(place)
+    for name in PROGRAMS:
+        shutil.copy2(target / name, place / name)
+    yield

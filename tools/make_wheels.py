@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from build_backend import PLACE, PROGRAMS, ROOT
+from build_backend import PLACE, PROGRAMS, ROOT, known_sources
 
 KINDS = {
     "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_17"),
@@ -51,7 +51,7 @@ def main() -> int:
 def wheel(folder: Path, target: str, libc: str) -> None:
     """Builds one wheel."""
     run("rustup", "target", "add", target, f"{target.split('-')[0]}-unknown-linux-musl")
-    with programs(target):
+    with known_sources(), programs(target):
         run("maturin", "build", "--release", "--locked", "--zig", "--target", target,
             "--compatibility", libc, "--out", str(folder))  # fmt: skip
 
@@ -63,13 +63,9 @@ def programs(target: str) -> Iterator[None]:
     packages = [word for name in PROGRAMS for word in ("-p", name)]
     run("cargo", "zigbuild", "--release", "--locked", "--target", static, *packages)
     place = ROOT / PLACE
-    place.mkdir(exist_ok=True)
-    try:
-        for name in PROGRAMS:
-            shutil.copy2(TARGET / static / "release" / name, place / name)
-        yield
-    finally:
-        shutil.rmtree(place)
+    for name in PROGRAMS:
+        shutil.copy2(TARGET / static / "release" / name, place / name)
+    yield
 
 
 def write_index(folder: Path) -> None:

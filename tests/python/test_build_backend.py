@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import shutil
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +23,10 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    (tmp_path / "python" / "narrows").mkdir(parents=True)
+    package = Path("python", "narrows")
+    (tmp_path / package).mkdir(parents=True)
+    shutil.copy(REPOSITORY / package / "provenance.py", tmp_path / package)
+    (tmp_path / "Cargo.lock").write_text("version = 4\n")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
 
@@ -49,16 +54,26 @@ def test_the_programs_stand_in_the_package_while_the_wheel_is_made(
 
     monkeypatch.setattr(backend.maturin, "build_wheel", make)
     assert backend.build_wheel("dist") == "narrows.whl"
-    assert seen == ["narrows-router", "narrows-traffic"]
+    assert seen == ["build.json", "narrows-router", "narrows-traffic"]
     assert not place.exists()
 
 
 def test_an_archive_of_the_sources_gives_a_wheel_without_programs(
     backend: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend.maturin, "build_wheel", lambda *_arguments: "narrows.whl")
+    written: list[dict[str, object]] = []
+
+    def make(*_arguments: object) -> str:
+        written.append(json.loads((tmp_path / backend.PLACE / "build.json").read_text()))
+        return "narrows.whl"
+
+    monkeypatch.setattr(backend.maturin, "build_wheel", make)
     assert backend.build_wheel("dist") == "narrows.whl"
     assert not (tmp_path / "target").exists()
+    (sources,) = written
+    assert sources["commit"] is None
+    assert isinstance(sources["locks"], dict)
+    assert list(sources["locks"]) == ["Cargo.lock"]
 
 
 def test_the_wheel_includes_the_place_where_the_package_looks() -> None:

@@ -41,6 +41,19 @@ def test_what_a_page_points_at_is_there(page: Path) -> None:
     assert list(missing(page)) == []
 
 
+def test_the_readme_sums_up_the_agreement_with_linux() -> None:
+    sums = [0, 0, 0]
+    for page in sorted((ROOT / "docs" / "reference").glob("agreement*.md")):
+        text = page.read_text(encoding="utf-8")
+        counts = re.search(r"cells (\d+) agree, (\d+) differ, (\d+) undecided", text)
+        assert counts is not None, page
+        sums = [total + int(count) for total, count in zip(sums, counts.groups(), strict=True)]
+    agree, differ, undecided = sums
+    assert differ == 0
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"{agree} quantities agree, none differs, and {undecided} are undecided" in readme
+
+
 def test_the_rules_of_tcp_name_the_files_that_build_them() -> None:
     text = (ROOT / "docs" / "reference" / "tcp.md").read_text(encoding="utf-8")
     rows = [line.split(" | ") for line in text.splitlines() if line.count(" | ") == 3]

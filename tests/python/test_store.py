@@ -90,9 +90,7 @@ def test_the_directory_is_readable_by_itself(tmp_path: Path) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["command"] == ["narrows", "run"]
     assert manifest["trials"][0]["seed"] == 1
-    assert {"version", "engine", "backend", "hash", "created", "python", "platform"} <= set(
-        manifest
-    )
+    assert {"version", "engine", "backend", "hash", "created", "provenance"} <= set(manifest)
     assert (path / "summary.csv").read_text() == (
         "trial,seed,name,cca,start_s,goodput_mbps,share,rtt_min_ms,rtt_mean_ms\n"
         "1,1,cubic-1,cubic,0.0,1.5,1.0,20.0,\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
+from narrows.provenance import provenance
 from narrows.store.atomic import publish
 from narrows.store.cells import harmless
 from narrows.store.intact import sealed
@@ -106,8 +106,7 @@ class Draft:
                 {name: value for name, value in run.items() if name not in common} for run in runs
             ],
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "python": platform.python_version(),
-            "platform": platform.platform(),
+            "provenance": provenance(),
             "command": list(self.command),
         }
 

@@ -11,6 +11,7 @@ from narrows._native import MAX_TRIALS
 from narrows.errors import InputError
 from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.plan import Cell, Trial, content_hash
+from narrows.provenance import provenance
 from narrows.store import Store, create_store, unwritable
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.promises import counts, unmet, wide
@@ -161,6 +162,7 @@ def _record(job: SweepJob) -> dict[str, Any]:
         "axes": [axis.place for axis in study.axes],
         "combinations": len(job.grid.cells),
         "spec": study.text,
+        "provenance": provenance(),
     }
 
 
