@@ -94,14 +94,22 @@ fn every_quantity_has_its_own_stream() {
 
 #[test]
 fn a_flow_that_pauses_sends_only_between() {
-    let workload =
-        Workload::OnOff { on_ns: Law::Constant(2 * SECOND), off_ns: Law::Constant(3 * SECOND) };
-    let log = run(&case(workload));
+    let (on_ns, off_ns) = (Law::Constant(2 * SECOND), Law::Constant(3 * SECOND));
+    let log = run(&case(Workload::OnOff { on_ns, first_ns: None, off_ns }));
     for start in [5.0, 10.0, 50.0] {
         let sent = log.received(start + 2.0) - log.received(start + 0.2);
         assert!(sent > 3_600_000, "{sent} bytes in 1.8 s from {start} s on");
         assert_eq!(log.received(start + 2.5), log.received(start + 5.0), "a pause at {start} s");
     }
+}
+
+#[test]
+fn the_first_time_may_be_longer_than_the_others() {
+    let (on_ns, off_ns) = (Law::Constant(SECOND), Law::Constant(2 * SECOND));
+    let log = run(&case(Workload::OnOff { on_ns, first_ns: Some(10 * SECOND), off_ns }));
+    assert!(log.received(9.9) - log.received(7.9) > 4_000_000, "it still sends");
+    assert_eq!(log.received(10.5), log.received(12.0), "the first pause");
+    assert_eq!(log.received(13.5), log.received(15.0), "the second, a second later");
 }
 
 #[test]

@@ -98,6 +98,9 @@ pub enum Workload {
     OnOff {
         /// How long it sends, in ns.
         on_ns: Law,
+        /// How long it sends the first time, in ns, if that differs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_ns: Option<u64>,
         /// How long it doesn't, in ns.
         off_ns: Law,
     },

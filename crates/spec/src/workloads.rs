@@ -53,6 +53,12 @@ static ON_OFF: Info = Info {
     role: Role::Workload,
     parameters: &[
         Parameter::new("on", Unit::Durations, Fallback::Required, "how long it sends"),
+        Parameter::new(
+            "first",
+            Unit::Duration,
+            Fallback::Off,
+            "how long it sends the first time, if that differs",
+        ),
         Parameter::new("off", Unit::Durations, Fallback::Required, "how long it is silent"),
     ],
 };

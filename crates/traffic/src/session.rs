@@ -16,7 +16,7 @@ use crate::sys;
 /// The application of a session, which does what that of the simulator does.
 enum App {
     /// Sends all it can for a while, then nothing for a while.
-    OnOff { on: Draw, off: Draw, sending: bool },
+    OnOff { on: Draw, first: Option<u64>, off: Draw, sending: bool },
     /// Answers a request, a while after the last answer was taken.
     Requests { think: Draw, size: Draw },
     /// Sends the chunks that a player asks for.
@@ -63,8 +63,9 @@ impl<'a> Session<'a> {
     ) -> Option<Self> {
         let app = match flow.workload.as_ref()? {
             Workload::Arrivals { .. } => return None,
-            Workload::OnOff { on_ns, off_ns } => App::OnOff {
+            Workload::OnOff { on_ns, first_ns, off_ns } => App::OnOff {
                 on: draws.of(on_ns, "on"),
+                first: *first_ns,
                 off: draws.of(off_ns, "off"),
                 sending: false,
             },
@@ -137,10 +138,13 @@ impl<'a> Session<'a> {
     /// The application's next action.
     fn write(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
         let size = match &mut self.app {
-            App::OnOff { on, off, sending } => {
+            App::OnOff { on, first, off, sending } => {
                 *sending = !*sending;
                 self.left = if *sending { None } else { Some(0) };
-                let span = if *sending { on.next() } else { off.next() };
+                let span = match *sending {
+                    true => first.take().unwrap_or_else(|| on.next()),
+                    false => off.next(),
+                };
                 self.next_action = Some(now + span);
                 None
             }

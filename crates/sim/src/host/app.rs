@@ -7,8 +7,9 @@ use narrows_tcp::Sender;
 
 /// The application of a session.
 pub(super) enum App {
-    /// Sends as much as possible for a while, then nothing for a while.
-    OnOff { on: Draw, off: Draw, sending: bool },
+    /// Sends as much as possible for a while, the `first` time for so many ns, then nothing for a
+    /// while.
+    OnOff { on: Draw, first: Option<u64>, off: Draw, sending: bool },
     /// Answers a request, a while after the last answer was received.
     Requests { think: Draw, size: Draw },
     /// Sends the chunks that a player asks for.
@@ -16,8 +17,8 @@ pub(super) enum App {
 }
 
 impl App {
-    pub(super) fn on_off(on: Draw, off: Draw) -> Self {
-        Self::OnOff { on, off, sending: false }
+    pub(super) fn on_off(on: Draw, first: Option<u64>, off: Draw) -> Self {
+        Self::OnOff { on, first, off, sending: false }
     }
 
     pub(super) fn requests(think: Draw, size: Draw) -> Self {
@@ -32,11 +33,11 @@ impl App {
     /// itself.
     pub(super) fn act(&mut self, sender: &mut Sender, now: Time) -> (Option<u64>, Option<Time>) {
         match self {
-            Self::OnOff { on, off, sending } => {
+            Self::OnOff { on, first, off, sending } => {
                 *sending = !*sending;
                 let span = if *sending {
                     sender.write(None, now);
-                    on.next()
+                    first.take().unwrap_or_else(|| on.next())
                 } else {
                     sender.pause(now);
                     off.next()

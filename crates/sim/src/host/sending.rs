@@ -35,9 +35,9 @@ impl SendingHost {
                 let (gap, size) = (draws.of(gap_ns, "gap"), draws.of(size_bytes, "size"));
                 Self::Crowd(Box::new(Crowd::new(chain, gap, size)))
             }
-            Workload::OnOff { on_ns, off_ns } => {
+            Workload::OnOff { on_ns, first_ns, off_ns } => {
                 let (on, off) = (draws.of(on_ns, "on"), draws.of(off_ns, "off"));
-                Self::Session(Box::new(Session::new(chain, App::on_off(on, off))))
+                Self::Session(Box::new(Session::new(chain, App::on_off(on, *first_ns, off))))
             }
             Workload::Requests { think_ns, size_bytes } => {
                 let (think, size) = (draws.of(think_ns, "think"), draws.of(size_bytes, "size"));

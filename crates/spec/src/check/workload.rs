@@ -13,8 +13,11 @@ impl Checker<'_> {
                 self.moving(place.key("gap_ns"), gap_ns);
                 self.moving(place.key("size_bytes"), size_bytes);
             }
-            Workload::OnOff { on_ns, off_ns } => {
+            Workload::OnOff { on_ns, first_ns, off_ns } => {
                 self.moving(place.key("on_ns"), on_ns);
+                if *first_ns == Some(0) {
+                    self.wrong(place.key("first_ns"), "0", "more than zero");
+                }
                 self.moving(place.key("off_ns"), off_ns);
             }
             Workload::Requests { think_ns, size_bytes } => {

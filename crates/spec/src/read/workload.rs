@@ -61,7 +61,11 @@ impl Parts<'_> {
 
     fn on_off(&self) -> Result<Workload, Wrong> {
         let (on, off) = (self.times("on")?, self.times("off")?);
-        Ok(Workload::OnOff { on_ns: positive(on, "on")?, off_ns: positive(off, "off")? })
+        let first_ns = match self.table.has("first") {
+            true => Some(self.quantity("first", scalar::duration, "\"10s\"")?),
+            false => None,
+        };
+        Ok(Workload::OnOff { on_ns: positive(on, "on")?, first_ns, off_ns: positive(off, "off")? })
     }
 
     fn requests(&self) -> Result<Workload, Wrong> {
