@@ -17,10 +17,10 @@ from typing import Any
 from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.evaluate.runs import modules_here
-from narrows.runner import execute, prepare
+from narrows.runner import Experiment, execute, prepare
 from narrows.search.hunt import hunt
 from narrows.search.minimise import FINAL, findings
-from narrows.search.objectives import Objective, find
+from narrows.search.objectives import Objective, Row, find
 from narrows.search.space import departures, listed, sentence, specification
 from narrows.search.trying import Tried, Trying
 from narrows.spec.registry import title
@@ -29,6 +29,8 @@ from narrows.store.atomic import write_text
 from narrows.version import __version__
 
 OUT = Path(RESULTS) / "search"
+SEARCH = "search.json"
+"""The record of a search, in its directory."""
 REFERENCES = ("reno", "cubic", "bbr")
 """The controls to compare with, unless there is a rival or another control."""
 
@@ -110,13 +112,17 @@ def search(
     jobs: int | None = None,
     out: str | Path | None = None,
     report: Callable[[str, float], None] = lambda *_: None,
+    memory: dict[str, Row] | None = None,
+    pages: bool = True,
 ) -> Search:
     """Looks for conditions in which the control `subject` fails by an objective.
 
     `beside` is the rival where the objective has one, `than` the other control of "slower".
     `tries` counts conditions, including those of an earlier search in `out`; `most` bounds the
-    findings. With `confirm`, the name of another back end, each finding is run there, too. Raises
-    InputError for arguments that don't fit each other.
+    findings. With `confirm`, the name of another back end, each finding is run there, too. `memory`
+    holds the metrics of runs by their hash, for several searches that share runs; without `pages`
+    the findings are only written as specifications. Raises InputError for arguments that don't fit
+    each other.
     """
     wanted = find(objective)
     if (than is not None) != (wanted.name == "slower"):
@@ -126,7 +132,8 @@ def search(
     rival = beside if wanted.rivals else None
     others = tuple(name for name in REFERENCES if name != subject)
     references = (rival,) if rival else (than,) if than else others
-    trying = Trying(subject, rival, references, wanted, engine, jobs)
+    known = {} if memory is None else memory
+    trying = Trying(subject, rival, references, wanted, engine, jobs, known)
     place = Path(out) if out is not None else OUT / trying.name
     with modules_here():
         plain = {one.name: one.plain for one in wanted.space}
@@ -135,15 +142,17 @@ def search(
         tried = hunt(trying, place / "tries.jsonl", tries, report)
         small = findings(trying, tried, most)
         kept = [
-            _keep(trying, one, place / str(number), confirm)
+            _keep(trying, one, place / str(number), confirm, pages)
             for number, one in enumerate(small, start=1)
         ]
     made = Search(trying, tuple(tried), tuple(kept), place)
-    write_text(place / "search.json", json.dumps(made.document(), indent=1) + "\n")
+    write_text(place / SEARCH, json.dumps(made.document(), indent=1) + "\n")
     return made
 
 
-def _keep(trying: Trying, tried: Tried, place: Path, confirm: str | None) -> Finding:
+def _keep(
+    trying: Trying, tried: Tried, place: Path, confirm: str | None, pages: bool = True
+) -> Finding:
     """Writes a finding as a specification, and runs it."""
     says = _sentence(trying, tried)
     place.mkdir(parents=True, exist_ok=True)
@@ -152,15 +161,17 @@ def _keep(trying: Trying, tried: Tried, place: Path, confirm: str | None) -> Fin
     experiment = prepare(spec)
     for source in experiment.plan.trials[0].scenario.get("controls", {}).values():
         write_text(place / source["file"], source["text"])
-    result = execute(experiment, out=place / "results", force=True).result
+    page = _page(experiment, place / "results") if pages else None
     confirmed = _confirmed(trying, tried, confirm) if confirm else ""
-    return Finding(says, tried, spec, _page(result.path), confirmed)
+    return Finding(says, tried, spec, page, confirmed)
 
 
-def _page(results: Path) -> Path:
+def _page(experiment: Experiment, results: Path) -> Path:
+    """Runs a finding and writes its page."""
     from narrows.report import write_report
 
-    return write_report(results).page
+    result = execute(experiment, out=results, force=True).result
+    return write_report(result.path).page
 
 
 def _sentence(trying: Trying, tried: Tried) -> str:

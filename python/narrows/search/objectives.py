@@ -140,6 +140,9 @@ OBJECTIVES: Mapping[str, Objective] = {
     )
 }  # fmt: skip
 
+METRICS = tuple(dict.fromkeys(one.metric for one in OBJECTIVES.values()))
+"""Every metric that an objective reads."""
+
 
 def find(name: str) -> Objective:
     """The objective of a name; raises InputError."""

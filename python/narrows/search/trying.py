@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from narrows.backends import Backend
 from narrows.errors import SpecError
 from narrows.execute import Job, Made, run_each
 from narrows.plan import Cell, plan
-from narrows.search.objectives import Objective
+from narrows.search.objectives import METRICS, Objective, Row
 from narrows.search.space import Point, departures, specification
 from narrows.spec import parse
 from narrows.spec.host import MODELLED
@@ -46,6 +46,8 @@ class Trying:
     objective: Objective
     backend: Backend
     jobs: int | None = None
+    memory: dict[str, Row] = field(default_factory=dict)
+    """The metrics of earlier runs by their hash, so that equal runs are done once."""
 
     @property
     def name(self) -> str:
@@ -93,12 +95,14 @@ class Trying:
         return Job(Cell(1, {}, runs), runs.trials[0], self.backend)
 
     def _values(self, asked: Sequence[Job | None]) -> list[float | None]:
-        """The metric of each run, or None; equal runs are done once."""
-        known: dict[str, float | None] = {}
+        """The metric of each run, or None."""
 
         def take(job: Job, made: Made) -> None:
-            value = made.tables["summary"].row(0, named=True)[self.objective.metric]
-            known[job.key] = None if value is None else float(value)
+            row = made.tables["summary"].row(0, named=True)
+            self.memory[job.key] = {name: row.get(name) for name in METRICS}
 
-        run_each({job.key: job for job in asked if job is not None}.values(), take, self.jobs)
-        return [None if job is None else known[job.key] for job in asked]
+        missing = {job.key: job for job in asked if job is not None and job.key not in self.memory}
+        run_each(missing.values(), take, self.jobs)
+        return [
+            None if job is None else self.memory[job.key][self.objective.metric] for job in asked
+        ]

@@ -54,7 +54,7 @@ pub(super) static TAKE: Words = Words {
 
 /// Those that need numbers.
 pub(crate) const OF_NUMBERS: &[&str] =
-    &["mean", "min", "max", "first", "last", "p1", "p5", "p50", "p95", "p99", "growth"];
+    &["mean", "min", "max", "first", "last", "p1", "p5", "p50", "p95", "p99", "spread", "growth"];
 /// Those that need a condition.
 pub(crate) const OF_CONDITIONS: &[&str] =
     &["times", "share", "after_s", "after_rtts", "longest_s", "longest_rtts"];

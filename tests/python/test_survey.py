@@ -1,0 +1,67 @@
+"""A survey of weaknesses: resumed where it stopped, and told by a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from narrows.search import survey as module
+from narrows.search.objectives import OBJECTIVES
+from narrows.search.space import dimensions
+from narrows.search.survey import ASKED, Weakness, survey, weaknesses
+from narrows.search.survey_page import page, rediscovered
+
+
+def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ASKED", ("utilization", "loss"))
+    asked: list[str] = []
+    out = tmp_path / "store"
+    assert not survey(["reno"], out, tries=1, minutes=0, report=lambda pair, _: asked.append(pair))
+    assert not asked
+    assert survey(["reno"], out, tries=1, report=lambda pair, _: asked.append(pair))
+    assert asked == ["reno utilization", "reno loss"]
+    assert survey(["reno"], out, tries=1, report=lambda pair, _: asked.append(pair))
+    assert len(asked) == 2, "nothing is searched again"
+    found = list(weaknesses(["reno"], out, 1))
+    assert [(one.objective, one.tries) for one in found] == [("utilization", 1), ("loss", 1)]
+
+
+def finding(*departures: str) -> dict[str, object]:
+    return {"says": "With 4 flows: it fails.", "departures": list(departures), "confirmed": None}
+
+
+def test_published_weaknesses_are_found_again_by_their_departures() -> None:
+    known = {"control": "bbr", "objective": "loss", "departures": ["subjects"]}
+    right = Weakness("bbr", "loss", 60, 9, finding("subjects", "buffer_bdp"))
+    assert (
+        rediscovered(known, [Weakness("bbr", "delay", 60, 9, finding("subjects")), right]) == right
+    )
+    assert rediscovered(known, [Weakness("bbr", "loss", 60, 9, finding("rate_mbit"))]) is None
+    assert rediscovered(known, [Weakness("bbr", "loss", 60, 9, None)]) is None
+
+
+def test_the_page_tells_findings_and_their_absence() -> None:
+    found = [
+        Weakness("bbr", "loss", 60, 9, finding("subjects")),
+        Weakness("bbr", "delay", 60, 2, None),
+        Weakness("reno", "loss", 60, 0, None),
+    ]
+    found += [Weakness("reno", name, 60, 0, None) for name in ASKED if name != "loss"]
+    found += [Weakness("bbr", name, 60, 0, None) for name in ASKED if name not in ("loss", "delay")]
+    told = page(found, 60)
+    assert "- loss: With 4 flows: it fails." in told
+    assert "- delay: fails in 2 of 60 conditions, but not with most seeds" in told
+    assert "None of the conditions showed a failure." in told
+    assert "| BBR |" in told
+
+
+def test_published_weaknesses_name_what_exists() -> None:
+    import tomllib
+
+    from narrows.search.survey_page import PUBLISHED
+
+    for known in tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))["weakness"]:
+        objective = OBJECTIVES[known["objective"]]
+        names = {one.name for one in dimensions(rivals=objective.rivals, equals=objective.equals)}
+        assert set(known["departures"]) <= names

@@ -1,0 +1,42 @@
+"""Searches for weaknesses of all controls, and writes docs/reference/known-failures.md.
+
+    python tools/survey_weaknesses.py STORE [--minutes N] [--tries N] [--confirm uml]
+
+STORE keeps what was searched, so that the survey can be done in parts. The page is written
+once all pairs of control and objective are there. Nothing in it is written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from narrows.search.survey import survey, weaknesses
+from narrows.search.survey_page import page
+from narrows.spec.registry import ccas
+
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "known-failures.md"
+
+
+def main() -> None:
+    """Continues the survey."""
+    options = argparse.ArgumentParser()
+    options.add_argument("store", type=Path)
+    options.add_argument("--minutes", type=float)
+    options.add_argument("--tries", type=int, default=60)
+    options.add_argument("--jobs", type=int)
+    asked = options.parse_args()
+    controls = sorted(ccas())
+    done = survey(
+        controls, asked.store, tries=asked.tries, minutes=asked.minutes, jobs=asked.jobs,
+        report=lambda pair, part: print(f"{part:4.0%} {pair}", flush=True),
+    )  # fmt: skip
+    found = list(weaknesses(controls, asked.store, asked.tries))
+    print(f"{len(found)} searches are there{'' if done else '; call again for the others'}")
+    if done:
+        TARGET.write_text(page(found, asked.tries), encoding="utf-8")
+        print(TARGET)
+
+
+if __name__ == "__main__":
+    main()
