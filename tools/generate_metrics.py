@@ -56,6 +56,7 @@ A flow with a workload also has its kind in `workload`, and its application's me
   ([controls.md](controls.md), [tables.md](tables.md));
 - every column of `queue_samples` for a link, such as `bottleneck.backlog_packets`;
 - `completion_s`, the completion time of every transfer that began within the period;
+- `share`, the part of the bytes of all flows that left the bottleneck which are of the class;
 - what is derived over each sample interval:
 
 | Of | Series | Unit | Meaning |

@@ -12,6 +12,7 @@ from narrows.cli import main
 from narrows.errors import InputError
 from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
+from narrows.evaluate.site import differences
 from narrows.evaluate.suite import Situation
 from narrows.evaluate.verdicts import Verdict, judge, together
 from narrows.metrics.expect import Measured
@@ -45,6 +46,7 @@ section = "1"
 asks = "Does it fill the link?"
 because = ["It is alone."]
 """
+ASKED = '[[requirement]]\nsection = "1"\nlevel = "MUST"\nwords = "It works."\n'
 LAZY = """
 class Lazy:
     def on_ack(self, sample):
@@ -67,10 +69,10 @@ def suite(tmp_path: Path, index: str = INDEX, specification: str = SPECIFICATION
 
 
 def test_the_suites_that_come_along_can_all_be_planned() -> None:
-    assert list(suites()) == ["quick", "rfc9743"]
+    assert list(suites()) == ["bbr-draft", "documents", "quick", "rfc9743"]
     for name in suites():
         whole = load_suite(name)
-        made = attempts(whole, contestants(["cubic"], []), get_backend("sim"), None)
+        made = attempts(whole, contestants(["bbr3"], []), get_backend("sim"), None)
         assert [one.refused for one in made] == [""] * len(whole.situations)
         assert all(one.cell is not None and len(one.cell.plan.trials) >= 3 for one in made)
 
@@ -88,6 +90,18 @@ def test_the_suites_that_come_along_can_all_be_planned() -> None:
             "tial",
         ),
         (("title", "title = "), "the text", "no TOML"),
+        (("[[situation]]", f"{ASKED}[[situation]]"), "requirement[0].situations", "neither"),
+        (
+            ("[[situation]]", f'{ASKED}reason = "x"\nsituations = ["alone"]\n[[situation]]'),
+            "requirement[0].situations",
+            "both",
+        ),
+        (
+            ("[[situation]]", f'{ASKED}situations = ["alnoe"]\n[[situation]]'),
+            "requirement[0].situations",
+            "isn't a situation",
+        ),
+        (('source = "a test"', 'source = "a test"\nbeside = "reno"'), "beside", "reno"),
     ],
 )
 def test_what_is_wrong_with_a_suite_is_said(
@@ -204,3 +218,58 @@ def test_code_of_a_person_runs_only_if_it_is_named(
         evaluate(["lazy:Lazy"], suite=folder, beside=[])
     with allowing(controls=["lazy:Lazy"]):
         assert not evaluate(["lazy:Lazy"], suite=folder, beside=[]).good
+
+
+def test_every_situation_of_rfc_9743_tests_a_requirement() -> None:
+    """And every requirement has its situations or a reason."""
+    whole = load_suite("rfc9743")
+    tested = {name for one in whole.requirements for name in one.situations}
+    assert tested == {one.name for one in whole.situations}
+    assert all(bool(one.situations) != bool(one.reason) for one in whole.requirements)
+    sections = {one.section.split(".")[0] for one in whole.requirements}
+    assert sections == {"3", "5", "6", "7"}
+
+
+def test_some_situations_leave_the_record_of_all_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = suite(tmp_path, f"{INDEX}{MORE}"), tmp_path / "out"
+    (folder / "other.toml").write_text(SPECIFICATION.replace("alone", "other"), encoding="utf-8")
+    assert evaluate(["reno"], suite=folder, beside=["bbr"], out=out).done.new == 12
+    record = (out / "evaluation.json").read_text(encoding="utf-8")
+    part = evaluate(["reno"], suite=folder, only=["other"], beside=[], out=out)
+    assert (part.done.new, part.done.stored) == (0, 3)
+    assert [one.attempt.situation.name for one in part.judged] == ["other"]
+    assert (out / "evaluation.json").read_text(encoding="utf-8") == record
+    page = (out / "only" / "site" / "other.html").read_text(encoding="utf-8")
+    assert "--only other --beside" in page
+    assert (out / "only" / "site" / "other-network.svg").is_file()
+    command = ["evaluate", "reno", "--suite", str(folder), "--only", "othr", "--out", str(out)]
+    assert main(command) == 2
+    assert '"other" would be right' in capsys.readouterr().err
+
+
+MORE = """[[situation]]
+file = "other.toml"
+section = "2"
+asks = "Does it fill the link?"
+because = ["It is alone."]
+[[requirement]]
+section = "2"
+level = "MUST"
+words = "The link is filled."
+situations = ["alone", "other"]
+"""
+
+
+def test_a_page_says_where_a_control_differs_from_those_beside(tmp_path: Path) -> None:
+    limit = SPECIFICATION.replace("at_least = 0.9", "at_most = 0.99")
+    made = evaluate(["reno"], suite=suite(tmp_path, specification=limit), out=tmp_path / "out")
+    told = differences(made.contestants, {
+        one.title: [j for j in made.judged if j.attempt.contestant == one]
+        for one in made.contestants
+    })  # fmt: skip
+    verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
+    assert verdicts["Reno"] is Verdict.BROKEN
+    kept = [name for name, verdict in verdicts.items() if verdict is Verdict.KEPT]
+    assert told["Reno"] == [f"It breaks what {name} keeps in: alone." for name in kept]

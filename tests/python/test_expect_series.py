@@ -28,7 +28,7 @@ def made_up() -> RunSeries:
     flows = [
         {
             "time_s": float(at), "flow": flow, "cwnd": 10 * (flow + 1) + at,
-            "received_bytes": 125_000 * at * (flow + 1), "wire_bytes": 0,
+            "received_bytes": 125_000 * at * (flow + 1), "wire_bytes": 1000 * at * (flow + 1),
             "sent": 100 * at, "lost": 5 * at, "retransmitted": 0,
             "cca_state": STATES[at] if flow == 0 else "startup",
         }
@@ -93,6 +93,10 @@ def value(text: str) -> float | None:
         ('series = "a-1.cwnd"\ntake = "min"\nfrom = "4s"\nto = "6s"', 14),
         # Derived from counters.
         ('series = "a-2.goodput_mbps"\ntake = "mean"', 2),
+        ('series = "a-1.share"\ntake = "mean"', 1 / 3),
+        ('series = "a.share"\ntake = "min"', 1),
+        ('series = "a.sending_pps"\ntake = "mean"', 100),
+        ('series = "a-1.cwnd"\ntake = "spread"', 7.2),
         ('series = "a.loss_rate"\ntake = "max"', 0.05),
         ('series = "bottleneck.loss_rate"\ntake = "max"', 0.1),
         ('series = "bottleneck.utilization"\ntake = "mean"', 0.8),

@@ -88,6 +88,17 @@ def test_the_page_of_tables_is_that_of_the_declaration() -> None:
             assert str(column["meaning"]) in text
 
 
+def test_the_page_of_requirements_is_that_of_the_suite() -> None:
+    import generate_requirements
+
+    from narrows.evaluate import load_suite
+
+    text = generate_requirements.TARGET.read_text(encoding="utf-8")
+    assert generate_requirements.generate(load_suite("rfc9743")) == text, (
+        "`make reference` renews it"
+    )
+
+
 def test_the_page_of_metrics_is_that_of_the_declarations() -> None:
     import generate_metrics
 

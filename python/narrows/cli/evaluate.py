@@ -25,15 +25,22 @@ def evaluate(
     suite: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="The situations: quick, rfc9743, or a folder with a suite.toml."
+            metavar="NAME",
+            help="quick, rfc9743, bbr-draft, documents, or a folder with a suite.toml.",
         ),
     ] = "quick",
     beside: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAMES", help='Controls to compare with, separated by commas; "" for none.'
+            metavar="NAMES",
+            help='Controls to compare with, separated by commas; "" for none. '
+            "By default those of the suite, or cubic,reno,bbr3.",
         ),
-    ] = "cubic,reno,bbr3",
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Some situations of the suite, separated by commas."),
+    ] = "",
     trials: Annotated[
         int | None, typer.Option(metavar="N", min=3, help="Runs of each; the suite's by default.")
     ] = None,
@@ -52,7 +59,8 @@ def evaluate(
         made = judged(
             controls,
             suite=suite,
-            beside=[name for name in beside.split(",") if name],
+            only=[name for name in only.split(",") if name],
+            beside=None if beside is None else [name for name in beside.split(",") if name],
             trials=trials,
             backend=backend,
             jobs=jobs,

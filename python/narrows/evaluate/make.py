@@ -3,6 +3,7 @@
 OUT/runs/ a store of runs: what is there isn't run again
 OUT/evaluation.json  every verdict with what was measured
 OUT/site/index.html  situations and controls, and a page for each situation
+OUT/only/            the record and the pages where only some situations were asked for
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from narrows.evaluate import site
 from narrows.evaluate.found import Found
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite
+from narrows.evaluate.suite import only as chosen
 from narrows.evaluate.verdicts import (
     Judged,
     Verdict,
@@ -71,9 +73,7 @@ class Evaluation:
             "backend": self.backend,
             "version": __version__,
             "situations": [_entry(one) for one in self.judged],
-            "uncovered": [
-                {"section": one.section, "reason": one.reason} for one in self.suite.uncovered
-            ],
+            "requirements": [asdict(one) for one in self.suite.requirements],
             "page": str(self.page),
         }
 
@@ -86,7 +86,8 @@ def evaluate(
     controls: Sequence[str],
     *,
     suite: str | Path = "quick",
-    beside: Sequence[str] = BESIDE,
+    only: Sequence[str] = (),
+    beside: Sequence[str] | None = None,
     backend: str = "sim",
     trials: int | None = None,
     out: str | Path | None = None,
@@ -95,23 +96,27 @@ def evaluate(
 ) -> Evaluation:
     """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
+    Without `beside` those are the suite's own or `BESIDE`. `only` names some of the situations.
     A control is a name, or a module and a class of your own ("mine:Mine"). Existing runs aren't
     repeated. Raises InputError for a control, suite or directory that can't be used.
     """
     need_images()
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
-        asked = load_suite(suite)
-        entrants = contestants(controls, beside)
+        asked = load_suite(suite) if not only else chosen(load_suite(suite), only)
+        others = asked.beside if beside is None else beside
+        entrants = contestants(controls, BESIDE if others is None else others)
         tried = attempts(asked, entrants, engine, trials)
     place = Path(out) if out is not None else OUT / asked.name
     runs = [job for one in tried for job in one.jobs(engine)]
     done = run_all(runs, place, jobs=jobs, watcher=watcher)
     found = Found(RunStore(place / "runs"))
     judged = tuple(judge(one, found.of) for one in tried)
-    made = Evaluation(asked, entrants, judged, backend, done, place)
-    write_text(place / "evaluation.json", json.dumps(made.document(), indent=1) + "\n")
-    site.write(place / "site", asked, entrants, judged, backend)
+    kept = place / "only" if only else place
+    made = Evaluation(asked, entrants, judged, backend, done, kept)
+    kept.mkdir(parents=True, exist_ok=True)
+    write_text(kept / "evaluation.json", json.dumps(made.document(), indent=1) + "\n")
+    site.write(kept / "site", asked, entrants, judged, backend)
     return made
 
 

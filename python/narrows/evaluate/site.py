@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
 from narrows.evaluate.verdicts import Judged, Verdict, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
+from narrows.figures.network import svg
 from narrows.figures.palette import COLOURS
 from narrows.metrics.intervals import half_width, interval, mean
 from narrows.report.page import environment
@@ -42,6 +43,7 @@ def write(
         page = f"{situation.path.stem}.html"
         rows.append(Row(situation, page, mine))
         pictured = _draw(folder / situation.path.stem, situation, mine)
+        drawn = _draw_network(folder / f"{situation.path.stem}-network.svg", mine)
         text = environment().get_template("evaluate-situation.html.jinja").render(
             suite=suite,
             situation=situation,
@@ -50,6 +52,8 @@ def write(
             alt=_alt(situation),
             specification=read_file(situation.path),
             command=command,
+            commands={one.cca: _of_cell(one, situation, suite, backend) for one in contestants},
+            drawn=drawn,
             interval=interval,
         )  # fmt: skip
         write_text(folder / page, text)
@@ -60,6 +64,8 @@ def write(
         rows=rows,
         failures={name: failures(mine) for name, mine in mine_of.items()},
         strengths={name: kept(mine) for name, mine in mine_of.items()},
+        compared=differences(contestants, mine_of),
+        pages={row.situation.name: row.page for row in rows},
         command=command,
         interval=interval,
     )  # fmt: skip
@@ -80,6 +86,39 @@ def failures(judged: Iterable[Judged]) -> list[str]:
 def kept(judged: Iterable[Judged]) -> list[str]:
     """The situations in which every expectation is kept."""
     return [one.attempt.situation.name for one in judged if one.verdict is Verdict.KEPT]
+
+
+def differences(
+    contestants: Sequence[Contestant], judged: Mapping[str, Sequence[Judged]]
+) -> dict[str, list[str]]:
+    """For each control under test, where its verdicts differ from those of the ones beside."""
+    told: dict[str, list[str]] = {one.title: [] for one in contestants}
+    for tested in (one for one in contestants if one.tested):
+        for beside in (one for one in contestants if not one.tested):
+            pairs = list(zip(judged[tested.title], judged[beside.title], strict=True))
+            better = [a.attempt.situation.name for a, b in pairs if _only(a, b)]
+            worse = [a.attempt.situation.name for a, b in pairs if _only(b, a)]
+            told[tested.title] += _against(beside.title, better, worse)
+    return told
+
+
+def _only(one: Judged, other: Judged) -> bool:
+    """Whether one is kept where the other is broken."""
+    return one.verdict is Verdict.KEPT and other.verdict is Verdict.BROKEN
+
+
+def _against(title: str, better: Sequence[str], worse: Sequence[str]) -> Iterator[str]:
+    if better:
+        yield f"It keeps what {title} breaks in: {', '.join(better)}."
+    if worse:
+        yield f"It breaks what {title} keeps in: {', '.join(worse)}."
+
+
+def _of_cell(one: Contestant, situation: Situation, suite: Suite, backend: str) -> str:
+    """The command that repeats a cell."""
+    more = "" if backend == "sim" else f" --backend {backend}"
+    only = f"--suite {suite.name} --only {situation.name}"
+    return f'narrows evaluate {one.cca} {only} --beside ""{more}'
 
 
 def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> str:
@@ -106,6 +145,15 @@ def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
     )
     static.save(figure, stem, ["svg"])
     return True
+
+
+def _draw_network(file: Path, judged: Sequence[Judged]) -> str:
+    """Draws the network of the first control that runs; returns its name, or nothing."""
+    for one in judged:
+        if one.attempt.cell is not None:
+            write_text(file, svg(one.attempt.cell.plan.trials[0].scenario))
+            return one.attempt.contestant.title
+    return ""
 
 
 def _panel(number: int, judged: Sequence[Judged]) -> Panel:
@@ -139,7 +187,7 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )
-    label = "" if expected is None else expected.name
+    label = "" if expected is None else expected.brief
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
     return Panel(

@@ -1,7 +1,8 @@
 """A suite of situations, read from a folder.
 
-`suite.toml` has a `title`, a `source`, a `[[situation]]` for each specification and an
-`[[uncovered]]` for each requirement of the source that the suite can't test:
+`suite.toml` has a `title`, a `source`, a `[[situation]]` for each specification and a
+`[[requirement]]` for each one of the source, with the `situations` that test it or the `reason` why
+none does:
 
     [[situation]]
     file = "bufferbloat.toml"
@@ -10,15 +11,16 @@
     because = ["More than a round trip of queue makes every other flow wait for it."]
 
 `because` has a sentence for each `[[expect]]` of the specification, in its order. The flows that
-get the control under test are called `subject`, or have a name that begins with `subject-`. A suite
-may also be a selection `from` another: `from = "rfc9743"` and `only`, a list of names.
+get the control under test are called `subject`, or have a name that begins with `subject-`.
+`beside`, a list of controls, says which ones are run for comparison. A suite may also be a
+selection `from` another: `from = "rfc9743"` and `only`, a list of names.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +49,14 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncovered:
-    """A requirement of the source that no situation tests, with the reason."""
+class Requirement:
+    """A requirement of the source: the situations that test it, or why none does."""
 
     section: str
+    level: str
+    """The word of the source, such as MUST."""
+    words: str
+    situations: tuple[str, ...]
     reason: str
 
 
@@ -62,7 +68,9 @@ class Suite:
     title: str
     source: str
     situations: tuple[Situation, ...]
-    uncovered: tuple[Uncovered, ...]
+    requirements: tuple[Requirement, ...]
+    beside: tuple[str, ...] | None = None
+    """The controls that are run for comparison, if the suite names any."""
 
 
 def suites() -> list[str]:
@@ -95,6 +103,16 @@ def load_suite(wanted: str | Path, above: tuple[Path, ...] = ()) -> Suite:
     return suite
 
 
+def only(suite: Suite, names: Sequence[str]) -> Suite:
+    """The situations of these names; raises InputError for one that the suite hasn't."""
+    known = [one.name for one in suite.situations]
+    for name in names:
+        if name not in known:
+            found = f"{quote(name)}, which {suite.name} hasn't"
+            raise InputError.at("--only", found, one_of(name, known))
+    return replace(suite, situations=tuple(one for one in suite.situations if one.name in names))
+
+
 def _choice(folder: Path, title: str, base: Suite, document: _Table) -> Suite:
     """Some situations of another suite, in its order."""
     names, wanted = [one.name for one in base.situations], document.texts("only")
@@ -103,7 +121,9 @@ def _choice(folder: Path, title: str, base: Suite, document: _Table) -> Suite:
             found = f"{quote(name)}, which {base.name} hasn't"
             raise document.wrong("only", found, one_of(name, names))
     chosen = tuple(one for one in base.situations if one.name in wanted)
-    return Suite(folder.resolve().name, title, base.source, chosen, ())
+    return replace(
+        base, name=folder.resolve().name, title=title, situations=chosen, requirements=()
+    )
 
 
 def _whole(folder: Path, title: str, document: _Table) -> Suite:
@@ -111,14 +131,26 @@ def _whole(folder: Path, title: str, document: _Table) -> Suite:
     listed = tuple(_situation(folder, entry) for entry in document.tables("situation"))
     if not listed:
         raise document.wrong("situation", "none", "a `[[situation]]` for each file")
-    uncovered = tuple(_uncovered(entry) for entry in document.tables("uncovered"))
-    return Suite(folder.resolve().name, title, source, listed, uncovered)
+    names = [one.name for one in listed]
+    asked = tuple(_requirement(entry, names) for entry in document.tables("requirement"))
+    beside = document.some_texts("beside")
+    return Suite(folder.resolve().name, title, source, listed, asked, beside)
 
 
-def _uncovered(entry: _Table) -> Uncovered:
-    made = Uncovered(entry.text("section"), entry.text("reason"))
+def _requirement(entry: _Table, names: Sequence[str]) -> Requirement:
+    """A requirement, checked against the situations; "*" means all."""
+    section, level, words = entry.text("section"), entry.text("level"), entry.text("words")
+    reason, chosen = entry.some_text("reason"), entry.some_texts("situations")
     entry.finish()
-    return made
+    if (reason is None) == (chosen is None):
+        found = "neither" if reason is None else "both"
+        raise entry.wrong("situations", found, "situations, or the reason why there are none")
+    for name in chosen or ():
+        if name not in (*names, "*"):
+            found = f"{quote(name)}, which isn't a situation"
+            raise entry.wrong("situations", found, one_of(name, list(names)))
+    every = tuple(names) if chosen == ("*",) else chosen or ()
+    return Requirement(section, level, words, every, reason or "")
 
 
 def _parsed(index: Path) -> dict[str, Any]:
@@ -184,6 +216,10 @@ class _Table:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise self.wrong(key, _told(value), "a list of texts")
         return tuple(value)
+
+    def some_texts(self, key: str) -> tuple[str, ...] | None:
+        """An optional list of texts."""
+        return self.texts(key) if key in self._values else None
 
     def tables(self, key: str) -> Sequence[_Table]:
         """The tables of an optional list."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BOTTLENECK = "bottleneck"
 COMPLETION = "completion_s"
+SHARE = "share"
 _KEYS = ("time_s", "flow", "link")
 
 
@@ -60,6 +61,8 @@ class RunSeries:
             return [_of_link(self, links(self.scenario).index(owner), name)]
         if name == COMPLETION:
             return [_completions(self.tables.get("completions"), flows)]
+        if name == SHARE:
+            return [self._share(flows)]
         return [found for flow in flows if (found := self._of_flow(flow, name)) is not None]
 
     def internals(self, owner: str) -> list[str]:
@@ -69,6 +72,21 @@ class RunSeries:
             return []
         wanted = flows_of(self.scenario, self.groups, owner)
         return sorted(table.filter(table["flow"].is_in(wanted))["name"].unique().to_list())
+
+    def _share(self, flows: Sequence[int]) -> Samples:
+        """What flows have of the bytes of all, at the times of the first one."""
+        table = self.tables["flow_samples"]
+        every = [_rows(table, "flow", flow) for flow in range(len(self.scenario["flows"]))]
+        times = _floats(every[flows[0]], "time_s")
+        grown = [
+            np.diff(
+                np.interp(times, _floats(rows, "time_s"), _floats(rows, "wire_bytes")),
+                prepend=np.nan,
+            )
+            for rows in every
+        ]
+        mine: Numbers = np.sum([grown[flow] for flow in flows], axis=0)
+        return Samples(times, _ratio(mine, np.sum(grown, axis=0)))
 
     def _of_flow(self, flow: int, name: str) -> Samples | None:
         rows = _rows(self.tables["flow_samples"], "flow", flow)
@@ -184,6 +202,10 @@ def _mbps(name: str) -> Callable[[pl.DataFrame, Scenario], Numbers]:
     return lambda rows, _: _ratio(_grown(rows, name) * 8e-6, _grown(rows, "time_s"))
 
 
+def _per_second(name: str) -> Callable[[pl.DataFrame, Scenario], Numbers]:
+    return lambda rows, _: _ratio(_grown(rows, name), _grown(rows, "time_s"))
+
+
 def _part(part: str, whole: str) -> Callable[[pl.DataFrame, Scenario], Numbers]:
     return lambda rows, _: _ratio(_grown(rows, part), _grown(rows, whole))
 
@@ -211,6 +233,8 @@ OF_FLOW: Mapping[str, Derived] = {
                 _mbps("received_bytes")),
         Derived("throughput_mbps", "Mbit/s", "IP bits of its data that left the bottleneck",
                 _mbps("wire_bytes")),
+        Derived("sending_pps", "packets/s", "packets sent, retransmissions included",
+                _per_second("sent")),
         Derived("loss_rate", "", "part of its packets sent that were marked lost",
                 _part("lost", "sent")),
         Derived("retransmission_rate", "", "part of its packets sent that were retransmissions",

@@ -221,6 +221,7 @@ _OF_NUMBERS: Mapping[str, Callable[[Numbers], Any]] = {
     "max": np.max,
     "first": lambda values: values[0],
     "last": lambda values: values[-1],
+    "spread": lambda values: np.percentile(values, 95) - np.percentile(values, 5),
     "growth": _growth,
     **{f"p{share}": _percentile(share) for share in (1, 5, 50, 95, 99)},
 }

@@ -139,6 +139,13 @@ class Expect:
         return self.metric if self.metric is not None else str(self.taken)
 
     @property
+    def brief(self) -> str:
+        """The same in a few words: without the period of a series."""
+        if self.taken is None:
+            return str(self.metric)
+        return f"{_WORDS.get(self.taken.take, self.taken.take)} {self.taken.condition}"
+
+    @property
     def bound(self) -> str:
         """In words, such as "at least 0.4, at most 0.6"."""
         ends = (("at least", self.at_least), ("at most", self.at_most))
