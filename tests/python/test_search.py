@@ -46,6 +46,9 @@ class Simulated:
             tried.append(Tried(point, bad, bad, tuple((1.0,) for _ in chosen)))
         return tried
 
+    def fails(self, point: Any, seeds: Any) -> bool:
+        return self.all([point], seeds)[0].fails
+
 
 def plain(name: str, **changes: Value) -> dict[str, Value]:
     return {one.name: one.plain for one in OBJECTIVES[name].space} | changes
@@ -176,3 +179,30 @@ def test_words() -> None:
     assert listed(["a", "b", "c"]) == "a, b and c"
     space = OBJECTIVES["loss"].space
     assert sentence(space, plain("loss", subjects=3, queue="pie")) == "pie as the queue and 3 flows"
+
+
+def test_what_decides_is_run_first() -> None:
+    """No references for a control that keeps every limit; no third seed once two agree."""
+    asked: list[tuple[str, int]] = []
+
+    class Counted(Trying):
+        def _job(self, point: Any, control: str, seed: int) -> Any:  # noqa: ARG002
+            asked.append((control, seed))
+            return None
+
+        def _values(self, asked: Any) -> list[float | None]:
+            return [values[control] for control, _ in log[-len(asked) :]] if asked else []
+
+    log = asked
+    trying = Counted("copa", None, ("reno",), OBJECTIVES["loss"], get_backend("sim"))
+    values: dict[str, float | None] = {"copa": 0.05, "reno": 0.0}
+    assert not trying.fails(plain("loss"), (1, 2, 3))
+    assert asked == [("copa", 1), ("copa", 2)]
+    asked.clear()
+    values["copa"] = 0.5
+    assert trying.fails(plain("loss"), (1, 2, 3))
+    assert {seed for _, seed in asked} == {1, 2}
+    assert ("reno", 1) in asked
+    asked.clear()
+    values["reno"] = 0.4
+    assert not trying.fails(plain("loss"), (1, 2, 3)), "the conditions are to blame"

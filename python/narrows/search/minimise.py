@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from narrows.search.space import Dimension, Point, Value, departures
+from narrows.search.space import Dimension, Value, departures
 from narrows.search.trying import Tried, Trying
 
 SEEDS = (1, 2, 3)
@@ -16,27 +16,23 @@ FINAL = tuple(range(101, 111))
 def minimise(trying: Trying, tried: Tried) -> Tried | None:
     """The fewest departures with which it still fails; None if it failed with one seed only."""
     space = trying.objective.space
-    if not trying.all([tried.point], SEEDS)[0].fails:
+    if not trying.fails(tried.point, SEEDS):
         return None
     point = dict(tried.point)
     changed = True
     while changed:  # resetting one condition can make another one unnecessary
         changed = False
         for one in space:
-            if point[one.name] != one.plain and _still(trying, {**point, one.name: one.plain}):
+            if point[one.name] != one.plain and trying.fails({**point, one.name: one.plain}, SEEDS):
                 point[one.name] = one.plain
                 changed = True
     for one in space:
         while (nearer := one.nearer(point[one.name])) is not None and nearer != point[one.name]:
-            if not _still(trying, {**point, one.name: nearer}):
+            if not trying.fails({**point, one.name: nearer}, SEEDS):
                 break
             point[one.name] = nearer
     (final,) = trying.all([point], FINAL)
     return final if final.fails else None
-
-
-def _still(trying: Trying, point: Point) -> bool:
-    return trying.all([point], SEEDS)[0].fails
 
 
 def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:

@@ -21,8 +21,9 @@ class Objective:
     """A way to fail.
 
     `limit` gets the results of the references under the same conditions, and the conditions. It
-    returns None if the references fail, too, because of the conditions. `more` means that more of
-    the metric is better. `says` is the finding as a sentence, and `shown` formats a value in it.
+    returns None if the references fail, too, because of the conditions. `laxest` is the limit that
+    the worst references allow, if there is any. `more` means that more of the metric is better.
+    `says` is the finding as a sentence, and `shown` formats a value in it.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Objective:
     shown: Callable[[float], str]
     more: bool
     limit: Callable[[Sequence[float], Point], float | None]
+    laxest: Callable[[Point], float]
     rivals: bool = False
     equals: bool = False
 
@@ -49,6 +51,12 @@ class Objective:
             return 0.0
         worse, better = (limit, value) if self.more else (value, limit)
         return worse / max(better, _LEAST)
+
+    def might_fail(self, value: float | None, point: Point) -> bool:
+        """Whether a value is a failure beside some references."""
+        if value is None:
+            return False
+        return value <= self.laxest(point) if self.more else value >= self.laxest(point)
 
     def limit_of(self, references: Sequence[float | None], point: Point) -> float | None:
         """The limit; None if there is none to compare with."""
@@ -116,27 +124,34 @@ OBJECTIVES: Mapping[str, Objective] = {
     for one in (
         Objective("utilization", "Does it use less than half of what Reno, CUBIC or BBR use?",
                   "{subject} uses {value} of the link, and {others} up to {best}",
-                  "utilization", _percent, more=True, limit=_half_of_the_best),
+                  "utilization", _percent, more=True, limit=_half_of_the_best,
+                  laxest=lambda _: 0.5),
         Objective("loss", "Does it lose over 10 % of packets, and three times what others lose?",
                   "{subject} loses {value} of its packets, and {others} up to {best}",
-                  "loss_rate", _percent, more=False, limit=_thrice_the_loss),
+                  "loss_rate", _percent, more=False, limit=_thrice_the_loss,
+                  laxest=lambda _: 0.1),
         Objective("delay", "Does it keep half a round trip of queue, and twice what others keep?",
                   "{subject} keeps a queue of {value}, and {others} up to {best}",
-                  "queue_mean_ms", _ms, more=False, limit=_twice_the_queue),
+                  "queue_mean_ms", _ms, more=False, limit=_twice_the_queue,
+                  laxest=lambda point: 0.5 * float(point["rtt_ms"])),
         Objective("starves", "Does a rival get under a tenth of its fair share beside it?",
                   "{others} gets {value} of the bytes beside {subject}, and {best} beside itself",
                   "rival.share", _percent, more=True, limit=_a_tenth_of_fair(_rivals_part),
+                  laxest=lambda point: 0.1 * _rivals_part(point),
                   rivals=True),
         Objective("starved", "Does it get under a tenth of its fair share beside a rival?",
                   "{subject} gets {value} of the bytes beside {others}, and {others} {best} there",
                   "subject.share", _percent, more=True, limit=_a_tenth_of_fair(_subjects_part),
+                  laxest=lambda point: 0.1 * _subjects_part(point),
                   rivals=True),
         Objective("unfair", "Do its own flows share unequally, where another's share equally?",
                   "flows of {subject} have a Jain's index of {value}, and of {others} up to {best}",
-                  "subject.jain", _number, more=True, limit=_fair_among_equals, equals=True),
+                  "subject.jain", _number, more=True, limit=_fair_among_equals,
+                  laxest=lambda _: 0.6, equals=True),
         Objective("slower", "Is it slower than another control, such as its older version?",
                   "{subject} gets {value}, and {others} {best}",
-                  "subject.goodput_mbps", _mbps, more=True, limit=_most_of_the_other),
+                  "subject.goodput_mbps", _mbps, more=True, limit=_most_of_the_other,
+                  laxest=lambda _: float("inf")),
     )
 }  # fmt: skip
 

@@ -62,7 +62,7 @@ def survey(
             return False
         report(f"{control} {objective}", number / len(pairs))
         search(
-            control, objective=objective, tries=tries, most=2, confirm=confirm, jobs=jobs,
+            control, objective=objective, tries=tries, most=1, confirm=confirm, jobs=jobs,
             out=_place(out, control, objective), memory=memory, pages=False,
         )  # fmt: skip
     _remember(out, memory)

@@ -74,6 +74,28 @@ class Trying:
             tried.append(Tried(point, badness, values, tuple(tuple(row[1:]) for row in rows)))
         return tried
 
+    def fails(self, point: Point, seeds: Sequence[int]) -> bool:
+        """Whether the control fails under some conditions with most seeds.
+
+        What decides is run first: the references only if the control's own results are bad enough
+        for a failure, and further seeds only while they could change the answer.
+        """
+        need, bad, good = len(seeds) // 2 + 1, 0, 0
+        at = 0
+        while bad < need and good < need:
+            part = seeds[at : at + need - max(bad, good)]
+            at += len(part)
+            own = self._values([self._job(point, self.subject, seed) for seed in part])
+            might = [
+                seed
+                for seed, value in zip(part, own, strict=True)
+                if self.objective.might_fail(value, point)
+            ]
+            tried = self.all([point], might)[0].badness if might else ()
+            failed = sum(one >= 1.0 for one in tried)
+            bad, good = bad + failed, good + len(part) - failed
+        return bad >= need
+
     def _job(self, point: Point, control: str, seed: int) -> Job | None:
         """A run; None for conditions that the back end refuses.
 
