@@ -58,6 +58,50 @@ class Lazy:
     def control(self):
         return 2.0  # packets in flight, whatever happens
 """
+FAULTY = """
+class Doubling:
+    # Never leaves slow start.
+    def __init__(self):
+        self.window = 10.0
+
+    def on_ack(self, sample):
+        self.window = min(self.window + sample.acked, 5000.0)
+
+    def on_congestion(self, event):
+        pass
+
+    def control(self):
+        return self.window
+
+
+class Deaf:
+    # Reno that ignores ECN's marks.
+    def __init__(self):
+        self.window, self.slow = 10.0, True
+
+    def on_ack(self, sample):
+        if sample.may_grow and sample.cwnd_limited:
+            self.window += sample.acked if self.slow else sample.acked / self.window
+
+    def on_congestion(self, event):
+        if event.kind != "ecn":
+            self.window, self.slow = max(2.0, event.cwnd / 2), False
+
+    def control(self):
+        return self.window
+
+
+class Greedy:
+    # Starves others: a window that nothing lowers.
+    def on_ack(self, sample):
+        pass
+
+    def on_congestion(self, event):
+        pass
+
+    def control(self):
+        return 300.0
+"""
 
 
 def suite(tmp_path: Path, index: str = INDEX, specification: str = SPECIFICATION) -> Path:
@@ -273,3 +317,20 @@ def test_a_page_says_where_a_control_differs_from_those_beside(tmp_path: Path) -
     assert verdicts["Reno"] is Verdict.BROKEN
     kept = [name for name, verdict in verdicts.items() if verdict is Verdict.KEPT]
     assert told["Reno"] == [f"It breaks what {name} keeps in: alone." for name in kept]
+
+
+@pytest.mark.parametrize(
+    ("fault", "situation"),
+    [("Doubling", "high-loss"), ("Deaf", "ecn"), ("Greedy", "beside-reno-small")],
+)
+def test_a_planted_fault_is_caught(
+    fault: str, situation: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with allowing(controls=[f"faulty:{fault}"]):
+        made = evaluate(
+            [f"faulty:{fault}"], suite="rfc9743", only=[situation], beside=["reno"], trials=3
+        )
+    verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
+    assert verdicts == {fault: Verdict.BROKEN, "Reno": Verdict.KEPT}

@@ -110,7 +110,9 @@ def only(suite: Suite, names: Sequence[str]) -> Suite:
         if name not in known:
             found = f"{quote(name)}, which {suite.name} hasn't"
             raise InputError.at("--only", found, one_of(name, known))
-    return replace(suite, situations=tuple(one for one in suite.situations if one.name in names))
+    some = tuple(one for one in suite.situations if one.name in names)
+    asked = tuple(one for one in suite.requirements if set(one.situations) & set(names))
+    return replace(suite, situations=some, requirements=asked)
 
 
 def _choice(folder: Path, title: str, base: Suite, document: _Table) -> Suite:
