@@ -228,3 +228,36 @@ fn segments_in_disorder_are_refused() {
     let ahead = pcap(Order(false), true, 101, 96, &frames(&segments));
     assert!(run("ahead", &ahead).is_err());
 }
+
+/// The flows' source ports and the notes for two connections to one port, each of which begins with
+/// so many bytes; both ends talk on the first until the second is over.
+fn beside_a_conversation(cookie: usize) -> (Vec<String>, Vec<String>) {
+    let from = |port: u16, at: u64, tcp: Tcp| {
+        let (mut frame, place) = (tcp.ipv4(), if tcp.forward { 20 } else { 22 });
+        frame[place..place + 2].copy_from_slice(&port.to_be_bytes());
+        (at * MS, frame)
+    };
+    let next = 1 + u32::try_from(cookie).unwrap();
+    let mut frames = vec![
+        from(40_000, 0, Tcp::data(1, cookie)),
+        from(40_000, 10, Tcp { payload: 1, ..Tcp::ack(next) }),
+        from(40_001, 12, Tcp::data(1, cookie)),
+    ];
+    let data = |i: u32| from(40_001, 13 + u64::from(i), Tcp::data(next + i * 1000, 1000));
+    frames.extend((0..10).map(data));
+    frames.push(from(40_001, 40, Tcp::ack(next + 10_000)));
+    frames.push(from(40_000, 50, Tcp::data(next, 100)));
+    let outcome = run("test", &pcap(Order(false), true, 101, 96, &frames)).expect("flows");
+    let sources = outcome.summary.flows.into_iter().map(|flow| flow.source);
+    (sources.collect(), outcome.summary.notes)
+}
+
+#[test]
+fn the_conversation_of_iperf3_is_no_flow() {
+    let (sources, notes) = beside_a_conversation(37);
+    assert_eq!(sources, ["10.0.0.1:40001"]);
+    let told = notes.iter().filter(|note| note.contains("iperf3 controls its test")).count();
+    assert_eq!(told, 2, "in both directions: {notes:?}");
+    // Anything else that begins otherwise is a flow.
+    assert_eq!(beside_a_conversation(38).0.len(), 3);
+}

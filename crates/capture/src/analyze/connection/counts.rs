@@ -8,6 +8,8 @@ pub(crate) struct Counts {
     /// Packets with data: an offloaded frame counts as the packets that the card makes of it.
     pub(crate) packets: u64,
     pub(crate) payload: u64,
+    /// Payload of the first frame.
+    pub(crate) first: u64,
     /// IP bytes of those packets.
     pub(crate) wire: u64,
     pub(crate) offloaded: u64,

@@ -90,6 +90,7 @@ impl HalfConnection {
         let packets = self.packets(u64::from(segment.payload));
         if self.counts.frames == 0 {
             self.overhead = u64::from(segment.headers);
+            self.counts.first = u64::from(segment.payload);
         }
         self.counts.frames += 1;
         self.counts.packets += packets;

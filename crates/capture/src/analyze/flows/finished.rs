@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clocked::Clocked;
+use super::conversations::conversations;
 use super::samples::{Row, thin_to};
 use super::sequence_graph::GraphPoint;
 use super::table::{FinishedFlow, Listed, Unlisted};
@@ -112,6 +113,18 @@ impl FinishedFlows {
         let drops = self.drops.get(&row.flow)?;
         let before = drops.partition_point(|&(time, _)| time <= row.time);
         Some(before.checked_sub(1).map_or(0, |last| drops[last].1))
+    }
+
+    /// Removes the connections on which programs only talk about a test; returns their flows' names.
+    pub(crate) fn leave_out_conversations(&mut self) -> Vec<String> {
+        let talks = conversations(&self.done);
+        let reports = || self.done.iter().map(|done| &done.report);
+        let names = reports().filter(|flow| talks.contains(&flow.id)).map(|flow| flow.name.clone());
+        let names = names.collect();
+        let ids = reports().map(|flow| flow.id).filter(|id| !talks.contains(id));
+        let numbers = ids.zip(0..).collect();
+        self.renumber(&numbers);
+        names
     }
 
     /// Keeps the flows with the most payload, numbered from zero in the order of their

@@ -1,6 +1,7 @@
 //! All flows of a capture, while it is read and afterwards.
 
 mod clocked;
+mod conversations;
 mod finished;
 mod samples;
 mod sequence_graph;

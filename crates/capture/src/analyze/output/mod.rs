@@ -32,6 +32,7 @@ pub(crate) fn outcome(
         payload_bytes: found.unlisted.payload,
         packets: found.unlisted.packets,
     };
+    let talks = found.leave_out_conversations();
     let (flows, payload) = found.keep_largest();
     others.flows += flows;
     others.payload_bytes += payload;
@@ -55,6 +56,8 @@ pub(crate) fn outcome(
         notes: Vec::new(),
     };
     summary.notes = summary::notes(&summary, found.backwards, found.thinned);
+    let talk = |name| format!("{name} isn't a flow: on this connection iperf3 controls its test");
+    summary.notes.extend(talks.into_iter().map(talk));
     summary.notes.extend(extra);
     Analysis { summary, tables }
 }

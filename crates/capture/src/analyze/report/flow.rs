@@ -126,6 +126,8 @@ pub struct FlowReport {
     pub mss: Option<u64>,
     /// Payload sent, all copies.
     pub payload_bytes: u64,
+    /// Payload of its first packet with data.
+    pub first_bytes: u64,
     /// Payload that arrived, each byte once.
     pub received_bytes: u64,
     /// IP bytes of the packets with data.
@@ -200,6 +202,7 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         offloaded_frames: counts.offloaded,
         mss: half.mss,
         payload_bytes: counts.payload,
+        first_bytes: counts.first,
         received_bytes: half.received(),
         wire_bytes: counts.wire,
         goodput_mbps: mbps(half.received(), end - begin),
