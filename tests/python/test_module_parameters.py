@@ -26,3 +26,8 @@ def test_a_module_takes_whole_numbers(
 
 def test_a_number_that_is_not_whole_has_no_parameter() -> None:
     assert module_parameters("bbr", {"cwnd_gain": 1.5}) == {"cwnd_gain": None}
+
+
+def test_a_kernel_has_its_own_rules_without_a_parameter() -> None:
+    assert module_parameters("bbr3", {"rules": "linux"}) == {}
+    assert module_parameters("bbr3", {"rules": "draft"}) == {"rules": None}

@@ -5,16 +5,20 @@
 //! and so on) of Linux 6.12, compiled at HZ 250 around a stub of the TCP core, went through
 //! the same scripts and agreed at every step. They change only if behaviour does.
 
-use crate::common::control_of;
 use crate::common::script::{Script, Step};
+use crate::common::{Options, control_of};
 use narrows_base::Duration;
 use narrows_cc::{CongestionControl, LINUX_6_12};
 
 const TURNS: u32 = 20_000;
 
 fn digest(name: &str, seed: u64) -> (u64, [u32; 5]) {
+    digest_with(name, &[], seed)
+}
+
+fn digest_with(name: &str, options: Options, seed: u64) -> (u64, [u32; 5]) {
     let initial_rtt = (!seed.is_multiple_of(3)).then(|| Duration::from_micros(1_000 * seed));
-    let control = control_of(name, &[], &LINUX_6_12, initial_rtt);
+    let control = control_of(name, options, &LINUX_6_12, initial_rtt);
     let mut script = Script::new(control, seed, initial_rtt);
     script.ecn = name == "dctcp";
     let mut hash = 0xcbf2_9ce4_8422_2325;
@@ -29,7 +33,7 @@ fn digest(name: &str, seed: u64) -> (u64, [u32; 5]) {
 const fn kind(step: &Step) -> usize {
     match step {
         Step::Ack => 0,
-        Step::Delivered => 4,
+        Step::Delivered | Step::Lost => 4,
         Step::Congestion => 1,
         Step::Undo => 2,
         Step::Start => 3,
@@ -67,6 +71,34 @@ fn bbr_is_the_kernels() {
             0xda52_fecc_61f4_4930,
             0x0230_c34b_a0fa_0ad5,
             0x90ca_f79f_00b3_f578,
+        ]
+    );
+}
+
+/// The kernel here is 6.12 with Google's version 3, as published in patches for it.
+#[test]
+fn bbr3_is_the_kernels() {
+    assert_eq!(
+        [1, 2, 3, 4].map(|seed| digest_with("bbr3", &[("rules", "linux")], seed).0),
+        [
+            0x5026_0040_effb_6ca0,
+            0x7be7_27fb_47d4_3010,
+            0x39b5_6d4c_3277_9904,
+            0xc7bc_818b_5ae7_68e4,
+        ]
+    );
+}
+
+/// The kernel here is 6.1 with Google's version 2, as published in patches for it.
+#[test]
+fn bbr2_is_the_kernels() {
+    assert_eq!(
+        [1, 2, 3, 4].map(|seed| digest_with("bbr2", &[("rules", "linux")], seed).0),
+        [
+            0x547e_42a8_8244_29f4,
+            0x799e_c130_a8cf_e2fb,
+            0x53f4_8dce_bd7c_9401,
+            0x0ab1_02e2_d75f_fe55,
         ]
     );
 }
@@ -218,6 +250,7 @@ fn yeah_is_the_kernels() {
 fn the_scripts_have_a_bit_of_everything() {
     for name in [
         "bbr",
+        "bbr3",
         "bic",
         "cubic",
         "dctcp",

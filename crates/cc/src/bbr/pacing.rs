@@ -54,9 +54,13 @@ impl Pacing {
     }
 
     /// The same in bytes a second.
-    #[cfg(test)]
     pub(super) const fn bytes_per_sec(&self) -> u64 {
         self.bytes_per_sec
+    }
+
+    /// Packets in a burst of version 3 at this rate, on a path of this lowest RTT.
+    pub(super) fn tso_segs_near(&self, mss: u32, min_rtt_us: u32) -> u32 {
+        units::tso_segs_near(self.bytes_per_sec, mss, min_rtt_us)
     }
 
     /// Packets in a burst at this rate.

@@ -22,12 +22,19 @@ pub(super) const CWND_FLOOR: u32 = 4;
 pub(super) const INITIAL_CWND: u32 = 10;
 /// Bursts are single packets below this rate in bytes/s (`bbr_min_tso_rate`).
 const SINGLE_PACKET_RATE: u64 = 1_200_000 / 8;
-/// Most payload in a burst: `GSO_LEGACY_MAX_SIZE` less headers.
-const MAX_BURST_BYTES: u64 = 65_536 - 1 - 320;
+/// `GSO_LEGACY_MAX_SIZE`.
+const MAX_LEGACY_BYTES: u64 = 65_536;
+/// Most payload in a burst: that less headers.
+const MAX_BURST_BYTES: u64 = MAX_LEGACY_BYTES - 1 - 320;
 
 /// `packets` over `micros` as a bandwidth; saturates at 256 packets/us.
 pub(super) fn bandwidth(packets: u64, micros: u64) -> u32 {
     narrow((packets << BW_SCALE) / micros.max(1))
+}
+
+/// The same, rounded up (`bbr_calculate_bw_sample` of version 3).
+pub(super) fn bandwidth_rounded_up(packets: u64, micros: u64) -> u32 {
+    narrow((packets << BW_SCALE).div_ceil(micros.max(1)))
 }
 
 /// The packets that a bandwidth delivers in `micros`.
@@ -64,6 +71,14 @@ pub(super) const fn min_tso_segs(rate: u64) -> u32 {
 pub(super) fn tso_segs_goal(rate: u64, mss: u32) -> u32 {
     let bytes = (rate >> 10).min(MAX_BURST_BYTES);
     narrow(bytes / u64::from(mss)).max(min_tso_segs(rate)).min(127)
+}
+
+/// The same with more on a path of a few milliseconds or less, as versions 2 and 3 have it, but
+/// without their minimum (`bbr_tso_segs_generic`).
+pub(super) fn tso_segs_near(rate: u64, mss: u32, min_rtt_us: u32) -> u32 {
+    let near = MAX_LEGACY_BYTES.checked_shr(min_rtt_us >> 9).unwrap_or(0);
+    let bytes = (rate >> 10).saturating_add(near).min(MAX_BURST_BYTES);
+    narrow(bytes / u64::from(mss))
 }
 
 /// A time in us that fits Linux's 32 bits; `u32::MAX` stands for none.

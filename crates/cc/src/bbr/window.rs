@@ -1,7 +1,7 @@
 //! The window, and its saved value.
 
 use crate::control::INFINITE_SSTHRESH;
-use crate::samples::{AckSample, RecoveryState};
+use crate::samples::RecoveryState;
 
 /// Congestion window, and the value to which recovery and PROBE_RTT return.
 #[derive(Clone, Debug)]
@@ -39,13 +39,13 @@ impl Window {
         self.prior_state = RecoveryState::Loss;
     }
 
-    /// Grows by the packets delivered; shrinks to `target` once the pipe was full. Before that, it
-    /// grows up to `initial` packets whatever the target.
-    pub(super) fn approach(&mut self, target: u32, full: bool, sample: &AckSample, initial: u32) {
-        let grown = self.cwnd.saturating_add(sample.acked);
+    /// Grows by the packets delivered; shrinks to `target` once the pipe was full. Before that,
+    /// a flow that `starts` grows whatever the target.
+    pub(super) fn approach(&mut self, target: u32, full: bool, acked: u32, starts: bool) {
+        let grown = self.cwnd.saturating_add(acked);
         if full {
             self.cwnd = grown.min(target);
-        } else if self.cwnd < target || sample.delivered < u64::from(initial) {
+        } else if self.cwnd < target || starts {
             self.cwnd = grown;
         }
     }

@@ -11,7 +11,8 @@
 use narrows_base::{Duration, Rate, Stream, Time};
 use narrows_cc::contract::Bookkeeping;
 use narrows_cc::{
-    AckSample, Congestion, CongestionControl, DeliveredSample, RateSample, RecoveryState,
+    AckSample, AtSend, Congestion, CongestionControl, DeliveredSample, LostPacket, RateSample,
+    RecoveryState,
 };
 
 use super::MSS;
@@ -20,6 +21,7 @@ use super::MSS;
 pub enum Step {
     Delivered,
     Ack,
+    Lost,
     Congestion,
     Undo,
     Start,
@@ -41,6 +43,7 @@ pub struct Script {
     pub ecn: bool,
     random: Stream,
     marks: Stream,
+    packets: Stream,
     delivered_ce: u64,
     path: Path,
     books: Bookkeeping,
@@ -58,6 +61,7 @@ impl Script {
             ecn: false,
             random,
             marks: Stream::new(seed, "marks"),
+            packets: Stream::new(seed, "packets"),
             delivered_ce: 0,
             path,
             books: Bookkeeping::new(super::at_ms(5_000), MSS),
@@ -100,7 +104,10 @@ impl Script {
         let lost = self.losses(prior_in_flight - acked);
         self.books.in_flight -= acked + lost;
         self.books.delivered += u64::from(acked);
-        self.books.lost += u64::from(lost);
+        for _ in 0..lost {
+            self.books.lost += 1;
+            self.lose(prior_in_flight, record);
+        }
         if acked > 0 {
             self.delivered_at = self.books.now;
         }
@@ -126,6 +133,12 @@ impl Script {
         }
         let may_grow = !self.books.state.is_reducing();
         let sample = AckSample { state: self.books.state, may_grow, ..sample };
+        if self.control.watches_packets()
+            && self.books.state < RecoveryState::Cwr
+            && self.packets.chance(0.005)
+        {
+            self.congestion(Congestion::TailLoss, record);
+        }
         self.control.on_ack(&sample);
         self.books.last_sent = Some(self.books.now);
         record(&Step::Ack, self.control.as_ref());
@@ -134,6 +147,33 @@ impl Script {
     fn losses(&mut self, at_most: u32) -> u32 {
         let lost = if self.random.chance(self.path.loss) { 1 + self.random.below(5) } else { 0 };
         u32::try_from(lost).unwrap().min(at_most)
+    }
+
+    /// Tells a control that watches packets which one was lost.
+    fn lose(&mut self, in_flight: u32, record: &mut impl FnMut(&Step, &dyn CongestionControl)) {
+        if let Some(at_send) = self.at_send(in_flight, 1) {
+            let packet = LostPacket {
+                now: self.books.now,
+                at_send,
+                app_limited: self.packets.chance(0.05),
+                lost_total: self.books.lost,
+                delivered: self.books.delivered,
+            };
+            self.control.on_lost(&packet);
+            record(&Step::Lost, self.control.as_ref());
+        }
+    }
+
+    /// About so many packets in flight with this one, and at least `since` lost since then.
+    fn at_send(&mut self, in_flight: u32, since: u64) -> Option<AtSend> {
+        self.control.watches_packets().then(|| {
+            let more = u32::try_from(self.packets.below(20)).unwrap();
+            let lost = since + self.packets.below(8) * self.packets.below(2);
+            AtSend {
+                in_flight: in_flight + more,
+                lost: self.books.lost.saturating_sub(lost) as u32,
+            }
+        })
     }
 
     fn rtt(&mut self) -> Option<u64> {
@@ -152,12 +192,13 @@ impl Script {
         let window = u64::from(prior).min(self.books.delivered);
         let bottleneck_us = (window as f64 / self.path.packets_per_s * 1e6) as u64;
         let app_limited = self.random.chance(0.05);
+        let at_send = self.at_send(prior, 0);
         let rate = rtt.filter(|_| acked > 0).map(|rtt| RateSample {
             delivered: window,
             interval: Duration::from_micros(rtt.max(bottleneck_us)),
             prior_delivered: self.books.delivered - window,
             app_limited,
-            at_send: None,
+            at_send,
         });
         let wait = self.random.below(3_000_000) * self.random.below(2);
         AckSample {
@@ -210,6 +251,7 @@ impl Script {
         self.books.state = match kind {
             Congestion::Timeout { .. } => RecoveryState::Loss,
             Congestion::Ecn => RecoveryState::Cwr,
+            Congestion::TailLoss => self.books.state,
             _ => RecoveryState::Recovery,
         };
         record(&Step::Congestion, self.control.as_ref());

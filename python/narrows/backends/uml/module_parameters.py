@@ -10,6 +10,8 @@ from narrows.spec import registry
 _NS = {"us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
 _MOST = {"hystart": 1}
 """Kernels know HyStart alone; the simulator's later exits from slow start have higher numbers."""
+_INHERENT = {("rules", "linux")}
+"""A kernel's code follows its own rules and has no parameter for them."""
 
 
 def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | None]:
@@ -21,10 +23,13 @@ def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | N
     if entry is None:  # a control of the kernel that the simulator doesn't have
         return {name: _whole(value) for name, value in options.items()}
     known = {option["key"]: option for option in entry["parameters"]}
-    return dict(_parameter(known[key], value) for key, value in options.items())
+    wanted = [item for item in options.items() if item not in _INHERENT]
+    return dict(_parameter(known[key], value) for key, value in wanted)
 
 
 def _whole(value: float | str) -> int | None:
+    if isinstance(value, str):  # a word, which no parameter of a module is
+        return None
     return int(value) if float(value).is_integer() else None
 
 

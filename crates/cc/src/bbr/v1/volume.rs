@@ -94,7 +94,8 @@ impl Bbr {
             target = target.saturating_add(self.aggregation.allowance(bw));
         }
         let target = self.with_budget(target, self.cwnd_gain);
-        self.window.approach(target, self.full_pipe.reached, sample, INITIAL_CWND);
+        let starts = sample.delivered < u64::from(INITIAL_CWND);
+        self.window.approach(target, self.full_pipe.reached, sample.acked, starts);
         if let Some(capacity) = self.startup_capacity() {
             self.window.cwnd = self.window.cwnd.min(self.inflight(capacity, UNIT));
         }

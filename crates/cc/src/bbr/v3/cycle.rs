@@ -34,7 +34,7 @@ impl Bbr3 {
         match self.mode {
             Mode::Startup | Mode::Drain => self.version.startup_cwnd_gain,
             Mode::Up => self.version.up_cwnd_gain,
-            Mode::ProbeRtt => UNIT / 2,
+            Mode::ProbeRtt => self.version.probe_rtt_cwnd_gain,
             Mode::Down | Mode::Cruise | Mode::Refill => 2 * UNIT,
         }
     }
@@ -44,12 +44,16 @@ impl Bbr3 {
         self.mode = Mode::Drain;
         self.window.ssthresh = self.inflight(self.max_bw(), UNIT);
         self.drain_start_round = self.round.count;
+        if self.is_linux() {
+            self.loss_round.reset();
+        }
     }
 
     /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, sample: &AckSample) {
         let patience = self.drain_start_round.saturating_add(self.version.drain_rounds);
-        let drained = sample.in_flight <= self.inflight(self.max_bw(), UNIT);
+        let drained =
+            self.in_network(sample.in_flight, sample) <= self.inflight(self.max_bw(), UNIT);
         if self.mode == Mode::Drain && (drained || self.round.count > patience) {
             self.start_down(sample.now, sample.delivered);
         }
@@ -65,7 +69,21 @@ impl Bbr3 {
         self.probe.began = now;
         self.probe.ack_phase = AckPhase::Stopping;
         self.round.restart(delivered);
-        self.mode = Mode::Down;
+        self.enter(Mode::Down);
+    }
+
+    /// `StartProbeBW_CRUISE`; the code lets the short-term volume follow the long-term one down.
+    fn start_cruise(&mut self) {
+        if self.is_linux() && self.bounds.short != UNBOUNDED {
+            self.bounds.short = self.bounds.short.min(self.bounds.long);
+        }
+        self.enter(Mode::Cruise);
+    }
+
+    /// Enters a phase of the cycle; window and rate follow.
+    fn enter(&mut self, phase: Mode) {
+        self.mode = phase;
+        self.settled = false;
     }
 
     /// `StartProbeBW_REFILL`.
@@ -76,7 +94,7 @@ impl Bbr3 {
         self.probe.precautionary = false;
         self.probe.ack_phase = AckPhase::Init;
         self.round.restart(delivered);
-        self.mode = Mode::Refill;
+        self.enter(Mode::Refill);
     }
 
     /// `StartProbeBW_UP`.
@@ -86,7 +104,7 @@ impl Bbr3 {
         self.probe.began = now;
         self.round.restart(delivered);
         self.full_pipe.reset(bw);
-        self.mode = Mode::Up;
+        self.enter(Mode::Up);
         self.raise_slope();
     }
 
@@ -99,8 +117,10 @@ impl Bbr3 {
             Mode::Down | Mode::Cruise if self.is_time_to_probe(sample.now) => {
                 self.start_refill(sample.delivered);
             }
-            Mode::Down if self.is_time_to_cruise(sample.prior_in_flight) => {
-                self.mode = Mode::Cruise;
+            Mode::Down
+                if self.is_time_to_cruise(self.in_network(sample.prior_in_flight, sample)) =>
+            {
+                self.start_cruise();
             }
             Mode::Refill if self.round.start => {
                 self.start_up(sample.now, sample.delivered, signals.bw);
@@ -120,7 +140,20 @@ impl Bbr3 {
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight().min(RENO_ROUNDS);
-        now > self.probe.began + self.probe.wait || self.probe.rounds >= reno_rounds
+        let waited = if self.is_linux() {
+            self.phase_us(now) > self.probe.wait.as_micros()
+        } else {
+            now > self.probe.began + self.probe.wait
+        };
+        waited || self.probe.rounds >= reno_rounds
+    }
+
+    /// Microseconds since the phase began; the code's clock has whole ones.
+    fn phase_us(&self, now: Time) -> u64 {
+        if self.is_linux() {
+            return now.as_micros().saturating_sub(self.probe.began.as_micros());
+        }
+        now.saturating_since(self.probe.began).as_micros()
     }
 
     /// `IsTimeToCruise`.
@@ -130,14 +163,14 @@ impl Bbr3 {
 
     /// `IsTimeToGoDown`; version 2 goes down at 1.25 BDP.
     fn is_time_to_go_down(&mut self, sample: &AckSample, signals: &Signals) -> bool {
-        if self.probe.too_high && sample.prior_in_flight >= self.bounds.long {
+        let in_network = self.in_network(sample.prior_in_flight, sample);
+        if self.probe.too_high && in_network >= self.bounds.long {
             self.probe.precautionary = true;
             return true;
         }
-        if !self.version.up_until_plateau {
-            let elapsed = sample.now.saturating_since(self.probe.began).as_micros();
-            let volume = self.inflight(self.max_bw(), UP_GAIN);
-            return elapsed > u64::from(self.min_rtt.us) && sample.prior_in_flight >= volume;
+        if self.version.is_2 {
+            let elapsed = self.phase_us(sample.now) > self.min_rtt.us.into();
+            return elapsed && in_network >= self.inflight(self.max_bw(), UP_GAIN);
         }
         if sample.cwnd_limited && self.window.cwnd >= self.bounds.long {
             self.full_pipe.reset(signals.bw);
@@ -158,7 +191,8 @@ impl Bbr3 {
             if self.probe.is_sample {
                 let Signals { tx_in_flight, app_limited, .. } = *signals;
                 self.handle_too_high(sample.now, sample.delivered, tx_in_flight, app_limited);
-                return true;
+                // The code goes on with the phase that this may have begun.
+                return !self.is_linux();
             }
         } else if self.bounds.long != UNBOUNDED {
             self.bounds.long = self.bounds.long.max(signals.tx_in_flight);
@@ -198,7 +232,8 @@ impl Bbr3 {
         self.probe.is_sample = false;
         if !app_limited {
             let floor = part(self.target_inflight(), self.settings.beta);
-            self.bounds.long = in_flight.max(floor).max(MIN_PIPE);
+            let least = if self.is_linux() { 0 } else { MIN_PIPE };
+            self.bounds.long = in_flight.max(floor).max(least);
         }
         if self.mode == Mode::Up {
             self.saved.mode = Some(Mode::Up);
@@ -215,6 +250,7 @@ impl Bbr3 {
     /// `ProbeInflightLongtermUpward`.
     pub(super) fn probe_upward(&mut self, sample: &AckSample) {
         if !sample.cwnd_limited || self.window.cwnd < self.bounds.long {
+            self.probe.up_acked *= u32::from(!self.is_linux_2());
             return;
         }
         let probe = &mut self.probe;
@@ -222,6 +258,7 @@ impl Bbr3 {
         let steps = probe.up_acked / probe.acked_per_step;
         probe.up_acked -= steps * probe.acked_per_step;
         self.bounds.long = self.bounds.long.saturating_add(steps);
+        self.settled &= steps == 0 || self.is_linux_2();
         if self.round.start {
             self.raise_slope();
         }
@@ -231,7 +268,8 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt(&mut self, sample: &AckSample) {
         let wanted = !self.settings.probe_rtt_time.is_zero() && !self.idle_restart;
         if wanted && self.min_rtt.expired && self.mode != Mode::ProbeRtt {
-            self.window.save(self.mode == Mode::ProbeRtt);
+            // The code has entered it already, and forgets no larger window.
+            self.window.save(self.is_linux());
             self.mode = Mode::ProbeRtt;
             self.min_rtt.done = None;
             self.probe.ack_phase = AckPhase::Stopping;
@@ -254,7 +292,7 @@ impl Bbr3 {
                 self.check_probe_rtt_done(sample.now, sample.delivered);
             }
         } else if sample.in_flight <= self.probe_rtt_cwnd() {
-            self.min_rtt.done = Some(sample.now + self.settings.probe_rtt_time);
+            self.min_rtt.done = Some(self.coarse(sample.now) + self.settings.probe_rtt_time);
             self.min_rtt.round_done = false;
             self.round.restart(sample.delivered);
         }
@@ -262,15 +300,16 @@ impl Bbr3 {
 
     /// `CheckProbeRTTDone`, `ExitProbeRTT`.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time, delivered: u64) {
-        if self.min_rtt.done.is_none_or(|done| now <= done) {
+        let coarse = self.coarse(now);
+        if self.min_rtt.done.is_none_or(|done| coarse <= done) {
             return;
         }
-        self.min_rtt.probe_stamp = now;
+        self.min_rtt.probe_stamp = coarse;
         self.window.restore();
         self.reset_short_term();
         if self.full_pipe.reached {
             self.start_down(now, delivered);
-            self.mode = Mode::Cruise;
+            self.start_cruise();
         } else {
             self.mode = Mode::Startup;
         }

@@ -1,28 +1,34 @@
-//! BBR version 3 after draft-ietf-ccwg-bbr-06, and version 2 where it differs.
+//! BBR version 3 as Google publishes it for Linux, or after draft-ietf-ccwg-bbr-06; version 2
+//! where it differs.
 //!
 //! Losses bound the model: a long-term volume that probing found to be too much, and short-term
 //! bounds between probes. Names follow the draft; volumes are in packets, bandwidths and gains in
-//! the fixed point of version 1.
+//! the fixed point of version 1. `Rules` says where the two texts differ.
 
 mod cycle;
 mod model;
+mod settings;
 mod state;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod volume;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Values};
+use narrows_base::registry::{Info, Role};
 use narrows_base::{Duration, Rate, Stream, Time};
 
+use self::settings::{OPTIONS, Settings};
 use self::state::{FullPipe, LossRound, MinRtt, Mode, Probe, Round, Signals, since};
+use self::versions::{Rules, V2, V2_DRAFT, V3, V3_DRAFT, Version};
 use crate::bbr::aggregation::Aggregation;
-use crate::bbr::options;
 use crate::bbr::pacing::Pacing;
 use crate::bbr::units::{self, UNIT};
 use crate::bbr::window::Window;
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
-use crate::samples::{AckSample, Congestion, CongestionEvent, LostPacket, StartEvent, UndoEvent};
+use crate::samples::{
+    AckSample, Congestion, CongestionEvent, LostPacket, RecoveryState, StartEvent, UndoEvent,
+};
 
 /// The registry's entry of version 3.
 pub(crate) static BBR3: Entry = Entry {
@@ -31,11 +37,14 @@ pub(crate) static BBR3: Entry = Entry {
         title: "BBRv3",
         family: "bbr",
         summary: "version 3: bbr that bounds what is in flight where probing loses over 2 %",
-        source: "draft-ietf-ccwg-bbr-06; google/bbr v3",
+        source: "google/bbr v3 (tcp_bbr.c); draft-ietf-ccwg-bbr-06",
         role: Role::Control { ecn: None, paces: true },
         parameters: &OPTIONS,
     },
-    build: |config| Box::new(Bbr3::new(config, V3)),
+    build: |config| {
+        let version = if by_the_code(&config) { V3 } else { V3_DRAFT };
+        Box::new(Bbr3::new(config, version))
+    },
 };
 
 /// The registry's entry of version 2.
@@ -45,93 +54,25 @@ pub(crate) static BBR2: Entry = Entry {
         title: "BBRv2",
         family: "bbr",
         summary: "version 2: as bbr3 with stronger gains and probes that end at 1.25 BDP",
-        source: "Cardwell et al., BBRv2 at IETF 104 to 106; google/bbr v2alpha; otherwise as bbr3",
+        source: "google/bbr v2alpha (tcp_bbr2.c); Cardwell et al., BBRv2 at IETF 104 to 106",
         role: Role::Control { ecn: None, paces: true },
         parameters: &OPTIONS,
     },
-    build: |config| Box::new(Bbr3::new(config, V2)),
+    build: |config| {
+        let version = if by_the_code(&config) { V2 } else { V2_DRAFT };
+        Box::new(Bbr3::new(config, version))
+    },
 };
 
-const OPTIONS: [Parameter; 5] = [
-    Parameter::share(
-        "loss_thresh",
-        Fallback::Number(0.02),
-        "share of lost packets above which a volume is too much",
-    ),
-    Parameter::share(
-        "beta",
-        Fallback::Number(0.7),
-        "share that bounds keep at least when losses lower them",
-    )
-    .between(0.1, 1.0),
-    Parameter::share(
-        "headroom",
-        Fallback::Number(0.15),
-        "part of the long-term volume that cruising leaves to others",
-    )
-    .between(0.0, 0.9),
-    options::probe_rtt_interval(5, "time without a lower RTT after which PROBE_RTT begins"),
-    options::PROBE_RTT,
-];
+/// Whether Google's code counts rather than the draft.
+fn by_the_code(config: &CcConfig) -> bool {
+    config.options.word("rules") == "linux"
+}
 
 /// No bound.
 const UNBOUNDED: u32 = u32::MAX;
 /// Fewest packets in flight (`BBR.MinPipeCwnd`).
 const MIN_PIPE: u32 = 4;
-
-/// The differences of the versions; gains in 1/256.
-#[derive(Clone, Copy, Debug)]
-struct Version {
-    startup_gain: u32,
-    startup_cwnd_gain: u32,
-    drain_gain: u32,
-    down_gain: u32,
-    up_cwnd_gain: u32,
-    /// ACKs with losses in a round that may end STARTUP.
-    full_loss_events: u32,
-    /// Whether UP lasts until bandwidth stops growing rather than until 1.25 BDP are in flight.
-    up_until_plateau: bool,
-    /// Whether a STARTUP ended by loss may keep the volume delivered in a round.
-    keeps_delivered_volume: bool,
-    /// Rounds after which DRAIN gives up.
-    drain_rounds: u32,
-}
-
-/// Section 5.6.1 of the draft; 277, 50, 90, 225 percent.
-const V3: Version = Version {
-    startup_gain: UNIT * 277 / 100 + 1,
-    startup_cwnd_gain: 2 * UNIT,
-    drain_gain: UNIT / 2,
-    down_gain: UNIT * 90 / 100,
-    up_cwnd_gain: UNIT * 9 / 4,
-    full_loss_events: 6,
-    up_until_plateau: true,
-    keeps_delivered_volume: true,
-    drain_rounds: 3,
-};
-
-/// `bbr_*` parameters of google/bbr v2alpha.
-const V2: Version = Version {
-    startup_gain: units::HIGH_GAIN,
-    startup_cwnd_gain: units::HIGH_GAIN,
-    drain_gain: units::DRAIN_GAIN,
-    down_gain: UNIT * 3 / 4,
-    up_cwnd_gain: 2 * UNIT,
-    full_loss_events: 8,
-    up_until_plateau: false,
-    keeps_delivered_volume: false,
-    drain_rounds: u32::MAX,
-};
-
-/// The options; shares are in 1/256.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    loss_thresh: u32,
-    beta: u32,
-    headroom: u32,
-    probe_rtt_interval: Duration,
-    probe_rtt_time: Duration,
-}
 
 /// Upper bounds of the model; [`UNBOUNDED`] without losses.
 #[derive(Clone, Copy, Debug)]
@@ -176,6 +117,12 @@ struct Bbr3 {
     drain_start_round: u32,
     pacing: Pacing,
     window: Window,
+    /// The pacing gain since the ACK before.
+    gain: u32,
+    /// A tick of the kernel's coarse clock.
+    tick: Duration,
+    /// Whether the window stands at its target (`try_fast_path`).
+    settled: bool,
     idle_restart: bool,
     ignores_samples: bool,
     started: bool,
@@ -186,7 +133,7 @@ impl Bbr3 {
     fn new(config: CcConfig, version: Version) -> Self {
         let mut bbr = Self {
             version,
-            settings: Settings::new(&config.options),
+            settings: Settings::new(&config.options, version.rules),
             mss: config.mss,
             initial_cwnd: config.initial_cwnd,
             mode: Mode::Startup,
@@ -202,6 +149,9 @@ impl Bbr3 {
             drain_start_round: 0,
             pacing: Pacing::new(config.profile.bbr.pacing),
             window: Window::new(config.initial_cwnd),
+            gain: 0,
+            tick: Duration::from_nanos(1_000_000_000 / u64::from(config.profile.hz)),
+            settled: false,
             idle_restart: false,
             ignores_samples: false,
             started: false,
@@ -211,11 +161,30 @@ impl Bbr3 {
         bbr
     }
 
+    /// Whether Google's code counts, not the draft's text.
+    fn is_linux(&self) -> bool {
+        self.version.rules == Rules::Linux
+    }
+
+    /// Whether the code of version 2 counts.
+    fn is_linux_2(&self) -> bool {
+        self.is_linux() && self.version.is_2
+    }
+
+    /// The time by which the lowest RTT ages: the code reads it in ticks (`tcp_jiffies32`).
+    fn coarse(&self, now: Time) -> Time {
+        if !self.is_linux() {
+            return now;
+        }
+        let tick = self.tick.as_nanos();
+        Time::ZERO + Duration::from_nanos(now.as_nanos() / tick * tick)
+    }
+
     /// The flow's first packet: clocks start here, not with the run.
     fn start(&mut self, now: Time) {
         if !self.started {
             self.started = true;
-            self.min_rtt.start(now);
+            self.min_rtt.start(self.coarse(now));
             self.aggregation.begin_epoch(now.as_micros());
         }
     }
@@ -226,30 +195,103 @@ impl Bbr3 {
         self.saved = Saved { bounds: self.bounds, mode: None };
     }
 
-    /// `UpdateModelAndState`.
-    fn update_model(&mut self, sample: &AckSample, signals: Option<&Signals>) {
+    /// `OnEnterFastRecovery`; the code remembers here what an undo returns to, and heeds a
+    /// tail loss that its probe repaired (`bbr_ssthresh`, `bbr_run_loss_probe_recovery`).
+    fn begin_episode(&mut self, event: &CongestionEvent) {
+        if !self.is_linux() {
+            return self.window.save(self.mode == Mode::ProbeRtt);
+        }
+        self.end_timeout(event.state);
+        if event.kind == Congestion::TailLoss && !self.is_linux_2() {
+            self.note_loss(event.delivered);
+            let in_flight = self.loss_round.volume + 1;
+            if self.probe.is_sample && self.exceeds_threshold(1, in_flight) {
+                self.handle_too_high(event.now, event.delivered, in_flight, false);
+            }
+        }
+        self.save_state();
+    }
+
+    /// Gives the window back when a timeout's episode ends (`bbr_exit_loss_recovery`).
+    fn end_timeout(&mut self, state: RecoveryState) {
+        if self.leaves_recovery(state) {
+            self.window.restore();
+            self.settled = false;
+        }
+    }
+
+    /// `UpdateModelAndState`; returns whether window and rate may have changed.
+    fn update_model(&mut self, sample: &AckSample, signals: Option<&Signals>) -> bool {
+        self.begin_ack(sample, signals);
+        let changed = if self.may_rest(signals) {
+            let before = (self.mode, self.min_rtt.us);
+            self.update_state(sample, signals);
+            !self.settled || before != (self.mode, self.min_rtt.us)
+        } else {
+            self.update_path(sample, signals);
+            self.update_state(sample, signals);
+            true
+        };
+        if let Some(signals) = signals.filter(|_| !self.is_linux_2()) {
+            self.loss_round.advance(signals);
+        }
+        changed
+    }
+
+    /// Rounds, losses and the latest delivery.
+    fn begin_ack(&mut self, sample: &AckSample, signals: Option<&Signals>) {
         self.round.start = false;
         self.loss_round.start = false;
-        if sample.lost > 0 {
+        if sample.lost > 0 && !self.is_linux() {
             self.note_loss(sample.delivered);
             self.loss_round.events += 1;
         }
         if let Some(signals) = signals {
-            self.update_latest(signals, sample.delivered);
-            self.update_congestion(signals, sample.delivered);
-            self.update_aggregation(sample);
-            self.check_full_pipe(signals);
-            self.check_startup_done(sample, signals);
+            self.update_round(signals, sample.delivered);
+            if !self.is_linux_2() {
+                self.update_latest(signals, sample.delivered);
+            }
         }
+    }
+
+    /// Whether the sample tells nothing of the path, by the code: the flow has too little to
+    /// send, loses nothing, and its window stands at the target (`bbr_run_fast_path`).
+    fn may_rest(&self, signals: Option<&Signals>) -> bool {
+        let tells_nothing = |s: &Signals| s.app_limited && s.bw < self.max_bw();
+        self.is_linux()
+            && self.settled
+            && !self.loss_round.is_lossy
+            && signals.is_some_and(tells_nothing)
+    }
+
+    /// Updates the model of the path. The code counts the losses of an ACK without a sample, too.
+    fn update_path(&mut self, sample: &AckSample, signals: Option<&Signals>) {
+        if self.is_linux() && sample.lost > 0 {
+            self.loss_round.is_lossy |= signals.is_some();
+            self.loss_round.events += u32::from(!self.full_pipe.reached);
+        }
+        let Some(signals) = signals else { return };
+        self.update_congestion(signals, sample.delivered);
+        self.update_aggregation(sample);
+        if self.is_linux() {
+            self.check_startup_loss(sample, signals);
+            self.check_full_pipe(signals);
+        } else {
+            self.check_full_pipe(signals);
+            self.check_startup_loss(sample, signals);
+        }
+    }
+
+    /// The state machine. The code goes on in its cycle at an ACK without a sample, too.
+    fn update_state(&mut self, sample: &AckSample, signals: Option<&Signals>) {
+        self.check_startup_done();
         self.check_drain_done(sample);
-        if let Some(signals) = signals {
+        let nothing = self.is_linux().then_some(&Signals::NONE);
+        if let Some(signals) = signals.or(nothing) {
             self.update_cycle(sample, signals);
         }
         self.update_min_rtt(sample);
         self.check_probe_rtt(sample);
-        if let Some(signals) = signals {
-            self.loss_round.advance(signals);
-        }
     }
 
     /// `UpdateACKAggregation`.
@@ -271,10 +313,16 @@ impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, sample: &AckSample) {
         self.start(sample.now);
         self.mss = sample.mss;
-        let signals = sample.rate.map(|rate| Signals::new(&rate, sample));
-        self.update_model(sample, signals.as_ref());
-        self.set_pacing_rate(self.pacing_gain(), Some(sample.srtt));
-        self.set_cwnd(sample);
+        if self.is_linux() {
+            self.end_timeout(sample.state);
+        }
+        let signals = sample.rate.map(|rate| Signals::new(&rate, sample, self.is_linux()));
+        if self.update_model(sample, signals.as_ref()) {
+            self.gain = self.pacing_gain();
+            self.set_pacing_rate(self.gain, Some(sample.srtt));
+            self.set_cwnd(sample);
+        }
+        self.window.prior_state = sample.state;
     }
 
     fn watches_packets(&self) -> bool {
@@ -295,21 +343,31 @@ impl CongestionControl for Bbr3 {
     /// `OnEnterFastRecovery`, `OnEnterRTO`.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let Congestion::Timeout { reduce } = event.kind else {
-            return self.window.save(self.mode == Mode::ProbeRtt);
+            return self.begin_episode(event);
         };
         if reduce {
             self.save_state();
         }
+        let mut window = self.window.cwnd;
+        self.window.collapse(event.in_flight);
+        if self.is_linux() {
+            self.full_pipe.reset(0);
+            window = self.window.cwnd;
+        }
         if !self.is_probing() && self.bounds.short == UNBOUNDED {
             // The short-term bound starts from the window before the timeout.
-            self.bounds.short = self.window.cwnd.max(self.window.prior_cwnd);
+            self.bounds.short = window.max(self.window.prior_cwnd);
         }
-        self.window.collapse(event.in_flight);
     }
 
     /// `HandleSpuriousLossDetection`.
     fn on_undo(&mut self, event: &UndoEvent) {
-        self.window.restore();
+        self.settled &= self.is_linux_2();
+        if self.is_linux() && self.window.prior_cwnd > 0 {
+            self.window.cwnd = self.window.prior_cwnd;
+        } else {
+            self.window.restore();
+        }
         self.loss_round.is_lossy = false;
         self.full_pipe.reset(0);
         let (now, then) = (self.bounds, self.saved.bounds);
@@ -318,7 +376,9 @@ impl CongestionControl for Bbr3 {
             short: now.short.max(then.short),
             long: now.long.max(then.long),
         };
-        self.return_to_probing(event.delivered);
+        if !self.is_linux() {
+            self.return_to_probing(event.delivered);
+        }
     }
 
     /// `HandleRestartFromIdle`.
@@ -350,7 +410,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
-        units::min_tso_segs(pacing_rate.as_bytes_per_sec())
+        self.least_burst(pacing_rate.as_bytes_per_sec())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -380,29 +440,6 @@ impl CongestionControl for Bbr3 {
     fn state(&self) -> &'static str {
         self.mode.name()
     }
-}
-
-impl Settings {
-    fn new(options: &Values) -> Self {
-        let share = |name| share_in_units(options.number(name));
-        Self {
-            loss_thresh: share("loss_thresh"),
-            beta: share("beta"),
-            headroom: share("headroom"),
-            probe_rtt_interval: options.duration("probe_rtt_interval"),
-            probe_rtt_time: options.duration("probe_rtt"),
-        }
-    }
-}
-
-/// Rounded to the nearest 1/256, as Linux's constants are to the next.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "shares are from 0 to 1"
-)]
-fn share_in_units(share: f64) -> u32 {
-    (share * f64::from(UNIT) + 0.5) as u32
 }
 
 /// `value * share`, the share in 1/256, rounded down.

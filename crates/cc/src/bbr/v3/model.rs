@@ -35,7 +35,9 @@ impl Bbr3 {
     pub(super) fn note_loss(&mut self, delivered: u64) {
         if !self.loss_round.is_lossy {
             self.loss_round.ends_at = delivered;
-            self.save_state();
+            if !self.is_linux() {
+                self.save_state();
+            }
         }
         self.loss_round.is_lossy = true;
     }
@@ -53,24 +55,34 @@ impl Bbr3 {
 
     /// `UpdateCongestionSignals`.
     pub(super) fn update_congestion(&mut self, signals: &Signals, delivered: u64) {
-        self.update_max_bw(signals, delivered);
+        self.update_max_bw(signals);
+        if self.is_linux_2() {
+            self.update_latest(signals, delivered);
+        }
         if !self.loss_round.start {
             return;
         }
         if self.loss_round.is_lossy && !self.is_probing() {
             self.lower_bounds();
         }
+        if self.is_linux_2() {
+            self.loss_round.advance(signals);
+        }
         self.loss_round.is_lossy = false;
     }
 
-    /// `UpdateMaxBw`, `UpdateRound`.
-    fn update_max_bw(&mut self, signals: &Signals, delivered: u64) {
+    /// `UpdateRound`.
+    pub(super) fn update_round(&mut self, signals: &Signals, delivered: u64) {
         if signals.prior_delivered >= self.round.next_delivered {
             self.round.restart(delivered);
             self.round.count += 1;
             self.round.start = true;
             self.probe.rounds = self.probe.rounds.saturating_add(1);
         }
+    }
+
+    /// `UpdateMaxBw`.
+    fn update_max_bw(&mut self, signals: &Signals) {
         if signals.bw >= self.max_bw() || !signals.app_limited {
             self.cycles[1] = self.cycles[1].max(signals.bw);
         }
@@ -82,7 +94,7 @@ impl Bbr3 {
         let Bounds { bw_short, short, .. } = self.bounds;
         let bw = if bw_short == UNBOUNDED { self.max_bw() } else { bw_short };
         let volume = if short == UNBOUNDED { self.window.cwnd } else { short };
-        self.bounds.bw_short = self.loss_round.bw.max(part(bw, self.settings.beta));
+        self.bounds.bw_short = self.loss_round.bw.max(part(bw, self.settings.beta)).max(1);
         self.bounds.short = self.loss_round.volume.max(part(volume, self.settings.beta));
     }
 
@@ -92,23 +104,52 @@ impl Bbr3 {
         self.bounds.short = UNBOUNDED;
     }
 
-    /// `CheckFullBWReached`.
+    /// `CheckFullBWReached`. Google's code takes the growth that any ACK shows, the draft that
+    /// of the first ACK of a round.
     pub(super) fn check_full_pipe(&mut self, signals: &Signals) {
+        if self.is_linux_2() {
+            return self.check_full_pipe_by_maximum(signals.app_limited);
+        }
+        let waits = !self.is_linux() && !self.round.start;
         let full = &mut self.full_pipe;
-        if full.now || !self.round.start || signals.app_limited {
+        if full.now || waits || signals.app_limited {
             return;
         }
-        if u64::from(signals.bw) * u64::from(UNIT) >= u64::from(full.bw) * u64::from(UNIT * 5 / 4) {
+        if full.is_exceeded_by(signals.bw) {
             return full.reset(signals.bw);
+        }
+        if !self.round.start {
+            return;
         }
         full.rounds += 1;
         full.now = full.rounds >= FULL_ROUNDS;
         full.reached |= full.now;
     }
 
-    /// `CheckStartupDone`, `CheckStartupHighLoss`.
-    pub(super) fn check_startup_done(&mut self, sample: &AckSample, signals: &Signals) {
-        if self.mode != Mode::Startup {
+    /// `bbr_check_full_bw_reached` of version 2 takes the highest bandwidth, once a round.
+    fn check_full_pipe_by_maximum(&mut self, app_limited: bool) {
+        let bw = self.max_bw();
+        let full = &mut self.full_pipe;
+        if full.reached || !self.round.start || app_limited {
+            return;
+        }
+        if full.is_exceeded_by(bw) {
+            return full.reset(bw);
+        }
+        full.rounds += 1;
+        full.reached = full.rounds >= FULL_ROUNDS;
+    }
+
+    /// `CheckStartupDone`.
+    pub(super) fn check_startup_done(&mut self) {
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.enter_drain();
+        }
+    }
+
+    /// `CheckStartupHighLoss`.
+    pub(super) fn check_startup_loss(&mut self, sample: &AckSample, signals: &Signals) {
+        if self.mode != Mode::Startup && !self.is_linux() {
             self.loss_round.events = 0;
             return;
         }
@@ -119,15 +160,11 @@ impl Bbr3 {
         if lossy && !self.full_pipe.reached {
             self.saved.mode = Some(Mode::Startup);
             self.full_pipe.reached = true;
-            let volume =
-                if self.version.keeps_delivered_volume { self.loss_round.volume } else { 0 };
+            let volume = if self.version.is_2 { 0 } else { self.loss_round.volume };
             self.bounds.long = self.inflight(self.max_bw(), UNIT).max(volume);
         }
         if self.loss_round.start {
             self.loss_round.events = 0;
-        }
-        if self.full_pipe.reached {
-            self.enter_drain();
         }
     }
 
@@ -138,7 +175,7 @@ impl Bbr3 {
 
     /// Whether too many of the packets in flight were lost.
     pub(super) fn exceeds_threshold(&self, lost: u32, in_flight: u32) -> bool {
-        lost > part(in_flight, self.settings.loss_thresh)
+        in_flight > 0 && lost > part(in_flight, self.settings.loss_thresh)
     }
 
     /// `InflightAtLoss`: how much was in flight when the losses exceeded the threshold, if the
@@ -155,15 +192,20 @@ impl Bbr3 {
 
     /// `UpdateMinRTT`.
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
+        let (renews, now) = (self.is_linux(), self.coarse(sample.now));
+        let renews_probe = self.is_linux_2();
         let rtt = &mut self.min_rtt;
-        rtt.expired = sample.now > rtt.probe_stamp + self.settings.probe_rtt_interval;
+        rtt.expired = now > rtt.probe_stamp + self.settings.probe_rtt_interval;
         if let Some(us) = sample.rtt.map(units::micros)
-            && (us < rtt.probe_us || (rtt.expired && !sample.ack_delayed))
+            && (us < rtt.probe_us
+                || (renews_probe && us == rtt.probe_us)
+                || (rtt.expired && !sample.ack_delayed))
         {
             rtt.probe_us = us;
-            rtt.probe_stamp = sample.now;
+            rtt.probe_stamp = now;
         }
-        if rtt.probe_us < rtt.us || sample.now > rtt.stamp + MIN_RTT_WINDOW {
+        let as_low = rtt.probe_us < rtt.us || (renews && rtt.probe_us == rtt.us);
+        if as_low || now > rtt.stamp + MIN_RTT_WINDOW {
             rtt.us = rtt.probe_us;
             rtt.stamp = rtt.probe_stamp;
         }

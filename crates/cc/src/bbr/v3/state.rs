@@ -3,7 +3,7 @@
 
 use narrows_base::{Duration, Time};
 
-use crate::bbr::units;
+use crate::bbr::units::{self, GAIN_SCALE, UNIT};
 use crate::samples::{AckSample, RateSample};
 
 /// BBR's state.
@@ -93,15 +93,26 @@ pub(super) struct Signals {
 }
 
 impl Signals {
+    /// The contents of an ACK without a sample.
+    pub(super) const NONE: Self = Self {
+        bw: 0,
+        delivered: 0,
+        prior_delivered: 0,
+        tx_in_flight: 0,
+        lost: 0,
+        app_limited: false,
+    };
+
     /// A rate sample. If the sender keeps no state per packet, the volume in flight now stands for
-    /// that at sending, and this ACK's losses for those since.
-    pub(super) fn new(rate: &RateSample, sample: &AckSample) -> Self {
+    /// that at sending, and this ACK's losses for those since. Google's code rounds bandwidths up.
+    pub(super) fn new(rate: &RateSample, sample: &AckSample, rounds_up: bool) -> Self {
         let (tx_in_flight, lost) = match rate.at_send {
             Some(then) => (then.in_flight, since(sample.lost_total, then.lost)),
             None => (sample.prior_in_flight, sample.lost),
         };
+        let measured = if rounds_up { units::bandwidth_rounded_up } else { units::bandwidth };
         Self {
-            bw: units::bandwidth(rate.delivered, rate.interval.as_micros()),
+            bw: measured(rate.delivered, rate.interval.as_micros()),
             delivered: u32::try_from(rate.delivered).unwrap_or(u32::MAX),
             prior_delivered: rate.prior_delivered,
             tx_in_flight,
@@ -171,6 +182,11 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
+    /// Whether a bandwidth is a quarter above the attempt's.
+    pub(super) fn is_exceeded_by(&self, bw: u32) -> bool {
+        u64::from(bw) >= (u64::from(self.bw) * u64::from(UNIT * 5 / 4)) >> GAIN_SCALE
+    }
+
     /// Begins an attempt from a bandwidth (`ResetFullBW`).
     pub(super) const fn reset(&mut self, bw: u32) {
         self.now = false;

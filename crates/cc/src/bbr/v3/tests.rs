@@ -3,7 +3,8 @@
 use super::*;
 use crate::bbr::units::bandwidth;
 use crate::profile::LINUX_6_12;
-use crate::samples::AtSend;
+use crate::samples::{AtSend, RecoveryState};
+use narrows_base::registry::Values;
 
 fn fresh(entry: &Entry, version: Version) -> Bbr3 {
     let config = CcConfig {
@@ -17,9 +18,14 @@ fn fresh(entry: &Entry, version: Version) -> Bbr3 {
     Bbr3::new(config, version)
 }
 
-/// A flow in this state that knows its path: 100 packets of BDP over 40 ms.
+/// A flow by the draft, in this state, that knows its path: 100 packets of BDP over 40 ms.
 fn knowing(mode: Mode) -> Bbr3 {
-    let mut bbr = fresh(&BBR3, V3);
+    knowing_by(V3_DRAFT, mode)
+}
+
+/// The same by other rules.
+fn knowing_by(version: Version, mode: Mode) -> Bbr3 {
+    let mut bbr = fresh(&BBR3, version);
     bbr.cycles = [bandwidth(100, 40_000); 2];
     bbr.full_pipe.reached = true;
     bbr.mode = mode;
@@ -44,13 +50,13 @@ fn ack(acked: u32) -> AckSample {
 }
 
 #[test]
-fn constants_of_the_draft_in_256ths() {
-    assert_eq!(
-        (V3.startup_gain, V3.drain_gain, V3.down_gain, V3.up_cwnd_gain),
-        (710, 128, 230, 576)
-    );
+fn constants_in_256ths() {
+    let gains = |v: Version| (v.startup_gain, v.drain_gain, v.down_gain, v.up_cwnd_gain);
+    assert_eq!(gains(V3), (710, 88, 232, 576));
+    assert_eq!(gains(V3_DRAFT), (710, 128, 230, 576));
     let settings = fresh(&BBR3, V3).settings;
-    assert_eq!((settings.loss_thresh, settings.beta, settings.headroom), (5, 179, 38));
+    assert_eq!((settings.loss_thresh, settings.beta, settings.headroom), (5, 180, 38));
+    assert_eq!(fresh(&BBR3, V3_DRAFT).settings.beta, 179);
 }
 
 #[test]
@@ -159,8 +165,7 @@ fn the_volume_grows_by_one_two_four_packets_a_round() {
 
 #[test]
 fn version_2_goes_down_at_a_quarter_above_the_bdp() {
-    let mut bbr = knowing(Mode::Up);
-    bbr.version = V2;
+    let mut bbr = knowing_by(V2, Mode::Up);
     let later = Time::ZERO + Duration::from_millis(50);
     let at = |in_flight| AckSample { now: later, prior_in_flight: in_flight, ..ack(1) };
     bbr.update_cycle(&at(120), &signals(100, 0));
@@ -178,4 +183,117 @@ fn undo_returns_to_the_probe_and_its_bounds() {
     assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 120));
     bbr.on_undo(&UndoEvent { now: Time::ZERO, cwnd: 100, delivered: 1_000, lost_total: 10 });
     assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Refill, UNBOUNDED));
+}
+
+fn linux(mode: Mode) -> Bbr3 {
+    knowing_by(V3, mode)
+}
+
+/// A sample that is no first of a round.
+fn within(bbr: &mut Bbr3, bw: u32) {
+    bbr.round.start = false;
+    bbr.check_full_pipe(&Signals { bw, ..signals(100, 0) });
+}
+
+#[test]
+fn by_the_code_any_ack_shows_that_the_pipe_is_not_full() {
+    let low = bandwidth(100, 40_000);
+    for (version, full) in [(V3, false), (V3_DRAFT, true)] {
+        let mut bbr = knowing_by(version, Mode::Up);
+        bbr.full_pipe.reset(low);
+        for grown in [126, 159, 200] {
+            within(&mut bbr, bandwidth(grown, 40_000));
+            bbr.round.start = true;
+            bbr.check_full_pipe(&Signals { bw: low, ..signals(100, 0) });
+        }
+        assert_eq!(bbr.full_pipe.now, full, "{version:?}");
+    }
+}
+
+#[test]
+fn by_the_code_volumes_are_those_of_the_next_departure() {
+    let later = |ms| AckSample { departure: Time::ZERO + Duration::from_millis(ms), ..ack(1) };
+    // Almost 10 packets in 4 ms; the next burst counts where more is sent than arrives.
+    let burst = knowing(Mode::Up).pacing.tso_segs_goal(1448);
+    let mut up = linux(Mode::Up);
+    up.gain = up.pacing_gain();
+    assert_eq!(up.in_network(100, &later(4)), 100 + burst - 9);
+    assert_eq!(linux(Mode::Down).in_network(100, &later(4)), 91);
+    assert_eq!(knowing(Mode::Down).in_network(100, &later(4)), 100);
+}
+
+#[test]
+fn by_the_code_only_a_timeout_gives_a_window_back() {
+    let after = |version, prior_state| {
+        let mut bbr = knowing_by(version, Mode::Refill);
+        (bbr.window.cwnd, bbr.window.prior_cwnd, bbr.window.prior_state) = (50, 90, prior_state);
+        bbr.on_ack(&ack(0));
+        bbr.window.cwnd
+    };
+    assert_eq!((after(V3, RecoveryState::Recovery), after(V3, RecoveryState::Loss)), (50, 90));
+    assert_eq!(after(V3_DRAFT, RecoveryState::Recovery), 90);
+}
+
+#[test]
+fn by_the_code_cruising_starts_with_the_lower_of_both_volumes() {
+    for (version, short) in [(V3, 60), (V3_DRAFT, 80)] {
+        let mut bbr = knowing_by(version, Mode::Down);
+        (bbr.bounds.short, bbr.bounds.long) = (80, 60);
+        let drained = AckSample { prior_in_flight: 10, ..ack(1) };
+        bbr.update_cycle(&drained, &signals(10, 0));
+        assert_eq!((bbr.mode, bbr.bounds.short), (Mode::Cruise, short), "{version:?}");
+    }
+}
+
+#[test]
+fn by_the_code_a_tail_that_a_probe_repaired_is_a_loss() {
+    let mut bbr = linux(Mode::Up);
+    bbr.probe.is_sample = true;
+    bbr.update_latest(&Signals { delivered: 30, ..signals(30, 0) }, 1_000);
+    bbr.on_congestion(&CongestionEvent {
+        now: Time::ZERO,
+        kind: Congestion::TailLoss,
+        state: RecoveryState::Open,
+        cwnd: 100,
+        in_flight: 0,
+        mss: 1448,
+        delivered: 1_000,
+        lost_total: 0,
+        progress: crate::progress::Progress::new(1_000, 1_000),
+    });
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 71), "one of 31 is over 2 %");
+}
+
+#[test]
+fn by_the_code_an_undo_gives_the_window_back_and_goes_on() {
+    let mut bbr = linux(Mode::Up);
+    bbr.probe.is_sample = true;
+    bbr.window.cwnd = 150;
+    bbr.save_state();
+    bbr.update_cycle(&ack(1), &signals(120, 10));
+    bbr.window.cwnd = 80;
+    bbr.on_undo(&UndoEvent { now: Time::ZERO, cwnd: 80, delivered: 1_000, lost_total: 10 });
+    assert_eq!((bbr.mode, bbr.bounds.long, bbr.window.cwnd), (Mode::Cruise, UNBOUNDED, 150));
+}
+
+#[test]
+fn by_the_code_bursts_never_are_single_packets_and_grow_near_by() {
+    let least = [V2, V3, V3_DRAFT].map(|version| fresh(&BBR3, version).least_burst(1_000));
+    assert_eq!(least, [1, 2, 1]);
+    assert_eq!(units::tso_segs_near(1_000_000, 1448, u32::MAX), 0);
+    assert_eq!(units::tso_segs_near(1_000, 1448, 1_100), 11, "a quarter of 64 KiB");
+    assert_eq!(units::tso_segs_near(u64::MAX, 1448, 100), 45);
+}
+
+#[test]
+fn by_the_code_a_flow_with_little_to_send_keeps_its_window_and_what_it_knows() {
+    let mut bbr = linux(Mode::Cruise);
+    bbr.settled = true;
+    let idle = Signals { bw: bandwidth(10, 40_000), app_limited: true, ..signals(10, 0) };
+    assert!(!bbr.update_model(&ack(1), Some(&idle)));
+    assert!(bbr.update_model(&ack(1), Some(&Signals { app_limited: false, ..idle })));
+    assert!(bbr.update_model(&ack(1), Some(&Signals { bw: bandwidth(200, 40_000), ..idle })));
+    let mut draft = knowing(Mode::Cruise);
+    draft.settled = true;
+    assert!(draft.update_model(&ack(1), Some(&idle)));
 }

@@ -18,9 +18,37 @@ impl Bbr3 {
 
     /// `QuantizationBudget`: room for whole bursts, and for probing a tiny path.
     fn with_budget(&self, volume: u32) -> u32 {
-        let bursts = 3 * self.pacing.tso_segs_goal(self.mss);
+        let bursts = 3 * self.burst();
         let probes = if self.mode == Mode::Up { 2 } else { 0 };
         volume.max(bursts).max(MIN_PIPE).saturating_add(probes)
+    }
+
+    /// Packets of a burst (`bbr_tso_segs_goal`).
+    fn burst(&self) -> u32 {
+        if self.is_linux() {
+            let least = self.least_burst(self.pacing.bytes_per_sec());
+            self.pacing.tso_segs_near(self.mss, self.min_rtt.us).max(least)
+        } else {
+            self.pacing.tso_segs_goal(self.mss)
+        }
+    }
+
+    /// The fewest packets of a burst at a rate in bytes/s; version 3 never sends a single packet.
+    pub(super) fn least_burst(&self, rate: u64) -> u32 {
+        if self.is_linux() && !self.version.is_2 { 2 } else { units::min_tso_segs(rate) }
+    }
+
+    /// What will be in the network when the next burst leaves, given what is in flight now
+    /// (`bbr_packets_in_net_at_edt`); the draft takes what is in flight.
+    pub(super) fn in_network(&self, in_flight: u32, sample: &AckSample) -> u32 {
+        if !self.is_linux() {
+            return in_flight;
+        }
+        let wait = sample.departure.saturating_since(sample.now).as_micros();
+        let burst = if self.gain > UNIT { self.burst() } else { 0 };
+        let delivered = units::packets_in(self.bw(), wait);
+        let delivered = u32::try_from(delivered).unwrap_or(u32::MAX);
+        in_flight.saturating_add(burst).saturating_sub(delivered)
     }
 
     /// `Inflight`.
@@ -30,7 +58,9 @@ impl Bbr3 {
 
     /// `TargetInflight`.
     pub(super) fn target_inflight(&self) -> u32 {
-        self.bdp(self.bw(), UNIT).min(self.window.cwnd)
+        let bdp = self.bdp(self.bw(), UNIT);
+        let wanted = if self.is_linux() { self.with_budget(bdp) } else { bdp };
+        wanted.min(self.window.cwnd)
     }
 
     /// `InflightWithHeadroom`.
@@ -49,11 +79,9 @@ impl Bbr3 {
 
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, sample: &AckSample) {
-        use RecoveryState::Recovery;
-        if self.window.prior_state >= Recovery && sample.state < Recovery {
+        if !self.is_linux() && self.leaves_recovery(sample.state) {
             self.window.restore();
         }
-        self.window.prior_state = sample.state;
         if sample.acked > 0 {
             self.approach_target(sample);
         }
@@ -63,12 +91,32 @@ impl Bbr3 {
         self.bound_cwnd();
     }
 
+    /// Whether the window returns to its saved value: the code doesn't cut it in Recovery, and has
+    /// nothing to return to after that.
+    pub(super) fn leaves_recovery(&self, state: RecoveryState) -> bool {
+        use RecoveryState::{Loss, Recovery};
+        let cut = self.window.prior_state;
+        if self.is_linux() {
+            cut == Loss && state != Loss
+        } else {
+            cut >= Recovery && state < Recovery
+        }
+    }
+
     /// Grows by the packets delivered; shrinks to the target once the pipe was full.
     fn approach_target(&mut self, sample: &AckSample) {
         let bw = self.bw();
         let extra = self.aggregation.allowance(bw);
         let target = self.with_budget(self.bdp(bw, self.cwnd_gain()).saturating_add(extra));
-        self.window.approach(target, self.full_pipe.reached, sample, self.initial_cwnd);
+        let starts = if self.is_linux() {
+            self.window.cwnd < 2 * self.initial_cwnd
+        } else {
+            sample.delivered < u64::from(self.initial_cwnd)
+        };
+        let full = self.full_pipe.reached;
+        let grown = self.window.cwnd.saturating_add(sample.acked);
+        self.settled = if full { grown >= target } else { self.window.cwnd >= target && !starts };
+        self.window.approach(target, full, sample.acked, starts);
         self.window.cwnd = self.window.cwnd.max(MIN_PIPE);
     }
 
