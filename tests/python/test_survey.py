@@ -54,6 +54,8 @@ def test_the_page_tells_findings_and_their_absence() -> None:
     assert "- delay: fails in 2 of 60 conditions, but not with most seeds" in told
     assert "None of the conditions showed a failure." in told
     assert "| BBR |" in told
+    assert "| ? |" not in told
+    assert "| ? |" in page(found[:3], 60)
 
 
 def test_published_weaknesses_name_what_exists() -> None:

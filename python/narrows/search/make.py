@@ -21,7 +21,7 @@ from narrows.runner import Experiment, execute, prepare
 from narrows.search.hunt import hunt
 from narrows.search.minimise import FINAL, findings
 from narrows.search.objectives import Objective, Row, find
-from narrows.search.space import departures, listed, sentence, specification
+from narrows.search.space import Point, departures, listed, sentence, specification
 from narrows.search.trying import Tried, Trying
 from narrows.spec.registry import title
 from narrows.store import RESULTS
@@ -128,12 +128,7 @@ def search(
     if (than is not None) != (wanted.name == "slower"):
         found = "none" if than is None else f'"{than}"'
         raise InputError.at("--than", found, "a control for --objective slower, and only there")
-    engine = get_backend("sim")
-    rival = beside if wanted.rivals else None
-    others = tuple(name for name in REFERENCES if name != subject)
-    references = (rival,) if rival else (than,) if than else others
-    known = {} if memory is None else memory
-    trying = Trying(subject, rival, references, wanted, engine, jobs, known)
+    trying = settings(subject, wanted, beside, than, jobs, memory)
     place = Path(out) if out is not None else OUT / trying.name
     with modules_here():
         plain = {one.name: one.plain for one in wanted.space}
@@ -150,6 +145,22 @@ def search(
     return made
 
 
+def settings(
+    subject: str,
+    objective: Objective,
+    beside: str = "cubic",
+    than: str | None = None,
+    jobs: int | None = None,
+    memory: dict[str, Row] | None = None,
+) -> Trying:
+    """What a search in the simulator compares: the rival, if there is one, and the references."""
+    rival = beside if objective.rivals else None
+    others = tuple(name for name in REFERENCES if name != subject)
+    references = (rival,) if rival else (than,) if than else others
+    known = {} if memory is None else memory
+    return Trying(subject, rival, references, objective, get_backend("sim"), jobs, known)
+
+
 def _keep(
     trying: Trying, tried: Tried, place: Path, confirm: str | None, pages: bool = True
 ) -> Finding:
@@ -162,7 +173,7 @@ def _keep(
     for source in experiment.plan.trials[0].scenario.get("controls", {}).values():
         write_text(place / source["file"], source["text"])
     page = _page(experiment, place / "results") if pages else None
-    confirmed = _confirmed(trying, tried, confirm) if confirm else ""
+    confirmed = elsewhere(trying, tried.point, confirm) if confirm else ""
     return Finding(says, tried, spec, page, confirmed)
 
 
@@ -203,11 +214,11 @@ def _specification(trying: Trying, tried: Tried, says: str) -> str:
     return f"# {says}\n{text}\n{expect}"
 
 
-def _confirmed(trying: Trying, tried: Tried, name: str) -> str:
-    """The result of another back end, with three seeds."""
+def elsewhere(trying: Trying, point: Point, name: str) -> str:
+    """What happens under some conditions on another back end, with three seeds, in words."""
     try:
         there = replace(trying, backend=get_backend(name))
-        (again,) = there.all([tried.point], FINAL[:3])
+        (again,) = there.all([point], FINAL[:3])
     except InputError as error:
         return f"{name}: can't be run there ({error.problems[0].found})"
     if not any(value is not None for value in again.values):

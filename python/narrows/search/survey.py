@@ -13,7 +13,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from narrows.search.make import SEARCH, search
+from narrows.errors import InputError
+from narrows.search.make import SEARCH, elsewhere, search, settings
 from narrows.search.objectives import OBJECTIVES, Row
 from narrows.store.atomic import write_text
 from narrows.version import __version__
@@ -42,7 +43,6 @@ def survey(
     *,
     tries: int = 60,
     minutes: float | None = None,
-    confirm: str | None = None,
     jobs: int | None = None,
     report: Callable[[str, float], None] = lambda *_: None,
 ) -> bool:
@@ -62,11 +62,36 @@ def survey(
             return False
         report(f"{control} {objective}", number / len(pairs))
         search(
-            control, objective=objective, tries=tries, most=1, confirm=confirm, jobs=jobs,
+            control, objective=objective, tries=tries, most=1, jobs=jobs,
             out=_place(out, control, objective), memory=memory, pages=False,
         )  # fmt: skip
     _remember(out, memory)
     return True
+
+
+def confirm(control: str, objective: str, out: Path, backend: str) -> str:
+    """Repeats a pair's finding on another back end, and notes the result in its record.
+
+    Raises InputError for a pair that has no finding yet.
+    """
+    file = _place(out, control, objective) / SEARCH
+    found = _short(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
+    if found is None:
+        remedy = "a control and an objective with a finding"
+        raise InputError.at("--confirm", f"{control}-{objective}, which has none", remedy)
+    document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    says = elsewhere(settings(control, OBJECTIVES[objective]), found["point"], backend)
+    for one in document["findings"]:
+        if one["point"] == found["point"]:
+            one["confirmed"] = says
+    write_text(file, json.dumps(document, indent=1) + "\n")
+    return says
+
+
+def _short(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The worst finding with few departures."""
+    findings: list[Mapping[str, Any]] = document["findings"]
+    return next((one for one in findings if len(one["departures"]) <= MOST_DEPARTURES), None)
 
 
 def weaknesses(controls: Sequence[str], out: Path, tries: int) -> Iterator[Weakness]:
@@ -76,11 +101,8 @@ def weaknesses(controls: Sequence[str], out: Path, tries: int) -> Iterator[Weakn
             document = _document(out, control, objective, tries)
             if document is None:
                 continue
-            short = (
-                one for one in document["findings"] if len(one["departures"]) <= MOST_DEPARTURES
-            )
             counts = (document["tries"], document["failing"])
-            yield Weakness(control, objective, *counts, next(short, None))
+            yield Weakness(control, objective, *counts, _short(document))
 
 
 def _place(out: Path, control: str, objective: str) -> Path:

@@ -42,10 +42,17 @@ def _matrix(found: Sequence[Weakness]) -> Iterator[str]:
     yield "|---" * (len(ASKED) + 1) + "|"
     for control in dict.fromkeys(one.control for one in found):
         mine = {one.objective: one for one in found if one.control == control}
-        cells = [f"{mine[name].failing}" if mine[name].failing else " " for name in ASKED]
+        cells = [_cell(mine.get(name)) for name in ASKED]
         yield f"| {title(control)} | {' | '.join(cells)} |"
     yield ""
     yield "The numbers are conditions in which the control failed with one seed."
+    yield 'A "?" is a search that was not done.'
+
+
+def _cell(one: Weakness | None) -> str:
+    if one is None:
+        return "?"
+    return f"{one.failing}" if one.failing else " "
 
 
 def _sentences(found: Sequence[Weakness]) -> Iterator[str]:
