@@ -190,9 +190,10 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
     label = "" if expected is None else expected.brief
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
+    top = max(tops, default=1.0) or 1.0
     return Panel(
         "", label, tuple(lines),
-        x_range=(-0.5, len(judged) - 0.5), y_range=(0.0, HEADROOM * max(tops, default=1.0)),
+        x_range=(-0.5, len(judged) - 0.5), y_range=(0.0, HEADROOM * top),
         guides=guides, ticks=tuple(ticks),
     )  # fmt: skip
 

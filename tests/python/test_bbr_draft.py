@@ -1,0 +1,42 @@
+"""The page about the BBR draft: every case is decided, and differences name code that exists."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from narrows.evaluate import load_suite
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def tools() -> Iterator[None]:
+    sys.path.insert(0, str(ROOT / "tools"))
+    yield
+    sys.path.remove(str(ROOT / "tools"))
+
+
+def test_every_case_of_the_draft_is_a_situation_and_decided() -> None:
+    import write_bbr_draft
+
+    situations = load_suite("bbr-draft").situations
+    assert sorted({int(one.section) for one in situations}) == list(range(1, 23))
+    text = write_bbr_draft.TARGET.read_text(encoding="utf-8")
+    for one in situations:
+        row = re.search(rf"^\| {one.section} \| `{one.name}`: .* \| (\w+) \|", text, re.M)
+        assert row is not None, one.name
+        assert row.group(1) in ("kept", "broken"), one.name
+
+
+def test_every_difference_names_a_function_that_exists() -> None:
+    import write_bbr_draft
+
+    text = write_bbr_draft.TARGET.read_text(encoding="utf-8")
+    for one in write_bbr_draft.differences():
+        assert f"fn {one['function']}(" in (ROOT / one["file"]).read_text(encoding="utf-8")
+        assert one["words"] in text
