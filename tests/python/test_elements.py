@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from narrows.backends.sim import Simulator
-from narrows.metrics.expect import Case, judge
+from narrows.metrics.expect import Case, Measured, judge
+from narrows.metrics.series import RunSeries
 from narrows.metrics.summary import summarise
 from narrows.metrics.tables import summary_tables
 from narrows.plan import plan
@@ -31,7 +32,10 @@ def test_the_example_shows_what_it_says(file: Path) -> None:
     entry = summarise(scenario, result.tables, result.info)
     summary = summary_tables(entry, made.groups)["summary"].with_columns(cell=1)
     assert spec.expect
-    assert [str(one) for one in judge(spec.expect, [Case(1, "", {}, made.groups)], summary)] == []
+    case = Case(1, "", {}, summary.columns, scenario, made.groups)
+    series = RunSeries(scenario, made.groups, result.tables)
+    runs = {1: [Measured(summary.row(0, named=True), lambda: series)]}
+    assert [str(one) for one in judge(spec.expect, [case], runs)] == []
 
 
 def test_every_element_has_an_example() -> None:
