@@ -49,6 +49,7 @@ MORE = {
     "Scenario": {
         "seed": "int",
         "controls": "NotRequired[dict[str, dict[str, str]]]",
+        "changes": "NotRequired[list[Change]]",
     },
     "Reverse": {"name": "str"},
 }
@@ -76,6 +77,9 @@ def _class(section: Section) -> str:
     fields = {key["scenario"]: _type(key) for key in section["keys"] if key["scenario"]}
     if section["title"] == "Flow":
         fields |= {name: f"NotRequired[{fields[name].split(' |')[0]}]" for name in OWN_HOST}
+    if section["title"] == "Change":
+        kinds = {name: kind.split(" |")[0] for name, kind in fields.items()}
+        fields = {n: k if n == "at_ns" else f"NotRequired[{k}]" for n, k in kinds.items()}
     fields |= MORE.get(section["title"], {})
     title, what = section["title"], f'"""{section["what"]}"""'
     if any(keyword.iskeyword(name) for name in fields):

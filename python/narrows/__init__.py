@@ -18,6 +18,8 @@ TYPE_CHECKING = False  # as in typing, which would load much before anything can
 if TYPE_CHECKING:
     from narrows import metrics
     from narrows.api import (
+        Change,
+        Condition,
         Expect,
         Flow,
         Host,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         Run,
         RunResult,
         Scenario,
+        Simulation,
         Sweep,
         SweepResult,
         open_result,
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from narrows.spec import load
 
 __all__ = [
+    "Change",
+    "Condition",
     "Expect",
     "Flow",
     "Host",
@@ -50,6 +55,7 @@ __all__ = [
     "Run",
     "RunResult",
     "Scenario",
+    "Simulation",
     "Sweep",
     "SweepResult",
     "__version__",

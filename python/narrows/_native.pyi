@@ -179,6 +179,33 @@ def run(
     """
 
 @final
+class Simulation:
+    """A run that goes on step by step; whatever is changed is recorded in its scenario."""
+
+    def __new__(
+        cls,
+        scenario_json: str,
+        controls: Mapping[str, Callable[..., object]] | None = None,
+    ) -> Self: ...
+    def run_until(self, at_ns: int) -> None: ...
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def scenario(self) -> str: ...
+    def flow(self, flow: int) -> dict[str, Any]: ...
+    def internals(self, flow: int) -> dict[str, float]: ...
+    def queue(self, link: int) -> dict[str, int]: ...
+    def change(self, change_json: str) -> None: ...
+    def add(self, flow_json: str) -> None:
+        """Adds a flow, which starts now; the run is repeated from its beginning."""
+    def fork(self) -> Self:
+        """A copy; the run is repeated from its beginning."""
+    def finish(self) -> RunOutput:
+        """Ends the run now; RuntimeError for whatever is asked of it then."""
+
+@final
 class Patience:
     """A context manager: says so on standard error if its block takes long."""
 

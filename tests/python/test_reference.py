@@ -61,7 +61,10 @@ def test_the_typed_scenario_is_that_of_the_declared_keys() -> None:
         assert set(scenario[part]) == set(vars(narrows.spec.scenario)[title].__annotations__)
     flow = narrows.spec.scenario.Flow.__required_keys__
     assert all(set(entry) == set(flow) for entry in scenario["flows"])
-    assert set(scenario) == set(narrows.spec.scenario.Scenario.__annotations__) - {"controls"}
+    assert set(scenario) == set(narrows.spec.scenario.Scenario.__annotations__) - {
+        "controls",
+        "changes",
+    }
 
 
 def test_the_page_of_controls_is_that_of_the_registry() -> None:

@@ -30,6 +30,11 @@ def run(extra: str) -> str:
     return f"{GOOD}{extra}\n"
 
 
+def change(extra: str) -> str:
+    """The good specification with a change after half a second."""
+    return f'{GOOD}\n[[changes]]\nat = "0.5s"\n{extra}\n'
+
+
 def second(lines: str) -> str:
     """The good specification with a second flow."""
     return f"{GOOD}\n[[flows]]\n{lines}\n"
@@ -173,6 +178,25 @@ CASES = {
         "run.seed",
         "at most 18446744073709551614",
     ),
+    "a change without a time": (f"{GOOD}\n[[changes]]\nloss = 0.1", "changes[0].at", "a duration"),
+    "a change of nothing": (change(""), "changes[0]", "`rate`, `rtt`, `loss`"),
+    "a change after the end": (
+        change('loss = 0.1\n[[changes]]\nat = "3s"'),
+        "changes[1].at",
+        "until",
+    ),
+    "changes out of order": (
+        change('loss = 0.1\n[[changes]]\nat = "0.1s"\nloss = 0'),
+        "changes[1].at",
+        "in the order of their times",
+    ),
+    "a change of no link": (change('link = "x"\nrate = "1mbit"'), "changes[0].link", "bottleneck"),
+    "a change of a link alone": (change('link = "bottleneck"'), "changes[0].link", "`rate`, too"),
+    "a change to certain loss": (change("loss = 1.0"), "changes[0].loss", "below 1"),
+    "a change of no flow": (change('flow = "x"\nstop = true'), "changes[0].flow", "cubic-1"),
+    "a window of no flow": (change("window = 3"), "changes[0].flow", "the name of a flow"),
+    "a window for cubic": (change('flow = "cubic-1"\nwindow = 3'), "changes[0].flow", '"fixed"'),
+    "a zero window": (change('flow = "cubic-1"\nwindow = 0'), "changes[0].window", "from 1 to"),
     "stop when nobody": (run('stop_when = "cubic-7"'), "run.stop_when", '"cubic-1"'),
     "stop when all of none": (run('stop_when = "all"'), "run.stop_when", "a flow with a size"),
     "stop when an endless one": (run('stop_when = "cubic-1"'), "run.stop_when", "with a size"),

@@ -25,6 +25,15 @@ pub struct Control {
     pub app_limited: bool,
 }
 
+/// A window or a pacing rate from outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// The window in packets; the same as before if none.
+    pub window: Option<u32>,
+    /// The pacing rate, as in [`Control`]; the same as before if none.
+    pub pacing_rate: Option<Rate>,
+}
+
 /// A congestion control algorithm.
 pub trait CongestionControl: Send {
     /// Takes the RTT sample of an ACK, before the recovery state machine.
@@ -64,6 +73,10 @@ pub trait CongestionControl: Send {
 
     /// The window wasn't used.
     fn on_unused(&mut self, _unused: Unused) {}
+
+    /// Takes a window or a rate from outside. Only the control `fixed` can be told; others know
+    /// better.
+    fn set(&mut self, _setting: Setting) {}
 
     /// The window and rate in force now.
     fn control(&self) -> Control;

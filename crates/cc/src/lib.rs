@@ -27,6 +27,7 @@ mod dctcp;
 mod delays;
 mod extreme;
 mod filter;
+mod fixed;
 mod ledbat;
 mod ledbat_pp;
 mod own_control;
@@ -44,7 +45,7 @@ mod window;
 
 pub use bbr::transitions as bbr_transitions;
 pub use config::{CcConfig, Entry};
-pub use control::{CongestionControl, Control, INFINITE_SSTHRESH};
+pub use control::{CongestionControl, Control, INFINITE_SSTHRESH, Setting};
 pub use filter::WindowedMax;
 pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips};
 pub use profile::{

@@ -10,7 +10,9 @@ use narrows_base::registry::{Fault, Info, Values, check_values, nearest};
 use crate::classic::{bic, highspeed, htcp, hybla, illinois, scalable, veno, yeah};
 use crate::config::{CcConfig, Entry};
 use crate::control::CongestionControl;
-use crate::{bbr, copa, cubic, dctcp, ledbat, ledbat_pp, pcc, prague, reno, vegas, westwood};
+use crate::{
+    bbr, copa, cubic, dctcp, fixed, ledbat, ledbat_pp, pcc, prague, reno, vegas, westwood,
+};
 
 /// Every control, in the order of the names.
 pub static CONTROLS: &[&Entry] = &[
@@ -22,6 +24,7 @@ pub static CONTROLS: &[&Entry] = &[
     &copa::COPA,
     &cubic::CUBIC,
     &dctcp::DCTCP,
+    &fixed::FIXED,
     &highspeed::HIGHSPEED,
     &htcp::HTCP,
     &hybla::HYBLA,

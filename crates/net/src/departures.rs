@@ -32,6 +32,20 @@ impl<B> Departures<B> {
         self.line.push_back(Departure { at, packet });
     }
 
+    /// Moves the departure of the last packet to `at`.
+    ///
+    /// # Panics
+    /// If there is no packet, or the one before it leaves later.
+    pub(crate) fn move_last(&mut self, at: Time) {
+        let mut last = self.line.pop_back().expect("a packet that leaves");
+        let before = self.line.back().map_or(Time::ZERO, |packet| packet.at);
+        assert!(at >= before, "a packet would leave out of order: due {at:?}");
+        last.at = at;
+        self.line.push_back(last);
+        self.last_due = at;
+        self.next_due = self.line[0].at;
+    }
+
     /// The head, if it is due at `now`.
     #[inline]
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {

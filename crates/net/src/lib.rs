@@ -60,7 +60,7 @@ pub use impairment::{
     NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Rule,
     Thinning, ThinningParams,
 };
-pub use line::Line;
+pub use line::{ChangingLine, Line};
 pub use link::{AnyServed, Link, QueueState, Served};
 pub use port::{Counters, Port};
 pub use queue::{

@@ -47,6 +47,46 @@ impl<B> Element<B> for Line<B> {
     }
 }
 
+/// A line whose delay changes. A packet keeps the delay that it set out with, and waits for those
+/// before it.
+#[derive(Clone, Debug)]
+pub struct ChangingLine<B> {
+    delay: Duration,
+    departures: Departures<B>,
+}
+
+impl<B> ChangingLine<B> {
+    /// Sets the delay of packets that set out from now on.
+    pub const fn change(&mut self, delay: Duration) {
+        self.delay = delay;
+    }
+}
+
+impl<B> From<Line<B>> for ChangingLine<B> {
+    fn from(Line { delay, departures }: Line<B>) -> Self {
+        Self { delay, departures }
+    }
+}
+
+impl<B> Element<B> for ChangingLine<B> {
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        let due = (now + self.delay).max(self.departures.last_due());
+        self.departures.push(due, packet);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.departures.pop_due(now)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.departures.next_deadline()
+    }
+
+    fn held(&self) -> usize {
+        self.departures.len()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use narrows_base::{Ecn, FlowId};
@@ -74,5 +114,18 @@ mod tests {
         let mut line = Line::new(Duration::from_nanos(10));
         line.receive(packet(1), Time::from_nanos(5));
         line.receive(packet(2), Time::from_nanos(4));
+    }
+
+    #[test]
+    fn packets_keep_the_delay_that_they_set_out_with_and_their_order() {
+        let mut line = Line::new(Duration::from_nanos(100));
+        line.receive(packet(0), Time::from_nanos(0));
+        let mut line = ChangingLine::from(line);
+        line.change(Duration::from_nanos(10));
+        line.receive(packet(1), Time::from_nanos(50));
+        line.receive(packet(2), Time::from_nanos(95));
+        let left = std::iter::from_fn(|| line.poll(Time::MAX));
+        let left: Vec<_> = left.map(|d| (d.packet.body, d.at.as_nanos())).collect();
+        assert_eq!(left, [(0, 100), (1, 100), (2, 105)]);
     }
 }

@@ -1,6 +1,6 @@
 //! Links: a queue and its service.
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::{Bytes, Packet, Rate, Time};
 
 use crate::port::{Counters, Due};
 use crate::{
@@ -39,6 +39,14 @@ impl<B> Link<B> {
     #[must_use]
     pub fn new(queue: impl Into<Queue<B>>, rate: RateProcess) -> Self {
         Self::with(queue, Transmitter::new(rate))
+    }
+}
+
+impl<B> Link<B> {
+    /// Changes the rate from `now` on, even in the midst of a packet; false if a trace dictates it.
+    pub fn change_rate(&mut self, now: Time, rate: Rate) -> bool {
+        self.catch_up(now);
+        self.service.change_rate(now, rate, &mut self.port)
     }
 }
 

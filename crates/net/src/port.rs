@@ -129,6 +129,14 @@ impl<B> Port<B> {
         self.departures.push(at, packet);
     }
 
+    /// Lets the last packet that was let out leave at `at` instead.
+    ///
+    /// # Panics
+    /// If there is none, or the packet before it leaves later.
+    pub(crate) fn depart_instead(&mut self, at: Time) {
+        self.departures.move_last(at);
+    }
+
     /// Counts packets that were sent, and their bytes.
     #[inline]
     pub fn count_forwarded(&mut self, packets: u64, bytes: Bytes) {

@@ -8,6 +8,7 @@ mod control;
 mod parquet_file;
 mod registry;
 mod run;
+mod simulation;
 mod small;
 mod spec;
 mod table;
@@ -29,6 +30,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
+    #[pymodule_export]
+    use super::simulation::Simulation;
     #[pymodule_export]
     use super::small::table;
     #[pymodule_export]

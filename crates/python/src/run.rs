@@ -15,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustix::time::{ClockId, clock_gettime};
+use serde::de::DeserializeOwned;
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::control::{self, Calls, Trouble, Watch};
@@ -73,7 +74,7 @@ pub fn run(
     controls: Option<BTreeMap<String, Py<PyAny>>>,
     patience_s: f64,
 ) -> PyResult<RunOutput> {
-    let scenario = parse(scenario_json)?;
+    let scenario: Scenario = parse(scenario_json)?;
     let request = captures_json.map(request).transpose()?;
     let trouble = Arc::new(Trouble::default());
     let (calls, classes) = (Arc::new(Calls::default()), controls.unwrap_or_default());
@@ -83,20 +84,34 @@ pub fn run(
     let reporter = Reporter::new(progress, trouble);
     let Simulated { recorder, outcome, cpu_s, captures } =
         py.detach(|| simulate(&scenario, &controls, request.as_ref(), reporter))?;
-    let digest = recorder.digest().to_string();
-    let tables = PyDict::new(py);
-    for table in recorder.into_tables() {
-        tables.set_item(table.name, Py::new(py, ArrowTable(table.batch))?)?;
+    RunOutput::of(py, &scenario, recorder, &outcome, cpu_s, captures)
+}
+
+impl RunOutput {
+    /// The result of a run that was recorded.
+    pub(crate) fn of(
+        py: Python<'_>,
+        scenario: &Scenario,
+        recorder: Recorder,
+        outcome: &Outcome,
+        cpu_s: f64,
+        captures: Vec<(String, u64)>,
+    ) -> PyResult<Self> {
+        let digest = recorder.digest().to_string();
+        let tables = PyDict::new(py);
+        for table in recorder.into_tables() {
+            tables.set_item(table.name, Py::new(py, ArrowTable(table.batch))?)?;
+        }
+        Ok(Self {
+            tables: tables.unbind(),
+            digest,
+            end_s: outcome.end.as_secs_f64(),
+            packets: outcome.packets,
+            cpu_s,
+            captures,
+            losses: losses(scenario, outcome),
+        })
     }
-    Ok(RunOutput {
-        tables: tables.unbind(),
-        digest,
-        end_s: outcome.end.as_secs_f64(),
-        packets: outcome.packets,
-        cpu_s,
-        captures,
-        losses: losses(&scenario, &outcome),
-    })
 }
 
 fn losses(scenario: &Scenario, outcome: &Outcome) -> Vec<(String, u64)> {
@@ -106,8 +121,8 @@ fn losses(scenario: &Scenario, outcome: &Outcome) -> Vec<(String, u64)> {
     impairments.chain((scenario.path.loss > 0.0).then_some(path)).collect()
 }
 
-/// The scenario in a JSON text; the message of an error begins with the place.
-fn parse(json: &str) -> PyResult<Scenario> {
+/// The scenario, or a part of one, in a JSON text; the message of an error begins with the place.
+pub fn parse<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     let mut text = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut text)
         .map_err(|error| ScenarioError::new_err(error.to_string()))

@@ -41,6 +41,18 @@ impl Observer for NullObserver {
     fn on(&mut self, _at: Time, _event: &Event) {}
 }
 
+impl<O: Observer> Observer for &mut O {
+    #[inline]
+    fn wants(&self, kind: Kind) -> bool {
+        (**self).wants(kind)
+    }
+
+    #[inline]
+    fn on(&mut self, at: Time, event: &Event) {
+        (**self).on(at, event);
+    }
+}
+
 /// Two observers of the same run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline]

@@ -23,6 +23,33 @@ pub trait Tap<P, V> {
     fn sender(&mut self, flow: FlowId, at: Time, view: &V);
 }
 
+impl<P, V, T: Tap<P, V>> Tap<P, V> for &mut T {
+    #[inline]
+    fn wants_packets(&self) -> bool {
+        (**self).wants_packets()
+    }
+
+    #[inline]
+    fn wants_senders(&self) -> bool {
+        (**self).wants_senders()
+    }
+
+    #[inline]
+    fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P) {
+        (**self).packet(point, heading, at, packet);
+    }
+
+    #[inline]
+    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+        (**self).lost(flow, at, seq);
+    }
+
+    #[inline]
+    fn sender(&mut self, flow: FlowId, at: Time, view: &V) {
+        (**self).sender(flow, at, view);
+    }
+}
+
 impl<P, V, T: Tap<P, V>> Tap<P, V> for Option<T> {
     fn wants_packets(&self) -> bool {
         self.as_ref().is_some_and(Tap::wants_packets)

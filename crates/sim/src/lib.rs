@@ -37,6 +37,7 @@
 
 mod account;
 pub mod agenda;
+mod changes;
 mod controls;
 mod ending;
 mod engine;
@@ -45,6 +46,7 @@ mod network;
 mod sampler;
 mod setup;
 mod sim_tap;
+mod simulation;
 
 use std::ops::ControlFlow;
 
@@ -53,11 +55,13 @@ use narrows_record::{NullTap, Observer};
 use narrows_spec::Problems;
 use narrows_spec::scenario::Scenario;
 
+use changes::Changes;
 pub use controls::{Controls, Make};
 use engine::Engine;
 use network::Network;
 use setup::{hosts, sampler, stop_when};
 pub use sim_tap::SimTap;
+pub use simulation::Simulation;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,12 +128,17 @@ pub fn run_with<O: Observer, T: SimTap>(
     setup::refuse_own_kernels(scenario)?;
     let hosts = hosts(scenario, controls, tap.wants_senders());
     let network = Network::new(scenario, hosts);
-    let mut engine = Engine::new(network, sampler(scenario), stop_when(scenario), observer, tap);
-    let end = engine.run(Time::from_nanos(scenario.run.duration_ns), progress);
-    Ok(Outcome {
-        end,
+    let (changes, stop_when) = (Changes::of(scenario), stop_when(scenario));
+    let mut engine = Engine::new(network, sampler(scenario), changes, stop_when, observer, tap);
+    engine.run(Time::from_nanos(scenario.run.duration_ns), progress);
+    Ok(outcome(scenario, &engine))
+}
+
+fn outcome<O: Observer, T: SimTap>(scenario: &Scenario, engine: &Engine<O, T>) -> Outcome {
+    Outcome {
+        end: engine.now(),
         packets: engine.data_packets(),
         impairments_dropped: engine.impairments_dropped(scenario.path.impairments.len()),
         path_lost: engine.accounts.lost_by_path(),
-    })
+    }
 }

@@ -125,7 +125,8 @@ fn number(link: usize) -> u32 {
     u32::try_from(link).expect("links fit 32 bits")
 }
 
-fn queue_sample(link: usize, network: &Network) -> QueueSample {
+/// The state of the queue of a link that was brought up to now.
+pub(crate) fn queue_sample(link: usize, network: &Network) -> QueueSample {
     let queue = network.queue(link);
     let counters = queue.counters;
     QueueSample {
@@ -140,7 +141,8 @@ fn queue_sample(link: usize, network: &Network) -> QueueSample {
     }
 }
 
-fn flow_sample(flow: FlowId, network: &Network, accounts: &Accounts) -> FlowSample {
+/// The state of a flow.
+pub(crate) fn flow_sample(flow: FlowId, network: &Network, accounts: &Accounts) -> FlowSample {
     let host = network.sender(flow.index());
     let stats = host.stats();
     let account = accounts.flows[flow.index()];

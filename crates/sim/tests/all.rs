@@ -10,6 +10,7 @@ mod linux;
 mod own_hosts;
 mod paths;
 mod progress;
+mod stepwise;
 mod workloads;
 
 #[test]

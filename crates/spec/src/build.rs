@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::place::{Place, Step};
 use crate::problem::{Problem, ProblemKind};
 use crate::read::Values;
-use crate::scenario::{EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
+use crate::scenario::{Change, EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
 use crate::units::{Counted, Size, bdp_bytes};
 
 /// Placeholder for a missing buffer, so that the rest can be checked.
@@ -51,6 +51,7 @@ pub(crate) fn build(values: &Values) -> Built {
         flows: flows.iter().map(|flow| flow.2.clone()).collect(),
         host: of_host(&host),
         run: of_run(&run),
+        changes: values.tables("changes").iter().map(of_change).collect(),
     };
     Built {
         scenario,
@@ -261,6 +262,20 @@ fn of_run(run: &Values) -> Run {
         stop_when: run.some_text("stop_when"),
         sample_interval_ns: run.whole("sample_interval"),
         record: of_word(&run.text("record")),
+    }
+}
+
+fn of_change(change: &Values) -> Change {
+    Change {
+        at_ns: change.whole("at"),
+        link: change.some_text("link"),
+        rate_bps: change.some_whole("rate"),
+        rtt_ns: change.some_whole("rtt"),
+        loss: change.some_number("loss"),
+        flow: change.some_text("flow"),
+        stop: change.flag("stop"),
+        window_packets: change.some_whole("window").and_then(|packets| packets.try_into().ok()),
+        pacing_rate_bps: change.some_whole("pacing_rate"),
     }
 }
 

@@ -31,6 +31,42 @@ pub struct Scenario {
     pub host: Host,
     /// The duration, and what to keep.
     pub run: Run,
+    /// What changes in the course of the run, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+/// A change in the course of a run, after everything else of its instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When, in ns.
+    pub at_ns: u64,
+    /// The link whose rate changes, by name; the first if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// The rate of the link from then on, in bit/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+    /// The path's two-way delay from then on, in ns. Packets on the way keep theirs, and none
+    /// overtakes another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_ns: Option<u64>,
+    /// The path's loss from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The flow or the flows of an entry that change, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// Whether the flow stops: its application writes no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
+    /// The window of a flow whose control is `fixed`, in packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_packets: Option<u32>,
+    /// The pacing rate of such a flow, in payload bits per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing_rate_bps: Option<u64>,
 }
 
 /// One flow, or a chain of successive ones.

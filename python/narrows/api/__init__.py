@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from narrows.api.results import RunResult, SweepResult, open_result
 from narrows.api.running import run, sweep
-from narrows.api.tables import Expect, Flow, Host, Link, Path, Reverse, Run, Scenario
+from narrows.api.simulation import Simulation
+from narrows.api.tables import (
+    Change,
+    Condition,
+    Expect,
+    Flow,
+    Host,
+    Link,
+    Path,
+    Reverse,
+    Run,
+    Scenario,
+)
 from narrows.api.writing import Range, Sweep
 
 __all__ = [
+    "Change",
+    "Condition",
     "Expect",
     "Flow",
     "Host",
@@ -18,6 +32,7 @@ __all__ = [
     "Run",
     "RunResult",
     "Scenario",
+    "Simulation",
     "Sweep",
     "SweepResult",
     "open_result",

@@ -217,6 +217,42 @@ class Run(Table):
 
 
 @dataclass(kw_only=True, repr=False)
+class Change(Table):
+    """A change in the course of the run, after everything else of its instant."""
+
+    at: Values[str]
+    """Takes a duration with its unit, such as "10s"."""
+    link: Values[str] | None = None
+    """The link whose rate changes; by default the first. Takes a text of 1 to 80 printable
+    characters.
+    """
+    rate: Values[str] | None = None
+    """The rate of the link from then on, even for the rest of a packet. Takes a rate with its
+    unit, such as "80mbit".
+    """
+    rtt: Values[str] | None = None
+    """The path's two-way delay for packets that set out from then on; none overtakes another.
+    Takes a duration with its unit, such as "25ms".
+    """
+    loss: Values[float] | None = None
+    """The path's loss from then on. Takes a probability, a number from 0 to below 1."""
+    flow: Values[str] | None = None
+    """The flow, or the flows of an entry, that changes. Takes a text of 1 to 80 printable
+    characters.
+    """
+    stop: Values[bool] | None = None
+    """Whether the flow stops: its application writes no more. Takes true or false."""
+    window: Values[int] | None = None
+    """The window, in packets, of a flow whose control is `fixed`. Takes a whole number from 1
+    to 10000000.
+    """
+    pacing_rate: Values[str] | None = None
+    """The pacing rate of such a flow, in payload bits per second. Takes a rate with its unit,
+    such as "80mbit".
+    """
+
+
+@dataclass(kw_only=True, repr=False)
 class Condition(Table):
     """What holds at some samples of a series."""
 
@@ -308,6 +344,8 @@ class Scenario(Table):
     """How long, how often, and what to keep."""
     host: Host | None = None
     """TCP of the end hosts."""
+    changes: Sequence[Change] | None = None
+    """What changes in the course of the run, in the order of the times."""
     expect: Sequence[Expect] | None = None
     """Bounds for results; beyond them `narrows run` and `narrows sweep` end with status 1."""
     sweep: Sweep | None = None

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
@@ -75,16 +78,8 @@ class Simulator:
         whatever `progress` raises.
         """
         began = time.perf_counter()
-        try:
+        with told(self._native):
             output = self._run(scenario, progress, captures)
-        except self._native.ControlError as error:
-            raise SpecError.at(*error.args) from error.__cause__
-        except self._native.ScenarioError as error:
-            raise _refusal(str(error)) from None
-        except BaseException as error:
-            if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
-                raise EngineError(str(error)) from error
-            raise
         info = RunInfo(
             backend=self.name,
             engine=self.engine,
@@ -105,16 +100,35 @@ class Simulator:
     ) -> RunOutput:
         """Passes its part of the scenario and the classes of own controls to the engine."""
         self.check(scenario)
-        named = scenario.get("controls", {})
-        classes = {
-            name: python_control.load(name, python_control.Source(**source))
-            for name, source in named.items()
-        }
-        rest = {name: value for name, value in scenario.items() if name != "controls"}
-        text = json.dumps(rest, allow_nan=False)
+        text, classes = parts(scenario)
         return self._native.run(
             text, progress, _captures_json(captures), classes, python_control.PATIENCE_S
         )
+
+
+def parts(scenario: Scenario) -> tuple[str, dict[str, Callable[..., object]]]:
+    """The engine's part of a scenario as JSON, and the classes of own controls by name."""
+    classes = {
+        name: python_control.load(name, python_control.Source(**source))
+        for name, source in scenario.get("controls", {}).items()
+    }
+    rest = {name: value for name, value in scenario.items() if name != "controls"}
+    return json.dumps(rest, allow_nan=False), classes
+
+
+@contextmanager
+def told(native: ModuleType) -> Iterator[None]:
+    """Turns refusals of the native module into SpecError, and its panics into EngineError."""
+    try:
+        yield
+    except native.ControlError as error:
+        raise SpecError.at(*error.args) from error.__cause__
+    except native.ScenarioError as error:
+        raise _refusal(str(error)) from None
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
+            raise EngineError(str(error)) from error
+        raise
 
 
 def _refuse_own_kernels(scenario: Scenario) -> None:

@@ -49,6 +49,7 @@ COLOURS: dict[str, Colour] = {
     "copa": Colour("#0f766e", "#5eead4"),
     "cubic": BLUE,
     "dctcp": PURPLE,
+    "fixed": Colour("#57534e", "#d6d3d1"),
     "highspeed": Colour("#06560b", "#39fd46"),
     "htcp": Colour("#9f0ab0", "#eb3ffe"),
     "hybla": Colour("#ea0890", "#ff39b0"),

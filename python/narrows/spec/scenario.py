@@ -96,6 +96,20 @@ class Run(TypedDict):
     record: str
 
 
+class Change(TypedDict):
+    """A change in the course of the run, after everything else of its instant."""
+
+    at_ns: int
+    link: NotRequired[str]
+    rate_bps: NotRequired[int]
+    rtt_ns: NotRequired[int]
+    loss: NotRequired[float]
+    flow: NotRequired[str]
+    stop: NotRequired[bool]
+    window_packets: NotRequired[int]
+    pacing_rate_bps: NotRequired[int]
+
+
 class Scenario(TypedDict):
     """One experiment: a path, the flows that share it, the hosts, the run."""
 
@@ -104,5 +118,6 @@ class Scenario(TypedDict):
     flows: list[Flow]
     host: Host
     run: Run
+    changes: NotRequired[list[Change]]
     seed: int
     controls: NotRequired[dict[str, dict[str, str]]]

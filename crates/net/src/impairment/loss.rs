@@ -38,6 +38,15 @@ impl RandomLoss {
         Self { probability, random }
     }
 
+    /// Loses packets with this probability from now on.
+    ///
+    /// # Panics
+    /// If `probability` isn't in 0 to 1.
+    pub fn change(&mut self, probability: f64) {
+        assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
+        self.probability = probability;
+    }
+
     /// Decides whether the next packet is lost.
     #[inline]
     pub fn strikes(&mut self) -> bool {

@@ -51,6 +51,27 @@ impl PathConfig {
     }
 }
 
+impl PathConfig {
+    /// The number in the tables of the link of this name, of the first link if none is given.
+    #[must_use]
+    pub fn link_number(&self, name: Option<&str>) -> Option<usize> {
+        let Some(name) = name.filter(|&name| name != FIRST_LINK) else { return Some(0) };
+        let mut others = self.links.iter().chain(&self.reverse);
+        others.position(|link| link.name == name).map(|place| place + 1)
+    }
+
+    /// The link with this number.
+    #[must_use]
+    pub fn link(&self, number: usize) -> Option<LinkChoice<'_>> {
+        match number.checked_sub(1) {
+            None => Some(self.first_link()),
+            Some(place) => {
+                self.links.iter().chain(&self.reverse).nth(place).map(LinkConfig::choice)
+            }
+        }
+    }
+}
+
 impl LinkConfig {
     /// The configuration of the link.
     #[must_use]

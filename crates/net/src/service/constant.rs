@@ -3,6 +3,8 @@
 use narrows_base::registry::{Info, Role};
 use narrows_base::{Bytes, Rate, Time};
 
+use super::SteppedRate;
+
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {
     name: "constant",
@@ -47,6 +49,11 @@ impl ConstantRate {
         assert!(rate > 0, "a link needs a rate above zero");
         let size = Bytes::ZERO;
         Self { rate, end: Time::ZERO, fraction: 0, size, whole_nanos: 0, rest: 0 }
+    }
+
+    /// The same rate as one that may change.
+    pub(super) const fn stepped(&self) -> SteppedRate {
+        SteppedRate::after(self.rate, self.end, self.fraction)
     }
 
     /// When a transmission of `size` that begins at `start` ends.

@@ -47,6 +47,18 @@ impl RateProcess {
             Self::Trace(trace) => trace.transmit_from_idle(start, size),
         }
     }
+
+    /// Changes the rate at `at`, before which every transmission so far has begun; returns when
+    /// the last one ends now, or nothing if a trace dictates the rate.
+    pub(super) fn change(&mut self, at: Time, rate: Rate) -> Option<Time> {
+        if let Self::Constant(constant) = self {
+            *self = constant.stepped().into();
+        }
+        match self {
+            Self::Steps(steps) => Some(steps.change(at, rate)),
+            Self::Constant(_) | Self::Trace(_) => None,
+        }
+    }
 }
 
 impl From<ConstantRate> for RateProcess {

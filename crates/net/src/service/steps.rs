@@ -29,10 +29,13 @@ const NANOS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000;
 /// its exact time, truncated to the nanosecond.
 #[derive(Clone, Debug)]
 pub struct SteppedRate {
+    /// Before the first change.
+    initial: u64,
+    /// At the end of the last transmission.
     rate: u64,
     /// The future and past changes, in order.
     steps: Vec<(Time, Rate)>,
-    /// The index of the next change.
+    /// The index of the next change after the last transmission.
     next: usize,
     /// When the last transmission ended, truncated.
     end: Time,
@@ -51,7 +54,49 @@ impl SteppedRate {
         assert!(steps.windows(2).all(|w| w[0].0 < w[1].0), "the times of the steps must ascend");
         let last = steps.last().map_or(initial, |step| step.1);
         assert!(last.as_bps() > 0, "the last rate must be above zero");
-        Self { rate: initial.as_bps(), steps, next: 0, end: Time::ZERO, fraction: 0 }
+        let rate = initial.as_bps();
+        Self { initial: rate, rate, steps, next: 0, end: Time::ZERO, fraction: 0 }
+    }
+
+    /// A rate without steps, after a transmission that ended at `end` and `fraction` / `rate` ns.
+    pub(super) const fn after(rate: u64, end: Time, fraction: u64) -> Self {
+        Self { initial: rate, rate, steps: Vec::new(), next: 0, end, fraction }
+    }
+
+    /// Adds a change at `at`, before which every transmission so far has begun. If one lasts longer,
+    /// its rest goes on at the new rate.
+    ///
+    /// Returns when the last transmission so far ends.
+    ///
+    /// # Panics
+    /// If `rate` is zero.
+    pub fn change(&mut self, at: Time, rate: Rate) -> Time {
+        assert!(rate.as_bps() > 0, "a link's rate changes to a rate above zero");
+        let left = self.left(at);
+        let place = self.steps.partition_point(|step| step.0 < at);
+        let same = self.steps.get(place).is_some_and(|step| step.0 == at);
+        self.steps.splice(place..place + usize::from(same), [(at, rate)]);
+        self.next = self.next.min(place);
+        if left > 0 {
+            return self.serve(at, left);
+        }
+        self.end
+    }
+
+    /// What is left at `at` of a transmission that has begun before.
+    fn left(&self, at: Time) -> u128 {
+        if self.end < at {
+            return 0;
+        }
+        let begun = self.steps.partition_point(|step| step.0 <= at);
+        let mut rate =
+            begun.checked_sub(1).map_or(self.initial, |last| self.steps[last].1.as_bps());
+        let (mut left, mut now) = (u128::from(self.fraction), at);
+        for &(until, next) in self.steps[begun..].iter().take_while(|step| step.0 < self.end) {
+            left += u128::from((until - now).as_nanos()) * u128::from(rate);
+            (now, rate) = (until, next.as_bps());
+        }
+        left + u128::from((self.end - now).as_nanos()) * u128::from(rate)
     }
 
     /// When a transmission of `size` that begins at `start` ends.
@@ -60,8 +105,11 @@ impl SteppedRate {
     /// If the end is beyond the range of [`Time`].
     pub fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         let carried = if start == self.end { self.fraction } else { 0 };
-        let mut left = u128::from(size.get()) * NANOS_PER_BYTE_AT_1_BPS + u128::from(carried);
-        let mut now = start;
+        self.serve(start, u128::from(size.get()) * NANOS_PER_BYTE_AT_1_BPS + u128::from(carried))
+    }
+
+    /// When the rest of a transmission ends, of which `left` remains at `now`.
+    fn serve(&mut self, mut now: Time, mut left: u128) -> Time {
         loop {
             let until = self.steps.get(self.next).map(|step| step.0);
             if until.is_some_and(|until| until <= now) {
@@ -150,5 +198,37 @@ mod tests {
     #[should_panic(expected = "last rate must be above zero")]
     fn an_endless_outage_panics() {
         let _ = stepped(MEGABIT, &[(1, 0)]);
+    }
+
+    /// A rate that is changed while packets are being sent sends as one whose changes were known.
+    #[test]
+    fn a_change_on_the_way_is_a_step_that_was_not_known() {
+        let changes = [(40_000_u64, 3_000_017_u64), (40_500, 7), (9_000_000_000, 999_999_937)];
+        let mut known = stepped(1_000_003, &changes);
+        let mut told = SteppedRate::after(1_000_003, Time::ZERO, 0);
+        let (mut start, mut changes) = (Time::from_nanos(17), changes.iter().peekable());
+        for n in 0..2_000u64 {
+            let size = Bytes::new(40 + n * 7_919 % 1_461);
+            let mut end = told.transmit(start, size);
+            while let Some((at, rate)) = changes.next_if(|change| change.0 <= end.as_nanos()) {
+                end = told.change(Time::from_nanos(*at), Rate::from_bps(*rate));
+            }
+            assert_eq!(known.transmit(start, size), end, "packet {n}");
+            start = end;
+        }
+        assert!(changes.next().is_none(), "every change was made");
+    }
+
+    #[test]
+    fn a_change_between_two_transmissions_and_twice_at_one_instant() {
+        let mut rate = stepped(MEGABIT, &[(5_000_000, MEGABIT)]);
+        assert_eq!(rate.transmit(Time::ZERO, Bytes::new(125)).as_nanos(), 1_000_000);
+        let at = Time::from_nanos(2_000_000);
+        for mbps in [4, 2] {
+            assert_eq!(rate.change(at, Rate::from_bps(mbps * MEGABIT)).as_nanos(), 1_000_000);
+        }
+        // 2 ms at 2 Mbit/s, then the step that was known: 2.5 ms + 1 ms.
+        let start = Time::from_nanos(2_500_000);
+        assert_eq!(rate.transmit(start, Bytes::new(750)).as_nanos(), 6_000_000);
     }
 }

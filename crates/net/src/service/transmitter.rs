@@ -1,6 +1,6 @@
 //! One packet after the other.
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::{Bytes, Packet, Rate, Time};
 
 use super::Service;
 use crate::{Port, RateProcess};
@@ -29,6 +29,16 @@ impl Transmitter {
     #[must_use]
     pub const fn new(rate: RateProcess) -> Self {
         Self { rate, transmission: None }
+    }
+
+    /// Changes the rate at `now`, even in the midst of a packet; false if a trace dictates it.
+    pub(crate) fn change_rate<B>(&mut self, now: Time, rate: Rate, port: &mut Port<B>) -> bool {
+        let Some(end) = self.rate.change(now, rate) else { return false };
+        if let Some(transmission) = &mut self.transmission {
+            transmission.end = end;
+            port.depart_instead(end);
+        }
+        true
     }
 
     #[inline]

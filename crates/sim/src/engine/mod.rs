@@ -1,21 +1,21 @@
 //! The event loop: the element with the earliest deadline is polled, and packets that leave it are
 //! passed on.
 
+mod changes;
+mod completions;
 mod taps;
 
 use std::ops::ControlFlow;
 
-use narrows_base::{FlowId, Packet, Time};
+use narrows_base::{Packet, Time};
 use narrows_net::{DropReason, Element as _};
-use narrows_record::{
-    Completion, Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample,
-};
+use narrows_record::{Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample};
 use narrows_tcp::{Kind, Segment};
 
 use crate::account::Accounts;
 use crate::agenda::Agenda;
+use crate::changes::Changes;
 use crate::ending::{Ending, StopWhen};
-use crate::host::Completed;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
@@ -26,46 +26,86 @@ const PROGRESS_EVENTS: usize = 1 << 14;
 const FEW_FLOWS: usize = 64;
 
 /// A run in progress.
-pub(crate) struct Engine<'a, O, T> {
+pub(crate) struct Engine<O, T> {
     pub(crate) network: Network,
     agenda: Agenda,
     pub(crate) accounts: Accounts,
     pub(crate) sampler: Sampler,
-    pub(crate) observer: &'a mut O,
-    pub(crate) tap: &'a mut T,
+    pub(crate) changes: Changes,
+    pub(crate) observer: O,
+    pub(crate) tap: T,
     ending: Ending,
+    now: Time,
 }
 
-impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
+impl<O: Observer, T: SimTap> Engine<O, T> {
     pub(crate) fn new(
-        mut network: Network,
+        network: Network,
         sampler: Sampler,
+        changes: Changes,
         stop_when: StopWhen,
-        observer: &'a mut O,
-        tap: &'a mut T,
+        observer: O,
+        tap: T,
     ) -> Self {
-        if !observer.wants(EventKind::Packet) && !tap.wants_packets() {
-            network.allow_lateness();
-        }
-        // The sampler comes last, so that it sees an instant after everything else.
-        let mut agenda = Agenda::new(network.nodes.len() + 1, network.elements());
-        for (id, node) in network.nodes.iter().enumerate() {
-            agenda.set(id, node.next_deadline());
-        }
-        agenda.set(network.nodes.len(), Some(sampler.next()));
+        // The sampler comes after all elements, so that it sees an instant after everything else;
+        // only changes come later.
+        let agenda = Agenda::new(network.nodes.len() + 2, network.elements());
         let accounts = Accounts::new(network.senders.len(), network.nodes.len());
         let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
         let ending = Ending::new(&stop_when, hosts);
-        Self { network, agenda, accounts, sampler, observer, tap, ending }
+        let now = Time::ZERO;
+        let mut engine =
+            Self { network, agenda, accounts, sampler, changes, observer, tap, ending, now };
+        if engine.allows_lateness() {
+            engine.network.allow_lateness();
+        }
+        engine.plan();
+        engine
     }
 
-    /// Runs until `end` or an earlier stop; returns the instant.
+    /// Whether links may be polled late, since nobody observes each packet.
+    fn allows_lateness(&self) -> bool {
+        !self.observer.wants(EventKind::Packet) && !self.tap.wants_packets()
+    }
+
+    /// Enters the first deadlines.
+    fn plan(&mut self) {
+        for (id, node) in self.network.nodes.iter().enumerate() {
+            self.agenda.set(id, node.next_deadline());
+        }
+        let after = self.network.nodes.len();
+        self.agenda.set(after, Some(self.sampler.next()));
+        self.agenda.set(after + 1, self.changes.next());
+    }
+
+    /// The instant up to which everything is done.
+    pub(crate) const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Whether the run is over before its end.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.ending.has_come()
+    }
+
+    /// Runs until `end` or an earlier stop, and ends the run; returns the instant.
     pub(crate) fn run(
         &mut self,
         end: Time,
         progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
     ) -> Time {
-        let mut now = Time::ZERO;
+        self.advance(end, progress);
+        self.finish();
+        self.now
+    }
+
+    /// Does everything until `end`, that instant included, or until an earlier stop.
+    pub(crate) fn advance(
+        &mut self,
+        end: Time,
+        progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
+    ) {
+        let mut now = self.now;
         let share = PROGRESS_EVENTS / (1 + self.network.senders.len() / FEW_FLOWS);
         let between_reports = share.max(1);
         let mut until_report = between_reports;
@@ -84,26 +124,30 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
                 }
             }
         }
-        let end = if self.ending.has_come() { now } else { end };
-        self.finish(end);
-        end
+        self.now = if self.ending.has_come() { now } else { end };
     }
 
     fn sample(&mut self, now: Time) {
         self.catch_up_links(now);
-        if self.sampler.sample(now, &self.network, &self.accounts, self.observer) {
+        if self.sampler.sample(now, &self.network, &self.accounts, &mut self.observer) {
             self.accounts.begin_losses();
         }
         self.agenda.set(self.network.nodes.len(), Some(self.sampler.next()));
     }
 
-    fn finish(&mut self, end: Time) {
+    /// Takes the last samples.
+    ///
+    /// # Panics
+    /// If a packet is missing.
+    pub(crate) fn finish(&mut self) {
+        let end = self.now;
         self.catch_up_links(end);
-        self.sampler.finish(end, &self.network, &self.accounts, self.observer);
+        self.sampler.finish(end, &self.network, &self.accounts, &mut self.observer);
         self.accounts.assert_conserved(self.network.made(), self.network.held());
     }
 
-    fn catch_up_links(&mut self, now: Time) {
+    /// Brings all links up to `now`, so that their state can be read.
+    pub(crate) fn catch_up_links(&mut self, now: Time) {
         for link in 0..self.network.links.len() {
             let id = self.network.links[link];
             if !self.network.patience(id).is_zero() {
@@ -122,7 +166,8 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
             Some(Node::Link(_)) => self.run_link(id, now),
             Some(Node::Sender(_) | Node::Receiver(_)) => self.wake_host(id, now),
             Some(_) => self.run_element(id, now),
-            None => self.sample(now),
+            None if id == self.network.nodes.len() => self.sample(now),
+            None => self.change(now),
         }
     }
 
@@ -378,50 +423,6 @@ impl<'a, O: Observer, T: SimTap> Engine<'a, O, T> {
     #[inline(never)]
     fn record_packet(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
         self.observer.on(at, &Event::Packet(packet_event(kind, packet)));
-    }
-
-    /// Handles a sender's complete transfer, and perhaps others with it.
-    #[cold]
-    fn completed(&mut self, id: usize, done: Completed) {
-        let mut next = Some(done);
-        while let Some(done) = next {
-            self.completed_one(id - self.network.senders[0], done);
-            next = match &mut self.network.nodes[id] {
-                Node::Sender(host) => host.take_completed(),
-                _ => None,
-            };
-        }
-    }
-
-    fn completed_one(&mut self, flow: usize, done: Completed) {
-        if let Some(size) = done.size {
-            let completion = Completion {
-                flow: FlowId(u32::try_from(flow).expect("flows fit 32 bits")),
-                instance: done.instance,
-                start: done.start,
-                size: narrows_base::Bytes::new(size),
-                retransmitted: done.retransmitted,
-            };
-            self.observer.offer(done.end, EventKind::Completion, || Event::Completion(completion));
-        }
-        if self.network.sender(flow).is_done() {
-            self.flow_done(flow);
-        }
-    }
-
-    /// Ends the chains that run beside a flow that is done, those that run beside these, and
-    /// perhaps the run.
-    fn flow_done(&mut self, flow: usize) {
-        let mut ending = self.ending.is_done(flow);
-        while let Some(other) = ending.pop() {
-            let host = self.network.sender_mut(other);
-            host.end_chain();
-            if host.is_done() {
-                ending.append(&mut self.ending.is_done(other));
-            }
-            let id = self.network.senders[other];
-            self.agenda.set(id, self.network.nodes[id].next_deadline());
-        }
     }
 
     /// Data packets that left the bottleneck.

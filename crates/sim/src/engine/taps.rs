@@ -11,7 +11,7 @@ use super::Engine;
 use crate::network::{BOTTLENECK, Node, Role};
 use crate::sim_tap::SimTap;
 
-impl<O: Observer, T: SimTap> Engine<'_, O, T> {
+impl<O: Observer, T: SimTap> Engine<O, T> {
     /// A packet leaves an element.
     #[inline]
     pub(super) fn tap_departure(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {

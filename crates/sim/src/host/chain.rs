@@ -94,6 +94,12 @@ impl Chain {
         self.plan_act();
     }
 
+    /// Stops at `at` instead of as planned.
+    pub(crate) fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
+        self.plan_act();
+    }
+
     /// Counters over the whole chain.
     pub(crate) fn stats(&self) -> SenderStats {
         let now = self.sender.as_ref().map(Sender::stats).unwrap_or_default();

@@ -55,6 +55,12 @@ impl Crowd {
         self.config.flow
     }
 
+    /// No connection arrives at `at` or after it.
+    pub(super) fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
+        self.next_arrival = self.next_arrival.filter(|&next| next < at);
+    }
+
     fn arrive(&mut self, at: Time) {
         let size = self.size.next().max(1);
         let config = SenderConfig { size: Some(size), ..self.config };

@@ -178,6 +178,15 @@ impl SendingHost {
         }
     }
 
+    /// Stops at `now`: the application writes no more.
+    pub(crate) fn stop(&mut self, now: Time) {
+        match self {
+            Self::Chain(chain) => chain.stop_at(now),
+            Self::Session(session) => session.stop_at(now),
+            Self::Crowd(crowd) => crowd.stop_at(now),
+        }
+    }
+
     /// Starts no further connection.
     pub(crate) fn end_chain(&mut self) {
         if let Self::Chain(chain) = self {

@@ -90,6 +90,11 @@ impl Session {
         self.sender.as_mut()?.poll(now)
     }
 
+    /// Stops at `at` instead of as planned.
+    pub(super) fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
+    }
+
     fn end(&mut self, now: Time) {
         (self.start, self.stop, self.next_action) = (None, None, None);
         self.stopped = true;

@@ -30,6 +30,11 @@ impl Network {
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
             lossy: scenario.path.loss > 0.0,
             loss: path.loss.clone(),
+            common_lines: scenario
+                .flows
+                .iter()
+                .position(|flow| flow.rtt_ns.is_none())
+                .map(|flow| DIRECTIONS.map(|direction| path.line(direction, flow))),
         };
         for element in std::mem::take(&mut path.elements) {
             network.add(Node::from(element), false);

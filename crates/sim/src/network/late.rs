@@ -14,6 +14,7 @@ impl Network {
     /// Lets links be polled late where it can't be observed, that is, not where each packet is
     /// observed.
     pub(crate) fn allow_lateness(&mut self) {
+        self.patience.fill(Duration::ZERO);
         // Links that share a random stream must take turns.
         if self.lossy && self.links.len() > 1 {
             return;

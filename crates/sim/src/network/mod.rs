@@ -1,6 +1,7 @@
 //! The elements of a run and their connections.
 
 mod build;
+mod change;
 mod late;
 mod node;
 
@@ -47,6 +48,8 @@ pub(crate) struct Network {
     loss: RandomLoss,
     /// Whether there is any.
     lossy: bool,
+    /// The lines, there and back, of flows without a delay of their own.
+    common_lines: Option<[usize; 2]>,
 }
 
 /// The bottleneck's number.

@@ -2,19 +2,22 @@
 
 use narrows_base::{Bytes, Packet, Time};
 use narrows_net::path::PathElement;
-use narrows_net::{AnyServed, Departure, Dropped, Element, Jitter, Line, Link, QueueState};
+use narrows_net::{
+    AnyServed, ChangingLine, Departure, Dropped, Element, Jitter, Line, Link, QueueState,
+};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
 
 /// One element of the network: of the path, or of its ends. The enum is flat, since the event loop
 /// checks the kind of every element that it touches.
-#[expect(clippy::large_enum_variant, reason = "the link is the busiest: no pointer to it")]
 pub(crate) enum Node {
     Link(Link<Segment>),
     /// A link with another service.
     Served(AnyServed<Segment>),
     Line(Line<Segment>),
+    /// A line whose delay has changed.
+    ChangingLine(ChangingLine<Segment>),
     Jitter(Jitter<Segment>),
     Impairment(Box<dyn Element<Segment> + Send>),
     Sender(SendingHost),
@@ -39,6 +42,7 @@ macro_rules! forward {
         match $node {
             Node::Link($element) => $call,
             Node::Line($element) => $call,
+            Node::ChangingLine($element) => $call,
             Node::Jitter($element) => $call,
             Node::Sender($element) => $call,
             Node::Receiver($element) => $call,
@@ -67,7 +71,7 @@ impl Node {
             Self::Sender(_) => Role::Sender,
             Self::Receiver(_) => Role::Receiver,
             Self::Impairment(_) => Role::Impairment,
-            Self::Line(_) | Self::Jitter(_) => Role::Delay,
+            Self::Line(_) | Self::ChangingLine(_) | Self::Jitter(_) => Role::Delay,
         }
     }
 
@@ -77,6 +81,7 @@ impl Node {
         match self {
             Self::Link(link) => link.receive(*packet, now),
             Self::Line(line) => line.receive(*packet, now),
+            Self::ChangingLine(line) => line.receive(*packet, now),
             Self::Jitter(jitter) => jitter.receive(*packet, now),
             Self::Sender(host) => host.receive(packet, now),
             Self::Receiver(host) => host.receive(packet, now),
@@ -91,6 +96,7 @@ impl Node {
         match self {
             Self::Link(link) => link.poll(now),
             Self::Line(line) => line.poll(now),
+            Self::ChangingLine(line) => line.poll(now),
             Self::Jitter(jitter) => jitter.poll(now),
             Self::Served(link) => link.poll(now),
             Self::Impairment(element) => element.poll(now),
@@ -109,7 +115,8 @@ impl Node {
         match self {
             Self::Link(link) => link.has_dropped(),
             Self::Served(_) | Self::Impairment(_) => true,
-            Self::Line(_) | Self::Jitter(_) | Self::Sender(_) | Self::Receiver(_) => false,
+            Self::Line(_) | Self::ChangingLine(_) | Self::Jitter(_) => false,
+            Self::Sender(_) | Self::Receiver(_) => false,
         }
     }
 
@@ -119,7 +126,8 @@ impl Node {
             Self::Link(link) => link.take_dropped(),
             Self::Served(link) => link.take_dropped(),
             Self::Impairment(element) => element.take_dropped(),
-            Self::Line(_) | Self::Jitter(_) | Self::Sender(_) | Self::Receiver(_) => None,
+            Self::Line(_) | Self::ChangingLine(_) | Self::Jitter(_) => None,
+            Self::Sender(_) | Self::Receiver(_) => None,
         }
     }
 
@@ -162,6 +170,7 @@ impl Node {
             Self::Link(link) => link.held(),
             Self::Served(link) => link.held(),
             Self::Line(line) => line.held(),
+            Self::ChangingLine(line) => line.held(),
             Self::Jitter(jitter) => jitter.held(),
             Self::Impairment(element) => element.held(),
             Self::Sender(_) | Self::Receiver(_) => 0,

@@ -72,6 +72,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
             sample_interval_ns: 100 * MILLI,
             record: Level::Samples,
         },
+        changes: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Checks whether a scenario can be run; there is no other check.
 
+mod changes;
 mod flows;
 mod path;
 mod workload;
@@ -28,6 +29,7 @@ pub fn check(scenario: &Scenario, own: &dyn Fn(&str) -> bool) -> Result<(), Prob
     checker.flows();
     checker.run(&scenario.run);
     checker.profiles();
+    checker.changes();
     if checker.problems.is_empty() { Ok(()) } else { Err(Problems(checker.problems)) }
 }
 

@@ -4,11 +4,13 @@
 //! Parameters of an element or a control are declared beside it, as
 //! [`narrows_base::registry::Parameter`]s.
 
+mod change;
 mod expect;
 mod key;
 mod sections;
 mod words;
 
+pub use change::CHANGE;
 pub use expect::{CONDITION, EXPECT};
 pub use key::{Elements, Fallback, Key, Kind, Section};
 pub use sections::{FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};

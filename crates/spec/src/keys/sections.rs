@@ -1,7 +1,7 @@
 //! The sections of a specification.
 
 use super::words::{DESIGN, ECN, LEVEL, PROFILE, SOCKET_BUFFERS};
-use super::{EXPECT, Elements, Fallback, Key, Kind, Section};
+use super::{CHANGE, EXPECT, Elements, Fallback, Key, Kind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
 use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};
@@ -24,6 +24,13 @@ pub static SPECIFICATION: Section = Section {
         Key::new("host", Kind::Table(&HOST), Empty, "TCP of the end hosts.").stays(),
         Key::new("run", Kind::Table(&RUN), Required, "How long, how often, and what to keep.")
             .stays(),
+        Key::new(
+            "changes",
+            Kind::Tables(&CHANGE),
+            Empty,
+            "What changes in the course of the run, in the order of the times.",
+        )
+        .stays(),
         Key::new(
             "expect",
             Kind::Tables(&EXPECT),

@@ -1,7 +1,7 @@
 //! The state of an established sender, and its interface.
 
 use narrows_base::{Duration, Jiffies, Packet, Rate, Time};
-use narrows_cc::{CongestionControl, RecoveryState};
+use narrows_cc::{CongestionControl, RecoveryState, Setting};
 
 use super::config::{SenderConfig, SenderStats, SenderView};
 use super::control::Controller;
@@ -145,6 +145,16 @@ impl Connection {
     #[inline]
     pub(super) fn deadline_bound(&self, now: Time) -> Option<Time> {
         if self.output.is_empty() { self.timers.bound(now) } else { Some(Time::ZERO) }
+    }
+
+    /// The control takes a window or a rate from outside.
+    pub(super) fn set(&mut self, setting: Setting, now: Time) {
+        self.control.set(setting);
+        if self.control.owns_recovery() {
+            self.cwnd = self.control.cwnd();
+        }
+        self.update_pacing_rate();
+        self.write(now);
     }
 
     /// The application writes no more.

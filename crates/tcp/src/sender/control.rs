@@ -2,7 +2,7 @@
 
 use narrows_base::Rate;
 use narrows_cc::{
-    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, LostPacket,
+    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, LostPacket, Setting,
     StartEvent, UndoEvent, Unused,
 };
 
@@ -109,6 +109,12 @@ impl Controller {
     /// The output isn't read here, but with the episode or the ACK to which the loss belongs.
     pub(super) fn on_lost(&mut self, packet: &LostPacket) {
         self.cc.on_lost(packet);
+    }
+
+    /// Takes a window or a rate from outside.
+    pub(super) fn set(&mut self, setting: Setting) {
+        self.cc.set(setting);
+        self.wish = self.cc.control();
     }
 
     /// The name of its state.

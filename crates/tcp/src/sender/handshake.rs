@@ -1,6 +1,7 @@
 //! The handshake, as the connecting end sees it.
 
 use narrows_base::{Duration, Time};
+use narrows_cc::Setting;
 
 use super::config::{MakeControl, SenderConfig};
 use crate::ecn::EcnMode;
@@ -17,6 +18,8 @@ pub(super) struct Handshake {
     window: u32,
     scale: u8,
     pub(super) make: MakeControl,
+    /// What was given to the control before it is made.
+    pub(super) setting: Setting,
     started: Time,
     deadline: Time,
     tries: u32,
@@ -34,6 +37,7 @@ impl Handshake {
             window: config.profile.receive.initial_window,
             scale: window_scale(u64::from(buffer)),
             make,
+            setting: Setting::default(),
             started: now,
             deadline: now + SYN_TIMEOUT,
             tries: 0,
@@ -41,6 +45,14 @@ impl Handshake {
             to_send: true,
             ecn: config.ecn,
         }
+    }
+
+    /// Takes a window or a rate for the control that will be made.
+    pub(super) fn set(&mut self, setting: Setting) {
+        self.setting = Setting {
+            window: setting.window.or(self.setting.window),
+            pacing_rate: setting.pacing_rate.or(self.setting.pacing_rate),
+        };
     }
 
     /// When it must be polled next.

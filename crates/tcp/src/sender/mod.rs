@@ -27,6 +27,7 @@ mod undo;
 mod unsent;
 
 use narrows_base::{Duration, Packet, Time};
+use narrows_cc::Setting;
 
 use crate::ecn::EcnMode;
 use crate::metrics::Metrics;
@@ -81,7 +82,8 @@ impl Sender {
         };
         let rtt = handshake.rtt(ts_echo, now);
         let cwnd = handshake.first_window(ts_echo, self.config.initial_cwnd);
-        let control = (handshake.make)(now, rtt, cwnd);
+        let mut control = (handshake.make)(now, rtt, cwnd);
+        control.set(handshake.setting);
         let established = Established { envelope: self.envelope, control, rtt, window, ts };
         let connection = Connection::new(&self.config, established, now);
         self.phase = Phase::Established(Box::new(connection));
@@ -146,6 +148,15 @@ impl Sender {
         match &mut self.phase {
             Phase::Established(connection) => connection.stop(now),
             phase => *phase = Phase::Closed,
+        }
+    }
+
+    /// Gives the control a window or a rate from outside.
+    pub fn set(&mut self, setting: Setting, now: Time) {
+        match &mut self.phase {
+            Phase::Closed => {}
+            Phase::Connecting(handshake) => handshake.set(setting),
+            Phase::Established(connection) => connection.set(setting, now),
         }
     }
 

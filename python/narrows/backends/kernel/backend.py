@@ -34,6 +34,7 @@ from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts,
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import flow_rows, groups
 from narrows.backends.linux.refusals import (
+    refuse_changes,
     refuse_ecn,
     refuse_modelled_hosts,
     refuse_packets_of_reverse_flows,
@@ -232,6 +233,7 @@ def _check(scenario: Scenario) -> None:
     """Raises SpecError for what a real kernel can't do."""
     flows = scenario["flows"]
     refuse_modelled_hosts(scenario, "a real host has its own")
+    refuse_changes(scenario)
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")

@@ -59,3 +59,10 @@ def refuse_waiting_for_others(scenario: Scenario, members: Sequence[Group]) -> N
             if other is not None and other not in known:
                 remedy = "a flow with the same hosts, since hosts don't hear of each other,"
                 raise SpecError.at(f"flows[{number}].while", f'"{other}"', remedy)
+
+
+def refuse_changes(scenario: Scenario) -> None:
+    """Raises SpecError for changes in the course of the run."""
+    if scenario.get("changes"):
+        remedy = "the back end sim for it, or none,"
+        raise SpecError.at("changes", "changes in the course of the run", remedy)

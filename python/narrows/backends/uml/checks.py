@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.refusals import (
+    refuse_changes,
     refuse_ecn,
     refuse_modelled_hosts,
     refuse_packets_of_reverse_flows,
@@ -50,6 +51,7 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
         remedy = f'"{default.profile}", or --backend uml:{default.name},'
         raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
     refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
+    refuse_changes(scenario)
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:
         raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")

@@ -1,0 +1,92 @@
+//! The changes of a run, with their names resolved.
+
+use std::sync::Arc;
+
+use narrows_base::{Duration, Rate, Time};
+use narrows_cc::Setting;
+use narrows_spec::Names;
+use narrows_spec::scenario::{Change, Scenario};
+
+/// What changes at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// The rate of the link with this number in the tables.
+    Rate(usize, Rate),
+    /// The two-way delay of flows without their own.
+    RoundTrip(Duration),
+    /// The path's loss.
+    Loss(f64),
+    /// These flows stop.
+    Stop(Arc<[usize]>),
+    /// The window and the rate of these flows.
+    Set(Arc<[usize]>, Setting),
+}
+
+/// The changes of a run in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    acts: Vec<(Time, Act)>,
+    next: usize,
+}
+
+impl Changes {
+    /// The changes of a checked scenario.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let mut changes = Self::default();
+        for change in &scenario.changes {
+            changes.add(change, scenario);
+        }
+        changes
+    }
+
+    /// Adds a change of a checked scenario, which isn't earlier than those so far.
+    pub(crate) fn add(&mut self, change: &Change, scenario: &Scenario) {
+        let at = Time::from_nanos(change.at_ns);
+        self.acts.extend(acts(change, scenario).into_iter().map(|act| (at, act)));
+    }
+
+    /// Inserts a change of a checked scenario that is due, after those that were made.
+    pub(crate) fn insert(&mut self, change: &Change, scenario: &Scenario) {
+        let at = Time::from_nanos(change.at_ns);
+        let made = acts(change, scenario).into_iter().map(|act| (at, act));
+        self.acts.splice(self.next..self.next, made);
+    }
+
+    /// Inserts a setting of a flow, which is due at `now`, after the changes that were made.
+    pub(crate) fn insert_setting(&mut self, now: Time, flow: usize, setting: Setting) {
+        self.acts.insert(self.next, (now, Act::Set([flow].into(), setting)));
+    }
+
+    /// When something changes next.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.acts.get(self.next).map(|act| act.0)
+    }
+
+    /// Takes the next change if it is due at `now`.
+    pub(crate) fn take_due(&mut self, now: Time) -> Option<Act> {
+        let (_, act) = self.acts.get(self.next).filter(|act| act.0 <= now)?;
+        self.next += 1;
+        Some(act.clone())
+    }
+}
+
+fn acts(change: &Change, scenario: &Scenario) -> Vec<Act> {
+    let names = Names::of(&scenario.flows);
+    let called = || {
+        let named = change.flow.as_deref().and_then(|name| names.called(name));
+        named.cloned().expect("the scenario was checked")
+    };
+    let setting = Setting {
+        window: change.window_packets,
+        pacing_rate: change.pacing_rate_bps.map(Rate::from_bps),
+    };
+    let rate = change.rate_bps.map(|bps| {
+        let link = scenario.path.link_number(change.link.as_deref());
+        Act::Rate(link.expect("the scenario was checked"), Rate::from_bps(bps))
+    });
+    let round_trip = change.rtt_ns.map(|ns| Act::RoundTrip(Duration::from_nanos(ns)));
+    let loss = change.loss.map(Act::Loss);
+    let set = (setting != Setting::default()).then(|| Act::Set(called(), setting));
+    let stop = change.stop.then(|| Act::Stop(called()));
+    [rate, round_trip, loss, set, stop].into_iter().flatten().collect()
+}

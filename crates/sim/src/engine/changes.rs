@@ -1,0 +1,68 @@
+//! Changes in the course of a run.
+//!
+//! A change comes after everything else of its instant, whether it was known before the run or is
+//! told in its course, so that both give the same results.
+
+use narrows_base::Time;
+use narrows_cc::Setting;
+use narrows_record::Observer;
+
+use super::Engine;
+use crate::changes::Act;
+use crate::network::Node;
+use crate::sim_tap::SimTap;
+
+impl<O: Observer, T: SimTap> Engine<O, T> {
+    /// Makes all changes that are due.
+    #[cold]
+    pub(crate) fn change(&mut self, now: Time) {
+        while let Some(act) = self.changes.take_due(now) {
+            // Links that are polled late must not see the future.
+            self.catch_up_links(now);
+            self.act(&act, now);
+        }
+        self.agenda.set(self.network.nodes.len() + 1, self.changes.next());
+    }
+
+    fn act(&mut self, act: &Act, now: Time) {
+        match act {
+            Act::Rate(link, rate) => {
+                self.network.change_rate(*link, *rate, now);
+            }
+            Act::RoundTrip(rtt) => self.network.change_round_trip(*rtt),
+            Act::Loss(probability) => self.network.change_loss(*probability),
+            Act::Stop(flows) => flows.iter().for_each(|&flow| self.stop(flow, now)),
+            Act::Set(flows, setting) => {
+                flows.iter().for_each(|&flow| self.set(flow, *setting, now));
+            }
+        }
+        if self.allows_lateness() {
+            self.network.allow_lateness();
+        }
+        for link in 0..self.network.links.len() {
+            let id = self.network.links[link];
+            match &self.network.nodes[id] {
+                Node::Link(_) => self.plan_link(id),
+                node => self.agenda.set(id, node.next_deadline()),
+            }
+        }
+    }
+
+    fn stop(&mut self, flow: usize, now: Time) {
+        self.network.sender_mut(flow).stop(now);
+        self.wake_sender(flow, now);
+    }
+
+    fn set(&mut self, flow: usize, setting: Setting, now: Time) {
+        if let Some(sender) = self.network.sender_mut(flow).sender_mut() {
+            sender.set(setting, now);
+        }
+        self.wake_sender(flow, now);
+    }
+
+    fn wake_sender(&mut self, flow: usize, now: Time) {
+        let id = self.network.senders[flow];
+        let next = self.run_sender(id, now);
+        self.agenda.set(id, next);
+    }
+}

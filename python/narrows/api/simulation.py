@@ -1,0 +1,224 @@
+"""A run in steps: read it, change it, fork it, and repeat it from what was recorded."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows import _native
+from narrows.api.running import Source, _named, _permission, _source
+from narrows.api.tables import Change, Flow
+from narrows.backends.sim import Simulator, parts, told
+from narrows.errors import InputError
+from narrows.spec import Override, Spec, Written
+from narrows.spec.permission import EVERYTHING, allowing
+from narrows.spec.reading import opened, written
+from narrows.spec.suggest import quote
+from narrows.spec.values import to_toml
+from narrows.store.parquet import NativeTables
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows._native import Simulation as Native
+
+
+class Simulation:
+    """A run of a scenario that goes on step by step.
+
+    Whatever is changed is recorded: `toml` is a specification whose run gives the same tables.
+
+        >>> simulation = Simulation("fig9.toml")           # doctest: +SKIP
+        >>> simulation.run_until("10s")                    # doctest: +SKIP
+        >>> simulation.flows["bbr-1"]["cwnd"]              # doctest: +SKIP
+        >>> simulation.change(rate="5mbit", loss=0.01)     # doctest: +SKIP
+        >>> other = simulation.fork()                      # doctest: +SKIP
+
+    The arguments are as for `narrows.run`; of a scenario with several trials it is the one with
+    the number `trial`, from 1 on. Raises InputError for bad input, with its place and what would
+    be right.
+    """
+
+    def __init__(
+        self,
+        scenario: Source,
+        overrides: Iterable[str | Override] = (),
+        *,
+        trial: int = 1,
+        allow_code: Iterable[str | Path] = (),
+    ) -> None:
+        with _permission(scenario, allow_code):
+            text = opened(_source(scenario), _named(overrides))
+            spec = text.spec()
+        if not 1 <= trial <= spec.trials:
+            raise InputError.at("trial", str(trial), f"a number from 1 to {spec.trials}")
+        self._file = text.file
+        self._document: dict[str, Any] = tomllib.loads(text.text)
+        run = self._document["run"]
+        run["seed"] = spec.scenario["seed"] + trial - 1
+        run.pop("trials", None)
+        made = json.loads(spec.canonical(trial))
+        Simulator().check(made)
+        self._scenario = made
+        with told(_native):
+            self._native: Native = _native.Simulation(*parts(made))
+
+    def run_until(self, time: str | float) -> None:
+        """Runs until `time`, "12.5s" or seconds, that instant included.
+
+        It ends earlier where the run does. Raises InputError for a time in the past.
+        """
+        at = _nanoseconds(time)
+        if at < self._native.now_ns:
+            raise InputError.at("time", f"{time}, which is over", f"{self._now()} or later")
+        with told(_native):
+            self._native.run_until(at)
+
+    def run_for(self, span: str | float) -> None:
+        """Runs for `span`, "40ms" or seconds."""
+        with told(_native):
+            self._native.run_until(self._native.now_ns + _nanoseconds(span))
+
+    @property
+    def now_s(self) -> float:
+        """The instant up to which everything has happened, in seconds."""
+        return self._native.now_ns / 1e9
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has come to its end."""
+        return self._native.is_over
+
+    @property
+    def flows(self) -> dict[str, dict[str, Any]]:
+        """The state of each flow by its name: the columns of the table `flow_samples`."""
+        return {name: self._native.flow(at) for at, name in enumerate(self._flow_names())}
+
+    @property
+    def internals(self) -> dict[str, dict[str, float]]:
+        """The named internals of each flow's control and workload, by the flow's name."""
+        return {name: self._native.internals(at) for at, name in enumerate(self._flow_names())}
+
+    @property
+    def queues(self) -> dict[str, dict[str, int]]:
+        """The state of each link's queue by its name: the columns of `queue_samples`."""
+        path = self._scenario["path"]
+        others = [*path["links"], *([path["reverse"]] if path["reverse"] else [])]
+        names = ["bottleneck", *(link["name"] for link in others)]
+        return {name: self._native.queue(at) for at, name in enumerate(names)}
+
+    def change(
+        self,
+        *,
+        link: str | None = None,
+        rate: str | None = None,
+        rtt: str | None = None,
+        loss: float | None = None,
+        flow: str | None = None,
+        stop: bool | None = None,
+        window: int | None = None,
+        pacing_rate: str | None = None,
+    ) -> None:
+        """Makes a change now; the arguments are the keys of `[[changes]]` in a specification.
+
+        Raises SpecError if it can't be made; then nothing changes.
+        """
+        made = Change(
+            at=self._now(),
+            link=link,
+            rate=rate,
+            rtt=rtt,
+            loss=loss,
+            flow=flow,
+            stop=stop,
+            window=window,
+            pacing_rate=pacing_rate,
+        )
+        changes = list(self._document.get("changes", []))
+        place = sum(_nanoseconds(change["at"]) <= self._native.now_ns for change in changes)
+        changes.insert(place, made.written())
+        document = {**self._document, "changes": changes}
+        scenario = self._checked(document).scenario
+        with told(_native):
+            self._native.change(json.dumps(scenario["changes"][place]))
+        self._document, self._scenario = document, {**scenario}
+
+    def stop(self, flow: str) -> None:
+        """Stops a flow, or the flows of an entry, now: their application writes no more."""
+        self.change(flow=flow, stop=True)
+
+    def add(self, flow: Flow | Mapping[str, Any]) -> None:
+        """Adds a flow that starts now.
+
+        It belongs to the run from then on, which is therefore repeated from its beginning: that
+        takes as long as the run so far. Raises SpecError if it can't be added.
+        """
+        entry = {**(flow.written() if isinstance(flow, Flow) else flow), "start": self._now()}
+        document = {**self._document, "flows": [*self._document["flows"], entry]}
+        scenario = self._checked(document).scenario
+        with told(_native):
+            for made in scenario["flows"][len(self._scenario["flows"]) :]:
+                self._native.add(json.dumps(made))
+        self._document, self._scenario = document, {**scenario}
+
+    def fork(self) -> Simulation:
+        """A copy that goes on by itself.
+
+        The run is repeated from its beginning, which takes as long as the run so far.
+        """
+        copy = object.__new__(Simulation)
+        copy._file = self._file
+        copy._document, copy._scenario = dict(self._document), dict(self._scenario)
+        with told(_native):
+            copy._native = self._native.fork()
+        return copy
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The specification of the run so far, with every change, as a mapping.
+
+        The run ends now. `narrows.run` takes it, and gives the same tables.
+        """
+        now_ns = self._native.now_ns
+        changes = [c for c in self._document.get("changes", []) if _nanoseconds(c["at"]) <= now_ns]
+        document = {**self._document, "run": {**self._document["run"], "duration": self._now()}}
+        if self._native.is_over:
+            document["run"] = self._document["run"]
+        document.pop("changes", None)
+        return {**document, "changes": changes} if changes else document
+
+    @property
+    def toml(self) -> str:
+        """The same as the text of a specification."""
+        return to_toml(self.document)
+
+    def finish(self) -> Mapping[str, pl.DataFrame]:
+        """Ends the run now, and returns its tables by name, as a back end writes them."""
+        with told(_native):
+            return NativeTables(self._native.finish().tables)
+
+    def _flow_names(self) -> Iterator[str]:
+        return (flow["name"] for flow in self._scenario["flows"])
+
+    def _now(self) -> str:
+        return _native.format_duration(self._native.now_ns)
+
+    def _checked(self, document: Mapping[str, Any]) -> Spec:
+        """Reads a document as the specification was read; own controls are allowed already."""
+        with allowing([EVERYTHING]):
+            return written(Written.document(document), (), self._file).spec()
+
+
+def _nanoseconds(time: str | float) -> int:
+    """A time or a span in ns; raises InputError if it is none."""
+    if isinstance(time, str):
+        found = _native.quantity(time)
+        if found is None or found[0] != "duration":
+            raise InputError.at("time", quote(time), '"12.5s", or a number of seconds,')
+        return round(found[1])
+    if not 0 <= time < 1e10:
+        raise InputError.at("time", f"{time}", "a number of seconds from 0 on")
+    return round(time * 1e9)
