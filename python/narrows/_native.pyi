@@ -206,6 +206,24 @@ class Simulation:
         """Ends the run now; RuntimeError for whatever is asked of it then."""
 
 @final
+class Environments:
+    """Runs side by side, each with a first flow of the control `fixed` that an agent controls."""
+
+    def __new__(cls, count: int, threads: int) -> Self: ...
+    def reset(self, place: int, scenario_json: str, start_ns: int) -> bytes:
+        """Begins a run in a place; returns what the agent sees at `start_ns`, as `step`."""
+    def step(self, actions: bytes, span_ns: int) -> bytes:
+        """Lets all runs go on for `span_ns` with new windows and rates.
+
+        Takes float64 for each environment: window in packets, pacing rate in bit/s (0: the same).
+        Returns float64 for each: time in s, whether it is over, packets sent, delivered, lost
+        since the beginning, the step's mean RTT, lowest RTT and smoothed RTT in ms (0 if none),
+        window, packets in flight, pacing rate in Mbit/s.
+        """
+    def scenario(self, place: int) -> str:
+        """The scenario of a place with every setting so far, as JSON."""
+
+@final
 class Patience:
     """A context manager: says so on standard error if its block takes long."""
 

@@ -5,6 +5,7 @@
 mod analyze;
 mod capture;
 mod control;
+mod environments;
 mod parquet_file;
 mod registry;
 mod run;
@@ -24,6 +25,8 @@ mod _native {
     use super::control::{
         AckSample, CongestionEvent, Connection, ControlError, Patience, UndoEvent,
     };
+    #[pymodule_export]
+    use super::environments::Environments;
     #[pymodule_export]
     use super::registry::{
         bbr_transitions, ccas, distributions, impairments, profiles, queues, services, workloads,

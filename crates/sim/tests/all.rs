@@ -4,6 +4,7 @@ mod common;
 mod controls;
 mod determinism;
 mod ecn;
+mod environments;
 mod extremes;
 mod golden;
 mod linux;
