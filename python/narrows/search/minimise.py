@@ -9,6 +9,8 @@ from narrows.search.trying import Tried, Trying
 
 SEEDS = (1, 2, 3)
 """The seeds of tries during the reduction."""
+CLEAR = 2.0
+"""A failure this far beyond the limit is as good as a worse one."""
 FINAL = tuple(range(101, 111))
 """The seeds that confirm a finding: others than those that found it."""
 
@@ -36,10 +38,13 @@ def minimise(trying: Trying, tried: Tried) -> Tried | None:
 
 
 def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:
-    """Up to `most` findings, the worst first; none that another one's conditions explain."""
+    """Up to `most` findings, the worst first; none that another one's conditions explain.
+
+    Of clear failures, those that take the fewest packets to run come first.
+    """
     space = trying.objective.space
     found: list[Tried] = []
-    for candidate in sorted((one for one in tried if one.fails), key=lambda one: -one.badness[0]):
+    for candidate in sorted((one for one in tried if one.fails), key=_rank):
         if len(found) == most:
             break
         if any(_explains(one, candidate, space) for one in found):
@@ -49,6 +54,10 @@ def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:
         if small is not None and departures(space, small.point) not in names:
             found.append(small)
     return found
+
+
+def _rank(one: Tried) -> tuple[float, float]:
+    return -min(one.badness[0], CLEAR), float(one.point["rate_mbit"])
 
 
 def _explains(small: Tried, candidate: Tried, space: Sequence[Dimension]) -> bool:
