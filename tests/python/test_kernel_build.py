@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from narrows.backends.uml import Kernel, build, builder, get_kernel, kernels, packages
+from narrows.backends.uml import (
+    Kernel,
+    build,
+    builder,
+    get_kernel,
+    kernels,
+    module_tree,
+    packages,
+)
 from narrows.backends.uml.origin import Origin, find_origin
 from narrows.cli import main
 from narrows.console import StepBar, step_line
@@ -122,6 +130,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         kernel = Kernel(name, "6.12.1", "00", ("mine",), (), source, day, patches, fingerprint)
         (place / "kernel").mkdir()
         (place / "kernel" / "host.so").touch()
+        (place / "kernel" / module_tree.ARCHIVE).touch()
         kernel.write(place / "kernel")
         builder._replace(kernel.path, place / "kernel")
         return kernel
@@ -136,11 +145,18 @@ def test_the_same_contents_are_built_once(tree: Path, patch: Path, built: list[s
     other = build("other", source=tree, patches=[patch])
     assert other == replace(first, name="other")
     assert built == ["linux-6.12-0001-mine"]
+    # Earlier versions of this program kept nothing for modules.
+    first.module_tree.unlink()
+    other.module_tree.unlink()
+    build(source=tree, patches=[patch])
+    assert built == ["linux-6.12-0001-mine"] * 2
+    build("other", source=tree, patches=[patch])
+    assert len(built) == 2
     assert [kernel.name for kernel in kernels()] == ["linux-6.12-0001-mine", "other"]
     (tree / "Makefile").write_text("SUBLEVEL = 1\n\n")
     build("other", source=tree)
     build("other", source=tree, force=True)
-    assert built[1:] == ["other", "other"]
+    assert built[2:] == ["other", "other"]
 
 
 def test_kernels_stand_side_by_side_and_those_of_patches_and_trees_have_to_be_named(

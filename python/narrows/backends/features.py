@@ -118,7 +118,15 @@ _OTHERS = (
     Feature("python control", 'cca = "mine:Mine"', own="mine:Mine"),
     Feature("ebpf control", 'cca = "mine.bpf.c"', own="mine.bpf.c"),
     Feature("changes", "in the course of the run", rest='[[changes]]\nat = "1s"\nloss = 0.01'),
+    Feature("module control", 'cca = "mine.c"', own="mine.c"),
     Feature("packets", "a row for each packet", run='record = "packets"'),
+    Feature(
+        "packets the other way",
+        "a row for each packet of a flow the other way",
+        path=_BACK,
+        flow="reverse = true",
+        run='record = "packets"',
+    ),
     Feature("pcap", "captures of the packets", capture="pcap"),
     Feature("qlog", "what each sender knew and did", capture="qlog"),
 )

@@ -50,8 +50,10 @@ AllowCode = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-code",
+        "--module",
         metavar="FILE",
-        help="Python code that may run if a specification names it: a file or a directory.",
+        help="Code that may run if a specification names it: a file (Python, eBPF, a kernel "
+        "module) or a directory.",
     ),
 ]
 

@@ -25,6 +25,7 @@ from narrows.backends.uml.kernels import (
     kernels_directory,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console
+from narrows.backends.uml.module_tree import ARCHIVE, pack
 from narrows.backends.uml.origin import Origin, call, find_origin, last_lines
 from narrows.backends.uml.packages import DEFAULT_PACKAGE, check_machine
 from narrows.errors import InputError, NarrowsError
@@ -112,6 +113,9 @@ def _built(
     objects = place / "objects"
     _configure(tree, objects, origin.config)
     _make(tree, objects, jobs or os.cpu_count() or 1, progress)
+    progress("keeping what modules need", 0.96)
+    call([*_command(tree, objects), "modules_prepare"], "what modules need")
+    pack(tree, objects, objects / ARCHIVE)
     progress("trying it", 0.97)
     return _install(objects, name, origin, fingerprint, place / "kernel")
 
@@ -126,7 +130,9 @@ def _recipe() -> str:
 
 def _built_before(fingerprint: str, name: str) -> Kernel | None:
     """A kernel from the same contents, the one of this name first."""
-    same = [kernel for kernel in kernels() if kernel.fingerprint == fingerprint]
+    found = (kernel for kernel in kernels() if kernel.fingerprint == fingerprint)
+    # Earlier versions of this program kept nothing for modules.
+    same = [kernel for kernel in found if kernel.module_tree.is_file()]
     return min(same, key=lambda kernel: kernel.name != name, default=None)
 
 
@@ -210,6 +216,7 @@ def _install(objects: Path, name: str, origin: Origin, fingerprint: str, place: 
     place.mkdir()
     shutil.copy2(objects / BINARY, place / BINARY)
     shutil.copy2(objects / ".config", place / "config")
+    shutil.copy2(objects / ARCHIVE, place / ARCHIVE)
     with resources.as_file(_resource("host.c")) as code:
         library = place / LIBRARY
         call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(library), str(code)], "host.c")
