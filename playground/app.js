@@ -104,6 +104,19 @@ function table({ byClass, bottleneck, jain }) {
     + `${digits(bottleneck.queue)} BDP waiting on average. Jain's index of the flows: ${digits(jain)}.`;
 }
 
+/** Runs again with a capture at the chosen point, and downloads it. */
+async function capture(menu, name) {
+  const point = menu.value;
+  menu.value = "";
+  element("status").textContent = "capturing";
+  const result = await run("capture", { text: text(), tables: [], capture: point });
+  if (result === null) return;
+  problems(result.problems ?? []);
+  if (result.problems) return;
+  download(`${name}-${point}.pcapng`, result.file, "application/x-pcapng");
+  element("status").textContent = `${(result.file.length / 1e6).toFixed(1)} MB of packets' headers, for Wireshark`;
+}
+
 /** Replaces the whole description. */
 async function open(given, control) {
   element("text").value = given;
@@ -122,6 +135,7 @@ function wire(examples) {
   const name = () => shown?.document.name ?? "scenario";
   element("save").addEventListener("click", () => download(`${name()}.toml`, text(), "application/toml"));
   element("csv").addEventListener("click", () => shown && download(`${name()}-flow_samples.csv`, csv(shown.tables.flow_samples), "text/csv"));
+  element("pcapng").addEventListener("change", ({ target }) => capture(target, name()));
   element("link").addEventListener("click", async () => {
     const address = await link(text(), source());
     history.replaceState(null, "", address);

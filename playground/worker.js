@@ -23,7 +23,9 @@ async function answer(request, source) {
     return JSON.parse(new TextDecoder().decode(said));
   };
   if (source) own.prepare(source, ask({ do: "control" }), exports.memory);
-  return ask(request);
+  const said = ask(request);
+  if (said.capture) said.file = new Uint8Array(exports.memory.buffer, exports.file(), said.capture).slice();
+  return said;
 }
 
 self.onmessage = async ({ data: { number, request, source } }) => {

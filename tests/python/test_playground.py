@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 from browser import CHROMIUM, Browser
 from serving import Server
 
+from narrows import runner
 from narrows.backends.sim import Simulator
 from narrows.metrics.summary import summarise
 from narrows.spec import load, parse
 from narrows.spec.permission import allowing
+from narrows.store import CaptureOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "target" / "playground"
@@ -150,6 +153,30 @@ def test_a_link_holds_the_description(page: Browser, server: Server) -> None:
     page.visit("about:blank")
     page.visit(server.address + "#nonsense")
     page.wait("document.getElementById('text').value.length > 0")
+
+
+def test_a_capture_is_the_file_of_the_command(page: Browser, tmp_path: Path) -> None:
+    text = (FOLDER / "examples" / "random-loss.toml").read_text()
+    spec = tmp_path / "spec.toml"
+    spec.write_text(text)
+    result = runner.execute(
+        runner.prepare(spec), out=tmp_path / "run", captures=CaptureOptions(pcap=True)
+    ).result
+    put(page, "text", text)
+    page.wait(f"{DIGEST} === {json.dumps(native(text))}")
+    page.value("URL.createObjectURL = file => { window.caught = file; return 'blob:caught'; }")
+    page.value(
+        "(menu => { menu.value = 'after-queue'; menu.dispatchEvent(new Event('change')); })"
+        "(document.getElementById('pcapng'))"
+    )
+    page.wait("!!window.caught")
+    digest = page.value(
+        "caught.arrayBuffer().then(all => crypto.subtle.digest('SHA-256', all))"
+        ".then(sum => new Uint8Array(sum).reduce("
+        "(text, one) => text + one.toString(16).padStart(2, '0'), ''))"
+    )
+    file = result.path / "trial-1" / "captures" / "after-queue.pcapng"
+    assert digest == hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def test_it_works_without_a_network(page: Browser, server: Server) -> None:

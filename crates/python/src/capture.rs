@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
-use narrows_spec::scenario::{EcnMode, Flow, Scenario, Workload};
+use narrows_spec::scenario::{EcnMode, Flow, Scenario};
 use serde::Deserialize;
 
 /// The captures to make, and their directory.
@@ -46,8 +46,7 @@ impl CaptureRequest {
 fn flow_info(flow: &Flow) -> FlowInfo {
     FlowInfo {
         name: flow.name.clone(),
-        several: flow.repeat_gap_ns.is_some()
-            || matches!(flow.workload, Some(Workload::Arrivals { .. })),
+        several: flow.has_several_connections(),
         accurate_ecn: flow.ecn == EcnMode::L4s,
     }
 }

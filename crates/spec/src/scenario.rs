@@ -69,6 +69,14 @@ pub struct Change {
     pub pacing_rate_bps: Option<u64>,
 }
 
+impl Flow {
+    /// Whether it has more than one connection: a chain, or arrivals.
+    #[must_use]
+    pub fn has_several_connections(&self) -> bool {
+        self.repeat_gap_ns.is_some() || matches!(self.workload, Some(Workload::Arrivals { .. }))
+    }
+}
+
 /// One flow, or a chain of successive ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

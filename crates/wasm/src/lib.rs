@@ -10,10 +10,14 @@
 //! | `{"do": "control"}` | the events and fields of a control written in JavaScript |
 //! | `{"do": "read", "text": TOML}` | `document`: the specification as JSON |
 //! | `{"do": "edit", "text": TOML, "edits": [{"place", "value"}]}` | `text`: the edited TOML |
-//! | `{"do": "run", "text": TOML, "own": NAME?, "tables": [NAME]}` | `digest`, `end_s`, `packets`, `groups`, `scenario`, `document`, `tables` |
+//! | `{"do": "run", "text": TOML, "own": NAME?, "tables": [NAME], "capture": POINT?}` | `digest`, `end_s`, `packets`, `groups`, `scenario`, `document`, `tables` |
+//!
+//! With `capture` (`"sender"`, `"before-queue"`, `"after-queue"`, `"receiver"`) the answer has the
+//! length of a pcapng file, and `file()` returns its address.
 //!
 //! Problems of a text are returned as `{"problems": [{"at", "place", "text"}]}`.
 
+mod capture;
 mod edit;
 mod exports;
 mod javascript_control;

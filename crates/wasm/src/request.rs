@@ -4,8 +4,9 @@ use narrows_spec::{Node, Problems};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::capture::At;
 use crate::edit::{Edit, edited};
-use crate::run::{Stretch, run};
+use crate::run::{Stretch, Wanted, run};
 
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
@@ -29,6 +30,9 @@ enum Request {
         /// The time span whose packets are also wanted; the run ends with it.
         #[serde(default)]
         packets: Option<Stretch>,
+        /// The point whose capture is also wanted.
+        #[serde(default)]
+        capture: Option<At>,
     },
 }
 
@@ -55,8 +59,8 @@ fn answered(request: Request) -> Result<Value, Problems> {
                 Err(problem) => json!({ "problems": [{ "text": problem }] }),
             })
         }
-        Request::Run { text, own, tables, packets } => {
-            run(&text, own.as_deref(), &tables, packets.as_ref())
+        Request::Run { text, own, tables, packets, capture } => {
+            run(&text, own.as_deref(), &Wanted { tables, packets, capture })
         }
     }
 }
@@ -87,6 +91,17 @@ mod tests {
     fn the_schema_is_that_of_the_command() {
         let whole: Value = serde_json::from_str(&answer(r#"{"do": "schema"}"#)).unwrap();
         assert_eq!(whole, narrows_spec::schema());
+    }
+
+    #[test]
+    fn a_capture_is_a_file_of_packets() {
+        let text = "[path]\nrate = \"1mbit\"\nrtt = \"10ms\"\nbuffer = \"10pkt\"\n[[flows]]\ncca = \"reno\"\n\
+                    [run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
+        let mut request = json!({ "do": "run", "text": text, "tables": [], "capture": "receiver" });
+        let said: Value = serde_json::from_str(&answer(&request.to_string())).unwrap();
+        assert!(said["capture"].as_u64().unwrap() > 80 * 60, "{said}");
+        request["capture"] = json!("elsewhere");
+        assert!(answer(&request.to_string()).contains("unknown variant `elsewhere`"));
     }
 
     #[test]

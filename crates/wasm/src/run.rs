@@ -7,13 +7,14 @@ use narrows_base::Time;
 use narrows_base::registry::Values;
 use narrows_record::columns::PACKETS;
 use narrows_record::{NullTap, Recorder};
-use narrows_sim::Controls;
+use narrows_sim::{Controls, run_with};
 use narrows_spec::scenario::Scenario;
 use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surroundings};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::{javascript_control, tables};
+use crate::capture::{self, At};
+use crate::{exports, javascript_control, tables};
 
 /// A flow's packets from one time to another, in seconds.
 #[derive(Deserialize)]
@@ -36,17 +37,22 @@ impl Stretch {
     }
 }
 
-/// The run and its records, with the tables of these names.
-pub(crate) fn run(
-    text: &str,
-    own: Option<&str>,
-    wanted: &[String],
-    packets: Option<&Stretch>,
-) -> Result<Value, Problems> {
+/// What to return of a run.
+pub(crate) struct Wanted {
+    /// The names of tables.
+    pub(crate) tables: Vec<String>,
+    /// A flow's packets; the run ends with them.
+    pub(crate) packets: Option<Stretch>,
+    /// The point of a capture.
+    pub(crate) capture: Option<At>,
+}
+
+/// The run and its records.
+pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Value, Problems> {
     let document = Node::from_toml(text)?;
     let source = Source::new(&document, Vec::new(), "scenario", None)?;
     let mut read = source.read(&Page { own })?;
-    if let Some(stretch) = packets {
+    if let Some(stretch) = &wanted.packets {
         stretch.shorten(&mut read.scenario);
     }
     let scenario = &read.scenario;
@@ -55,15 +61,21 @@ pub(crate) fn run(
     let controls = own
         .map_or_else(Controls::new, |name| Controls::new().with(name, javascript_control::control));
     let mut unheard = |_, _| ControlFlow::Continue(());
-    let outcome =
-        narrows_sim::run_with(scenario, &controls, &mut recorder, &mut NullTap, &mut unheard)?;
+    let mut tap = wanted.capture.map(|at| capture::begin(at, scenario));
+    let outcome = match &mut tap {
+        None => run_with(scenario, &controls, &mut recorder, &mut NullTap, &mut unheard),
+        Some(tap) => run_with(scenario, &controls, &mut recorder, tap, &mut unheard),
+    }?;
+    let file = tap.map(capture::end);
+    let length = file.as_ref().map(Vec::len);
+    exports::keep(file.unwrap_or_default());
     let digest = recorder.digest().to_string();
     let mut found = Map::new();
     for table in recorder.into_tables() {
-        if let Some(stretch) = packets.filter(|_| table.name == PACKETS.name) {
+        if let Some(stretch) = wanted.packets.as_ref().filter(|_| table.name == PACKETS.name) {
             let rows = tables::packets(&table, stretch.flow, stretch.from_s);
             found.insert(table.name.into(), rows);
-        } else if wanted.iter().any(|name| name == table.name) {
+        } else if wanted.tables.iter().any(|name| name == table.name) {
             found.insert(table.name.into(), tables::columns(&table));
         }
     }
@@ -75,6 +87,7 @@ pub(crate) fn run(
         "scenario": scenario,
         "document": document.to_json(),
         "tables": found,
+        "capture": length,
     }))
 }
 

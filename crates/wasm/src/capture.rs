@@ -1,0 +1,71 @@
+//! The capture of a run at a point of its path, as the command writes it.
+
+use std::io::{self, Write};
+
+use narrows_base::Point;
+use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
+use narrows_spec::scenario::{EcnMode, Flow, Scenario};
+use serde::Deserialize;
+
+/// Where to capture, by the name of the command's file.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum At {
+    Sender,
+    BeforeQueue,
+    AfterQueue,
+    Receiver,
+}
+
+impl From<At> for Point {
+    fn from(at: At) -> Self {
+        match at {
+            At::Sender => Self::Sender,
+            At::BeforeQueue => Self::BeforeQueue,
+            At::AfterQueue => Self::AfterQueue,
+            At::Receiver => Self::Receiver,
+        }
+    }
+}
+
+/// A file in memory, or nothing for the points that aren't wanted.
+pub(crate) struct File(Option<Vec<u8>>);
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(file) = &mut self.0 {
+            file.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Begins the capture.
+pub(crate) fn begin(at: At, scenario: &Scenario) -> Captures<File> {
+    let flows: Vec<FlowInfo> = scenario.flows.iter().map(flow_info).collect();
+    let options = CaptureOptions {
+        snaplen: None,
+        version: IpVersion::V4,
+        comment: format!("narrows simulator: {}, seed {}", scenario.name, scenario.seed),
+    };
+    let open = |point| Ok(File((point == Point::from(at)).then(Vec::new)));
+    Captures::new(open, &options, &flows).expect("memory takes everything")
+}
+
+fn flow_info(flow: &Flow) -> FlowInfo {
+    FlowInfo {
+        name: flow.name.clone(),
+        several: flow.has_several_connections(),
+        accurate_ecn: flow.ecn == EcnMode::L4s,
+    }
+}
+
+/// The content of the file.
+pub(crate) fn end(captures: Captures<File>) -> Vec<u8> {
+    let files = captures.finish().expect("memory takes everything");
+    files.into_iter().find_map(|(_, file)| file.0).expect("one of the points is wanted")
+}
