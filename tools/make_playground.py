@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 from dataclasses import asdict
@@ -25,11 +26,26 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("README.md"))
     shutil.copyfile(module, folder / "narrows.wasm")
+    frame_lessons(folder / "lessons")
     (folder / "looks.json").write_text(json.dumps(_looks()))
     keep_offline(folder)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(f"{folder}: {size / 1e6:.1f} MB")
     return 0
+
+
+def frame_lessons(folder: Path) -> None:
+    """Puts what all pages of lessons share around each; its heading becomes its title."""
+    frame = folder / "frame.html"
+    around = frame.read_text(encoding="utf-8")
+    frame.unlink()
+    for file in folder.glob("*.html"):
+        lesson = file.read_text(encoding="utf-8")
+        title = re.search("<h1>(.+?)</h1>", lesson)
+        if title is None:
+            raise SystemExit(f"{file.name} has no heading <h1>")
+        page = around.replace("TITLE", title[1]).replace("LESSON", lesson)
+        file.write_text(page, encoding="utf-8")
 
 
 def _looks() -> dict[str, object]:
