@@ -36,6 +36,15 @@ def test_the_commands_are_described() -> None:
     assert "## narrows store check\n" in text
 
 
+def test_every_key_is_described() -> None:
+    import generate_specification
+
+    text = generate_specification.TARGET.read_text()
+    assert text == generate_specification.generate(), "`make reference` renews it"
+    for section in ("[path]", "[[flows]]", "[host]", "[run]", "[[expect]]", "[sweep.until]"):
+        assert f"## {section}\n" in text
+
+
 def test_the_reference_is_complete() -> None:
     import generate_reference
 
