@@ -164,6 +164,7 @@ def test_a_capture_is_the_file_of_the_command(page: Browser, tmp_path: Path) -> 
     ).result
     put(page, "text", text)
     page.wait(f"{DIGEST} === {json.dumps(native(text))}")
+    page.value("HTMLAnchorElement.prototype.click = () => {}")  # nothing is downloaded
     page.value("URL.createObjectURL = file => { window.caught = file; return 'blob:caught'; }")
     page.value(
         "(menu => { menu.value = 'after-queue'; menu.dispatchEvent(new Event('change')); })"
