@@ -1,11 +1,16 @@
 //! The capture of a run at a point of its path, as the command writes it.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 
 use narrows_base::Point;
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
 use narrows_spec::scenario::{EcnMode, Flow, Scenario};
 use serde::Deserialize;
+
+thread_local! {
+    static FILE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Where to capture, by the name of the command's file.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -64,8 +69,16 @@ fn flow_info(flow: &Flow) -> FlowInfo {
     }
 }
 
-/// The content of the file.
-pub(crate) fn end(captures: Captures<File>) -> Vec<u8> {
+/// Completes the file and keeps it until the next one; returns its length.
+pub(crate) fn end(captures: Captures<File>) -> usize {
     let files = captures.finish().expect("memory takes everything");
-    files.into_iter().find_map(|(_, file)| file.0).expect("one of the points is wanted")
+    let file = files.into_iter().find_map(|(_, file)| file.0).expect("one of the points is wanted");
+    let length = file.len();
+    FILE.set(file);
+    length
+}
+
+/// The address of the file of the last run that made one.
+pub(crate) fn kept() -> *const u8 {
+    FILE.with_borrow(|file| file.as_ptr())
 }

@@ -4,10 +4,11 @@
 
 use std::cell::RefCell;
 
+use crate::capture;
+
 thread_local! {
     static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static ANSWER: RefCell<String> = const { RefCell::new(String::new()) };
-    static FILE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns the address for a request of this length.
@@ -38,10 +39,5 @@ pub extern "C" fn answer() -> *const u8 {
 /// The address of the capture of the last run that made one.
 #[unsafe(no_mangle)]
 pub extern "C" fn file() -> *const u8 {
-    FILE.with_borrow(|file| file.as_ptr())
-}
-
-/// Keeps a capture until the next one.
-pub(crate) fn keep(capture: Vec<u8>) {
-    FILE.set(capture);
+    capture::kept()
 }

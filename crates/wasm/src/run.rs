@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::capture::{self, At};
-use crate::{exports, javascript_control, tables};
+use crate::{javascript_control, tables};
 
 /// A flow's packets from one time to another, in seconds.
 #[derive(Deserialize)]
@@ -66,9 +66,7 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
         None => run_with(scenario, &controls, &mut recorder, &mut NullTap, &mut unheard),
         Some(tap) => run_with(scenario, &controls, &mut recorder, tap, &mut unheard),
     }?;
-    let file = tap.map(capture::end);
-    let length = file.as_ref().map(Vec::len);
-    exports::keep(file.unwrap_or_default());
+    let length = tap.map(capture::end);
     let digest = recorder.digest().to_string();
     let mut found = Map::new();
     for table in recorder.into_tables() {
