@@ -40,7 +40,7 @@ def main() -> None:
     )  # fmt: skip
     found = list(weaknesses(controls, asked.store, asked.tries))
     print(f"{len(found)} searches are there{'' if done else '; call again for the others'}")
-    TARGET.write_text(page(found, asked.tries), encoding="utf-8")
+    TARGET.write_text(page(found, asked.tries, len(controls)), encoding="utf-8")
     print(TARGET)
 
 

@@ -49,13 +49,16 @@ def test_the_page_tells_findings_and_their_absence() -> None:
     ]
     found += [Weakness("reno", name, 60, 0, None) for name in ASKED if name != "loss"]
     found += [Weakness("bbr", name, 60, 0, None) for name in ASKED if name not in ("loss", "delay")]
-    told = page(found, 60)
+    told = page(found, 60, 2)
     assert "- loss: With 4 flows: it fails." in told
     assert "- delay: fails in 2 of 60 conditions, but not with most seeds" in told
     assert "None of the conditions showed a failure." in told
     assert "| BBR |" in told
     assert "| ? |" not in told
-    assert "| ? |" in page(found[:3], 60)
+    assert "searches are done" not in told
+    part = page(found[:3], 60, 2)
+    assert "| ? |" in part
+    assert "3 of 12 searches are done" in part
 
 
 def test_published_weaknesses_name_what_exists() -> None:

@@ -17,10 +17,10 @@ HEAD = """\
 # Known to fail at
 
 `narrows search` looked for conditions in which each control fails by {objectives} objectives,
-with {tries} conditions each, the same for all controls. What it found is reduced to the fewest
-departures from a plain path (20 Mbit/s, 40 ms, 1 BDP of buffer, drop-tail, no random loss, no
-jitter, one flow), at most {most}, and repeated with ten other seeds. A control fails only if the
-others, which the sentence names, don't fail there. `python tools/survey_weaknesses.py STORE`
+with at least {tries} conditions each, the same for all controls. What it found is reduced to the
+fewest departures from a plain path (20 Mbit/s, 40 ms, 1 BDP of buffer, drop-tail, no random loss,
+no jitter, one flow), at most {most}, and repeated with ten other seeds. A control fails only if
+the others, which the sentence names, don't fail there. `python tools/survey_weaknesses.py STORE`
 makes this page; nothing in it is written by hand.
 
 An empty cell means that {tries} conditions showed no such failure, not that there is none.
@@ -29,10 +29,18 @@ An empty cell means that {tries} conditions showed no such failure, not that the
 """
 
 
-def page(found: Sequence[Weakness], tries: int) -> str:
-    """The whole page."""
+def page(found: Sequence[Weakness], tries: int, controls: int) -> str:
+    """The whole page; a complete survey is of so many controls."""
     head = HEAD.format(objectives=len(ASKED), tries=tries, most=MOST_DEPARTURES)
-    parts = [head, *_matrix(found), "", *_published(found), "", *_sentences(found)]
+    parts = [
+        head,
+        *_matrix(found),
+        *_lacking(found, controls),
+        "",
+        *_published(found),
+        "",
+        *_sentences(found),
+    ]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -46,7 +54,13 @@ def _matrix(found: Sequence[Weakness]) -> Iterator[str]:
         yield f"| {title(control)} | {' | '.join(cells)} |"
     yield ""
     yield "The numbers are conditions in which the control failed with one seed."
-    yield 'A "?" is a search that was not done.'
+
+
+def _lacking(found: Sequence[Weakness], controls: int) -> Iterator[str]:
+    """How many searches the survey still lacks, if any."""
+    whole = controls * len(ASKED)
+    if len(found) < whole:
+        yield f'{len(found)} of {whole} searches are done; a "?" is one that is not.'
 
 
 def _cell(one: Weakness | None) -> str:
