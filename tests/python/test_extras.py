@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -60,3 +61,5 @@ def test_what_is_heavy_is_an_extra_and_developers_have_it() -> None:
     extras = {name: packages(lines) for name, lines in project["optional-dependencies"].items()}
     assert {"figures", "search", "cluster", "cloud"} <= extras.keys()
     assert all(extra <= extras["dev"] for extra in extras.values())
+    page = (PROJECT.parent / "docs" / "how-to" / "install.md").read_text()
+    assert set(re.findall(r"narrows\[(\w+)\]", page)) == extras.keys() - {"dev"}
