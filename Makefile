@@ -8,7 +8,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-CARGO := nice -n 5 cargo
+# Behind what `make setup` builds, which the Python tests wait for.
+CARGO := nice -n 10 cargo
 
 # All builds use one setting, so that cargo doesn't rebuild pyo3.
 export PYO3_BUILD_EXTENSION_MODULE := 1
@@ -69,7 +70,7 @@ tools: $(VENV)/.programs ## build the programs of the back ends uml and kernel, 
 
 bench: setup ## packets per CPU second, and the engine alone
 	$(BIN)/narrows bench
-	$(CARGO) bench --locked --workspace
+	$(CARGO) bench --locked -p narrows-bench
 
 fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
 	nice -n 5 fuzz/run.sh $(BIN)/python

@@ -1,4 +1,6 @@
-"""Finds circles between the modules of each Rust crate; exit status 1 if there is one.
+"""Finds circles between the modules of each Rust crate, and tests that no program contains.
+
+The exit status is 1 if there is one.
 
 Two modules form a circle if each imports something from the other, directly or through further
 ones. A name counts where it is defined: one that a module only re-exports (`pub use`) belongs to
@@ -183,8 +185,16 @@ def reach(start: Name, arrows: dict[Name, set[Name]]) -> set[Name]:
     return found
 
 
+def forgotten(tests: Path) -> Iterator[str]:
+    """The modules that should be in `all.rs`, the only program of these tests, but aren't."""
+    if (program := tests / "all.rs").is_file():
+        listed = set(re.findall(r"^mod (\w+);", program.read_text(), re.MULTILINE))
+        files = {file.stem for file in tests.glob("*.rs")} - {"all"}
+        yield from sorted((files | {file.parent.name for file in tests.glob("*/mod.rs")}) - listed)
+
+
 def main(arguments: list[str]) -> int:
-    """Prints the circles of every crate."""
+    """Prints the circles and the forgotten tests of every crate."""
     place = Path(arguments[0]) if arguments else Path(__file__).parents[1] / "crates"
     broken = 0
     for manifest in sorted(place.glob("*/Cargo.toml")):
@@ -192,6 +202,9 @@ def main(arguments: list[str]) -> int:
         for circle in circles(known):
             broken = 1
             print(f"{manifest.parent.name}: a circle:", *circle, sep="\n  ")
+        for name in forgotten(manifest.parent / "tests"):
+            broken = 1
+            print(f"{manifest.parent.name}: mod {name}; is missing in tests/all.rs")
     return broken
 
 

@@ -1,4 +1,4 @@
-"""The tool that finds circles between the modules of a crate."""
+"""The tool that finds circles between the modules of a crate, and forgotten tests."""
 
 from __future__ import annotations
 
@@ -84,3 +84,21 @@ def test_a_circle_is_found(case: str, tmp_path: Path, capsys: Said) -> None:
 def test_a_tree_is_none(case: str, tmp_path: Path, capsys: Said) -> None:
     status = check(crate(tmp_path, TREES[case]))
     assert (status, capsys.readouterr().out) == (0, "")
+
+
+def test_a_file_of_tests_that_no_program_contains_is_told(tmp_path: Path, capsys: Said) -> None:
+    place = crate(tmp_path, {})
+    tests = tmp_path / "crate" / "tests"
+    (tests / "paths").mkdir(parents=True)
+    (tests / "data").mkdir()
+    for name in ("all.rs", "here.rs", "lost.rs", "paths/mod.rs", "data/table.txt"):
+        (tests / name).touch()
+    assert check(place) == 1
+    (tests / "all.rs").write_text("mod here;\n")
+    assert check(place) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[-2:] == [
+        f"crate: mod {name}; is missing in tests/all.rs" for name in ("lost", "paths")
+    ]
+    (tests / "all.rs").write_text("mod here;\nmod lost;\nmod paths;\n")
+    assert check(place) == 0

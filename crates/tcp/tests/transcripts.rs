@@ -1,7 +1,7 @@
 //! Packet transcripts, one file for each rule; docs/reference/tcp.md lists the
 //! rules and says what the scripts' words mean.
 
-mod runner;
+use crate::runner;
 
 /// A test for each script, and one that none is forgotten.
 macro_rules! transcripts {

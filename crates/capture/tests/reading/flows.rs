@@ -2,7 +2,7 @@
 
 use narrows_capture::analyze::{Analysis, FlowReport, Options, analyze_contents};
 
-use crate::make::{Order, Tcp, pcap};
+use crate::reading::make::{Order, Tcp, pcap};
 
 const MS: u64 = 1_000_000;
 const SYN: u8 = 2;

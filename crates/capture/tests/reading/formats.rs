@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use narrows_capture::decode::{Segment, segment};
 use narrows_capture::read::{OpenError, Reader};
 
-use crate::make::{Order, Tcp, block, ethernet, interface, option, packet, pcap, section};
+use crate::reading::make::{Order, Tcp, block, ethernet, interface, option, packet, pcap, section};
 
 pub fn segments(bytes: Vec<u8>) -> (Vec<Segment>, Option<String>) {
     let mut reader = Reader::new(Box::new(Cursor::new(bytes))).expect("a capture");

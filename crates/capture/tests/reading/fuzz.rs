@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use narrows_base::Stream;
 
-use crate::flows::{run, run_all};
-use crate::make::{Order, Tcp, ethernet, interface, option, packet, pcap, section};
+use crate::reading::flows::{run, run_all};
+use crate::reading::make::{Order, Tcp, ethernet, interface, option, packet, pcap, section};
 
 /// Cases that every run of the tests does.
 const CASES: u64 = 5000;

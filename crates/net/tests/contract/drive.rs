@@ -3,8 +3,8 @@
 use narrows_base::{Duration, Stream, Time};
 use narrows_net::Element;
 
-use crate::traffic::{Arrival, TICK};
-use crate::{Body, Outcome};
+use crate::contract::traffic::{Arrival, TICK};
+use crate::contract::{Body, Outcome};
 
 /// When a caller polls.
 #[derive(Clone, Copy, Debug)]

@@ -8,11 +8,11 @@ use narrows_net::{
     Served, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
 };
 
-use crate::Body;
-use crate::queues::{Discipline, queue};
-use crate::stack::Stack;
-use crate::test_queues::{Gate, Managed};
-use crate::traffic::{TICK, pick};
+use crate::contract::Body;
+use crate::contract::queues::{Discipline, queue};
+use crate::contract::stack::Stack;
+use crate::contract::test_queues::{Gate, Managed};
+use crate::contract::traffic::{TICK, pick};
 
 /// At this rate a full packet takes one [`TICK`].
 pub const RATE: u64 = 1_000_000_000;

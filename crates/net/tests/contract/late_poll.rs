@@ -3,12 +3,12 @@
 use narrows_base::Ecn;
 use narrows_net::{Departure, DropReason, Element};
 
-use crate::drive::{OTHERS, Polling, run};
-use crate::elements::{KINDS, Kind, element};
-use crate::queues::Discipline;
-use crate::traffic::arrivals;
-use crate::wrong::{self, Mistake};
-use crate::{Body, Outcome, seeds};
+use crate::contract::drive::{OTHERS, Polling, run};
+use crate::contract::elements::{KINDS, Kind, element};
+use crate::contract::queues::Discipline;
+use crate::contract::traffic::arrivals;
+use crate::contract::wrong::{self, Mistake};
+use crate::contract::{Body, Outcome, seeds};
 
 /// Feeds the arrivals of `seed` to the element that `make` makes, polled in all
 /// ways: what came out, or how the contract was broken.

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use narrows_base::{Bytes, Duration, Rate, Stream};
 use narrows_net::{Counters, DropTail, Element, Limit, Link, RateProcess};
 
-use crate::drive::{Polling, run};
-use crate::elements::{limit, rate};
-use crate::traffic::{Arrival, arrivals};
-use crate::{at, packet, seeds};
+use crate::contract::drive::{Polling, run};
+use crate::contract::elements::{limit, rate};
+use crate::contract::traffic::{Arrival, arrivals};
+use crate::contract::{at, packet, seeds};
 
 /// The definition: each packet's start is the arrival or the end of the one
 /// before; a packet that starts at an instant no longer waits at that instant.

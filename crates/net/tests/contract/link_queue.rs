@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use narrows_base::{Bytes, Ecn, Packet, Rate, Time};
 use narrows_net::{Element, Link, Queue, QueueDiscipline, RateProcess, Verdicts};
 
-use crate::{Body, at, packet};
+use crate::contract::{Body, at, packet};
 
 type Log = Arc<Mutex<String>>;
 

@@ -9,9 +9,9 @@ use narrows_net::{
     FqCoDelParams, FqParams, Pie, PieParams, Queue, Red, RedParams, SquareRoot, Tbf, TbfParams,
 };
 
-use crate::Body;
-use crate::elements::rate;
-use crate::traffic::{TICK, pick};
+use crate::contract::Body;
+use crate::contract::elements::rate;
+use crate::contract::traffic::{TICK, pick};
 
 /// Which discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use narrows_base::{Packet, Time};
 use narrows_net::{Departure, Dropped, Element};
 
-use crate::Body;
+use crate::contract::Body;
 
 /// Elements in a row: each departure is received by the next element at the
 /// departure's own time.

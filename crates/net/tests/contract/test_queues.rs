@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use narrows_base::{Bytes, Duration, Packet, Stream, Time};
 use narrows_net::{DropReason, QueueDiscipline, Verdicts};
 
-use crate::Body;
-use crate::traffic::TICK;
+use crate::contract::Body;
+use crate::contract::traffic::TICK;
 
 type Waiting = VecDeque<(Time, Packet<Body>)>;
 

@@ -2,9 +2,9 @@
 
 use narrows_base::{Ecn, FlowId, Packet, Stream, Time};
 
-use crate::Body;
+use crate::contract::Body;
 
-/// The transmission time of a full packet at [`crate::elements::RATE`], in ns:
+/// The transmission time of a full packet at [`crate::contract::elements::RATE`], in ns:
 /// arrivals on this grid meet ends of transmissions.
 pub const TICK: u64 = 12_000;
 

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use narrows_base::{Packet, Rate, Stream, Time};
 use narrows_net::{ConstantRate, Departure, DropReason, Dropped, Element};
 
-use crate::Body;
-use crate::elements::RATE;
+use crate::contract::Body;
+use crate::contract::elements::RATE;
 
 /// What is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub enum Mistake {
 
 /// A link without delay in front of a short queue.
 pub fn link(mistake: Mistake, seed: u64) -> Box<dyn Element<Body>> {
-    let room = 1 + crate::traffic::pick(&mut Stream::new(seed, "room"), 4);
+    let room = 1 + crate::contract::traffic::pick(&mut Stream::new(seed, "room"), 4);
     Box::new(WrongLink {
         mistake,
         room,

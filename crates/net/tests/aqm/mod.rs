@@ -9,7 +9,7 @@ use narrows_net::{
     FqCoDelParams, FqParams, Pie, PieParams, Queue, Red, RedParams,
 };
 
-use senders::{Report, Sender, run};
+use self::senders::{Report, Sender, run};
 
 const RATE: Rate = Rate::from_bps(20_000_000);
 const RTT: Duration = Duration::from_millis(50);

@@ -3,7 +3,7 @@
 //! For instruction counts, which don't depend on the machine's load:
 //! `valgrind --tool=callgrind target/release/examples/run_scenario SCENARIO.json`.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../sim/tests/common/mod.rs"]
 mod common;
 
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! The calling contract, held against every element by seeded random tests.
 //!
 //! A failure names its seed. To replay it alone:
-//! `NARROWS_SEED=123 cargo test -p narrows-net --test contract`.
+//! `NARROWS_SEED=123 cargo test -p narrows-net --test all`.
 
 mod drive;
 mod elements;

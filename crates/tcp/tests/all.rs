@@ -1,0 +1,5 @@
+//! All tests of the sender and the receiver, in one program: each program more takes seconds to link.
+
+mod channel;
+mod runner;
+mod transcripts;
