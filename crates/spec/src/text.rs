@@ -46,10 +46,10 @@ pub fn is_printable(c: char) -> bool {
 /// The remedy for a word that should be one of `known`: the nearest, or the list.
 pub fn one_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    match nearest(word, known.iter().copied()) {
-        Some(close) => format!("\"{close}\""),
-        None if known.is_empty() => "nothing".into(),
-        None => format!("one of {}", known.join(", ")),
+    match (nearest(word, known.iter().copied()), known.as_slice()) {
+        (Some(close), _) | (None, &[close]) => format!("\"{close}\""),
+        (None, []) => "nothing".into(),
+        (None, _) => format!("one of {}", known.join(", ")),
     }
 }
 

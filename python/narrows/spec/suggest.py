@@ -32,4 +32,4 @@ def one_of(word: str, known: Iterable[str]) -> str:
         return f'"{close}"'
     if not words:
         return "nothing"
-    return "one of " + ", ".join(words)
+    return f'"{words[0]}"' if len(words) == 1 else "one of " + ", ".join(words)

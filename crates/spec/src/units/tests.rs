@@ -57,6 +57,15 @@ fn sizes_are_read() {
 }
 
 #[test]
+fn a_quantity_is_a_rate_a_duration_or_a_size() {
+    let Some(Quantity::Size(size)) = quantity("1.75bdp") else { panic!("no size") };
+    assert_eq!((size.amount().to_bits(), size.whole()), (1.75f64.to_bits(), 1));
+    assert!(matches!(quantity("80mbit"), Some(Quantity::Rate(80_000_000))));
+    assert!(matches!(quantity("25ms"), Some(Quantity::Duration(25_000_000))));
+    assert!(quantity("25 apples").is_none());
+}
+
+#[test]
 fn what_is_no_rate_is_told_with_a_remedy() {
     for (text, found, remedy) in [
         ("80", "\"80\"", "\"80mbit\""),

@@ -342,3 +342,55 @@ fn the_adaptive_cap_follows_loss_throughput_and_rtt() {
     assert_eq!(capped(&[(0, 100, 60)]), 504, "an own queue");
     assert_eq!(capped(&[(9, 100, 40); 90]), 320, "never below 1.25 BDP");
 }
+
+#[test]
+fn the_adaptive_cap_judges_rounds_of_probe_bw_alone() {
+    let gain_after_losses_in = |mode| {
+        let mut bbr = probing(10, 40, CRUISE);
+        bbr.mode = mode;
+        bbr.cap = Some(AdaptiveCap::new(2 * UNIT));
+        bbr.bandwidth.round_start = true;
+        for _ in 0..3 {
+            bbr.update_proposals(&AckSample { lost: 10, ..ack(100) });
+        }
+        bbr.cap.map(|cap| cap.gain())
+    };
+    assert_eq!(gain_after_losses_in(Mode::ProbeBw), Some(480));
+    assert_eq!(gain_after_losses_in(Mode::Drain), Some(512));
+}
+
+#[test]
+fn hystart_ends_startup_only_once_a_bandwidth_is_known() {
+    let full_after_a_train = |bw| {
+        let mut bbr = fresh(&LINUX_6_12, None);
+        bbr.early_exit = Some(EarlyExit::new(LINUX_6_12.cubic));
+        bbr.window.cwnd = 100;
+        bbr.bandwidth.max.reset(0, bw);
+        for ms in 1..50 {
+            bbr.on_delivered(&DeliveredSample {
+                now: Time::ZERO + Duration::from_millis(ms),
+                acked: 1,
+                rtt: Some(Duration::from_millis(20)),
+                in_flight: 100,
+                progress: Progress::new(ms, ms + 100),
+                paced: false,
+                pacing_rate: Rate::from_bps(10_000_000_000),
+                cwnd_limited: true,
+                ece: false,
+                delivered_ce: 0,
+                delivered: ms,
+                prr_cwnd: None,
+            });
+        }
+        bbr.full_pipe.reached
+    };
+    assert!(full_after_a_train(bandwidth(100, 20_000)));
+    assert!(!full_after_a_train(0));
+}
+
+#[test]
+fn bursts_have_two_packets_from_1_2_mbit_on() {
+    let bbr = fresh(&LINUX_6_12, None);
+    let least = [1_199, 1_200].map(|kbps| bbr.min_tso_segs(Rate::from_bps(kbps * 1_000)));
+    assert_eq!(least, [1, 2]);
+}

@@ -297,3 +297,45 @@ fn by_the_code_a_flow_with_little_to_send_keeps_its_window_and_what_it_knows() {
     draft.settled = true;
     assert!(draft.update_model(&ack(1), Some(&idle)));
 }
+
+#[test]
+fn by_the_draft_version_3_drains_for_three_rounds_at_most() {
+    let after_rounds = |version, rounds| {
+        let mut bbr = knowing_by(version, Mode::Startup);
+        bbr.round.count = 10;
+        bbr.enter_drain();
+        bbr.round.count += rounds;
+        bbr.check_drain_done(&AckSample { in_flight: 1_000, ..ack(1) });
+        bbr.mode
+    };
+    assert_eq!([3, 4].map(|rounds| after_rounds(V3_DRAFT, rounds)), [Mode::Drain, Mode::Down]);
+    assert_eq!(after_rounds(V3, 1_000), Mode::Drain, "the code is patient");
+}
+
+#[test]
+fn a_restart_from_idle_puts_probe_rtt_off_until_an_ack() {
+    let mut bbr = knowing(Mode::Cruise);
+    bbr.idle_restart = true;
+    bbr.min_rtt.expired = true;
+    bbr.check_probe_rtt(&ack(0));
+    assert_eq!((bbr.mode, bbr.idle_restart), (Mode::Cruise, true));
+    bbr.check_probe_rtt(&ack(1));
+    assert_eq!((bbr.mode, bbr.idle_restart), (Mode::Cruise, false));
+    bbr.check_probe_rtt(&ack(1));
+    assert_eq!(bbr.mode, Mode::ProbeRtt);
+}
+
+#[test]
+fn a_volume_has_room_for_three_bursts() {
+    let bbr = knowing(Mode::Cruise);
+    // 100 packets in 40 ms are 3.6 MB/s, and a burst is two packets of 1,448 bytes.
+    assert_eq!(bbr.pacing.tso_segs_goal(bbr.mss), 2);
+    assert_eq!(bbr.inflight(0, UNIT), 6);
+}
+
+#[test]
+fn bursts_have_two_packets_from_1_2_mbit_on() {
+    let bbr = knowing(Mode::Cruise);
+    let least = [1_199, 1_200].map(|kbps| bbr.min_tso_segs(Rate::from_bps(kbps * 1_000)));
+    assert_eq!(least, [1, 2]);
+}
