@@ -133,6 +133,23 @@ fn absurd_values_are_told_at_once() {
     }
 }
 
+/// Reading takes a time that grows with the square of a table's keys.
+#[test]
+fn a_table_has_a_thousand_keys_at_most() {
+    let document = |count: usize| {
+        let keys: Vec<_> = (0..count).map(|key| format!("tcp_{key} = 1")).collect();
+        format!("[run]\n[[flows]]\nsysctls = {{ {} }}\n", keys.join(", "))
+    };
+    assert!(Node::from_toml(&document(1_000)).is_ok());
+    let told = Node::from_toml(&document(1_001)).expect_err("one too many").to_string();
+    assert_eq!(
+        told,
+        "line 3, column 11: flows[0].sysctls: found 1001 keys; at most 1000 in a table would be right"
+    );
+    let entries: Vec<_> = (0..1_001).map(|key| format!("\"{key}\": 1")).collect();
+    assert!(Node::from_json(&format!("{{\"a\": [{{{}}}]}}", entries.join(", "))).is_err());
+}
+
 /// Everything in `experiments` reads, but what names own controls in Python or files.
 #[test]
 fn every_experiment_reads() {

@@ -12,23 +12,34 @@ pub use node::Node;
 pub(crate) use node::{Entry, Table, Value};
 pub use write::inline;
 
-use crate::problem::Problems;
+use crate::limits::MAX_KEYS;
+use crate::place::Place;
+use crate::problem::{Problem, ProblemKind, Problems};
 
 impl Node {
     /// The document in a TOML text.
     ///
     /// # Errors
-    /// Where the text isn't TOML.
+    /// Where the text isn't TOML, or a table has more keys than any could need.
     pub fn from_toml(text: &str) -> Result<Self, Problems> {
-        toml::read(text)
+        toml::read(text)?.bounded()
     }
 
     /// The document in a JSON text written by a program; values have no positions.
     ///
     /// # Errors
-    /// If the text isn't JSON.
+    /// If the text isn't JSON, or a table has more keys than any could need.
     pub fn from_json(text: &str) -> Result<Self, Problems> {
-        json::read(text)
+        json::read(text)?.bounded()
+    }
+
+    /// The document, unless a table is so large that finding each of its keys would take too long.
+    fn bounded(self) -> Result<Self, Problems> {
+        let Some((place, keys)) = oversized(&self, &Place::default()) else { return Ok(self) };
+        let (found, remedy) = (format!("{keys} keys"), format!("at most {MAX_KEYS} in a table"));
+        let mut problem = Problem::new(ProblemKind::Relation, place, found, remedy);
+        problem.at = self.position(&problem.place, false);
+        Err(problem.into())
     }
 
     /// The document as TOML, which reads back as the same values.
@@ -41,5 +52,19 @@ impl Node {
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         json::write(self)
+    }
+}
+
+/// The first table with too many keys, and their number.
+fn oversized(node: &Node, place: &Place) -> Option<(Place, usize)> {
+    match &node.value {
+        Value::Table(table) if table.0.len() > MAX_KEYS => Some((place.clone(), table.0.len())),
+        Value::Table(table) => {
+            table.0.iter().find_map(|entry| oversized(&entry.node, &place.key(&entry.key)))
+        }
+        Value::List(list) => {
+            list.iter().enumerate().find_map(|(index, node)| oversized(node, &place.index(index)))
+        }
+        _ => None,
     }
 }

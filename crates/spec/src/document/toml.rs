@@ -23,24 +23,31 @@ pub(super) fn read(text: &str) -> Result<Node, Problems> {
     }
 }
 
-/// A text with the offsets at which its lines begin.
+/// A text with the offsets at which its lines begin, and those of all bytes that begin no character.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    continuations: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
     fn new(text: &'a str) -> Self {
         let ends = text.match_indices('\n').map(|(end, _)| end + 1);
-        Self { text, starts: std::iter::once(0).chain(ends).collect() }
+        let inside = |(at, &byte): (usize, &u8)| (byte & 0xC0 == 0x80).then_some(at);
+        Self {
+            text,
+            starts: std::iter::once(0).chain(ends).collect(),
+            continuations: text.as_bytes().iter().enumerate().filter_map(inside).collect(),
+        }
     }
 
     fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|&start| start <= offset);
-        let before = &self.text.as_bytes()[self.starts[line - 1]..offset];
-        // Each character has exactly one byte that isn't a continuation byte.
-        let column = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() + 1;
+        // Counted with two searches, as a line may have a million values.
+        let inside = |end: usize| self.continuations.partition_point(|&at| at < end);
+        let start = self.starts[line - 1];
+        let column = offset - start - (inside(offset) - inside(start)) + 1;
         Position { line, column }
     }
 
