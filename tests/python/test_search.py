@@ -14,7 +14,8 @@ from narrows.errors import InputError, SpecError
 from narrows.evaluate.runs import modules_here
 from narrows.search import OBJECTIVES, search
 from narrows.search.hunt import hunt
-from narrows.search.make import _keep, _specification
+from narrows.search.log import Log
+from narrows.search.make import REFERENCES, _keep, _specification
 from narrows.search.minimise import findings, minimise
 from narrows.search.space import Value, departures, listed, sentence
 from narrows.search.trying import Tried, Trying
@@ -33,7 +34,8 @@ class Simulated:
     """Stands for runs: a control fails as a rule says, and the others never do."""
 
     def __init__(self, name: str, rule: Any) -> None:
-        self.objective = OBJECTIVES[name]
+        self.subject, self.rival, self.references = "copa", None, ("reno",)
+        self.objective, self.backend = OBJECTIVES[name], get_backend("sim")
         self.space = self.objective.space
         self.rule, self.asked = rule, 0
 
@@ -52,6 +54,13 @@ class Simulated:
 
 def plain(name: str, **changes: Value) -> dict[str, Value]:
     return {one.name: one.plain for one in OBJECTIVES[name].space} | changes
+
+
+def entry_of(**changes: Any) -> str:
+    """A line of a log, with other values in it or in its point."""
+    point = plain("loss") | {name: changes.pop(name) for name in plain("loss") if name in changes}
+    entry = {"point": point, "badness": [1.0], "values": [1.0], "references": [[1.0]]}
+    return json.dumps(entry | changes)
 
 
 def test_only_the_conditions_that_matter_stay() -> None:
@@ -96,17 +105,54 @@ def test_a_limit_is_kept_by_who_does_as_the_references(name: str) -> None:
 
 def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     trying: Any = Simulated("loss", lambda p: p["subjects"] > 4)
-    log = tmp_path / "tries.jsonl"
+    log = Log(tmp_path / "tries.jsonl", trying)
     first = hunt(trying, log, 10, lambda *_: None)
-    with log.open("a") as file:
+    with log.path.open("a") as file:
         file.write('{"point": {"rate')  # a kill in the middle of a line
-    log.write_text("".join(log.read_text().splitlines(keepends=True)[:10]))
     asked = trying.asked
     whole = hunt(trying, log, 16, lambda *_: None)
     assert trying.asked - asked == 6
     assert [one.point for one in whole[:10]] == [one.point for one in first]
-    with pytest.raises(InputError, match="a search of other conditions"):
-        hunt(Simulated("starves", lambda _: False), log, 16, lambda *_: None)  # type: ignore[arg-type]
+    assert log.read() == whole, "what followed the incomplete line isn't lost"
+
+
+@pytest.mark.parametrize(
+    "other", [("subject", "bbr"), ("references", ("bbr",)), ("rival", "cubic")]
+)
+def test_the_log_of_another_search_is_refused(tmp_path: Path, other: tuple[str, Any]) -> None:
+    trying: Any = Simulated("loss", lambda _: False)
+    hunt(trying, Log(tmp_path / "log", trying), 1, lambda *_: None)
+    setattr(trying, *other)
+    with pytest.raises(InputError, match="the log of another search"):
+        Log(tmp_path / "log", trying).read()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{", "[]", "{}", "3", "\xff", '{"point": 3}',
+        '{"point": {}, "badness": [1], "values": [1], "references": [[1]]}',
+        entry_of(subjects=0), entry_of(subjects=1.5), entry_of(queue="x"), entry_of(queue=3),
+        entry_of(rate_mbit=1e999), entry_of(rate_mbit="10"), entry_of(loss=float("nan")),
+        entry_of(badness=[]), entry_of(badness=["1"]), entry_of(references=[3]),
+    ],
+)  # fmt: skip
+def test_a_damaged_log_is_told_with_its_line(tmp_path: Path, line: str) -> None:
+    trying: Any = Simulated("loss", lambda _: False)
+    log = Log(tmp_path / "log", trying)
+    hunt(trying, log, 1, lambda *_: None)
+    with log.path.open("ab") as file:
+        file.write(line.encode("latin-1") + b"\n")
+    with pytest.raises(InputError, match=r"log:3: found no try of this search"):
+        log.read()
+
+
+def test_a_search_needs_a_directory_and_a_file_for_its_log(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "place" / "tries.jsonl").mkdir(parents=True)
+    for out, said in (("file", "File exists"), ("place", "Is a directory")):
+        assert main(["search", "cubic", "--tries", "1", "--out", str(tmp_path / out)]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_guided_tries_come_near_the_failure(tmp_path: Path) -> None:
@@ -115,7 +161,7 @@ def test_guided_tries_come_near_the_failure(tmp_path: Path) -> None:
             return [Tried(p, (p["rtt_ms"] / 400,), (1.0,), ((1.0,),)) for p in points]
 
     trying: Any = Graded("loss", None)
-    tried = hunt(trying, tmp_path / "log", 112, lambda *_: None)
+    tried = hunt(trying, Log(tmp_path / "log", trying), 112, lambda *_: None)
     halves = [[one.badness[0] for one in part] for part in (tried[:56], tried[-32:])]
     assert sum(halves[1]) / 32 > 1.5 * sum(halves[0]) / 56
 
@@ -123,8 +169,12 @@ def test_guided_tries_come_near_the_failure(tmp_path: Path) -> None:
 def test_a_known_weakness_is_found_in_runs(tmp_path: Path, capsys: Any) -> None:
     """Several Copa flows lose most of what they send where the buffer holds few packets."""
     point = plain("loss", rate_mbit=5.3, subjects=4, loss=0.001)
-    entry = {"point": point, "badness": [5.0], "values": [0.7], "references": [[0.1, 0.1, 0.1]]}
-    (tmp_path / "tries.jsonl").write_text(json.dumps(entry) + "\n")
+    objective = OBJECTIVES["loss"]
+    log = Log(
+        tmp_path / "tries.jsonl", Trying("copa", None, REFERENCES, objective, get_backend("sim"))
+    )
+    assert log.read() == []
+    log.append([Tried(point, (5.0,), (0.7,), ((0.1, 0.1, 0.1),))])
     out = ["--tries", "2", "--findings", "1", "--out", str(tmp_path)]
     assert main(["search", "copa", "--objective", "loss", *out]) == 1
     assert "Copa loses" in capsys.readouterr().out
@@ -155,6 +205,7 @@ def test_bad_input_is_told(tmp_path: Path) -> None:
         ({"objective": "los"}, "no objective"),
         ({"than": "reno"}, "only there"),
         ({"objective": "slower"}, "only there"),
+        ({"confirm": "umll"}, "no back end"),
     ):
         with pytest.raises(InputError, match=said):
             search("cubic", tries=1, out=tmp_path, **wrong)  # type: ignore[arg-type]

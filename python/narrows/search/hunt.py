@@ -1,16 +1,12 @@
-"""Chooses the conditions to try: at random first, then near those that were worst (Optuna's TPE).
-
-Tries are logged line by line, so that a search that was stopped can continue.
-"""
+"""Chooses what to try: at random first, then near what was worst (Optuna's TPE)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
+from narrows.search.log import Log
 from narrows.search.space import Dimension, Value
 from narrows.search.trying import Tried, Trying
 
@@ -24,16 +20,14 @@ _MOST = 100.0
 """The sampler doesn't distinguish values worse than this."""
 
 
-def hunt(
-    trying: Trying, log: Path, tries: int, report: Callable[[str, float], None]
-) -> list[Tried]:
+def hunt(trying: Trying, log: Log, tries: int, report: Callable[[str, float], None]) -> list[Tried]:
     """Tries conditions until there are `tries`, including those in `log`; returns all of them.
 
     `report` gets the current activity and the part of the tries that is done.
     """
     space = trying.objective.space
     study = _study(space)
-    tried = [_remember(study, space, one) for one in _read(log, space)]
+    tried = [_remember(study, space, one) for one in log.read()]
     while len(tried) < tries:
         trials = [study.ask(_distributions(space)) for _ in range(min(BATCH, tries - len(tried)))]
         points = [
@@ -42,7 +36,7 @@ def hunt(
         found = trying.all(points, [1])
         for trial, one in zip(trials, found, strict=True):
             study.tell(trial, min(one.badness[0], _MOST))
-        _append(log, found)
+        log.append(found)
         tried += found
         report("trying conditions", len(tried) / tries)
     return tried
@@ -81,34 +75,3 @@ def _within(distribution: BaseDistribution, value: Value) -> Value:
     """The value within the distribution's bounds: a zero becomes the lower bound."""
     low: Value = getattr(distribution, "low", value)
     return low if value == 0 else value
-
-
-def _read(log: Path, space: Sequence[Dimension]) -> list[Tried]:
-    """The earlier tries in the log; a truncated last line is ignored."""
-    if not log.exists():
-        return []
-    found = []
-    for line in log.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError:
-            break
-        if set(entry["point"]) != {one.name for one in space}:
-            raise InputError.at(str(log), "a search of other conditions", "another --out")
-        references = tuple(tuple(row) for row in entry["references"])
-        found.append(
-            Tried(entry["point"], tuple(entry["badness"]), tuple(entry["values"]), references)
-        )
-    return found
-
-
-def _append(log: Path, tried: Sequence[Tried]) -> None:
-    with log.open("a", encoding="utf-8") as file:
-        for one in tried:
-            entry = {
-                "point": one.point,
-                "badness": one.badness,
-                "values": one.values,
-                "references": one.references,
-            }
-            file.write(json.dumps(entry) + "\n")

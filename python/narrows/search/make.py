@@ -14,19 +14,22 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from narrows.backends import get_backend
+from narrows.backends import NAMES, get_backend
 from narrows.errors import InputError
 from narrows.evaluate.runs import modules_here
 from narrows.runner import Experiment, execute, prepare
 from narrows.search.hunt import hunt
+from narrows.search.log import Log
 from narrows.search.minimise import FINAL, findings
 from narrows.search.objectives import Objective, Row, find
 from narrows.search.space import Point, departures, listed, sentence, specification
 from narrows.search.trying import Tried, Trying
 from narrows.spec.registry import title
-from narrows.store import RESULTS
+from narrows.spec.suggest import one_of
+from narrows.store import RESULTS, unwritable
 from narrows.store.atomic import write_text
 from narrows.version import __version__
+from narrows.words import counted
 
 OUT = Path(RESULTS) / "search"
 SEARCH = "search.json"
@@ -72,7 +75,8 @@ class Search:
     def lines(self) -> list[str]:
         """What a terminal shows."""
         failing = sum(one.fails for one in self.tried)
-        head = f"{len(self.tried)} conditions tried, {self.trying.subject} fails in {failing}"
+        tried = counted(len(self.tried), "condition")
+        head = f"{tried} tried, {self.trying.subject} fails in {failing}"
         if not self.findings:
             return [f"{head}; none is left that fails with most seeds."]
         told = [
@@ -128,13 +132,15 @@ def search(
     if (than is not None) != (wanted.name == "slower"):
         found = "none" if than is None else f'"{than}"'
         raise InputError.at("--than", found, "a control for --objective slower, and only there")
+    if confirm is not None and confirm not in NAMES:
+        found = f'"{confirm}", which is no back end'
+        raise InputError.at("--confirm", found, one_of(confirm, NAMES))
     trying = settings(subject, wanted, beside, than, jobs, memory)
     place = Path(out) if out is not None else OUT / trying.name
     with modules_here():
         plain = {one.name: one.plain for one in wanted.space}
         trying.all([plain], [1])
-        place.mkdir(parents=True, exist_ok=True)
-        tried = hunt(trying, place / "tries.jsonl", tries, report)
+        tried = hunt(trying, Log(_directory(place) / "tries.jsonl", trying), tries, report)
         small = findings(trying, tried, most)
         kept = [
             _keep(trying, one, place / str(number), confirm, pages)
@@ -161,13 +167,21 @@ def settings(
     return Trying(subject, rival, references, objective, get_backend("sim"), jobs, known)
 
 
+def _directory(place: Path) -> Path:
+    """Makes the directory; raises StoreError if that isn't possible."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(error, place) from None
+    return place
+
+
 def _keep(
     trying: Trying, tried: Tried, place: Path, confirm: str | None, pages: bool = True
 ) -> Finding:
     """Writes a finding as a specification, and runs it."""
     says = _sentence(trying, tried)
-    place.mkdir(parents=True, exist_ok=True)
-    spec = place / "finding.toml"
+    spec = _directory(place) / "finding.toml"
     write_text(spec, _specification(trying, tried, says))
     experiment = prepare(spec)
     for source in experiment.plan.trials[0].scenario.get("controls", {}).values():

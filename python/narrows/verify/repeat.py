@@ -15,7 +15,7 @@ from narrows.execute import Job, Made, run_each
 from narrows.plan import Cell, Plan, Trial
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
-from narrows.store import is_store, open_result, open_store
+from narrows.store import StoredTrial, is_store, open_result, open_store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,9 +72,14 @@ def _of_result(place: str) -> list[Kept]:
     result = open_result(place)
     return [
         Kept(f"trial {trial.number}", result.path, trial.info.backend, trial.info.engine,
-             trial.info.digest, trial.scenario, partial(dict, trial.tables))
+             trial.info.digest, trial.scenario, partial(_tables, trial))
         for trial in result.trials
     ]  # fmt: skip
+
+
+def _tables(trial: StoredTrial) -> Mapping[str, pl.DataFrame]:
+    """The tables, none of which is read before it is compared: other files may be there, too."""
+    return trial.tables
 
 
 def _of_store(place: str) -> list[Kept]:
