@@ -241,7 +241,7 @@ def test_a_figure_says_how_many_runs_it_leaves_out() -> None:
     )  # fmt: skip
     frame = pl.concat([whole, alone], how="vertical_relaxed")
     shown = figures.describe_sweep("share", frame, view())
-    assert "2 runs of a single class are left out" in shown.subtitle
+    assert "without 2 runs of a single class" in shown.subtitle
     count = whole.select("study", "cell", "trial").unique().height
     assert shown.subtitle.endswith(f"{count} of {count + 2} runs")
 

@@ -83,7 +83,7 @@ def test_failures_stand_on_the_page(shelf: Path, tmp_path: Path) -> None:
     (place / "failures" / f"{key}.json").write_text(json.dumps(record))
     [page] = write_pages(place)
     html = page.read_text()
-    assert "1 runs failed" in html
+    assert "1 run failed" in html
     assert "&lt;b&gt;out of luck&lt;/b&gt;" in html
     assert "3 of 4 runs" in html
 

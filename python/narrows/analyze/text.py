@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from narrows.analyze.run import Analysis
+from narrows.words import counted
 
 MOST_FLOWS = 20
 """More flows than this are in the results directory only."""
@@ -17,10 +18,11 @@ def lines(made: Analysis) -> Iterator[str]:
     """The largest flows, the evidence for their controls, what is missing, and the files."""
     found = made.findings
     for file in found["files"]:
-        yield f"{file['path']}: {file['segments']:,} TCP segments in {file['frames']:,} frames"
+        segments = counted(file["segments"], "TCP segment")
+        yield f"{file['path']}: {segments} in {counted(file['frames'], 'frame')}"
     flows = sorted(found["flows"], key=lambda flow: -flow["received_bytes"])
     shown = sorted(flows[:MOST_FLOWS], key=lambda flow: flow["id"])
-    yield f"{found['duration_s']:.3f} s, {len(flows)} flows"
+    yield f"{found['duration_s']:.3f} s, {counted(len(flows), 'flow')}"
     yield ""
     yield from _table(shown)
     yield ""

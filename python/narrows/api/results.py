@@ -11,6 +11,7 @@ from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
+from narrows.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +61,7 @@ class RunResult(Result, _Tables):
 
     def __repr__(self) -> str:
         count = len(self.manifest["trials"])
-        runs = f"{count} run{'s' if count > 1 else ''} on {self.manifest['backend']}"
+        runs = f"{counted(count, 'run')} on {self.manifest['backend']}"
         offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page"
         return f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>"
 
@@ -102,8 +103,7 @@ class RunResult(Result, _Tables):
         from narrows.api.page import block
 
         engine, backend = self.manifest["engine"], self.manifest["backend"]
-        count = len(self.trials)
-        runs = f"{count} run{'s' if count > 1 else ''}"
+        runs = counted(len(self.trials), "run")
         lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
         sampled = self.trials[0].scenario["run"]["record"] != "summary"
         charts = self._described("timeline", 1) if sampled else None
@@ -189,7 +189,8 @@ class SweepResult(_Tables):
         from narrows.api.page import block
 
         lines = [
-            f"{s.name}: {s.stored} of {s.runs} runs, {s.failed} failed ({s.backend} {s.engine})"
+            f"{s.name}: {s.stored} of {counted(s.runs, 'run')}, {s.failed} failed "
+            f"({s.backend} {s.engine})"
             for s in states(open_store(self.place))
         ]
         lines += [f"not met: {one}" for one in self.unmet]

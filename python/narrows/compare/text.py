@@ -9,6 +9,7 @@ from narrows.compare.judge import Comparison, Counts, Row
 from narrows.compare.quantities import Quantity
 from narrows.metrics import intervals as statistics
 from narrows.metrics.equivalence import MOST_TRIALS, Verdict
+from narrows.words import counted
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
@@ -50,9 +51,10 @@ def how_varied(comparison: Comparison) -> str:
     """How the trials differ."""
     count = comparison.trials
     if comparison.varied:
-        return f"{count} trials, buffer varied by 3 %, delay by 1 %"
+        return f"{counted(count, 'trial')}, buffer varied by 3 %, delay by 1 %"
     first = comparison.scenario["seed"]
-    return f"{count} trials, seeds {first} to {first + count - 1}"
+    seeds = f"seeds {first} to {first + count - 1}" if count > 1 else f"seed {first}"
+    return f"{counted(count, 'trial')}, {seeds}"
 
 
 def lines(comparison: Comparison) -> Iterator[str]:

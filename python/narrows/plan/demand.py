@@ -10,6 +10,7 @@ from typing import Any
 from narrows._native import CERTAIN
 from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.values import format_duration
+from narrows.words import counted
 
 NS = 10**9
 PACKET_BYTES = 1500
@@ -49,9 +50,8 @@ def _flows(scenario: Scenario) -> Part:
     on_the_way = path["rate_bps"] * longest // (8 * NS * PACKET_BYTES)
     waiting = sum(_room(link["buffer"]) for link in links) + on_the_way
     need = count * _FLOW + min(waiting, carried) * _QUEUED
-    return Part(
-        need, f"{count:,} flows and the packets on their way", "fewer flows, or less buffer,"
-    )
+    what = f"{counted(count, 'flow')} and the packets on their way"
+    return Part(need, what, "fewer flows, or less buffer,")
 
 
 def _room(buffer: Mapping[str, int]) -> int:
@@ -98,7 +98,7 @@ def _samples(scenario: Scenario) -> Part:
     links = 1 + len(path["links"]) + (path["reverse"] is not None)
     need = instants * (count * _SAMPLE + links * _LINK_SAMPLE)
     every = format_duration(interval_ns)
-    what = f"samples of {count:,} flows at {instants:,} instants (every {every})"
+    what = f"samples of {counted(count, 'flow')} at {counted(instants, 'instant')} (every {every})"
     return Part(need, what, 'a longer run.sample_interval, or run.record = "summary",')
 
 
@@ -106,5 +106,5 @@ def _packets(scenario: Scenario) -> Part:
     if scenario["run"]["record"] != "packets":
         return Part(0, "packets", "")
     count = _carried(scenario)
-    what = f"every event of {count:,} packets"
+    what = f"every event of {counted(count, 'packet')}"
     return Part(count * _EVENTS, what, 'run.record = "samples", or a shorter run.duration,')

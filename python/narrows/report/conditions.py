@@ -11,6 +11,7 @@ from narrows.figures.palette import name
 from narrows.report.numbers import number
 from narrows.spec.host import MODELLED
 from narrows.spec.scenario import Flow, Host, Path, Scenario
+from narrows.words import counted
 
 
 def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str]]:
@@ -85,7 +86,7 @@ def _elements(path: Path) -> list[tuple[str, str]]:
 def _flows(scenario: Scenario, members: FlowClass) -> str:
     """The description of the flows of a class."""
     flows = [scenario["flows"][flow] for flow in members.flows]
-    count = f"{len(flows)} flow{'s' if len(flows) > 1 else ''} of {name(members.cca)}"
+    count = f"{counted(len(flows), 'flow')} of {name(members.cca)}"
     return ", ".join([count, *_words(scenario, flows)])
 
 

@@ -23,6 +23,7 @@ from narrows.metrics.completions import SIZES
 from narrows.report.conditions import conditions
 from narrows.report.numbers import cards, number, percent
 from narrows.spec.scenario import Scenario
+from narrows.words import counted
 
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
@@ -138,6 +139,7 @@ def environment(*packages: str) -> jinja2.Environment:
     environment.filters["percent"] = percent
     environment.filters["cca"] = name
     environment.globals["colour"] = colour
+    environment.globals["counted"] = counted
     return environment
 
 

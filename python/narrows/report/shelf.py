@@ -18,6 +18,7 @@ from narrows.report.page import environment
 from narrows.store import RESULTS, is_store, open_result, open_store, states
 from narrows.store.atomic import write_text
 from narrows.version import __version__
+from narrows.words import counted
 
 INDEX = "index.html"
 _PAGES = {"diff": "diff.html", "comparison": "compare.html", "published figures": INDEX}
@@ -104,7 +105,7 @@ def _run(place: Path, path: Path) -> Item:
 
     result = open_result(path)
     manifest, trials = result.manifest, len(result.trials)
-    runs = f"{trials} run{'s' if trials > 1 else ''} on {manifest['backend']}"
+    runs = f"{counted(trials, 'run')} on {manifest['backend']}"
     what = conditions(result.trials[0].scenario, result.groups)
     page = _relative(place, path / "report.html")
     return Item(result.name, "run", path.name, runs, what, _when(path), page)
@@ -114,8 +115,9 @@ def _studies(place: Path, path: Path) -> Iterator[Item]:
     store = open_store(path)
     for (stem, record), state in zip(store.studies().items(), states(store), strict=True):
         failed = f", {state.failed} failed" if state.failed else ""
-        done = f"{state.stored} of {state.runs} runs{failed} on {state.backend}"
-        what = f"{record['combinations']} combinations of {', '.join(record['axes']) or 'nothing'}"
+        done = f"{state.stored} of {counted(state.runs, 'run')}{failed} on {state.backend}"
+        combinations = counted(record["combinations"], "combination")
+        what = f"{combinations} of {', '.join(record['axes']) or 'nothing'}"
         page = _relative(place, path / f"{stem}.html")
         yield Item(state.name, "sweep", path.name, done, what, _when(path), page)
 

@@ -19,6 +19,7 @@ from narrows.reproduce.claims import DOCUMENTS, KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
 from narrows.reproduce.records import read_list, write_list
+from narrows.words import counted
 
 PLATES = "plates.json"
 """The existing pictures, so that a page can be rewritten when another way is added."""
@@ -76,9 +77,9 @@ def _runs(item: Work) -> str:
     seeds = sorted({trial.seed for plan in plans for trial in plan.trials})
     engines = sorted({condition.engine.engine for condition in item.cells})
     count = sum(len(plan.trials) for plan in plans)
-    conditions = f"{len(plans)} condition{'s' if len(plans) > 1 else ''}"
+    conditions = counted(len(plans), "condition")
     return (
-        f"{conditions}, {count} runs, seeds {seeds[0]} to {seeds[-1]}; engine "
+        f"{conditions}, {counted(count, 'run')}, seeds {seeds[0]} to {seeds[-1]}; engine "
         f"{', '.join(engines)}; {platform.system()}, {platform.machine()}."
     )
 

@@ -8,6 +8,7 @@ from narrows.execute.watcher import clock
 from narrows.store import Garbage, StudyState
 from narrows.sweeps.estimate import Estimate
 from narrows.sweeps.run import SweepOutcome
+from narrows.words import counted
 
 MOST_FAILURES = 20
 
@@ -18,7 +19,8 @@ def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
     cells = len({cell.number for cell, _ in outcome.job.runs})
     speed = outcome.packets / outcome.wall_s if outcome.wall_s else 0.0
     yield (
-        f"{outcome.job.name}: {total} runs of {cells} combinations: {outcome.new} new, "
+        f"{outcome.job.name}: {counted(total, 'run')} of {counted(cells, 'combination')}: "
+        f"{outcome.new} new, "
         f"{outcome.stored} stored before, {len(outcome.failures)} failed"
     )
     if outcome.new:
@@ -38,7 +40,7 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
     """The size of a sweep."""
     rest = estimate.runs - estimate.stored
     yield (
-        f"{estimate.runs} runs of {estimate.combinations} combinations: "
+        f"{counted(estimate.runs, 'run')} of {counted(estimate.combinations, 'combination')}: "
         f"{estimate.stored} already stored, {rest} to do"
     )
     if rest:
@@ -64,6 +66,7 @@ def garbage_lines(garbage: Garbage, removed: bool) -> Iterator[str]:
     """The result of a collection."""
     verb = "removed" if removed else "would remove"
     yield (
-        f"{verb} {len(garbage.runs)} runs of no study, {len(garbage.failures)} records of "
-        f"failures, {len(garbage.leftovers)} leftovers of killed processes"
+        f"{verb} {counted(len(garbage.runs), 'run')} of no study, "
+        f"{counted(len(garbage.failures), 'record')} of failures, "
+        f"{counted(len(garbage.leftovers), 'leftover')} of killed processes"
     )

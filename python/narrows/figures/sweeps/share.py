@@ -19,6 +19,7 @@ from narrows.figures.sweeps.view import (
     runs_in,
     x_of,
 )
+from narrows.words import counted
 
 
 def share(frame: pl.DataFrame, view: View) -> Figure:
@@ -29,7 +30,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
     x, looks = x_of(several, view), looks_of(classes_of(several))
 
     alone = runs_in(frame) - runs_in(several)
-    what = f"Shares; {alone} runs of a single class are left out" if alone else "Shares"
+    what = f"Shares without {counted(alone, 'run')} of a single class" if alone else "Shares"
     view = replace(view, runs=max(view.runs, runs_in(frame)))
 
     across = axis(x, several[x].to_list())

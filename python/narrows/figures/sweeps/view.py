@@ -23,6 +23,7 @@ from narrows.figures.sweeps.panels import shared
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
+from narrows.words import counted
 
 MOST_PANELS = 120
 """Panels of a figure; they are spread over several images."""
@@ -85,7 +86,7 @@ def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
     words = dict.fromkeys(short(place, frame[place][0]) for place in fixed)
     count = runs_in(frame)
-    runs = f"{count} of {view.runs} runs" if view.runs > count else f"{count} runs"
+    runs = f"{count} of {view.runs} runs" if view.runs > count else counted(count, "run")
     return "; ".join([what, *words, runs])
 
 
