@@ -1,6 +1,6 @@
 //! The simulator for WebAssembly: a request in, an answer out, both JSON.
 //!
-//! The playground runs this module in a worker, and `make wasm` runs it in Node. A caller
+//! The playground runs this module in a worker, and `make playground` tests it in Node. A caller
 //! writes the request at the address that `text(length)` returns, calls `call()`, and reads as
 //! many bytes as `call` returned at the address that `answer()` returns.
 //!
@@ -23,6 +23,7 @@ mod exports;
 mod javascript_control;
 mod request;
 mod run;
+mod stretch;
 mod tables;
 
 pub use request::answer;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::capture::At;
 use crate::edit::{Edit, edited};
-use crate::run::{Stretch, Wanted, run};
+use crate::run::{Wanted, run};
+use crate::stretch::Stretch;
 
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
@@ -111,5 +112,19 @@ mod tests {
         let of_rate =
             said["problems"].as_array().unwrap().iter().find(|one| one["place"] == "path.rate");
         assert_eq!(of_rate.unwrap()["at"], json!({ "line": 2, "column": 8 }));
+    }
+
+    #[test]
+    fn packets_of_a_stretch_before_another_flow_starts_and_the_path_changes() {
+        let text = "[path]\nrate = \"1mbit\"\nrtt = \"20ms\"\nbuffer = \"1bdp\"\n\
+                    [[flows]]\ncca = \"reno\"\n[[flows]]\ncca = \"reno\"\nstart = \"2s\"\n\
+                    [[changes]]\nat = \"50s\"\nrate = \"2mbit\"\n\
+                    [run]\nduration = \"60s\"\n";
+        let packets = json!({ "flow": 0, "from_s": 0.5, "to_s": 1.0 });
+        let request = json!({ "do": "run", "text": text, "tables": [], "packets": packets });
+        let said: Value = serde_json::from_str(&answer(&request.to_string())).unwrap();
+        let times = said["tables"]["packets"]["time_s"].as_array().expect("the packets' times");
+        let times: Vec<f64> = times.iter().filter_map(Value::as_f64).collect();
+        assert!(times.len() > 100 && times.iter().all(|time| (0.5..=1.0).contains(time)));
     }
 }

@@ -2,40 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use narrows_base::Level;
 use narrows_base::Time;
 use narrows_base::registry::Values;
 use narrows_record::columns::PACKETS;
 use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, run_with};
-use narrows_spec::scenario::Scenario;
 use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surroundings};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::capture::{self, At};
+use crate::stretch::Stretch;
 use crate::{javascript_control, tables};
-
-/// A flow's packets from one time to another, in seconds.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Stretch {
-    flow: u32,
-    from_s: f64,
-    to_s: f64,
-}
-
-impl Stretch {
-    /// The same scenario with packets, only as long as needed; everything earlier stays the same.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a run")]
-    fn shorten(&self, scenario: &mut Scenario) {
-        let run = &mut scenario.run;
-        run.record = Level::Packets;
-        let ends = (self.to_s.max(0.001) * 1e9).min(1e18) as u64;
-        run.duration_ns = run.duration_ns.min(ends);
-        run.warmup_ns = run.warmup_ns.min(run.duration_ns / 2);
-    }
-}
 
 /// What to return of a run.
 pub(crate) struct Wanted {
@@ -71,7 +48,7 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
     let mut found = Map::new();
     for table in recorder.into_tables() {
         if let Some(stretch) = wanted.packets.as_ref().filter(|_| table.name == PACKETS.name) {
-            let rows = tables::packets(&table, stretch.flow, stretch.from_s);
+            let rows = tables::packets(&table, stretch);
             found.insert(table.name.into(), rows);
         } else if wanted.tables.iter().any(|name| name == table.name) {
             found.insert(table.name.into(), tables::columns(&table));

@@ -7,16 +7,19 @@ use arrow_schema::DataType;
 use narrows_record::Table;
 use serde_json::{Map, Value};
 
+use crate::stretch::Stretch;
+
 /// The columns of a table by name; a null is null.
 pub(crate) fn columns(table: &Table) -> Value {
     some(table, |_| true)
 }
 
-/// The rows of a flow in the table of packets, from an instant in seconds on.
-pub(crate) fn packets(table: &Table, flow: u32, from_s: f64) -> Value {
+/// The rows of a flow's stretch in the table of packets.
+pub(crate) fn packets(table: &Table, stretch: &Stretch) -> Value {
     let flows = table.batch["flow"].as_primitive::<UInt32Type>();
     let times = table.batch["time_s"].as_primitive::<Float64Type>();
-    some(table, |row| flows.value(row) == flow && times.value(row) >= from_s)
+    let within = stretch.from_s..=stretch.to_s;
+    some(table, |row| flows.value(row) == stretch.flow && within.contains(&times.value(row)))
 }
 
 /// The columns of the rows selected by `keep`.
