@@ -239,12 +239,6 @@ impl<B> Red<B> {
         }
     }
 
-    /// The average backlog in bytes of frames.
-    #[must_use]
-    pub fn average(&self) -> f64 {
-        self.average.bytes()
-    }
-
     /// What to do with the next packet (`red_action`). Between the thresholds
     /// the gaps between drops are uniform.
     fn action(&mut self) -> Action {

@@ -31,10 +31,6 @@ impl Average {
         Self { wlog, value: 0, idle_since: Some(Time::ZERO), shifts, cell_log }
     }
 
-    pub(super) fn bytes(&self) -> f64 {
-        self.value as f64 / (1u64 << self.wlog) as f64
-    }
-
     pub(super) const fn bytes_floor(&self) -> u64 {
         self.value >> self.wlog
     }
@@ -157,7 +153,7 @@ mod tests {
     fn a_constant_backlog_becomes_the_average() {
         let mut average = Average::new(30_000, 55, 1_000, Rate::from_bps(10_000_000));
         (0..2_000).for_each(|_| average.update(20_000, Time::ZERO));
-        assert!((average.bytes() - 20_000.0).abs() < 1.0, "{}", average.bytes());
+        assert!((19_999..=20_000).contains(&average.bytes_floor()), "{}", average.bytes_floor());
     }
 
     #[test]
