@@ -77,6 +77,12 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     assert "The checks noticed\n1 of 2, 1 of which ran on the whole grid;" in page
     control = "| `mixed/fig5` | Reno in BBR's place, smaller grid | yes | It is pinned. 50 % |"
     assert control in page
+    failing = Control(
+        "panaderia/fig7", "reno-for-bbr", quick=False, failed="It loses.", measured=""
+    )
+    page = write_claims.page(ledger.lines([ENTRY], own_profiles()), (), [failing])
+    assert "In 1 of them" in page
+    assert "| fails anyway | It loses.  |" in page
     whole = replace(controls[0], quick=False)
     for both in ([whole, *controls], [*controls, whole]):
         assert write_claims.strongest(both) == [whole, controls[1]]
