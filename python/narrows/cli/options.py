@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 Backend = Annotated[
     str,
     typer.Option(
+        metavar="NAME",
         help="What runs it: sim, the simulator; uml, real Linux in virtual time (uml:NAME, a "
-        "certain kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3)."
+        "certain kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3).",
     ),
 ]
 Sets = Annotated[
