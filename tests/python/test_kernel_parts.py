@@ -154,6 +154,14 @@ def test_flows_with_hosts_of_their_own_have_a_pair_for_each_kind(tmp_path: Path)
     assert len({pair["out"] for pair in hosts}) == 3
 
 
+def test_flows_with_a_line_rate_share_no_card(tmp_path: Path) -> None:
+    scenario = scenario_of(GOOD, ["flows.0.line_rate=3mbit", "flows.0.count=3"])
+    hosts = router_config(scenario, Path("/tool"), IPERF3, tmp_path)["hosts"]
+    assert [pair["flows"] for pair in hosts] == [(0,), (1,), (2,)]
+    with pytest.raises(SpecError, match="33 kinds of hosts; at most 32"):
+        backend._check(scenario_of(GOOD, ["flows.0.line_rate=3mbit", "flows.0.count=33"]))
+
+
 def test_hosts_that_would_have_to_hear_of_each_other_are_refused() -> None:
     text = GOOD + OWN + '[[flows]]\nname = "sized"\ncca = "reno"\nsize = "1mb"\n'
     with pytest.raises(SpecError, match=r"run\.stop_when"):

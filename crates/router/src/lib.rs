@@ -1,4 +1,4 @@
-//! Carries real packets between two network namespaces through a
+//! Carries real packets between pairs of network namespaces through a
 //! [`narrows_net::Link`], in real time (Linux only).
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Carries real TCP flows between two network namespaces through a bottleneck, in real time.
+//! Carries real TCP flows between pairs of network namespaces through a bottleneck, in real time.
 //!
 //! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
 //! sends and receives in them, carries its packets and writes its records. Lines "ns packets" on

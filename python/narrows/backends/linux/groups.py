@@ -32,11 +32,15 @@ class Group:
 
 
 def groups(scenario: Scenario) -> list[Group]:
-    """The groups of a scenario's flows, in the order of their first flows."""
+    """The groups of a scenario's flows, in the order of their first flows.
+
+    A flow whose card has a rate is alone, since others would share the card with it.
+    """
     found: list[tuple[dict[str, Any], list[int]]] = []
     for number, flow in enumerate(scenario["flows"]):
         own = {key: value for key, value in flow.items() if key in OWN_HOST}
-        members = next((members for others, members in found if others == own), None)
+        alike = (members for others, members in found if others == own)
+        members = None if "line_rate_bps" in own else next(alike, None)
         if members is None:
             found.append((own, members := []))
         members.append(number)
