@@ -17,24 +17,25 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     #[cold]
     pub(crate) fn change(&mut self, now: Time) {
         while let Some(act) = self.changes.take_due(now) {
-            // Links that are polled late must not see the future.
-            self.catch_up_links(now);
-            self.act(&act, now);
+            match act {
+                Act::Stop(flows) => flows.iter().for_each(|&flow| self.stop(flow, now)),
+                Act::Set(flows, setting) => {
+                    flows.iter().for_each(|&flow| self.set(flow, setting, now));
+                }
+                of_path => self.change_path(&of_path, now),
+            }
         }
         self.agenda.set(self.network.nodes.len() + 1, self.changes.next());
     }
 
-    fn act(&mut self, act: &Act, now: Time) {
+    fn change_path(&mut self, act: &Act, now: Time) {
+        // Links that are polled late must not see the future.
+        self.catch_up_links(now);
         match act {
-            Act::Rate(link, rate) => {
-                self.network.change_rate(*link, *rate, now);
-            }
+            Act::Rate(link, rate) => self.network.change_rate(*link, *rate, now),
             Act::RoundTrip(rtt) => self.network.change_round_trip(*rtt),
             Act::Loss(probability) => self.network.change_loss(*probability),
-            Act::Stop(flows) => flows.iter().for_each(|&flow| self.stop(flow, now)),
-            Act::Set(flows, setting) => {
-                flows.iter().for_each(|&flow| self.set(flow, *setting, now));
-            }
+            Act::Stop(_) | Act::Set(..) => {}
         }
         if self.allows_lateness() {
             self.network.allow_lateness();
