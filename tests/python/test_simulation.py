@@ -21,6 +21,9 @@ options = { window = 4 }
 [run]
 duration = "5s"
 sample_interval = "50ms"
+[[expect]]
+metric = "utilization"
+at_least = 1.0
 """
 
 
@@ -61,6 +64,7 @@ def test_a_run_is_read_and_changed_in_steps_and_repeated_from_its_record(
     assert simulation.flows["agent"]["cwnd"] == 30
     assert simulation.flows["late"]["delivered"] > 0
     assert [change["at"] for change in simulation.document["changes"]] == ["1.5s", "1.75s", "2s"]
+    assert "expect" not in simulation.document, "expectations are of the whole run"
     assert same(simulation, tmp_path)
 
 

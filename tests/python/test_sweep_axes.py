@@ -44,6 +44,11 @@ def test_a_specification_without_axes_is_a_study_of_one() -> None:
     assert cell.plan == plan(parse(GOOD, "test").spec, "1")
 
 
+def test_what_changes_in_a_run_and_when_can_be_axes() -> None:
+    text = f'{GOOD}\n[[changes]]\nat = ["0.5s", "1s"]\nrate = ["2mbit", "4mbit"]\n'
+    assert values(text) == [(at, rate) for at in ("0.5s", "1s") for rate in ("2mbit", "4mbit")]
+
+
 def test_lists_give_every_combination_and_the_last_axis_is_fastest() -> None:
     text = rates('["8mbit", "9mbit"]').replace('"cubic"', '["cubic", "bbr", "reno"]')
     assert values(text) == [

@@ -180,14 +180,16 @@ class Simulation:
     def document(self) -> dict[str, Any]:
         """The specification of the run so far, with every change, as a mapping.
 
-        The run ends now. `narrows.run` takes it, and gives the same tables.
+        The run ends now. `narrows.run` takes it, and gives the same tables. Expectations, which
+        speak of the whole run, are left out.
         """
         now_ns = self._native.now_ns
         changes = [c for c in self._document.get("changes", []) if _nanoseconds(c["at"]) <= now_ns]
         document = {**self._document, "run": {**self._document["run"], "duration": self._now()}}
         if self._native.is_over:
             document["run"] = self._document["run"]
-        document.pop("changes", None)
+        for key in ("changes", "expect"):
+            document.pop(key, None)
         return {**document, "changes": changes} if changes else document
 
     @property

@@ -98,14 +98,14 @@ fn leaves<'a>(
     found
 }
 
-/// Every list and range of a document; `flows` itself is always a list.
+/// Every list and range of a document; `flows` and `changes` themselves are always lists.
 fn gather(base: &Table, found: &mut Vec<(Place, Node)>) {
     for entry in &base.0 {
         let place = Place::default().key(&entry.key);
         match (&entry.node.value, entry.key.as_str()) {
-            (Value::List(flows), "flows") => {
-                for (index, flow) in flows.iter().enumerate() {
-                    within(flow, &place.index(index), found);
+            (Value::List(tables), "flows" | "changes") => {
+                for (index, table) in tables.iter().enumerate() {
+                    within(table, &place.index(index), found);
                 }
             }
             (Value::List(_), "name") => found.push((place, entry.node.clone())),
