@@ -288,6 +288,8 @@ impl<B> QueueDiscipline<B> for Pie<B> {
     reason = "a probability in the units of the kernel"
 )]
 mod tests {
+    use narrows_base::{Ecn, FlowId};
+
     use super::*;
 
     /// The probability after updates at a constant delay, from a given one.
@@ -328,5 +330,98 @@ mod tests {
         let after = after_updates(0.5, 0, 1);
         let expected = (0.5 - 0.125 * 0.015) * 63.0 / 64.0;
         assert!((after - expected).abs() < 1e-6, "{after}");
+    }
+
+    /// A queue that holds `waiting` packets of 1500 bytes, after its first burst.
+    fn holding(waiting: u32, probability: f64, delay_ms: u64, params: &PieParams) -> Pie<u32> {
+        let mut pie = Pie::new(params, Stream::new(1, "pie"));
+        for body in 0..waiting {
+            pie.waiting.push(packet(1_500, body), Time::ZERO);
+        }
+        pie.prob = (probability * MAX_PROB as f64) as i64;
+        pie.qdelay = ticks(delay_ms * 1_000_000);
+        pie.burst_left = 0;
+        pie
+    }
+
+    fn packet(size: u32, body: u32) -> Packet<u32> {
+        Packet { flow: FlowId(0), size, ecn: Ecn::Ect0, body }
+    }
+
+    /// Gaps between drops over many packets, with the backlog kept as it is.
+    fn gaps(mut pie: Pie<u32>) -> Vec<u32> {
+        let mut verdicts = Verdicts::new();
+        let (mut gaps, mut gap) = (Vec::new(), 0);
+        for body in 0..100_000 {
+            pie.enqueue(packet(1_500, body), Time::ZERO, &mut verdicts);
+            gap += 1;
+            if verdicts.take_dropped().is_some() {
+                gaps.push(gap);
+                gap = 0;
+            } else {
+                pie.waiting.pop();
+            }
+        }
+        gaps
+    }
+
+    #[test]
+    fn short_delays_small_backlogs_and_bursts_are_spared() {
+        let params = PieParams::default();
+        let strikes = |pie: Pie<u32>| !gaps(pie).is_empty();
+        assert!(!strikes(holding(9, 0.19, 7, &params)) && strikes(holding(9, 0.19, 8, &params)));
+        assert!(strikes(holding(9, 0.21, 7, &params)), "not at probabilities above 20 %");
+        assert!(!strikes(holding(1, 0.5, 20, &params)) && strikes(holding(2, 0.5, 20, &params)));
+        let mut burst = holding(9, 0.5, 20, &params);
+        burst.burst_left = 1;
+        assert!(!strikes(burst));
+    }
+
+    /// At 10 %, 8 packets are safe, each of the next is hit at random, and the accumulated
+    /// probability reaches 8.5 with the 85th.
+    #[test]
+    fn drops_are_spread_by_the_accumulated_probability() {
+        let gaps = gaps(holding(9, 0.1, 20, &PieParams::default()));
+        let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
+        assert!((17.5..18.5).contains(&mean), "{mean}");
+        let (least, most) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        assert!(*least == 9 && (60..=86).contains(most), "{least} to {most}");
+    }
+
+    #[test]
+    fn small_packets_are_hit_less_in_bytemode_alone() {
+        let chance = |bytemode| {
+            let params = PieParams { bytemode, ..PieParams::default() };
+            let pie = holding(9, 0.4, 20, &params);
+            pie.packet_prob(&packet(743, 0)) as f64 / MAX_PROB as f64
+        };
+        assert!((chance(true) - 0.2).abs() < 1e-6, "{}", chance(true));
+        assert!((chance(false) - 0.4).abs() < 1e-6, "{}", chance(false));
+    }
+
+    #[test]
+    fn marks_replace_drops_up_to_ten_percent_if_wanted() {
+        let drops = |ecn, probability| {
+            let params = PieParams { ecn, ..PieParams::default() };
+            let mut pie = holding(9, probability, 20, &params);
+            pie.accu_prob = MAX_PROB / 2 * 17;
+            let mut verdicts = Verdicts::new();
+            pie.enqueue(packet(1_500, 0), Time::ZERO, &mut verdicts);
+            verdicts.take_dropped().is_some()
+        };
+        assert_eq!([0.09, 0.11].map(|prob| drops(true, prob)), [false, true]);
+        assert_eq!([0.09, 0.11].map(|prob| drops(false, prob)), [true, true]);
+    }
+
+    #[test]
+    fn a_burst_passes_again_after_two_quiet_updates() {
+        let burst_left = |old_ms: u64, delay_ms| {
+            let mut pie = holding(0, 0.0, delay_ms, &PieParams::default());
+            pie.qdelay_old = ticks(old_ms * 1_000_000);
+            pie.update();
+            pie.burst_left
+        };
+        assert_eq!(burst_left(5, 5), ticks(150_000_000));
+        assert_eq!((burst_left(8, 5), burst_left(8, 8)), (0, 0));
     }
 }

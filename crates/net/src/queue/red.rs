@@ -398,4 +398,31 @@ mod tests {
         assert!((after(40_000) - 0.09).abs() < 1e-6, "{}", after(40_000));
         assert!((after(66_000) - 0.10).abs() < 1e-6, "{}", after(66_000));
     }
+
+    #[test]
+    fn the_minimum_itself_is_between_the_thresholds() {
+        let noticed = |average| {
+            let mut queue = held_at(average, &RedParams::default());
+            let (min, _) = RedParams::default().thresholds();
+            assert_eq!(min, 33_333);
+            let _ = queue.action();
+            queue.count.is_some()
+        };
+        assert!(noticed(33_333) && !noticed(33_332));
+    }
+
+    #[test]
+    fn harddrop_refuses_what_is_beyond_the_maximum_and_marks_the_rest() {
+        let admits = |action, harddrop| {
+            let params = RedParams { ecn: true, harddrop, ..RedParams::default() };
+            let mut packet = Packet { flow: FlowId(0), size: 986, ecn: Ecn::Ect0, body: 0 };
+            let queue = held_at(60_000, &params);
+            let admitted = queue.admits(action, &mut packet, &mut Verdicts::new());
+            (admitted, packet.ecn == Ecn::Ce)
+        };
+        assert_eq!(admits(Action::Early, true), (true, true));
+        assert_eq!(admits(Action::Forced, true), (false, false));
+        assert_eq!(admits(Action::Forced, false), (true, true));
+        assert_eq!(admits(Action::Nothing, true), (true, false));
+    }
 }

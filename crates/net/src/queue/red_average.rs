@@ -143,6 +143,13 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_below_the_minimum_has_no_weight_and_neither_has_an_endless_one() {
+        assert_eq!(weight_log(30_000, 30, 1_000), Some(1));
+        assert_eq!(weight_log(30_000, 29, 1_000), None);
+        assert_eq!(weight_log(30_000, MAX_BURST + 1, 1_000), None);
+    }
+
+    #[test]
     fn the_series_is_the_logarithm() {
         for (x, ln) in [(0.5, -std::f64::consts::LN_2), (0.01, -0.010_050_335_853_501_45)] {
             assert!((ln_of_one_minus(x) - ln).abs() < 1e-14);
