@@ -71,6 +71,12 @@ pub trait CongestionControl: Send {
     /// called before the flow starts, if at all (`tcp_init_metrics`).
     fn on_threshold(&mut self, _ssthresh: u32) {}
 
+    /// Whether the sender shall enter CWR after this ACK (a control that calls `tcp_enter_cwr`);
+    /// `None` if the control never asks for that, which must not change.
+    fn asks_reduction(&self) -> Option<bool> {
+        None
+    }
+
     /// The window wasn't used.
     fn on_unused(&mut self, _unused: Unused) {}
 

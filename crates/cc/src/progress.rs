@@ -7,6 +7,12 @@ pub struct Mark(u64);
 impl Mark {
     /// Before the first packet.
     pub const START: Self = Self(0);
+
+    /// A point so many packets later.
+    #[must_use]
+    pub const fn later(self, packets: u64) -> Self {
+        Self(self.0 + packets)
+    }
 }
 
 /// The data sent and acknowledged. A control can set a mark and ask later whether it is
@@ -37,6 +43,12 @@ impl Progress {
     #[must_use]
     pub const fn mark(self) -> Mark {
         Mark(self.sent)
+    }
+
+    /// The end of the data acknowledged so far (`snd_una`).
+    #[must_use]
+    pub const fn acked_mark(self) -> Mark {
+        Mark(self.acked)
     }
 
     /// Whether everything sent before the mark is acknowledged (`!before(snd_una, mark)`).
@@ -82,6 +94,8 @@ mod tests {
         assert_eq!([9, 10, 11].map(|acked| at(acked).has_reached(mark)), [false, true, true]);
         assert_eq!([9, 10, 11].map(|acked| at(acked).has_passed(mark)), [false, false, true]);
         assert!(Progress::default().has_reached(Mark::START));
+        let later = Progress::new(3, 10).acked_mark().later(4);
+        assert_eq!([6, 7, 8].map(|acked| at(acked).has_reached(later)), [false, true, true]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use narrows_base::Rate;
 use narrows_base::registry::{Fault, Info, Values, check_values, nearest};
 
-use crate::classic::{bic, highspeed, htcp, hybla, illinois, scalable, veno, yeah};
+use crate::classic::{bic, cdg, highspeed, htcp, hybla, illinois, lp, nv, scalable, veno, yeah};
 use crate::config::{CcConfig, Entry};
 use crate::control::CongestionControl;
 use crate::{
@@ -21,6 +21,7 @@ pub static CONTROLS: &[&Entry] = &[
     &bbr::BBR3,
     &bbr::BBR_SHALLOW,
     &bic::BIC,
+    &cdg::CDG,
     &copa::COPA,
     &cubic::CUBIC,
     &dctcp::DCTCP,
@@ -31,6 +32,8 @@ pub static CONTROLS: &[&Entry] = &[
     &illinois::ILLINOIS,
     &ledbat::LEDBAT,
     &ledbat_pp::LEDBAT_PP,
+    &lp::LP,
+    &nv::NV,
     &pcc::PCC_ALLEGRO,
     &pcc::PCC_VIVACE,
     &prague::PRAGUE,

@@ -52,6 +52,12 @@ pub struct DeliveredSample {
     pub rtt: Option<Duration>,
     /// Packets in flight after the ACK was processed.
     pub in_flight: u32,
+    /// Packets SACKed and not yet acknowledged cumulatively (`tp->sacked_out`).
+    pub sacked: u32,
+    /// The receiver's clock when the ACK left, in ms (TSval of RFC 7323).
+    pub stamp_ms: u32,
+    /// The sender's clock that the ACK echoes, in ms (TSecr).
+    pub echo_ms: u32,
     /// How far the flow has come (`snd_una` and `snd_nxt`).
     pub progress: Progress,
     /// Whether the sender enforces the pacing rate.
@@ -66,6 +72,9 @@ pub struct DeliveredSample {
     pub delivered_ce: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
+    /// The same when the newest of the delivered packets left; zero if the ACK delivers none
+    /// (`rs->prior_delivered`).
+    pub prior_delivered: u64,
     /// PRR's window while it is in force instead of the control's.
     pub prr_cwnd: Option<u32>,
 }
@@ -193,7 +202,8 @@ impl AckSample {
 pub enum Congestion {
     /// Losses were found and Recovery begins (`tcp_enter_recovery`).
     Loss,
-    /// An ACK echoed a CE mark and CWR begins.
+    /// An ACK echoed a CE mark, or the control asked for a reduction, and CWR begins
+    /// (`tcp_enter_cwr`).
     Ecn,
     /// A tail loss was repaired by its probe (`tcp_process_tlp_ack`).
     TailLoss,

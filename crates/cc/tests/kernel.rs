@@ -11,6 +11,8 @@ use narrows_base::Duration;
 use narrows_cc::{CongestionControl, LINUX_6_12};
 
 const TURNS: u32 = 20_000;
+/// The script's receiver has a clock of its own.
+const STEADY: Options = &[("random_timestamps", "false")];
 
 fn digest(name: &str, seed: u64) -> (u64, [u32; 5]) {
     digest_with(name, &[], seed)
@@ -247,17 +249,59 @@ fn yeah_is_the_kernels() {
 }
 
 #[test]
+fn nv_is_the_kernels() {
+    assert_eq!(
+        [1, 2, 3, 4].map(|seed| digest("nv", seed).0),
+        [
+            0x4c57_41e0_381f_f678,
+            0xe5e5_8973_ef37_de00,
+            0x6956_fb51_c8d3_dd42,
+            0xd1ff_71db_e703_bf07,
+        ]
+    );
+}
+
+#[test]
+fn cdg_is_the_kernels() {
+    assert_eq!(
+        [1, 2, 3, 4].map(|seed| digest("cdg", seed).0),
+        [
+            0xf770_5f9a_e2b9_1888,
+            0x0506_0265_3be3_9a9a,
+            0x61a9_95fe_4b35_fb88,
+            0x9c1e_16f1_1fd1_d5fe,
+        ]
+    );
+}
+
+#[test]
+fn lp_is_the_kernels() {
+    assert_eq!(
+        [1, 2, 3, 4].map(|seed| digest_with("lp", STEADY, seed).0),
+        [
+            0xeded_0a14_4756_834c,
+            0x30ac_1716_e583_5eb5,
+            0xb9e1_e645_a84a_936f,
+            0xa644_65b4_6fa5_83a8,
+        ]
+    );
+}
+
+#[test]
 fn the_scripts_have_a_bit_of_everything() {
     for name in [
         "bbr",
         "bbr3",
         "bic",
+        "cdg",
         "cubic",
         "dctcp",
         "highspeed",
         "htcp",
         "hybla",
         "illinois",
+        "lp",
+        "nv",
         "scalable",
         "vegas",
         "veno",

@@ -138,7 +138,7 @@ impl Bic {
 
 impl Hooks for Bic {
     /// `bictcp_acked`.
-    fn on_delivered(&mut self, _: &LossWindow, state: RecoveryState, sample: &DeliveredSample) {
+    fn on_delivered(&mut self, _: &mut LossWindow, state: RecoveryState, sample: &DeliveredSample) {
         if state == RecoveryState::Open {
             self.ratio = self.ratio + sample.acked - (self.ratio >> RATIO_SHIFT);
         }

@@ -174,7 +174,7 @@ impl Htcp {
 impl Hooks for Htcp {
     fn on_delivered(
         &mut self,
-        window: &LossWindow,
+        window: &mut LossWindow,
         state: RecoveryState,
         sample: &DeliveredSample,
     ) {

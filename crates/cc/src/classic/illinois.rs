@@ -137,7 +137,7 @@ const fn beta_for(mean: u64, most: u64) -> u64 {
 
 impl Hooks for Illinois {
     /// `tcp_illinois_acked`.
-    fn on_delivered(&mut self, _: &LossWindow, _: RecoveryState, sample: &DeliveredSample) {
+    fn on_delivered(&mut self, _: &mut LossWindow, _: RecoveryState, sample: &DeliveredSample) {
         self.acked = sample.acked;
         let Some(rtt) = sample.rtt else { return };
         let us = rtt.as_micros().min(LONGEST_US);

@@ -5,10 +5,13 @@
 //! one control.
 
 pub(crate) mod bic;
+pub(crate) mod cdg;
 pub(crate) mod highspeed;
 pub(crate) mod htcp;
 pub(crate) mod hybla;
 pub(crate) mod illinois;
+pub(crate) mod lp;
+pub(crate) mod nv;
 mod rounds;
 pub(crate) mod scalable;
 pub(crate) mod veno;
@@ -27,8 +30,9 @@ use crate::window::LossWindow;
 /// The hooks of a control (`struct tcp_congestion_ops`).
 pub(crate) trait Hooks: Send {
     /// An ACK's RTT sample, before the state machine takes the ACK (`pkts_acked`). `state` is the
-    /// state before it.
-    fn on_delivered(&mut self, _: &LossWindow, _: RecoveryState, _: &DeliveredSample) {}
+    /// state before it; while that reduces, PRR's window is in force, and the hook leaves the
+    /// window alone.
+    fn on_delivered(&mut self, _: &mut LossWindow, _: RecoveryState, _: &DeliveredSample) {}
 
     /// Lets the window grow (`cong_avoid`).
     fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment);
@@ -45,6 +49,19 @@ pub(crate) trait Hooks: Send {
     /// The flow begins to send with nothing in flight (`CA_EVENT_TX_START`), or does so after
     /// it was idle (`CA_EVENT_CWND_RESTART`).
     fn on_restart(&mut self, _: &Moment) {}
+
+    /// The flow was idle, with a window of `cwnd` packets (`CA_EVENT_CWND_RESTART`).
+    fn on_idle(&mut self, _cwnd: u32, moment: &Moment) {
+        self.on_restart(moment);
+    }
+
+    /// CWR or Recovery is complete (`CA_EVENT_COMPLETE_CWR`).
+    fn on_complete(&mut self, _: &Moment) {}
+
+    /// Whether the sender shall enter CWR; `None` if the control never asks for that.
+    fn asks_reduction(&self) -> Option<bool> {
+        None
+    }
 
     /// Shows the named internals.
     fn inspect(&self, _: &mut dyn FnMut(&'static str, f64)) {}
@@ -65,6 +82,8 @@ pub(crate) struct Classic<H> {
     window: LossWindow,
     hooks: H,
     state: RecoveryState,
+    /// Whether a reduction will be complete when its state ends: a spurious one won't.
+    completes: bool,
     moment: Moment,
 }
 
@@ -72,19 +91,30 @@ impl<H: Hooks> Classic<H> {
     /// A control that starts with `cwnd` packets.
     pub(crate) const fn new(cwnd: u32, hooks: H) -> Self {
         let moment = Moment { now: Time::ZERO, progress: Progress::new(0, 0) };
-        Self { window: LossWindow::new(cwnd), hooks, state: RecoveryState::Open, moment }
+        let (window, state) = (LossWindow::new(cwnd), RecoveryState::Open);
+        Self { window, hooks, state, completes: false, moment }
     }
 
     fn enter(&mut self, state: RecoveryState) {
+        self.leave(state);
+        self.completes = state.is_reducing();
         self.state = state;
         self.hooks.on_state(state, &self.moment);
+    }
+
+    /// The current state ends before `next` begins.
+    fn leave(&mut self, next: RecoveryState) {
+        if self.completes && !next.is_reducing() && next != RecoveryState::Loss {
+            self.hooks.on_complete(&self.moment);
+        }
+        self.completes = false;
     }
 }
 
 impl<H: Hooks> CongestionControl for Classic<H> {
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.moment = Moment { now: sample.now, progress: sample.progress };
-        self.hooks.on_delivered(&self.window, self.state, sample);
+        self.hooks.on_delivered(&mut self.window, self.state, sample);
     }
 
     fn on_ack(&mut self, sample: &AckSample) {
@@ -99,6 +129,10 @@ impl<H: Hooks> CongestionControl for Classic<H> {
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.moment = Moment { now: event.now, progress: event.progress };
+        // One episode ended and the next begins with the same ACK.
+        if !event.state.is_reducing() {
+            self.leave(event.state);
+        }
         let (hooks, moment) = (&mut self.hooks, &self.moment);
         self.window.on_congestion(event, |cwnd| hooks.ssthresh(cwnd, moment));
         match event.kind {
@@ -118,11 +152,16 @@ impl<H: Hooks> CongestionControl for Classic<H> {
             self.hooks.on_undo();
         }
         self.window.on_undo(event);
+        self.completes = false;
     }
 
     fn on_start(&mut self, event: &StartEvent) {
         self.moment.now = event.now;
         self.hooks.on_restart(&self.moment);
+    }
+
+    fn asks_reduction(&self) -> Option<bool> {
+        self.hooks.asks_reduction()
     }
 
     fn on_threshold(&mut self, ssthresh: u32) {
@@ -131,7 +170,7 @@ impl<H: Hooks> CongestionControl for Classic<H> {
 
     fn on_unused(&mut self, unused: Unused) {
         if matches!(unused, Unused::Idle { .. }) {
-            self.hooks.on_restart(&self.moment);
+            self.hooks.on_idle(self.window.cwnd, &self.moment);
         }
         self.window.on_unused(unused);
     }

@@ -69,7 +69,7 @@ impl Veno {
 
 impl Hooks for Veno {
     /// `tcp_veno_pkts_acked`.
-    fn on_delivered(&mut self, _: &LossWindow, _: RecoveryState, sample: &DeliveredSample) {
+    fn on_delivered(&mut self, _: &mut LossWindow, _: RecoveryState, sample: &DeliveredSample) {
         if let Some(rtt) = sample.rtt {
             self.rounds.take(rtt);
         }

@@ -84,7 +84,7 @@ impl Yeah {
 
 impl Hooks for Yeah {
     /// `tcp_vegas_pkts_acked`.
-    fn on_delivered(&mut self, _: &LossWindow, _: RecoveryState, sample: &DeliveredSample) {
+    fn on_delivered(&mut self, _: &mut LossWindow, _: RecoveryState, sample: &DeliveredSample) {
         if let Some(rtt) = sample.rtt {
             self.rounds.take(rtt);
         }

@@ -114,12 +114,7 @@ impl Sender {
         let prior_delivered = self.books.delivered.saturating_sub(u64::from(prior_in_flight));
         self.books.delivered += u64::from(acked);
         self.marked += if flags[0] { u64::from(acked) } else { 0 };
-        let at_send = AtSend {
-            in_flight: prior_in_flight,
-            lost: u32::try_from(self.books.lost % (1 << 32))
-                .expect("a remainder")
-                .wrapping_sub(lost / 2),
-        };
+        let at_send = self.at_send(prior_in_flight, lost / 2);
         let packets = self.scale.packets;
         (0..lost / packets).for_each(|_| self.lose(packets, at_send, flags[0]));
         self.books.lost += u64::from(lost % packets);
@@ -133,6 +128,9 @@ impl Sender {
             acked,
             rtt,
             in_flight: self.books.in_flight,
+            sacked: lost,
+            stamp_ms: millis(self.books.now.saturating_since(Time::ZERO)),
+            echo_ms: millis(self.books.now.saturating_since(Time::ZERO + rtt.unwrap_or_default())),
             progress: self.books.progress(),
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(0)),
@@ -140,6 +138,7 @@ impl Sender {
             ece: flags[0] && acked > 0,
             delivered_ce: self.marked,
             delivered: self.books.delivered,
+            prior_delivered,
             prr_cwnd: None,
         });
         let interval = rtt.filter(|_| acked > 0);
@@ -172,6 +171,15 @@ impl Sender {
             departure: self.books.now + srtt,
         };
         self.control.on_ack(&sample);
+        if self.control.asks_reduction() == Some(true) {
+            self.enter(Congestion::Ecn);
+        }
+    }
+
+    /// The state at the time when a packet left, since which `since` were lost.
+    fn at_send(&self, in_flight: u32, since: u32) -> AtSend {
+        let lost = u32::try_from(self.books.lost % (1 << 32)).expect("a remainder");
+        AtSend { in_flight, lost: lost.wrapping_sub(since) }
     }
 
     /// Loses packets; the control is notified of the last one.
@@ -229,4 +237,9 @@ impl Sender {
         let segs = self.control.min_tso_segs(control.pacing_rate.unwrap_or_default());
         assert!((1..=2).contains(&segs));
     }
+}
+
+/// Whole milliseconds, as a timestamp.
+fn millis(span: Duration) -> u32 {
+    u32::try_from(span.as_micros() / 1_000 % (1 << 32)).expect("a remainder")
 }

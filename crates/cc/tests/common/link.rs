@@ -268,6 +268,9 @@ impl Flow {
             acked: 1,
             rtt: Some(rtt),
             in_flight: self.in_flight(),
+            sacked: 0,
+            stamp_ms: 0,
+            echo_ms: 0,
             progress: Progress::new(packet.seq + 1, self.next_seq),
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(1_000_000_000)),
@@ -275,6 +278,7 @@ impl Flow {
             ece: false,
             delivered_ce: 0,
             delivered: self.delivered,
+            prior_delivered: 0,
             prr_cwnd: None,
         }
     }

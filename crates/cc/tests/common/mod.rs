@@ -101,6 +101,9 @@ pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> Del
         acked,
         rtt: Some(rtt),
         in_flight: 0,
+        sacked: 0,
+        stamp_ms: 0,
+        echo_ms: 0,
         progress: Progress::new(edges.0, edges.1),
         paced: false,
         pacing_rate: Rate::from_bps(10_000_000_000),
@@ -108,6 +111,7 @@ pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> Del
         ece: false,
         delivered_ce: 0,
         delivered: edges.0,
+        prior_delivered: 0,
         prr_cwnd: None,
     }
 }

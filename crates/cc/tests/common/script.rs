@@ -44,6 +44,8 @@ pub struct Script {
     random: Stream,
     marks: Stream,
     packets: Stream,
+    noise: Stream,
+    receiver_ahead_ms: u32,
     delivered_ce: u64,
     path: Path,
     books: Bookkeeping,
@@ -62,6 +64,8 @@ impl Script {
             random,
             marks: Stream::new(seed, "marks"),
             packets: Stream::new(seed, "packets"),
+            noise: Stream::new(seed, "noise"),
+            receiver_ahead_ms: (seed as u32 % 2) * 600_000_000,
             delivered_ce: 0,
             path,
             books: Bookkeeping::new(super::at_ms(5_000), MSS),
@@ -142,6 +146,9 @@ impl Script {
         self.control.on_ack(&sample);
         self.books.last_sent = Some(self.books.now);
         record(&Step::Ack, self.control.as_ref());
+        if self.control.asks_reduction() == Some(true) && self.books.state < RecoveryState::Cwr {
+            self.congestion(Congestion::Ecn, record);
+        }
     }
 
     fn losses(&mut self, at_most: u32) -> u32 {
@@ -223,12 +230,24 @@ impl Script {
         }
     }
 
-    fn delivered_sample(&self, acked: u32, rtt: Option<Duration>) -> DeliveredSample {
+    /// The receiver's clock, which began at another time.
+    fn receiver_ms(&mut self, now_ms: u32) -> u32 {
+        let queued = self.noise.below(self.path.rtt_us) / 4_000;
+        (now_ms + queued as u32).wrapping_add(self.receiver_ahead_ms)
+    }
+
+    fn delivered_sample(&mut self, acked: u32, rtt: Option<Duration>) -> DeliveredSample {
+        let now_ms = self.books.now.as_micros() as u32 / 1_000;
+        let most = self.books.delivered.min(u64::from(self.books.in_flight + acked));
+        let window = if acked > 0 { self.noise.below(most + 1) } else { self.books.delivered };
         DeliveredSample {
             now: self.books.now,
             acked,
             rtt,
             in_flight: self.books.in_flight,
+            sacked: u32::from(self.noise.chance(0.1)),
+            stamp_ms: self.receiver_ms(now_ms),
+            echo_ms: now_ms - (rtt.unwrap_or_default().as_micros() / 1_000) as u32,
             progress: self.books.progress(),
             paced: self.path.paced,
             pacing_rate: Rate::from_bytes_per_sec(self.path.pacing_bytes),
@@ -236,6 +255,7 @@ impl Script {
             ece: false,
             delivered_ce: self.delivered_ce,
             delivered: self.books.delivered,
+            prior_delivered: self.books.delivered - window,
             prr_cwnd: None,
         }
     }

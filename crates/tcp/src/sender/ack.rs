@@ -53,6 +53,7 @@ impl Connection {
                 delivered: self.rate.delivered(),
                 lost_total: self.board.lost_total(),
             },
+            stamp: ack.ts,
             echo: ack.ts_echo,
             ..Findings::default()
         }
@@ -117,6 +118,9 @@ impl Connection {
         self.control.on_ack(&sample);
         if !reducing {
             self.cwnd = self.control.cwnd();
+        }
+        if self.control.asks_reduction() {
+            self.enter_cwr(found.now);
         }
         if self.control.is_app_limited() {
             self.rate.set_app_limited(self.board.pipe());

@@ -133,6 +133,9 @@ impl Connection {
             acked: found.acked,
             rtt: found.rtt,
             in_flight: self.board.pipe(),
+            sacked: self.board.sacked_out(),
+            stamp_ms: found.stamp,
+            echo_ms: found.echo,
             progress: self.board.progress(),
             paced: self.pacer.is_enforced(),
             pacing_rate: self.pacer.rate().unwrap_or_default(),
@@ -140,8 +143,12 @@ impl Connection {
             ece: found.ece,
             delivered_ce: self.rate.delivered_ce(),
             delivered: self.rate.delivered(),
+            prior_delivered: found.draft.prior_delivered(),
             prr_cwnd: self.is_reducing().then_some(self.cwnd),
         };
         self.control.on_delivered(&sample);
+        if !self.is_reducing() {
+            self.cwnd = self.control.cwnd();
+        }
     }
 }

@@ -14,6 +14,7 @@ pub(super) struct Controller {
     bounds_bursts: bool,
     watches_packets: bool,
     hears_deliveries: bool,
+    may_ask_reduction: bool,
 }
 
 impl Controller {
@@ -28,6 +29,7 @@ impl Controller {
             bounds_bursts: cc.max_tso_segs().is_some(),
             watches_packets: cc.watches_packets(),
             hears_deliveries: cc.hears_deliveries(),
+            may_ask_reduction: cc.asks_reduction().is_some(),
             cc,
         }
     }
@@ -64,6 +66,11 @@ impl Controller {
     /// Whether each delivery is reported to it.
     pub(super) fn hears_deliveries(&self) -> bool {
         self.hears_deliveries
+    }
+
+    /// Whether it asks for a reduction of the window.
+    pub(super) fn asks_reduction(&self) -> bool {
+        self.may_ask_reduction && self.cc.asks_reduction() == Some(true)
     }
 
     /// Fewest packets in a burst at this pacing rate.

@@ -33,6 +33,8 @@ pub(super) struct Findings {
     pub(super) now: Time,
     pub(super) now_us: u64,
     pub(super) before: Before,
+    /// The receiver's timestamp, in ms.
+    pub(super) stamp: u32,
     /// The receiver's echo of our timestamp, in ms.
     pub(super) echo: u32,
     pub(super) una_advanced: bool,

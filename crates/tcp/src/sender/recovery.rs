@@ -193,7 +193,8 @@ impl Connection {
         }
     }
 
-    fn enter_cwr(&mut self, now: Time) {
+    /// Begins CWR, unless a graver state is in force (`tcp_enter_cwr`).
+    pub(super) fn enter_cwr(&mut self, now: Time) {
         self.undo.set_restorable(false);
         if self.episode.state() < RecoveryState::Cwr {
             self.undo.end();
