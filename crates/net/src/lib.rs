@@ -65,8 +65,8 @@ pub use link::{AnyServed, Link, QueueState, Served};
 pub use port::{Counters, Port};
 pub use queue::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2, DualPi2Params, Fq, FqCoDel,
-    FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,
-    SquareRoot, Tbf, TbfParams, Verdicts,
+    FqCoDelParams, FqParams, FqPie, FqPieParams, Limit, Pie, PieParams, Queue, QueueDiscipline,
+    Red, RedParams, Sfq, SfqParams, SquareRoot, Tbf, TbfParams, Verdicts,
 };
 pub use service::{
     Cellular, CellularParams, ConstantRate, RateProcess, Service, SteppedRate, Trace, TraceError,

@@ -103,7 +103,7 @@ impl Registered for PieParams {
 }
 
 /// Probability 1.
-const MAX_PROB: i64 = (1 << 56) - 1;
+pub(super) const MAX_PROB: i64 = (1 << 56) - 1;
 /// Linux's units of 64 ns in a second (`PSCHED_TICKS_PER_SEC`).
 const TICKS_PER_SEC: i64 = 1_000_000_000 >> 6;
 
@@ -203,8 +203,43 @@ impl<B> Pie<B> {
         weight
     }
 
+    /// Takes a packet for which there is room, unless the controller drops it. A marked packet
+    /// stays as long as the probability is at most `most_marked`.
+    pub(super) fn admit(
+        &mut self,
+        mut packet: Packet<B>,
+        now: Time,
+        verdicts: &mut Verdicts<B>,
+        most_marked: i64,
+    ) -> bool {
+        if self.strikes(&packet) {
+            let mark = self.params.ecn && self.prob <= most_marked;
+            if !mark || !verdicts.mark(&mut packet) {
+                self.accu_prob = 0;
+                verdicts.drop(packet, now, DropReason::Early);
+                return false;
+            }
+        }
+        self.waiting.push(packet, now);
+        true
+    }
+
+    /// Drops a packet for which there is no room.
+    pub(super) fn overflow(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+        self.accu_prob = 0;
+        verdicts.drop(packet, now, DropReason::Overflow);
+    }
+
+    /// Whether an update would change nothing.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let full = ticks(self.params.burst.as_nanos());
+        (self.prob, self.accu_prob, self.qdelay, self.qdelay_old) == (0, 0, 0, 0)
+            && self.burst_left == full
+            && self.last_dequeue.is_none()
+    }
+
     /// The controller's step (`pie_calculate_probability`).
-    fn update(&mut self) {
+    pub(super) fn update(&mut self) {
         let (qdelay, old) = (self.qdelay, self.qdelay_old);
         let mut delta = self
             .scaled(self.params.alpha)
@@ -242,19 +277,11 @@ impl<B> Pie<B> {
 }
 
 impl<B> QueueDiscipline<B> for Pie<B> {
-    fn enqueue(&mut self, mut packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
+    fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         if self.waiting.len() as u64 >= self.params.limit {
-            self.accu_prob = 0;
-            return verdicts.drop(packet, now, DropReason::Overflow);
+            return self.overflow(packet, now, verdicts);
         }
-        if self.strikes(&packet) {
-            let mark = self.params.ecn && self.prob <= MAX_PROB / 10;
-            if !mark || !verdicts.mark(&mut packet) {
-                self.accu_prob = 0;
-                return verdicts.drop(packet, now, DropReason::Early);
-            }
-        }
-        self.waiting.push(packet, now);
+        self.admit(packet, now, verdicts, MAX_PROB / 10);
     }
 
     fn dequeue(&mut self, now: Time, _: &mut Verdicts<B>) -> Option<Packet<B>> {

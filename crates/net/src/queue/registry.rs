@@ -13,9 +13,11 @@ use super::dualpi2::{DualPi2, DualPi2Params};
 use super::entry::Registered;
 use super::fq::{Fq, FqParams};
 use super::fq_codel::{FqCoDel, FqCoDelParams};
+use super::fq_pie::{FqPie, FqPieParams};
 use super::limit::Limit;
 use super::pie::{Pie, PieParams};
 use super::red::{Red, RedParams};
+use super::sfq::{Sfq, SfqParams};
 use super::tbf::Tbf;
 
 /// Disciplines that a link's queue holds in a box.
@@ -76,6 +78,8 @@ disciplines! {
     RedParams => Red,
     FqParams => Fq,
     DualPi2Params => DualPi2,
+    SfqParams => Sfq,
+    FqPieParams => FqPie,
 }
 boxed!(Tbf);
 

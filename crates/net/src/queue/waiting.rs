@@ -43,6 +43,13 @@ impl<B> Waiting<B> {
         Some((since, packet))
     }
 
+    /// The packet that came last.
+    pub(super) fn pop_last(&mut self) -> Option<Packet<B>> {
+        let (_, packet) = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
     /// When the head arrived.
     pub(super) fn head_since(&self) -> Option<Time> {
         self.packets.front().map(|(since, _)| *since)

@@ -134,12 +134,25 @@ def _fq(queue: Queue, limit: int) -> str:
     return f"{sizes} {turns} {refill} {rate} {_threshold(queue)}"
 
 
+def _sfq(queue: Queue, limit: int) -> str:
+    sizes = f"limit {limit} depth {queue['depth_packets']} flows {queue['flows']}"
+    turns = f"divisor {queue['divisor']} quantum {queue['quantum']}"
+    return f"{sizes} {turns} {_flag(queue, 'headdrop')}"
+
+
+def _fq_pie(queue: Queue, limit: int) -> str:
+    sizes = f"flows {queue['flows']} quantum {queue['quantum']}"
+    return f"{_pie(queue, limit)} {sizes} ecn_prob {queue['ecn_prob']}"
+
+
 _KINDS: Mapping[str, Callable[[Queue, int], str]] = {
     "codel": _codel,
     "fq_codel": _fq_codel,
     "pie": _pie,
     "red": _red,
     "fq": _fq,
+    "sfq": _sfq,
+    "fq_pie": _fq_pie,
 }
 KINDS = ("droptail", *_KINDS)
 """The simulator's disciplines that Linux 6.12 has."""
