@@ -55,8 +55,8 @@ MORE = {
 }
 """Fields that a scenario has in addition."""
 
-OWN_HOST = ("profile", "fq", "kernel", "line_rate_bps", "sysctls")
-"""Fields of a flow that exist only if it has hosts of its own."""
+GIVEN = ("deadline_ns", "profile", "fq", "kernel", "line_rate_bps", "sysctls")
+"""Fields of a flow that exist only if they are given."""
 
 
 def generate() -> str:
@@ -76,7 +76,7 @@ def _in_order(section: Section) -> Iterator[Section]:
 def _class(section: Section) -> str:
     fields = {key["scenario"]: _type(key) for key in section["keys"] if key["scenario"]}
     if section["title"] == "Flow":
-        fields |= {name: f"NotRequired[{fields[name].split(' |')[0]}]" for name in OWN_HOST}
+        fields |= {name: f"NotRequired[{fields[name].split(' |')[0]}]" for name in GIVEN}
     if section["title"] == "Change":
         kinds = {name: kind.split(" |")[0] for name, kind in fields.items()}
         fields = {n: k if n == "at_ns" else f"NotRequired[{k}]" for n, k in kinds.items()}

@@ -22,7 +22,9 @@ EXAMPLES = Path(__file__).parents[2] / "experiments" / "workloads"
 
 CERTAIN = 2**32
 """A probability of 1 in a table."""
-KINDS = ("poisson", "arrivals", "on_off", "requests", "video")
+KINDS = (
+    "poisson", "arrivals", "on_off", "requests", "video", "adaptive_video", "web", "udp", "ping",
+)  # fmt: skip
 
 
 def law(**table: object) -> dict[str, Any]:
@@ -146,7 +148,28 @@ SIZED = 'size = "10kb"'
             "workload.size.points",
             "ascend",
         ),
+        (f'{{ kind = "web", html = "50kb", http = 3, {SIZED} }}', "workload.http", '"1.1" or "2"'),
+        (
+            f'{{ kind = "web", html = "50kb", levels = 0, {SIZED} }}',
+            "workload.levels",
+            "at least 1",
+        ),
+        ('{ kind = "udp", size = "1kb" }', "workload.rate", "found nothing"),
+        ('{ kind = "udp", rate = "1mbit", size = "2kb" }', "workload.size", "what fits a packet"),
+        ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "above zero"),
+        ('{ kind = "ping", interval = "0s" }', "workload.interval", "above zero"),
+        ('{ kind = "ping", size = "3pkt" }', "workload.size", "a size in bytes"),
         ('{ kind = "video", bitrate = "5mbit" }', "workload.chunk", "found nothing"),
+        (
+            '{ kind = "adaptive_video", bitrates = "5mbit", chunk = "4s" }',
+            "workload.bitrates",
+            "a list of rates above zero",
+        ),
+        (
+            '{ kind = "adaptive_video", bitrates = ["0mbit"], chunk = "4s" }',
+            "workload.bitrates",
+            "a list of rates above zero",
+        ),
         (
             '{ kind = "video", bitrate = "5mbit", chunk = "4s", buffer = "6s" }',
             "workload.buffer",
@@ -155,8 +178,9 @@ SIZED = 'size = "10kb"'
     ],
 )
 def test_a_wrong_workload_is_told_with_its_place(workload: str, place: str, words: str) -> None:
+    cca = "none" if '"udp"' in workload or '"ping"' in workload else "reno"
     with pytest.raises(SpecError) as caught:
-        spec_of(GOOD + f'\n[[flows]]\ncca = "reno"\nworkload = {workload}\n')
+        spec_of(GOOD + f'\n[[flows]]\ncca = "{cca}"\nworkload = {workload}\n')
     (problem,) = caught.value.problems
     assert problem.place == f"flows[1].{place}"
     assert words in f"found {problem.found}; {problem.remedy}"
@@ -195,13 +219,13 @@ def test_examples_run(path: Path) -> None:
     for flow in flows:
         workload = flow["workload"]
         assert flow["goodput_mbps"] > 0
-        if workload["kind"] == "on_off":
+        if workload["kind"] in ("on_off", "udp", "ping"):
             assert workload["completed"] == 0
             continue
         assert workload["completed"] > 5
         times = workload["completion_s"]
         assert 0 < times["p50"] <= times["p95"] <= times["p99"] <= times["max"]
-        if workload["kind"] == "video":
+        if workload["kind"].endswith("video"):
             assert workload["startup_s"] > 0
 
 
@@ -224,3 +248,116 @@ def test_tables_hold_what_the_application_saw(tmp_path: Path) -> None:
     assert (kinds, completed[0]) == ([None, "requests"], None)
     assert completed[1] > 3
     assert 0.02 < flows["completion_p50_s"][1] <= flows["completion_max_s"][1] < 5
+
+
+def test_an_adaptive_video_takes_what_the_path_has(tmp_path: Path) -> None:
+    """A bitrate near the rate of the link, without an interruption; the metrics by hand."""
+    import narrows as nw
+
+    work = {"kind": "adaptive_video", "bitrates": ["1mbit", "3mbit", "6mbit"], "chunk": "1s"}
+    film = nw.Flow(cca="cubic", workload={**work, "buffer": "10s"})
+    path = nw.Path(rate="5mbit", rtt="20ms", buffer="1bdp")
+    scenario = nw.Scenario(name="film", path=path, flows=[film], run=nw.Run(duration="60s"))
+    result = nw.run(scenario, out=tmp_path / "run")
+    (row,) = result.table("flows").to_dicts()
+    sizes = result.table("completions").sort("start_s")["size_bytes"].to_list()
+    assert (row["stalls"], row["between_stalls_s"]) == (0, None)
+    assert 3 < row["mean_bitrate_mbps"] < 5
+    assert row["mean_bitrate_mbps"] == pytest.approx(sum(sizes) * 8e-6 / len(sizes))
+    assert row["switches"] == sum(one != other for one, other in pairwise(sizes)) > 0
+
+
+def test_a_video_above_the_rate_plays_for_a_while_between_its_stalls(tmp_path: Path) -> None:
+    import narrows as nw
+
+    work = {"kind": "video", "bitrate": "10mbit", "chunk": "1s", "start": "1s", "buffer": "4s"}
+    path = nw.Path(rate="8mbit", rtt="20ms", buffer="1bdp")
+    film = nw.Flow(cca="cubic", workload=work)
+    scenario = nw.Scenario(name="film", path=path, flows=[film], run=nw.Run(duration="30s"))
+    (row,) = nw.run(scenario, out=tmp_path / "run").table("flows").to_dicts()
+    assert row["stalls"] > 10
+    assert row["between_stalls_s"] == pytest.approx(1, abs=0.15), "it plays a chunk, then waits"
+
+
+def test_late_transfers_are_those_beyond_the_deadline(tmp_path: Path) -> None:
+    import narrows as nw
+
+    work = {"kind": "requests", "size": "100kb", "think": "100ms"}
+    calls = nw.Flow(cca="cubic", name="calls", deadline="60ms", workload=work)
+    path = nw.Path(rate="20mbit", rtt="20ms", buffer="2bdp")
+    flows = [calls, nw.Flow(cca="reno", start="2s")]
+    scenario = nw.Scenario(name="rpc", path=path, flows=flows, run=nw.Run(duration="8s"))
+    result = nw.run(scenario, out=tmp_path / "run")
+    done = result.table("completions")
+    slow = ((done["end_s"] - done["start_s"]) > 0.06).mean()
+    (row,) = result.table("summary").to_dicts()
+    assert slow is not None
+    assert 0 < row["cubic.late"] == slow < 1
+    with pytest.raises(SpecError, match=r"flows\[0\]\.deadline.*a deadline without transfers"):
+        spec_of(GOOD, ['flows.0.deadline="1s"'])
+
+
+def test_only_datagrams_have_no_control() -> None:
+    probe = 'workload = { kind = "ping" }'
+    for cca, work in (("cubic", probe), ("none", "")):
+        with pytest.raises(SpecError, match=r"flows\[1\]\.cca: found"):
+            spec_of(GOOD + f'\n[[flows]]\ncca = "{cca}"\n{work}\n')
+    for name in ("kernel", "uml"):
+        scenario = scenario_of(GOOD + f'\n[[flows]]\ncca = "none"\n{probe}\n')
+        with pytest.raises(SpecError, match="runs on the simulator alone"):
+            get_backend(name).check(scenario)
+
+
+def test_a_list_of_bitrates_is_no_sweep() -> None:
+    work = '{ kind = "adaptive_video", bitrates = ["1mbit", "2mbit"], chunk = "1s" }'
+    flow = spec_of(GOOD + f'\n[[flows]]\ncca = "reno"\nworkload = {work}\n').scenario["flows"][1]
+    assert flow["workload"] is not None
+    assert flow["workload"]["bitrates_bps"] == [1_000_000, 2_000_000]
+
+
+def test_probes_measure_the_queue_and_datagrams_their_loss(tmp_path: Path) -> None:
+    """Beside a source of 8 Mbit/s on a link of 6 the queue is full, and a quarter is lost."""
+    import narrows as nw
+
+    flood = {"kind": "udp", "rate": "8mbit", "size": "1472b"}
+    flows = [
+        nw.Flow(cca="none", name="probe", workload={"kind": "ping", "interval": "50ms"}),
+        nw.Flow(cca="none", name="flood", workload=flood),
+    ]
+    path = nw.Path(rate="6mbit", rtt="30ms", buffer="30kb")
+    scenario = nw.Scenario(name="probe", path=path, flows=flows, run=nw.Run(duration="10s"))
+    result = nw.run(scenario, out=tmp_path / "run")
+    probe, source = result.table("flows").to_dicts()
+    assert 0.030 + 0.035 < probe["rtt_p50_ms"] / 1e3 < 0.030 + 0.042, "30 kB take 40 ms"
+    assert source["goodput_mbps"] == pytest.approx(6 * 1472 / 1500, rel=0.02)
+    rows = result.table("flow_samples").filter(flow=1)
+    assert rows["sent"][-1] == pytest.approx(8e6 * 10 / 8 / 1472, abs=2)
+    lost = rows["dropped"][-1] / rows["sent"][-1]
+    assert lost == pytest.approx(1 - 6 / (8 * 1500 / 1472), abs=0.02)
+
+
+def test_pages_load_faster_over_one_connection_that_keeps_its_window(tmp_path: Path) -> None:
+    """By hand: with one level, a page of small objects takes three round trips over HTTP/2."""
+    import narrows as nw
+
+    def page_s(http: str, objects: int) -> list[float]:
+        size = {"html": "10kb", "size": "10kb", "levels": 1, "think": "100ms"}
+        work = {"kind": "web", "http": http, "objects": objects, **size}
+        flow = nw.Flow(cca="cubic", workload=work)
+        path = nw.Path(rate="1gbit", rtt="50ms", buffer="1bdp")
+        scenario = nw.Scenario(name="web", path=path, flows=[flow], run=nw.Run(duration="5s"))
+        result = nw.run(scenario, out=tmp_path / f"{http}-{objects}")
+        done = result.table("completions").sort("start_s")
+        assert set(done["size_bytes"].to_list()) == {10_000 * (objects + 1)}
+        assert done["flow"].len() > 5
+        return (done["end_s"] - done["start_s"]).to_list()
+
+    handshake_html_objects = 0.150
+    for took in page_s("2", 1) + page_s("1.1", 1):
+        assert took == pytest.approx(handshake_html_objects, abs=0.002)
+    # Twelve objects over six connections: five of them connect first, then carry a second one.
+    for took in page_s("1.1", 12):
+        assert took == pytest.approx(0.050 * 5, abs=0.01)
+    # Over one, 120 kB double the window of 14 to 28 packets three times.
+    for took in page_s("2", 12):
+        assert took == pytest.approx(0.050 * 5, abs=0.01)

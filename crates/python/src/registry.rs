@@ -147,6 +147,7 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
         Unit::Flag => ("flag", &[]),
         Unit::Word(words) => ("word", words),
         Unit::Rates => ("rates", &[]),
+        Unit::RateList => ("list of rates", &[]),
         Unit::Delays => ("delays", &[]),
         Unit::Spans => ("spans", &[]),
         Unit::Opportunities => ("opportunities", &[]),

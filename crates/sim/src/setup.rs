@@ -14,7 +14,9 @@ use narrows_tcp::{
 
 use crate::controls::Controls;
 use crate::ending::StopWhen;
-use crate::host::{Chain, ControlFactory, Plan, ReceivingHost, SendingHost};
+use crate::host::{
+    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source,
+};
 use crate::sampler::Sampler;
 
 /// Initial window in packets (RFC 6928).
@@ -61,6 +63,11 @@ pub(crate) fn hosts(
             repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
             while_flows: flow.while_flow.as_deref().and_then(|name| names.called(name).cloned()),
         };
+        if let Some(what) = Datagrams::of(flow.workload.as_ref()) {
+            let ecn = flow.ecn.of_new_data();
+            let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
+            return (source, ReceivingHost::Sink(Box::new(Sink::new(id, ecn, what))));
+        }
         let profile = profile_of(scenario, flow);
         let config = SenderConfig {
             flow: id,
@@ -92,7 +99,7 @@ pub(crate) fn hosts(
                 window_clamp: flow.receive_window_bytes,
                 instance: 0,
             },
-            matches!(flow.workload, Some(Workload::Arrivals { .. })),
+            matches!(flow.workload, Some(Workload::Arrivals { .. } | Workload::Web { .. })),
         );
         (sender, receiver)
     };

@@ -227,6 +227,7 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
         stop_ns: entry.some_whole("stop"),
         size_bytes: entry.some_whole("size"),
         workload: entry.some_workload("workload"),
+        deadline_ns: entry.some_whole("deadline"),
         receive_window_bytes: window.or_else(|| host.some_whole("receive_window")),
         rtt_ns: entry.some_whole("rtt"),
         reverse: entry.flag("reverse"),

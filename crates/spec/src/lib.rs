@@ -15,6 +15,7 @@ mod document;
 mod exact;
 mod expect;
 pub mod keys;
+pub mod ladder;
 pub mod law;
 pub mod limits;
 mod names;

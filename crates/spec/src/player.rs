@@ -2,13 +2,15 @@
 
 use narrows_base::{Duration, Time};
 
+use crate::ladder::Ladder;
+
 /// The buffer of a player that fetches one chunk after another (as DASH players do).
 ///
 /// All instants are those of the sender, half a round trip later than the player's own:
 /// a shift that changes no length of time.
 #[derive(Debug)]
 pub struct Player {
-    bitrate_bps: u64,
+    ladder: Ladder,
     chunk: Duration,
     /// The level needed before it plays, initially and after it ran dry.
     start: Duration,
@@ -36,9 +38,9 @@ enum State {
 impl Player {
     /// A player whose buffer is empty.
     #[must_use]
-    pub fn new(bitrate_bps: u64, chunk: Duration, start: Duration, room: Duration) -> Self {
+    pub fn new(bitrates_bps: Vec<u64>, chunk: Duration, start: Duration, room: Duration) -> Self {
         Self {
-            bitrate_bps,
+            ladder: Ladder::new(bitrates_bps, room),
             chunk,
             start,
             room,
@@ -54,9 +56,9 @@ impl Player {
 
     /// The same with its lengths in ns.
     #[must_use]
-    pub fn of(bitrate_bps: u64, chunk_ns: u64, start_ns: u64, room_ns: u64) -> Self {
+    pub fn of(bitrates_bps: Vec<u64>, chunk_ns: u64, start_ns: u64, room_ns: u64) -> Self {
         let [chunk, start, room] = [chunk_ns, start_ns, room_ns].map(Duration::from_nanos);
-        Self::new(bitrate_bps, chunk, start, room)
+        Self::new(bitrates_bps, chunk, start, room)
     }
 
     /// When play was pressed.
@@ -64,10 +66,11 @@ impl Player {
         (self.started, self.as_of) = (now, now);
     }
 
-    /// Payload of a chunk.
-    #[must_use]
-    pub fn chunk_bytes(&self) -> u64 {
-        let bits = u128::from(self.bitrate_bps) * u128::from(self.chunk.as_nanos());
+    /// Requests a chunk of the bitrate that suits the buffer; returns its payload in bytes.
+    pub fn request(&mut self, now: Time) -> u64 {
+        self.advance(now);
+        self.ladder.choose(self.level);
+        let bits = u128::from(self.ladder.bitrate()) * u128::from(self.chunk.as_nanos());
         u64::try_from(bits / 8_000_000_000).unwrap_or(u64::MAX).max(1)
     }
 
@@ -115,6 +118,9 @@ impl Player {
         visit("playout_buffer_s", seconds(level));
         visit("stalls", f64::from(stalls));
         visit("stalled_s", seconds(stalled));
+        if self.ladder.is_choice() {
+            visit("video_mbps", mbps(self.ladder.bitrate()));
+        }
         if let Some(startup) = self.startup {
             visit("startup_s", seconds(startup));
         }
@@ -124,6 +130,11 @@ impl Player {
 #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
 fn seconds(span: Duration) -> f64 {
     span.as_nanos() as f64 / 1e9
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
+fn mbps(bps: u64) -> f64 {
+    bps as f64 / 1e6
 }
 
 #[cfg(test)]
@@ -147,7 +158,7 @@ mod tests {
     /// Chunks of 2 s at 8 Mbit/s; it plays from 4 s on and holds 6 s.
     fn player() -> Player {
         let [chunk, start, room] = [2, 4, 6].map(Duration::from_secs);
-        let mut player = Player::new(8_000_000, chunk, start, room);
+        let mut player = Player::new(vec![8_000_000], chunk, start, room);
         player.started(at(1_000));
         player
     }
@@ -155,12 +166,28 @@ mod tests {
     #[test]
     fn it_plays_when_enough_is_there_and_waits_for_room() {
         let mut player = player();
-        assert_eq!(player.chunk_bytes(), 2_000_000);
+        assert_eq!(player.request(at(1_000)), 2_000_000);
         assert_eq!(player.take_chunk(at(1_500)), at(1_500));
         assert_eq!(player.take_chunk(at(2_000)), at(2_000), "4 s buffered, room for 2 s");
         assert_eq!(value(&player, at(2_000), "startup_s"), 1.0);
         assert_eq!(player.take_chunk(at(2_500)), at(4_000), "5.5 s buffered: 1.5 s must be played");
         assert_eq!(value(&player, at(4_000), "playout_buffer_s"), 4.0);
+    }
+
+    #[test]
+    fn its_chunks_grow_with_the_level() {
+        let [chunk, start, room] = [2, 2, 20].map(Duration::from_secs);
+        let mut player = Player::new(vec![1_000_000, 8_000_000], chunk, start, room);
+        player.started(at(0));
+        let sizes: Vec<u64> = (0..10_u64)
+            .map(|_| {
+                let size = player.request(at(1));
+                player.take_chunk(at(1));
+                size
+            })
+            .collect();
+        assert_eq!(sizes[8..], [250_000, 2_000_000], "18 of 20 s are nine tenths");
+        assert_eq!(value(&player, at(1), "video_mbps"), 8.0);
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl Flow {
     /// Whether it has more than one connection: a chain, or arrivals.
     #[must_use]
     pub fn has_several_connections(&self) -> bool {
-        self.repeat_gap_ns.is_some() || matches!(self.workload, Some(Workload::Arrivals { .. }))
+        self.repeat_gap_ns.is_some()
+            || matches!(self.workload, Some(Workload::Arrivals { .. } | Workload::Web { .. }))
     }
 }
 
@@ -97,6 +98,9 @@ pub struct Flow {
     pub size_bytes: Option<u64>,
     /// When and how much it writes, if it neither always sends nor has a size.
     pub workload: Option<Workload>,
+    /// How long a transfer may take without being late, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<u64>,
     /// The largest receive window that its receiver advertises, in bytes; unlimited if none.
     pub receive_window_bytes: Option<u64>,
     /// Its own two-way delay in ns, instead of the path's.
@@ -167,7 +171,61 @@ pub enum Workload {
         /// How much the player buffers at most, in ns.
         buffer_ns: u64,
     },
+    /// One connection with the chunks of a video whose bitrate the player chooses by the level of
+    /// its buffer.
+    AdaptiveVideo {
+        /// Bits for a second of the video, to choose from.
+        bitrates_bps: Vec<u64>,
+        /// Length of a chunk, in ns.
+        chunk_ns: u64,
+        /// How much must be buffered before it plays, at first and after an interruption, in ns.
+        start_ns: u64,
+        /// How much the player buffers at most, in ns.
+        buffer_ns: u64,
+    },
+    /// Web pages one after another: objects that depend on one another.
+    Web {
+        /// Payload of a page's first object, in bytes.
+        html_bytes: Law,
+        /// Its further objects.
+        objects: u64,
+        /// Payload of each of them, in bytes.
+        object_bytes: Law,
+        /// Levels of these objects; one of a level refers to those of the next.
+        levels: u64,
+        /// Connections at most; a single one carries all objects at once, in order.
+        connections: u64,
+        /// From the end of a page to the next, in ns.
+        think_ns: Law,
+    },
+    /// Datagrams at a constant rate.
+    Udp {
+        /// Bits of payload in a second.
+        rate_bps: u64,
+        /// Payload of a datagram, in bytes.
+        size_bytes: u64,
+        /// Datagrams that leave at once.
+        burst: u64,
+    },
+    /// Datagrams that the other end sends back.
+    Ping {
+        /// From one to the next, in ns.
+        interval_ns: u64,
+        /// Payload of a datagram, in bytes.
+        size_bytes: u64,
+    },
 }
+
+impl Workload {
+    /// Whether it sends datagrams, without a connection and its control.
+    #[must_use]
+    pub const fn is_of_datagrams(&self) -> bool {
+        matches!(self, Self::Udp { .. } | Self::Ping { .. })
+    }
+}
+
+/// The `cca` of a flow without a connection.
+pub const NO_CONTROL: &str = "none";
 
 /// Settings of the end hosts' TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::keys::{self, Elements, Key, Kind, SPECIFICATION, SWEEP, Section};
 use crate::limits::MAX_NAME;
 use crate::read::presets;
+use crate::scenario::NO_CONTROL;
 use crate::units::{DURATION_UNITS, RATE_UNITS, SIZE_UNITS};
 use crate::workloads::{DISTRIBUTIONS, WORKLOADS};
 
@@ -158,7 +159,8 @@ fn control() -> Value {
         })
     });
     let own = json!({ "type": "string", "pattern": "^([^:]+:[^:]+|.+\\.[co])$" });
-    json!({ "anyOf": names.chain([own]).collect::<Vec<_>>() })
+    let none = json!({ "const": NO_CONTROL, "description": "that of datagrams" });
+    json!({ "anyOf": names.chain([none, own]).collect::<Vec<_>>() })
 }
 
 /// The options of a flow with this control.
@@ -235,6 +237,7 @@ fn unit(parameter: &Parameter, one: &Value) -> Value {
         Unit::Word(words) => json!({ "enum": words }),
         Unit::Rates => timed(quantity(RATE_UNITS)),
         Unit::Delays | Unit::Spans => timed(quantity(DURATION_UNITS)),
+        Unit::RateList => json!({ "type": "array", "items": quantity(RATE_UNITS), "minItems": 1 }),
         Unit::Opportunities | Unit::Frequency => json!({ "type": "string" }),
         Unit::QuantileFile => json!({ "type": "string" }),
         Unit::Durations => law(&quantity(DURATION_UNITS)),

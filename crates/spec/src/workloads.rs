@@ -3,7 +3,11 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 
 /// Every workload, by name.
-pub static WORKLOADS: &[&Info] = &[&POISSON, &ARRIVALS, &ON_OFF, &REQUESTS, &VIDEO];
+pub static WORKLOADS: &[&Info] =
+    &[&POISSON, &ARRIVALS, &ON_OFF, &REQUESTS, &VIDEO, &ADAPTIVE_VIDEO, &WEB, &UDP, &PING];
+
+/// The longest payload of a datagram in a packet of 1500 bytes.
+pub const LONGEST_DATAGRAM: u64 = 1_472;
 
 /// Every distribution, by name.
 pub static DISTRIBUTIONS: &[&Info] = &[&EXPONENTIAL, &UNIFORM, &LOGNORMAL, &PARETO, &EMPIRICAL];
@@ -90,18 +94,125 @@ static VIDEO: Info = Info {
     role: Role::Workload,
     parameters: &[
         Parameter::rate("bitrate", Fallback::Required, "bits for a second of the video"),
-        Parameter::duration("chunk", Fallback::Required, "the length of a chunk").positive(),
-        Parameter::duration(
-            "start",
-            Fallback::Off,
-            "the level needed before it plays, initially and after it ran dry; by default a \
-             chunk",
-        )
-        .positive(),
-        Parameter::duration("buffer", Fallback::secs(30), "the capacity of the player's buffer")
-            .positive(),
+        CHUNK,
+        START,
+        BUFFER,
     ],
 };
+
+static ADAPTIVE_VIDEO: Info = Info {
+    name: "adaptive_video",
+    title: "Adaptive video",
+    family: "session",
+    summary: "a video whose player chooses the bitrate of each chunk by the level of its buffer",
+    source: "BBA-0 of Huang et al., SIGCOMM 2014, with its reservoir of 3/8 and its upper end at \
+             9/10 of the buffer",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::new(
+            "bitrates",
+            Unit::RateList,
+            Fallback::Required,
+            "the bitrates to choose from: `[\"1mbit\", \"2.5mbit\", \"5mbit\"]`",
+        ),
+        CHUNK,
+        START,
+        BUFFER,
+    ],
+};
+
+static WEB: Info = Info {
+    name: "web",
+    title: "Web pages",
+    family: "session",
+    summary: "pages one after another, each complete when its objects are, which refer to one \
+              another; a completion is a page",
+    source: "HTTP/1.1 (RFC 9112) over six connections as in browsers, HTTP/2 (RFC 9113) over one",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::new(
+            "html",
+            Unit::Sizes,
+            Fallback::Required,
+            "payload of a page's first object, which refers to the first level",
+        ),
+        SIZE,
+        Parameter::whole("objects", Fallback::Whole(30), "objects besides the first")
+            .at_most(MOST_OBJECTS),
+        Parameter::whole(
+            "levels",
+            Fallback::Whole(2),
+            "levels of these objects: each is referred to by one of the level before, and requested \
+             when that has arrived",
+        )
+        .positive()
+        .at_most(MOST_OBJECTS),
+        Parameter::word(
+            "http",
+            &["1.1", "2"],
+            "2",
+            "six connections with an object at a time each, or one with all objects in the order of \
+             their requests",
+        ),
+        Parameter::new(
+            "think",
+            Unit::Durations,
+            Fallback::secs(1),
+            "from the end of a page to the next",
+        ),
+    ],
+};
+
+/// The most objects of a page.
+pub const MOST_OBJECTS: u64 = 10_000;
+
+static UDP: Info = Info {
+    name: "udp",
+    title: "UDP",
+    family: "datagrams",
+    summary: "datagrams at a constant rate, whatever becomes of them; with `cca = \"none\"`",
+    source: "a source of constant bit rate, as `iperf3 -u`",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::rate("rate", Fallback::Required, "bits of payload in a second"),
+        Parameter::bytes("size", Fallback::Whole(1_200), "payload of a datagram")
+            .positive()
+            .at_most(LONGEST_DATAGRAM),
+        Parameter::whole("burst", Fallback::Whole(1), "datagrams that leave at once")
+            .positive()
+            .at_most(10_000),
+    ],
+};
+
+static PING: Info = Info {
+    name: "ping",
+    title: "Ping",
+    family: "datagrams",
+    summary: "probes that the other end sends back: the RTT that a packet sees which no control \
+              governs; with `cca = \"none\"`",
+    source: "RFC 862, as the probes of the RRUL test of flent",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::duration("interval", Fallback::ms(200), "from one probe to the next").positive(),
+        Parameter::bytes("size", Fallback::Whole(56), "payload of a probe")
+            .positive()
+            .at_most(LONGEST_DATAGRAM),
+    ],
+};
+
+const CHUNK: Parameter =
+    Parameter::duration("chunk", Fallback::Required, "the length of a chunk").positive();
+
+const START: Parameter = Parameter::duration(
+    "start",
+    Fallback::Off,
+    "the level needed before it plays, initially and after it ran dry; by default a chunk",
+)
+.positive();
+
+const BUFFER: Parameter =
+    Parameter::duration("buffer", Fallback::secs(30), "the capacity of the player's buffer")
+        .positive();
 
 const SIZE: Parameter =
     Parameter::new("size", Unit::Sizes, Fallback::Required, "payload of each transfer");

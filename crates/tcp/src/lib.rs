@@ -26,5 +26,8 @@ pub use profile::{
     BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, TcpProfile, profile,
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverStats};
-pub use segment::{Ack, Data, HEADER, Kind, MSS, SackBlocks, Segment, Seq, ack_size, data_size};
+pub use segment::{
+    Ack, Data, Datagram, HEADER, Kind, MSS, SackBlocks, Segment, Seq, UDP_HEADER, ack_size,
+    data_size,
+};
 pub use sender::{MakeControl, Sender, SenderConfig, SenderStats, SenderView};

@@ -1,11 +1,13 @@
 //! Segments between sender and receiver.
 
-use narrows_base::{Ecn, FlowId, Packet};
+use narrows_base::{Ecn, FlowId, Packet, Time};
 
 /// Payload bytes of a full packet: MTU 1500 minus IP, TCP and timestamps.
 pub const MSS: u32 = 1448;
 /// Bytes of IP and TCP header with timestamps.
 pub const HEADER: u32 = 52;
+/// Bytes of IP and UDP header.
+pub const UDP_HEADER: u32 = 28;
 
 /// A packet's number within its connection, from 0.
 pub type Seq = u32;
@@ -57,6 +59,21 @@ pub enum Kind {
     Data(Data),
     /// A pure acknowledgement.
     Ack(Ack),
+    /// A datagram, which no TCP takes.
+    Datagram(Datagram),
+    /// The same datagram on its way back (as the echo protocol of RFC 862 sends it).
+    Echo(Datagram),
+}
+
+/// A datagram over UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its number within the flow, from 0.
+    pub number: u64,
+    /// Payload bytes.
+    pub len: u16,
+    /// When it left.
+    pub sent: Time,
 }
 
 /// A packet of payload, or a super-packet: several consecutive ones that pass the network as one
@@ -208,6 +225,9 @@ impl Segment {
             Kind::HandshakeAck { .. } => (HEADER, others),
             Kind::Data(data) => (u32::from(data.count) * HEADER + u32::from(data.len), data.ecn),
             Kind::Ack(ack) => (ack_size(&ack.sack), others),
+            Kind::Datagram(datagram) | Kind::Echo(datagram) => {
+                (UDP_HEADER + u32::from(datagram.len), others)
+            }
         };
         Packet { flow, size, ecn, body: self }
     }
@@ -215,6 +235,6 @@ impl Segment {
     /// Whether it carries payload.
     #[must_use]
     pub const fn is_data(&self) -> bool {
-        matches!(self.kind, Kind::Data(_))
+        matches!(self.kind, Kind::Data(_) | Kind::Datagram(_))
     }
 }

@@ -62,7 +62,10 @@ impl<'a> Session<'a> {
         draws: Draws<'_>,
     ) -> Option<Self> {
         let app = match flow.workload.as_ref()? {
-            Workload::Arrivals { .. } => return None,
+            Workload::Arrivals { .. }
+            | Workload::Web { .. }
+            | Workload::Udp { .. }
+            | Workload::Ping { .. } => return None,
             Workload::OnOff { on_ns, first_ns, off_ns } => App::OnOff {
                 on: draws.of(on_ns, "on"),
                 first: *first_ns,
@@ -74,7 +77,10 @@ impl<'a> Session<'a> {
                 size: draws.of(size_bytes, "size"),
             },
             Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns } => {
-                App::Video(Player::of(*bitrate_bps, *chunk_ns, *start_ns, *buffer_ns))
+                App::Video(Player::of(vec![*bitrate_bps], *chunk_ns, *start_ns, *buffer_ns))
+            }
+            Workload::AdaptiveVideo { bitrates_bps, chunk_ns, start_ns, buffer_ns } => {
+                App::Video(Player::of(bitrates_bps.clone(), *chunk_ns, *start_ns, *buffer_ns))
             }
         };
         Some(Self {
@@ -149,7 +155,7 @@ impl<'a> Session<'a> {
                 None
             }
             App::Requests { size, .. } => Some(size.next().max(1)),
-            App::Video(player) => Some(player.chunk_bytes()),
+            App::Video(player) => Some(player.request(time(now))),
         };
         if let Some(size_bytes) = size {
             self.left = Some(size_bytes);

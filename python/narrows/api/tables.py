@@ -98,6 +98,10 @@ class Flow(Table):
     """The behaviour of an application that neither always sends nor has a size. Takes a table
     with a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" }.
     """
+    deadline: Values[str] | None = None
+    """How long a transfer may take: `late` counts those that took longer. It changes nothing
+    else. Takes a duration with its unit, such as "10s".
+    """
     receive_window: Values[str] | None = None
     """The largest receive window, in bytes; by default the hosts'. Takes a size in bytes, such
     as "30mb".

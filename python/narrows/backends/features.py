@@ -102,6 +102,7 @@ _WORKLOADS = {
     "on_off": 'on = "1s", off = "1s"',
     "requests": 'size = "10kb", think = "100ms"',
     "video": 'bitrate = "1mbit", chunk = "2s"',
+    "adaptive_video": 'bitrates = ["1mbit", "2mbit"], chunk = "2s"',
 }
 _HOSTS = tuple(
     Feature(f"host {key}", what, rest=f"[host]\n{key} = {value}")

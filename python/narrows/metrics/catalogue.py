@@ -252,6 +252,13 @@ WORKLOAD: tuple[Metric, ...] = (
     _seen("stalled_s", "stalled", "s", "their total duration", "less"),
     _seen("startup_s", "startup", "s", "time until a video began to play; empty if it never did",
           "less"),
+    _seen("between_stalls_s", "between stalls", "s",
+          "mean time of play from one interruption of a video to the next; empty without any",
+          "more"),
+    _seen("mean_bitrate_mbps", "mean bitrate", "Mbit/s", "mean bitrate of a video's chunks",
+          "more"),
+    _seen("switches", "switches", "", "changes of a video's bitrate from chunk to chunk", "less",
+          whole=True),
     *(_completion(name) for name in STATISTICS),
 )  # fmt: skip
 """Columns of `flows` for flows with a workload, after its kind in `workload`."""
@@ -276,6 +283,8 @@ COMPLETION: tuple[Metric, ...] = (
     Metric("unfinished", "unfinished", "",
            "transfers that weren't done at the end, which the times leave out; "
            "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
+    Metric("late", "late", "", "share of its transfers with a deadline that took longer; empty "
+           "without a deadline", lambda found: found["late"], "less"),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less") for name in STATISTICS),

@@ -26,8 +26,10 @@ STATISTICS = ("mean", "p50", "p95", "p99", "max")
 SLOWDOWNS = ("mean", "p50", "p95", "p99")
 WIRE = 1500 / 1448
 """Bytes on the link per byte of payload, in full packets."""
-CONNECTED = ("requests", "video")
+CONNECTED = ("requests", "video", "adaptive_video")
 """Workloads whose transfers follow one another on one connection."""
+ENDLESS = ("on_off", "udp", "ping")
+"""Workloads without transfers that end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ SIZES = (
 def can_complete(flow: Flow) -> bool:
     """Whether a described flow has transfers that end."""
     work = flow.get("workload")
-    return flow["size_bytes"] is not None if work is None else work["kind"] != "on_off"
+    return flow["size_bytes"] is not None if work is None else work["kind"] not in ENDLESS
 
 
 def completing(scenario: Scenario, groups: Sequence[str]) -> list[str]:
@@ -65,7 +67,8 @@ def transfers(
 ) -> pl.DataFrame:
     """Every transfer that counts, by flow and start.
 
-    The columns are `flow`, `class`, `name`, `start_s`, `size_bytes`, `fct_s` and `slowdown`.
+    The columns are `flow`, `class`, `name`, `start_s`, `size_bytes`, `fct_s`, `slowdown`, and
+    `late`, which is 1 for those beyond their deadline, and null without one.
     `completions` is the table of a run; `groups` names the class of every flow by id, by
     default its control.
     """
@@ -82,6 +85,8 @@ def transfers(
     fixed_s, byte_s = least.reshape(-1, 2)[flow].T
     fct_s = (rows["end_s"] - rows["start_s"]).to_numpy()
     size = rows["size_bytes"].to_numpy().astype(float)
+    deadline_s = np.array([one.get("deadline_ns", np.nan) for one in flows], dtype=float) / 1e9
+    allowed_s = deadline_s[flow]
     return pl.DataFrame(
         {
             "flow": rows["flow"],
@@ -91,6 +96,9 @@ def transfers(
             "size_bytes": rows["size_bytes"],
             "fct_s": fct_s,
             "slowdown": fct_s / (fixed_s + size * WIRE * byte_s),
+            "late": pl.Series(np.where(np.isnan(allowed_s), np.nan, fct_s > allowed_s)).fill_nan(
+                None
+            ),
         }
     )
 
@@ -122,11 +130,18 @@ def completion_summaries(
         {
             "class": name,
             "unfinished": _unfinished(scenario, tables, named, name),
+            "late": late(parts.get(name, done.clear())),
             **_statistics(*_arrays(parts.get(name, done.clear()))),
             "by_size": list(_by_size(parts.get(name, done.clear()))),
         }
         for name in classes
     ]
+
+
+def late(rows: pl.DataFrame) -> float | None:
+    """The share of transfers that took longer than their deadline; None without any of them."""
+    share = rows["late"].mean()
+    return None if share is None else float(share)  # type: ignore[arg-type]
 
 
 def _arrays(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

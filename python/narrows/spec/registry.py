@@ -37,7 +37,8 @@ def ccas() -> dict[str, Mapping[str, Any]]:
 
 
 _BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
-_ELSEWHERE: Mapping[str, Mapping[str, Any]] = {"bbr1": _BBR1}
+_NONE = {"title": "Datagrams", "summary": "no control"}
+_ELSEWHERE: Mapping[str, Mapping[str, Any]] = {"bbr1": _BBR1, "none": _NONE}
 """Facts about controls that only some kernels have."""
 
 

@@ -55,6 +55,7 @@ Flow = TypedDict(
         "stop_ns": int | None,
         "size_bytes": int | None,
         "workload": dict[str, Any] | None,
+        "deadline_ns": NotRequired[int],
         "receive_window_bytes": int | None,
         "rtt_ns": int | None,
         "reverse": bool,

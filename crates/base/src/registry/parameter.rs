@@ -42,6 +42,8 @@ pub enum Unit {
     Word(&'static [&'static str]),
     /// Times in ns, ascending, each with a rate in bit/s.
     Rates,
+    /// Several rates in bit/s.
+    RateList,
     /// Times in ns, ascending, each with a delay in ns.
     Delays,
     /// Times in ns, ascending, each with how long something lasts in ns.
@@ -127,7 +129,7 @@ impl Unit {
             Self::Packets => "_packets",
             Self::Bytes | Self::Sizes => "_bytes",
             Self::Duration | Self::Frequency | Self::Durations => "_ns",
-            Self::Rate => "_bps",
+            Self::Rate | Self::RateList => "_bps",
             _ => "",
         }
     }

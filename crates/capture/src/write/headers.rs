@@ -1,4 +1,4 @@
-//! IP and TCP headers with their checksums.
+//! IP, TCP and UDP headers with their checksums.
 
 use narrows_base::Ecn;
 
@@ -7,6 +7,7 @@ use super::addresses::Address;
 /// The longest IP header with the longest TCP header.
 pub const MAX_HEADERS: usize = 40 + 60;
 const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
 /// The same at every point, since the path has no router.
 const TIME_TO_LIVE: u8 = 64;
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -23,9 +24,10 @@ pub mod flags {
     pub const AE: u16 = 256;
 }
 
-/// A TCP packet. Its payload is zeros.
+/// A TCP packet, or a datagram, of which only ends, marks and payload count. Its payload is zeros.
 #[derive(Clone, Debug)]
 pub struct Packet {
+    pub is_datagram: bool,
     pub source: (Address, u16),
     pub destination: (Address, u16),
     pub ecn: Ecn,
@@ -102,7 +104,14 @@ impl Packet {
     }
 
     fn segment_len(&self) -> usize {
+        if self.is_datagram {
+            return 8 + usize::from(self.payload);
+        }
         20 + self.options.len + usize::from(self.payload)
+    }
+
+    const fn protocol(&self) -> u8 {
+        if self.is_datagram { PROTOCOL_UDP } else { PROTOCOL_TCP }
     }
 
     /// Writes the headers in place of what `out` holds.
@@ -119,7 +128,11 @@ impl Packet {
             }
             _ => unreachable!("both ends have addresses of one version"),
         };
-        self.tcp(sum, out);
+        if self.is_datagram {
+            self.udp(sum, out);
+        } else {
+            self.tcp(sum, out);
+        }
     }
 
     fn ipv4(&self, source: &[u8; 4], destination: &[u8; 4], out: &mut Vec<u8>) {
@@ -129,7 +142,7 @@ impl Packet {
         // The identification of a packet that is never fragmented is meaningless (RFC 6864).
         out.extend_from_slice(&[0, 0]);
         out.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());
-        out.extend_from_slice(&[TIME_TO_LIVE, PROTOCOL_TCP, 0, 0]);
+        out.extend_from_slice(&[TIME_TO_LIVE, self.protocol(), 0, 0]);
         out.extend_from_slice(source);
         out.extend_from_slice(destination);
         let checksum = !folded(sum(&out[..20]));
@@ -140,15 +153,30 @@ impl Packet {
         let length = u16::try_from(self.segment_len()).expect("packets are at most 64 KiB");
         out.extend_from_slice(&(6 << 28 | u32::from(ecn_bits(self.ecn)) << 20).to_be_bytes());
         out.extend_from_slice(&length.to_be_bytes());
-        out.extend_from_slice(&[PROTOCOL_TCP, TIME_TO_LIVE]);
+        out.extend_from_slice(&[self.protocol(), TIME_TO_LIVE]);
         out.extend_from_slice(source);
         out.extend_from_slice(destination);
     }
 
-    /// Sum of the pseudo-header of TCP's checksum (RFC 9293 section 3.1, RFC 8200 section 8.1; the
+    /// Sum of the pseudo-header of a checksum (RFC 768, RFC 9293 section 3.1, RFC 8200 section 8.1; the
     /// halves of a 32-bit length add up to the same).
     fn pseudo_header(&self, source: &[u8], destination: &[u8]) -> u64 {
-        sum(source) + sum(destination) + u64::from(PROTOCOL_TCP) + self.segment_len() as u64
+        sum(source) + sum(destination) + u64::from(self.protocol()) + self.segment_len() as u64
+    }
+
+    /// A checksum of zero is sent as ones (RFC 768).
+    fn udp(&self, pseudo: u64, out: &mut Vec<u8>) {
+        let start = out.len();
+        let length = u16::try_from(self.segment_len()).expect("packets are at most 64 KiB");
+        out.extend_from_slice(&self.source.1.to_be_bytes());
+        out.extend_from_slice(&self.destination.1.to_be_bytes());
+        out.extend_from_slice(&length.to_be_bytes());
+        out.extend_from_slice(&[0; 2]);
+        let checksum = match !folded(pseudo + sum(&out[start..])) {
+            0 => u16::MAX,
+            sum => sum,
+        };
+        out[start + 6..start + 8].copy_from_slice(&checksum.to_be_bytes());
     }
 
     /// A payload of zeros adds nothing to the checksum.
@@ -206,6 +234,7 @@ mod tests {
     #[test]
     fn a_header_of_an_own_hand() {
         let packet = Packet {
+            is_datagram: false,
             source: (Address::V4([10, 0, 0, 1]), 10_000),
             destination: (Address::V4([10, 128, 0, 1]), 5_001),
             ecn: Ecn::Ce,
@@ -223,5 +252,12 @@ mod tests {
         assert_eq!(bytes[32..36], [0xb1, 0x10, 0, 3]);
         assert_eq!(bytes[52..], [1, 1, 5, 10, 0, 0, 0, 6, 0, 0, 0, 7]);
         assert_eq!((bytes.len(), packet.len()), (64, 72));
+        let mut datagram = Vec::new();
+        let packet = Packet { is_datagram: true, ..packet };
+        packet.encode(&mut datagram);
+        assert_eq!((datagram.len(), packet.len()), (28, 36));
+        assert_eq!((datagram[9], &datagram[20..26]), (17, &[39, 16, 19, 137, 0, 16][..]));
+        let pseudo = sum(&datagram[12..20]) + 17 + 16;
+        assert_eq!(folded(pseudo + sum(&datagram[20..])), 0xffff, "the checksum adds up to ones");
     }
 }

@@ -100,6 +100,12 @@ impl Wire {
             Kind::HandshakeAck { ts, ts_echo } => flow.handshake_ack(&ends, *ts, *ts_echo),
             Kind::Data(data) => flow.data(&ends, segment.instance, data),
             Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
+            Kind::Datagram(datagram) => {
+                Packet { is_datagram: true, payload: datagram.len, ..flow.sender_packet(&ends) }
+            }
+            Kind::Echo(datagram) => {
+                Packet { is_datagram: true, payload: datagram.len, ..receiver_packet(&ends) }
+            }
         };
         made.ecn = packet.ecn;
         made.flags |= ecn_flags(&segment.kind, flow.accurate_ecn);
@@ -187,6 +193,7 @@ impl Flow {
     /// An established sender's packet without payload.
     fn sender_packet(&self, ends: &Ends) -> Packet {
         Packet {
+            is_datagram: false,
             source: (ends.sender, ends.sender_port),
             destination: (ends.receiver, ends.receiver_port),
             ecn: narrows_base::Ecn::NotEct,
@@ -214,6 +221,7 @@ fn syn_ack(ends: &Ends, window: u32, options: Options) -> Packet {
 /// An established receiver's packet; it never sends payload.
 fn receiver_packet(ends: &Ends) -> Packet {
     Packet {
+        is_datagram: false,
         source: (ends.receiver, ends.receiver_port),
         destination: (ends.sender, ends.sender_port),
         ecn: narrows_base::Ecn::NotEct,

@@ -442,6 +442,7 @@ fn packet_event(kind: PacketKind, packet: &Packet<Segment>) -> PacketEvent {
     let (seq, retransmission) = match &packet.body.kind {
         Kind::Data(data) => (u64::from(data.seq), data.retransmission),
         Kind::Ack(ack) => (u64::from(ack.ack), false),
+        Kind::Datagram(datagram) | Kind::Echo(datagram) => (datagram.number, false),
         _ => (0, false),
     };
     PacketEvent {

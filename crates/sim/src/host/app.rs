@@ -25,10 +25,6 @@ impl App {
         Self::Requests { think, size }
     }
 
-    pub(super) fn video(bps: u64, chunk: Duration, start: Duration, buffer: Duration) -> Self {
-        Self::Video(Player::new(bps, chunk, start, buffer))
-    }
-
     /// Acts at `now`: returns the new transfer that it writes, if any, and when it acts next by
     /// itself.
     pub(super) fn act(&mut self, sender: &mut Sender, now: Time) -> (Option<u64>, Option<Time>) {
@@ -50,7 +46,7 @@ impl App {
                 (Some(size), None)
             }
             Self::Video(player) => {
-                let size = player.chunk_bytes();
+                let size = player.request(now);
                 sender.write(Some(size), now);
                 (Some(size), None)
             }

@@ -4,12 +4,15 @@ mod app;
 mod chain;
 mod completed;
 mod crowd;
+mod datagram;
 mod deadlines;
 mod receiving;
 mod sending;
 mod session;
+mod web;
 
 pub(crate) use chain::{Chain, ControlFactory, Plan};
 pub(crate) use completed::Completed;
+pub(crate) use datagram::{Datagrams, Sink, Source};
 pub(crate) use receiving::ReceivingHost;
 pub(crate) use sending::SendingHost;

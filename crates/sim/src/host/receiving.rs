@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use narrows_base::{Packet, Time};
 use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 
+use super::datagram::Sink;
 use super::deadlines::Deadlines;
 
 /// The receivers of a flow.
@@ -14,6 +15,8 @@ pub(crate) enum ReceivingHost {
     One(One),
     /// Connections side by side.
     Many(Box<Many>),
+    /// Datagrams without a connection.
+    Sink(Box<Sink>),
 }
 
 impl ReceivingHost {
@@ -31,6 +34,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.past_bytes + one.receiver.stats().bytes,
             Self::Many(many) => many.bytes,
+            Self::Sink(sink) => sink.bytes(),
         }
     }
 
@@ -39,6 +43,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.receive(packet, now),
             Self::Many(many) => many.receive(packet, now),
+            Self::Sink(sink) => sink.receive(packet, now),
         }
     }
 
@@ -47,6 +52,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.poll(now),
             Self::Many(many) => many.poll(now),
+            Self::Sink(sink) => sink.poll(now),
         }
     }
 
@@ -55,6 +61,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.receiver.next_deadline(),
             Self::Many(many) => many.deadlines.earliest().map(|(at, _)| at),
+            Self::Sink(sink) => sink.next_deadline(),
         }
     }
 }

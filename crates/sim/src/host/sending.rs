@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_spec::law::Draws;
+use narrows_spec::player::Player;
 use narrows_spec::scenario::Workload;
 use narrows_tcp::{Segment, Sender, SenderStats, SenderView};
 
@@ -11,7 +12,9 @@ use super::app::App;
 use super::chain::Chain;
 use super::completed::Completed;
 use super::crowd::Crowd;
+use super::datagram::Source;
 use super::session::Session;
+use super::web::Web;
 
 /// The sending side of a flow. The code of sessions and crowds is never inlined: a chain is the
 /// usual host, and the event loop around it stays small.
@@ -23,6 +26,10 @@ pub(crate) enum SendingHost {
     Session(Box<Session>),
     /// Connections side by side.
     Crowd(Box<Crowd>),
+    /// Web pages, each over connections of its own.
+    Web(Box<Web>),
+    /// Datagrams without a connection.
+    Source(Box<Source>),
 }
 
 impl SendingHost {
@@ -44,10 +51,16 @@ impl SendingHost {
                 Self::Session(Box::new(Session::new(chain, App::requests(think, size))))
             }
             Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns } => {
-                let [chunk, start, buffer] =
-                    [chunk_ns, start_ns, buffer_ns].map(|&ns| Duration::from_nanos(ns));
-                let app = App::video(*bitrate_bps, chunk, start, buffer);
-                Self::Session(Box::new(Session::new(chain, app)))
+                let player = Player::of(vec![*bitrate_bps], *chunk_ns, *start_ns, *buffer_ns);
+                Self::Session(Box::new(Session::new(chain, App::Video(player))))
+            }
+            Workload::AdaptiveVideo { bitrates_bps, chunk_ns, start_ns, buffer_ns } => {
+                let player = Player::of(bitrates_bps.clone(), *chunk_ns, *start_ns, *buffer_ns);
+                Self::Session(Box::new(Session::new(chain, App::Video(player))))
+            }
+            Workload::Web { .. } => Self::Web(Box::new(Web::new(chain, workload, draws))),
+            Workload::Udp { .. } | Workload::Ping { .. } => {
+                unreachable!("datagrams have a source instead of a connection")
             }
         }
     }
@@ -58,6 +71,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.flow(),
             Self::Session(session) => session.flow(),
             Self::Crowd(crowd) => crowd.flow(),
+            Self::Web(web) => web.flow(),
+            Self::Source(source) => source.flow(),
         }
     }
 
@@ -67,6 +82,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.receive(packet, now),
             Self::Session(session) => session.receive(packet, now),
             Self::Crowd(crowd) => crowd.receive(packet, now),
+            Self::Web(web) => web.receive(packet, now),
+            Self::Source(source) => source.receive(packet, now),
         }
     }
 
@@ -76,6 +93,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.poll(now),
             Self::Session(session) => session.poll(now),
             Self::Crowd(crowd) => crowd.poll(now),
+            Self::Web(web) => web.poll(now),
+            Self::Source(source) => source.poll(now),
         }
     }
 
@@ -85,6 +104,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.next_deadline(),
             Self::Session(session) => session.next_deadline(),
             Self::Crowd(crowd) => crowd.next_deadline(),
+            Self::Web(web) => web.next_deadline(),
+            Self::Source(source) => source.next_deadline(),
         }
     }
 
@@ -96,6 +117,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.deadline_bound(now),
             Self::Session(session) => session.next_deadline(),
             Self::Crowd(crowd) => crowd.next_deadline(),
+            Self::Web(web) => web.next_deadline(),
+            Self::Source(source) => source.next_deadline(),
         }
     }
 
@@ -106,6 +129,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.take_completed(),
             Self::Session(session) => session.take_completed(),
             Self::Crowd(crowd) => crowd.take_completed(),
+            Self::Web(web) => web.take_completed(),
+            Self::Source(_) => None,
         }
     }
 
@@ -115,7 +140,7 @@ impl SendingHost {
         match self {
             Self::Chain(chain) => chain.sender_mut(),
             Self::Session(session) => session.sender_mut(),
-            Self::Crowd(_) => None,
+            Self::Crowd(_) | Self::Web(_) | Self::Source(_) => None,
         }
     }
 
@@ -124,6 +149,8 @@ impl SendingHost {
     pub(crate) fn take_rtt(&mut self) -> Option<Duration> {
         match self {
             Self::Crowd(crowd) => crowd.take_rtt(),
+            Self::Web(web) => web.take_rtt(),
+            Self::Source(source) => source.take_rtt(),
             host => host.sender_mut().and_then(Sender::take_rtt),
         }
     }
@@ -135,6 +162,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.sender().and_then(Sender::view),
             Self::Session(session) => session.sender().and_then(Sender::view),
             Self::Crowd(crowd) => crowd.view(),
+            Self::Web(web) => web.view(),
+            Self::Source(source) => source.view(),
         }
     }
 
@@ -148,6 +177,8 @@ impl SendingHost {
             }
             Self::Session(session) => session.inspect(now, visit),
             Self::Crowd(crowd) => crowd.inspect(visit),
+            Self::Web(web) => web.inspect(visit),
+            Self::Source(_) => {}
         }
     }
 
@@ -157,6 +188,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.stats(),
             Self::Session(session) => session.stats(),
             Self::Crowd(crowd) => crowd.stats(),
+            Self::Web(web) => web.stats(),
+            Self::Source(source) => source.stats(),
         }
     }
 
@@ -174,7 +207,7 @@ impl SendingHost {
     pub(crate) fn while_flows(&self) -> Option<&Arc<[usize]>> {
         match self {
             Self::Chain(chain) => chain.while_flows(),
-            Self::Session(_) | Self::Crowd(_) => None,
+            Self::Session(_) | Self::Crowd(_) | Self::Web(_) | Self::Source(_) => None,
         }
     }
 
@@ -184,6 +217,8 @@ impl SendingHost {
             Self::Chain(chain) => chain.stop_at(now),
             Self::Session(session) => session.stop_at(now),
             Self::Crowd(crowd) => crowd.stop_at(now),
+            Self::Web(web) => web.stop_at(now),
+            Self::Source(source) => source.stop_at(now),
         }
     }
 

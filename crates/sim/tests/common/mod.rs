@@ -32,6 +32,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         rtt_ns: None,
         reverse: false,
         links: None,
+        deadline_ns: None,
         repeat_gap_ns: None,
         while_flow: None,
         profile: None,

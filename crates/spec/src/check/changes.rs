@@ -125,7 +125,7 @@ impl Checker<'_> {
             self.wrong(place.key("stop"), found, "a flow without a size");
         }
         let sets = change.window_packets.is_some() || change.pacing_rate_bps.is_some();
-        let many = matches!(flow.workload, Some(Workload::Arrivals { .. }));
+        let many = matches!(flow.workload, Some(Workload::Arrivals { .. } | Workload::Web { .. }));
         let at = place.key("flow");
         if sets && flow.cca != SETTABLE {
             let found = format!("a window or a rate for the control {}", quote(&flow.cca));

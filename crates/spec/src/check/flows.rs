@@ -3,7 +3,7 @@
 use super::{ALL, Checker, shown};
 use crate::limits::PACKET_BYTES;
 use crate::place::Place;
-use crate::scenario::Flow;
+use crate::scenario::{Flow, NO_CONTROL, Workload};
 use crate::text::{one_of, quote};
 use crate::units::format_duration;
 
@@ -36,7 +36,14 @@ impl Checker<'_> {
     }
 
     fn flow(&mut self, flow: &Flow, place: &Place) {
-        if !(self.own)(&flow.cca) {
+        let datagrams = flow.workload.as_ref().is_some_and(Workload::is_of_datagrams);
+        if datagrams != (flow.cca == NO_CONTROL) {
+            let remedy = match datagrams {
+                true => "\"none\", since no control governs datagrams,",
+                false => "a congestion control, which only datagrams lack,",
+            };
+            self.wrong(place.key("cca"), quote(&flow.cca), remedy);
+        } else if !datagrams && !(self.own)(&flow.cca) {
             self.control(flow, place);
         }
         if let Some(window) = flow.receive_window_bytes.filter(|&bytes| bytes < PACKET_BYTES) {
@@ -77,6 +84,17 @@ impl Checker<'_> {
             ("repeat_gap_ns", "repeat_gap", flow.repeat_gap_ns.is_some()),
             ("while", "while", flow.while_flow.is_some()),
         ];
+        if flow.deadline_ns == Some(0) {
+            self.wrong(place.key("deadline_ns"), "\"0s\"", "a time above zero");
+        }
+        let works = |work: &Workload| {
+            !matches!(work, Workload::OnOff { .. } | Workload::Udp { .. } | Workload::Ping { .. })
+        };
+        let ends = flow.size_bytes.is_some() || flow.workload.as_ref().is_some_and(works);
+        if flow.deadline_ns.is_some() && !ends {
+            let remedy = "a size, or a workload whose transfers end,";
+            self.wrong(place.key("deadline_ns"), "a deadline without transfers", remedy);
+        }
         if let Some(workload) = &flow.workload {
             for (key, name, _) in given.iter().filter(|given| given.2) {
                 let found = format!("`{name}` beside a workload");

@@ -130,6 +130,14 @@ pub static FLOW: Section = Section {
         )
         .stays(),
         Key::new(
+            "deadline",
+            Kind::Duration,
+            Off,
+            "How long a transfer may take: `late` counts those that took longer. It changes nothing \
+             else.",
+        )
+        .becomes("deadline_ns"),
+        Key::new(
             "receive_window",
             Kind::Volume,
             Off,

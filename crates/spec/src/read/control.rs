@@ -7,6 +7,7 @@ use crate::around::Surroundings;
 use crate::document::{self, Node, Table};
 use crate::problem::{ProblemKind, Wrong};
 use crate::read::{parameter, scalar};
+use crate::scenario::NO_CONTROL;
 use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
@@ -38,6 +39,9 @@ pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Res
             module.split('.').chain(class.split('.')).all(is_identifier)
         });
         return if well_formed { Ok(name.into()) } else { Err(Wrong::value(quote(name), OWN)) };
+    }
+    if name == NO_CONTROL {
+        return Ok(name.into());
     }
     let known = || CONTROLS.iter().map(|entry| entry.info.name);
     if known().any(|known| known == name) || around.knows(name) {

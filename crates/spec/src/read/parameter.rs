@@ -100,6 +100,7 @@ pub(super) fn read(
         Unit::Delays | Unit::Spans => timed(node, parse_duration, &unfit, &within),
         Unit::Opportunities => trace::read(text()?, around).map(Value::List),
         Unit::Frequency
+        | Unit::RateList
         | Unit::Durations
         | Unit::Sizes
         | Unit::Distributed

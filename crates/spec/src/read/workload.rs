@@ -14,8 +14,11 @@ use crate::read::law::{self, Measure};
 use crate::read::{parameter, scalar};
 use crate::scenario::Workload;
 use crate::text::quote;
-use crate::units::{format_duration, parse_rate};
+use crate::units::{Counted, format_duration, parse_rate, parse_size};
 use crate::workloads::WORKLOADS;
+
+/// The connections of a browser to a server (HTTP/1.1).
+const HTTP_1_CONNECTIONS: u64 = 6;
 
 /// The workload in a table.
 pub(super) fn read(
@@ -34,6 +37,10 @@ pub(super) fn read(
         "arrivals" => parts.arrivals(),
         "on_off" => parts.on_off(),
         "requests" => parts.requests(),
+        "adaptive_video" => parts.adaptive_video(),
+        "web" => parts.web(),
+        "udp" => parts.udp(),
+        "ping" => parts.ping(),
         _ => parts.video(),
     }
 }
@@ -77,6 +84,91 @@ impl Parts<'_> {
 
     fn video(&self) -> Result<Workload, Wrong> {
         let bitrate_bps = self.quantity("bitrate", parse_rate, "\"5mbit\"")?;
+        let [chunk_ns, start_ns, buffer_ns] = self.playback()?;
+        Ok(Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns })
+    }
+
+    fn adaptive_video(&self) -> Result<Workload, Wrong> {
+        let bitrates_bps = self.bitrates()?;
+        let [chunk_ns, start_ns, buffer_ns] = self.playback()?;
+        Ok(Workload::AdaptiveVideo { bitrates_bps, chunk_ns, start_ns, buffer_ns })
+    }
+
+    fn web(&self) -> Result<Workload, Wrong> {
+        let html = self.needed("html", "\"50kb\"")?;
+        let html = law::read(html, Measure::Size, self.around).map_err(|wrong| wrong.at("html"))?;
+        let connections = match self.table.get("http").map(|node| (node, node.as_text())) {
+            None | Some((_, Some("2"))) => 1,
+            Some((_, Some("1.1"))) => HTTP_1_CONNECTIONS,
+            Some((node, _)) => {
+                return Err(Wrong::value(node.described(), "\"1.1\" or \"2\"").at("http"));
+            }
+        };
+        let given = self.table.has("think");
+        let pause = Law::Constant(self.default("think").unwrap_or_default());
+        Ok(Workload::Web {
+            html_bytes: positive(html, "html")?,
+            objects: self.whole("objects", 0)?,
+            object_bytes: self.sizes()?,
+            levels: self.whole("levels", 1)?,
+            connections,
+            think_ns: if given { self.times("think")? } else { pause },
+        })
+    }
+
+    /// A number of at least `least`, or the registry's default.
+    fn whole(&self, key: &str, least: u64) -> Result<u64, Wrong> {
+        let Some(node) = self.table.get(key) else {
+            return Ok(self.default(key).unwrap_or(least));
+        };
+        let number = node.as_whole().filter(|&number| number >= least);
+        let remedy = format!("a whole number of at least {least},");
+        number.ok_or_else(|| Wrong::value(node.described(), remedy).at(key))
+    }
+
+    fn udp(&self) -> Result<Workload, Wrong> {
+        let rate_bps = self.quantity("rate", parse_rate, "\"5mbit\"")?;
+        let size_bytes = self.or_default("size", bytes, "\"1200b\"")?;
+        let burst = self.whole("burst", 1)?;
+        Ok(Workload::Udp { rate_bps, size_bytes, burst })
+    }
+
+    fn ping(&self) -> Result<Workload, Wrong> {
+        let interval_ns = self.or_default("interval", scalar::duration, "\"200ms\"")?;
+        let size_bytes = self.or_default("size", bytes, "\"56b\"")?;
+        Ok(Workload::Ping { interval_ns, size_bytes })
+    }
+
+    /// A quantity above zero, or the registry's default.
+    fn or_default(
+        &self,
+        key: &str,
+        parse: fn(&str) -> Result<u64, Wrong>,
+        example: &str,
+    ) -> Result<u64, Wrong> {
+        match self.default(key) {
+            Some(default) if !self.table.has(key) => Ok(default),
+            _ => self.quantity(key, parse, example),
+        }
+    }
+
+    /// The bitrates of an adaptive video in bit/s.
+    fn bitrates(&self) -> Result<Vec<u64>, Wrong> {
+        let example = "[\"1mbit\", \"5mbit\"]";
+        let node = self.needed("bitrates", example)?;
+        let remedy = format!("a list of rates above zero, such as {example},");
+        let wrong = |node: &Node| Wrong::value(node.described(), remedy.clone()).at("bitrates");
+        let rate = |node: &Node| -> Result<u64, Wrong> {
+            let text = node.as_text().ok_or_else(|| wrong(node))?;
+            let bps = parse_rate(text).map_err(|wrong| wrong.at("bitrates"))?;
+            if bps > 0 { Ok(bps) } else { Err(wrong(node)) }
+        };
+        let list = node.list().filter(|list| !list.is_empty()).ok_or_else(|| wrong(node))?;
+        list.iter().map(rate).collect()
+    }
+
+    /// Chunk, start and buffer of a video's player, in ns.
+    fn playback(&self) -> Result<[u64; 3], Wrong> {
         let chunk_ns = self.quantity("chunk", scalar::duration, "\"4s\"")?;
         let or = |key: &str| match self.table.has(key) {
             true => self.quantity(key, scalar::duration, "\"4s\""),
@@ -89,13 +181,13 @@ impl Parts<'_> {
             let remedy = format!("room for `start` and a chunk, \"{least}\" or more,");
             return Err(Wrong::value(found, remedy).at("buffer"));
         }
-        Ok(Workload::Video { bitrate_bps, chunk_ns, start_ns, buffer_ns })
+        Ok([chunk_ns, start_ns, buffer_ns])
     }
 
-    /// The default in ns, if the registry has one.
+    /// The default, if the registry has a whole one.
     fn default(&self, key: &str) -> Option<u64> {
         match self.info.parameter(key)?.fallback {
-            Fallback::Whole(ns) => Some(ns),
+            Fallback::Whole(default) => Some(default),
             _ => None,
         }
     }
@@ -152,6 +244,15 @@ impl Parts<'_> {
         }
         Ok(exact::floor(&exact::round(&mean, 0)))
     }
+}
+
+/// A size in bytes.
+fn bytes(text: &str) -> Result<u64, Wrong> {
+    let size = parse_size(text)?;
+    if size.counted == Counted::Bytes {
+        return Ok(size.whole());
+    }
+    Err(Wrong::value(quote(text), "a size in bytes, such as \"1200b\","))
 }
 
 /// A distribution that doesn't always give zero.

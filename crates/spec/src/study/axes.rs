@@ -130,10 +130,15 @@ fn within(node: &Node, way: &Place, found: &mut Vec<(Place, Node)>) {
     }
 }
 
+/// The parameters of workloads that are lists.
+const LISTS: [&str; 2] = [".bitrates", ".points"];
+
 /// Whether a list is the value of this place instead of an axis.
 fn is_plain_list(place: &Place) -> bool {
     let text = place.to_string();
-    let of_flow = place.0.len() == 3 && text.starts_with("flows[") && text.ends_with(".links");
+    let of_flow = text.starts_with("flows[")
+        && (place.0.len() == 3 && text.ends_with(".links")
+            || text.contains("].workload.") && LISTS.iter().any(|list| text.ends_with(list)));
     of_flow || text == "path.links" || text == "path.impairments"
 }
 

@@ -143,7 +143,7 @@ impl Receiver {
                     self.gro.hold(data, now);
                 }
             }
-            Kind::SynAck { .. } | Kind::Ack(_) => {}
+            Kind::SynAck { .. } | Kind::Ack(_) | Kind::Datagram(_) | Kind::Echo(_) => {}
         }
     }
 

@@ -201,6 +201,10 @@ impl Connection {
         metrics.update(&self.rtt, ending);
     }
 
+    pub(super) fn acked_bytes(&self) -> u64 {
+        self.window.acked()
+    }
+
     pub(super) fn completed_at(&self) -> Option<Time> {
         self.completed_at
     }

@@ -166,6 +166,12 @@ impl Sender {
         self.connection().and_then(Connection::completed_at)
     }
 
+    /// Payload acknowledged cumulatively.
+    #[must_use]
+    pub fn acked_bytes(&self) -> u64 {
+        self.connection().map_or(0, Connection::acked_bytes)
+    }
+
     /// Whether all data are acknowledged, or it was stopped before it connected.
     #[inline]
     #[must_use]

@@ -35,6 +35,11 @@ impl SendWindow {
         self.receive_window
     }
 
+    /// Payload acknowledged, in bytes.
+    pub(super) fn acked(&self) -> u64 {
+        self.acked
+    }
+
     /// Takes the window of an ACK; returns whether it counts as an update
     /// (`tcp_may_update_window`).
     pub(super) fn update(&mut self, ack: &Ack, una_advanced: bool) -> bool {

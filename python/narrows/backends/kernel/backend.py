@@ -38,6 +38,7 @@ from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_modelled_hosts,
     refuse_packets_of_reverse_flows,
+    refuse_simulated_workloads,
     refuse_waiting_for_others,
 )
 from narrows.backends.linux.router_tables import router_tables
@@ -232,6 +233,7 @@ def _check_groups(scenario: Scenario) -> None:
 def _check(scenario: Scenario) -> None:
     """Raises SpecError for what a real kernel can't do."""
     flows = scenario["flows"]
+    refuse_simulated_workloads(scenario)
     refuse_modelled_hosts(scenario, "a real host has its own")
     refuse_changes(scenario)
     refuse_ecn(scenario)

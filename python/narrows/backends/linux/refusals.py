@@ -35,6 +35,15 @@ def refuse_ecn(scenario: Scenario) -> None:
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
 
 
+def refuse_simulated_workloads(scenario: Scenario) -> None:
+    """Raises SpecError for workloads that only the simulator has."""
+    for i, flow in enumerate(scenario["flows"]):
+        work = flow["workload"]
+        if work is not None and work["kind"] in ("web", "udp", "ping"):
+            remedy = "another workload (this one runs on the simulator alone)"
+            raise SpecError.at(f"flows[{i}].workload", f'"{work["kind"]}"', remedy)
+
+
 def refuse_packets_of_reverse_flows(scenario: Scenario) -> None:
     """Raises SpecError for rows of packets where a flow goes in the reverse direction."""
     reverse = any(flow["reverse"] for flow in scenario["flows"])

@@ -14,6 +14,7 @@ from narrows.backends.linux.refusals import (
     refuse_ecn,
     refuse_modelled_hosts,
     refuse_packets_of_reverse_flows,
+    refuse_simulated_workloads,
     refuse_waiting_for_others,
 )
 from narrows.backends.protocol import refuse_own_controls
@@ -50,6 +51,7 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
     if default is not None and host["profile"] != default.profile:
         remedy = f'"{default.profile}", or --backend uml:{default.name},'
         raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
+    refuse_simulated_workloads(scenario)
     refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
     refuse_changes(scenario)
     refuse_ecn(scenario)
