@@ -1,6 +1,6 @@
 //! Flow queueing with PIE: each flow has its own queue and its own controller.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
@@ -127,7 +127,10 @@ struct Flow<B> {
 pub struct FqPie<B> {
     params: FqPieParams,
     hash: FlowHash,
-    flows: Vec<Flow<B>>,
+    seed: u64,
+    /// Those that ever had a packet: of thousands of queues few are in use, and the controllers of
+    /// the others rest.
+    flows: BTreeMap<usize, Flow<B>>,
     new_flows: VecDeque<usize>,
     old_flows: VecDeque<usize>,
     packets: usize,
@@ -136,22 +139,19 @@ pub struct FqPie<B> {
 }
 
 impl<B> FqPie<B> {
-    /// Empty queues with these parameters. The hash of the flows, and the stream of each
-    /// controller, are drawn from `random`, once.
+    /// Empty queues with these parameters. The hash of the flows and the seed of the controllers'
+    /// streams are drawn from `random`, once.
     ///
     /// # Panics
     /// If there are no flows, or `tupdate` is zero.
     #[must_use]
     pub fn new(params: &FqPieParams, mut random: Stream) -> Self {
-        let hash = FlowHash::new(params.flows, &mut random);
-        let mut flow = |_| {
-            let own = Stream::new(random.next_u64(), "fq_pie");
-            Flow { pie: Pie::new(&params.pie, own), deficit: 0, listed: false }
-        };
+        assert!(!params.pie.tupdate.is_zero(), "fq_pie needs a tupdate above zero");
         Self {
             params: *params,
-            hash,
-            flows: (0..params.flows).map(&mut flow).collect(),
+            hash: FlowHash::new(params.flows, &mut random),
+            seed: random.next_u64(),
+            flows: BTreeMap::new(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
             packets: 0,
@@ -167,7 +167,9 @@ impl<B> FqPie<B> {
         list.pop_front();
         let retires = !was_new || self.old_flows.is_empty();
         if is_empty && retires {
-            self.flows[index].listed = false;
+            if let Some(flow) = self.flows.get_mut(&index) {
+                flow.listed = false;
+            }
         } else {
             self.old_flows.push_back(index);
         }
@@ -177,7 +179,11 @@ impl<B> FqPie<B> {
 impl<B> QueueDiscipline<B> for FqPie<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let index = self.hash.bucket(packet.flow);
-        let flow = &mut self.flows[index];
+        let (pie, seed) = (&self.params.pie, self.seed);
+        let flow = self.flows.entry(index).or_insert_with(|| {
+            let random = Stream::new(seed, &format!("fq_pie/{index}"));
+            Flow { pie: Pie::new(pie, random), deficit: 0, listed: false }
+        });
         if self.packets as u64 >= self.params.limit {
             return flow.pie.overflow(packet, now, verdicts);
         }
@@ -200,7 +206,7 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
             let was_new = !self.new_flows.is_empty();
             let list = if was_new { &self.new_flows } else { &self.old_flows };
             let index = *list.front()?;
-            let flow = &mut self.flows[index];
+            let flow = self.flows.get_mut(&index).expect("a listed flow had a packet");
             if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.params.quantum);
                 self.next_turn(index, was_new, false);
@@ -229,7 +235,7 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
     }
 
     fn on_deadline(&mut self, due: Time, _: &mut Verdicts<B>) {
-        let pies = self.flows.iter_mut().map(|flow| &mut flow.pie);
+        let pies = self.flows.values_mut().map(|flow| &mut flow.pie);
         pies.filter(|pie| !pie.is_at_rest()).for_each(Pie::update);
         self.next_update = due + self.params.pie.tupdate;
     }
