@@ -156,7 +156,7 @@ SIZED = 'size = "10kb"'
         ),
         ('{ kind = "udp", size = "1kb" }', "workload.rate", "found nothing"),
         ('{ kind = "udp", rate = "1mbit", size = "2kb" }', "workload.size", "what fits a packet"),
-        ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "above zero"),
+        ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "at least 1"),
         ('{ kind = "ping", interval = "0s" }', "workload.interval", "above zero"),
         ('{ kind = "ping", size = "3pkt" }', "workload.size", "a size in bytes"),
         ('{ kind = "video", bitrate = "5mbit" }', "workload.chunk", "found nothing"),
@@ -283,16 +283,17 @@ def test_late_transfers_are_those_beyond_the_deadline(tmp_path: Path) -> None:
     import narrows as nw
 
     work = {"kind": "requests", "size": "100kb", "think": "100ms"}
-    calls = nw.Flow(cca="cubic", name="calls", deadline="60ms", workload=work)
+    calls = nw.Flow(cca="cubic", name="calls", deadline="100ms", workload=work)
     path = nw.Path(rate="20mbit", rtt="20ms", buffer="2bdp")
     flows = [calls, nw.Flow(cca="reno", start="2s")]
-    scenario = nw.Scenario(name="rpc", path=path, flows=flows, run=nw.Run(duration="8s"))
+    run = nw.Run(duration="8s", warmup="0s")
+    scenario = nw.Scenario(name="rpc", path=path, flows=flows, run=run)
     result = nw.run(scenario, out=tmp_path / "run")
     done = result.table("completions")
-    slow = ((done["end_s"] - done["start_s"]) > 0.06).mean()
+    slow = ((done["end_s"] - done["start_s"]) > 0.1).mean()
     (row,) = result.table("summary").to_dicts()
     assert slow is not None
-    assert 0 < row["cubic.late"] == slow < 1
+    assert 0 < row["calls.late"] == slow < 1
     with pytest.raises(SpecError, match=r"flows\[0\]\.deadline.*a deadline without transfers"):
         spec_of(GOOD, ['flows.0.deadline="1s"'])
 
@@ -316,12 +317,15 @@ def test_a_list_of_bitrates_is_no_sweep() -> None:
 
 
 def test_probes_measure_the_queue_and_datagrams_their_loss(tmp_path: Path) -> None:
-    """Beside a source of 8 Mbit/s on a link of 6 the queue is full, and a quarter is lost."""
+    """Beside a source of 8 Mbit/s on a link of 6 the queue is full, and a quarter is lost.
+
+    The probes' interval is no multiple of the packets', so that some of them find room.
+    """
     import narrows as nw
 
     flood = {"kind": "udp", "rate": "8mbit", "size": "1472b"}
     flows = [
-        nw.Flow(cca="none", name="probe", workload={"kind": "ping", "interval": "50ms"}),
+        nw.Flow(cca="none", name="probe", workload={"kind": "ping", "interval": "51.3ms"}),
         nw.Flow(cca="none", name="flood", workload=flood),
     ]
     path = nw.Path(rate="6mbit", rtt="30ms", buffer="30kb")
