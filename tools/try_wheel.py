@@ -96,13 +96,19 @@ def report_sizes(packages: Path) -> None:
 
 
 def run(place: Path, *command: str) -> None:
-    """Runs a command with nothing but the new environment on the path."""
+    """Runs a command with the new environment on the path, and no compiler."""
     kept: Mapping[str, str] = {
         name: value
         for name, value in os.environ.items()
         if name.endswith(("_proxy", "_PROXY", "_CERT", "_BUNDLE", "CERT_FILE"))
     }
-    environment = {**kept, "PATH": str(place / "env" / "bin"), "HOME": str(place)}
+    few = place / "few"
+    few.mkdir(exist_ok=True)
+    for tool in ("dirname", "realpath"):  # with which the scripts of uv find their Python
+        if (found := shutil.which(tool)) and not (few / tool).exists():
+            (few / tool).symlink_to(found)
+    path = os.pathsep.join((str(place / "env" / "bin"), str(few)))
+    environment = {**kept, "PATH": path, "HOME": str(place)}
     subprocess.run(command, cwd=place, check=True, env=environment)
 
 
