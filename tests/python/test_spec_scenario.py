@@ -24,8 +24,17 @@ WHOLE = [
     'path.impairments=[{kind="loss", probability=0.001}]',
     'path.links=[{name="second", rate="8mbit", buffer="1bdp"}]',
     'path.reverse={rate="2mbit", buffer="50pkt"}',
+    'flows.0.deadline="1s"',
+    'flows.2.cca="fixed"',
+    'flows.2.name="told"',
+    """changes=[
+        {at="1s", link="second", rate="5mbit"},
+        {at="2s", rtt="30ms", loss=0.01},
+        {at="3s", flow="told", window=10, pacing_rate="1mbit"},
+        {at="4s", flow="told", stop=true},
+    ]""",
 ]
-"""Elements of a path that no other specimen has."""
+"""What no other specimen has."""
 
 Place = tuple[str | int, ...]
 
@@ -43,7 +52,8 @@ def tables(value: Any, place: Place = ()) -> Iterator[Place]:
         for key, inner in value.items():
             yield from tables(inner, (*place, key))
     elif isinstance(value, list):
-        for index, inner in enumerate(value[:1]):
+        kept = value if place == ("changes",) else value[:1]
+        for index, inner in enumerate(kept):
             yield from tables(inner, (*place, index))
 
 
