@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ from waiting import HANG_S
 from narrows.backends import get_backend
 from narrows.backends.uml import Uml, get_kernel, kernels, machine
 from narrows.backends.uml.backend import Watch
+from narrows.backends.uml.controls import command_line
 from narrows.backends.uml.machine import GuestError
-from narrows.cli import main
 from narrows.errors import SpecError
 from narrows.metrics import summarise
+from narrows.spec import registry
 from narrows.store import RunResult
 
 pytestmark = pytest.mark.skipif(
@@ -164,16 +166,14 @@ def test_a_receiver_of_dctcp_tells_each_mark(uml: Uml) -> None:
     assert goodput > 0.75 * 8
 
 
-def test_the_kernel_may_have_controls_that_the_simulator_lacks(
-    uml: Uml, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    spec = tmp_path / "htcp.toml"
-    spec.write_text(GOOD.replace('"cubic"', '"cdg"'))
-    out = ["--out", str(tmp_path / "out")]
-    assert main(["run", str(spec), *out, "--backend", f"uml:{uml.kernel.name}"]) == 0
-    assert "cdg" in capsys.readouterr().out
-    assert main(["run", str(spec), *out]) == 2
-    assert 'found "cdg"' in capsys.readouterr().err
+def test_a_kernel_may_have_controls_that_the_simulator_lacks(uml: Uml) -> None:
+    with registry.also_known(["other"]):
+        flows = scenario_of(GOOD.replace('"cubic"', '"other"'))["flows"]
+    with pytest.raises(SpecError, match='found "other", which'):
+        command_line(uml.kernel, flows, [0])
+    assert command_line(replace(uml.kernel, ccas=("other",)), flows, [0]) == []
+    with pytest.raises(SpecError, match='found "other"'):
+        scenario_of(GOOD.replace('"cubic"', '"other"'))
 
 
 def test_options_are_parameters_of_the_control(uml: Uml) -> None:
