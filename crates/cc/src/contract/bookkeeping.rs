@@ -20,6 +20,9 @@ pub struct Bookkeeping {
     pub delivered: u64,
     /// Packets lost.
     pub lost: u64,
+    /// The most packets that had been sent when the sender last noted it: a loss leaves fewer in
+    /// flight, but takes back nothing that was sent.
+    pub sent: u64,
     /// When the last packet was sent.
     pub last_sent: Option<Time>,
 }
@@ -29,13 +32,13 @@ impl Bookkeeping {
     #[must_use]
     pub const fn new(now: Time, mss: u32) -> Self {
         let state = RecoveryState::Open;
-        Self { now, mss, state, in_flight: 0, delivered: 0, lost: 0, last_sent: None }
+        Self { now, mss, state, in_flight: 0, delivered: 0, lost: 0, sent: 0, last_sent: None }
     }
 
     /// Packets sent, without retransmissions.
     #[must_use]
     pub fn sent_total(&self) -> u64 {
-        self.delivered + u64::from(self.in_flight)
+        self.sent.max(self.delivered + u64::from(self.in_flight))
     }
 
     /// The progress of the delivery.

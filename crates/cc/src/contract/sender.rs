@@ -103,6 +103,7 @@ impl Sender {
     fn send(&mut self) {
         self.books.in_flight =
             self.books.in_flight.max(self.control.control().cwnd.min(self.scale.most));
+        self.books.sent = self.books.sent_total();
         self.books.last_sent = Some(self.books.now);
     }
 
