@@ -24,6 +24,9 @@ WHOLE = [
     'path.impairments=[{kind="loss", probability=0.001}]',
     'path.links=[{name="second", rate="8mbit", buffer="1bdp"}]',
     'path.reverse={rate="2mbit", buffer="50pkt"}',
+]
+"""Elements of a path that no other specimen has."""
+SELDOM = [
     'flows.0.deadline="1s"',
     'flows.2.cca="fixed"',
     'flows.2.name="told"',
@@ -34,7 +37,7 @@ WHOLE = [
         {at="4s", flow="told", stop=true},
     ]""",
 ]
-"""What no other specimen has."""
+"""What a scenario holds only if it was asked for."""
 
 Place = tuple[str | int, ...]
 
@@ -63,7 +66,7 @@ def at(value: Any, place: Place) -> Any:
     return value
 
 
-SCENARIO = scenario_of(TOGETHER, WHOLE)
+SCENARIO = scenario_of(TOGETHER, [*WHOLE, *SELDOM])
 TABLES = list(tables(SCENARIO))
 FIELDS = [(*place, key) for place in TABLES for key in at(SCENARIO, place)]
 
