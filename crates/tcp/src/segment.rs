@@ -68,7 +68,7 @@ pub enum Kind {
 /// A datagram over UDP. It is packed, since eight bytes of alignment would make every packet, also
 /// those of TCP, larger than a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(packed(4))]
+#[repr(C, packed(4))]
 pub struct Datagram {
     /// Its number within the flow, from 0.
     pub number: u64,
