@@ -65,14 +65,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--rates", default="20mbit,100mbit,500mbit")
     parser.add_argument("--backend", default="kernel")
+    parser.add_argument("--gso", action="store_true", help="hosts send super-packets")
     parser.add_argument("--kinds", default="quiet,starved", help="one of them, or both in turns")
     options = parser.parse_args()
+    gso = str(options.gso).lower()
     kinds = {"quiet": 0, "starved": os.cpu_count() or 1}
     chosen = {kind: kinds[kind] for kind in options.kinds.split(",")}
     with tempfile.TemporaryDirectory() as directory:
         spec = Path(directory) / "validity.toml"
         for rate in options.rates.split(","):
-            text = SPEC.format(name="validity", rate=rate, duration="3s", warmup="500ms")
+            text = SPEC.format(
+                name="validity", rate=rate, duration="3s", warmup="500ms", gso=gso
+            )
             spec.write_text(text, encoding="utf-8")
             invalid = dict.fromkeys(chosen, 0)
             for seed in range(1, options.runs + 1):

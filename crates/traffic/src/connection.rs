@@ -8,14 +8,26 @@ use crate::info::{self, TcpInfo};
 use crate::stage::Watched;
 use crate::sys;
 
-/// Unsent data kept in the socket of a flow that sends all it can, bytes: enough that the sender is
-/// never short of data, little enough that a flow that stops doesn't go on for long.
-pub const NOT_SENT_LOW_WATER: i32 = 256 * 1024;
+/// Unsent data kept at least in the socket of a flow that sends all it can, bytes.
+const NOT_SENT_LOW_WATER: u64 = 256 * 1024;
+/// They last for at least this many milliseconds at the path's rate, which is longer than the
+/// sender waits for a processor of a busy machine.
+const NOT_SENT_MS: u64 = 10;
 
 /// The same for applications that pause, and should then be silent soon.
 const NOT_SENT_OF_APPLICATIONS: i32 = 32 * 1024;
 
+/// Unsent data kept in the socket of a flow that sends all it can over a path of this rate, bytes:
+/// enough that TCP is never short of data, little enough that a flow that stops doesn't go on for
+/// long.
+#[must_use]
+pub fn bulk_low_water(rate_bps: u64) -> i32 {
+    let bytes = (rate_bps / 8_000).saturating_mul(NOT_SENT_MS).max(NOT_SENT_LOW_WATER);
+    i32::try_from(bytes).unwrap_or(i32::MAX)
+}
+
 /// How a connection is opened.
+#[derive(Clone, Copy)]
 pub struct Connection<'a> {
     /// The kernel's name of its congestion control.
     pub cca: &'a str,
@@ -23,6 +35,8 @@ pub struct Connection<'a> {
     pub to: SocketAddrV4,
     /// What the sysctl `tcp_ecn` is while it connects, and afterwards; untouched if none.
     pub tcp_ecn: Option<[u8; 2]>,
+    /// Unsent data kept in the socket of a flow that sends all it can, bytes.
+    pub bulk_low_water: i32,
 }
 
 impl Connection<'_> {
@@ -40,7 +54,7 @@ impl Connection<'_> {
     /// # Errors
     /// As `open`.
     pub fn open_for_bulk(&self, watched: Watched<'_>) -> Result<OwnedFd> {
-        self.connect(watched, libc::EPOLLOUT, NOT_SENT_LOW_WATER, false)
+        self.connect(watched, libc::EPOLLOUT, self.bulk_low_water, false)
     }
 
     fn connect(&self, watched: Watched<'_>, events: i32, low: i32, tells: bool) -> Result<OwnedFd> {
@@ -97,4 +111,16 @@ pub fn write_all(fd: &OwnedFd, left: &mut Option<u64>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsent_data_last_for_ten_milliseconds_and_no_path_is_too_fast() {
+        assert_eq!(bulk_low_water(100_000_000), 262_144);
+        assert_eq!(bulk_low_water(2_000_000_000), 2_500_000);
+        assert_eq!(bulk_low_water(u64::MAX), i32::MAX);
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
-use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::law::{Draw, Draws};
@@ -17,8 +16,7 @@ use crate::sys;
 /// Connections that arrive one after another, whether the ones before are done or not.
 pub struct Crowd<'a> {
     flow: &'a Flow,
-    to: SocketAddrV4,
-    tcp_ecn: Option<[u8; 2]>,
+    connection: Connection<'a>,
     gap: Draw,
     size: Draw,
     next_arrival: Option<u64>,
@@ -39,19 +37,13 @@ struct Open {
 impl<'a> Crowd<'a> {
     /// Connections that come from the flow's start on; none for another workload.
     #[must_use]
-    pub fn new(
-        flow: &'a Flow,
-        to: SocketAddrV4,
-        tcp_ecn: Option<[u8; 2]>,
-        draws: Draws<'_>,
-    ) -> Option<Self> {
+    pub fn new(flow: &'a Flow, connection: Connection<'a>, draws: Draws<'_>) -> Option<Self> {
         let Some(Workload::Arrivals { gap_ns, size_bytes }) = &flow.workload else { return None };
         let (mut gap, size) = (draws.of(gap_ns, "gap"), draws.of(size_bytes, "size"));
         let first = flow.start_ns + gap.next();
         let mut crowd = Self {
             flow,
-            to,
-            tcp_ecn,
+            connection,
             gap,
             size,
             next_arrival: None,
@@ -90,8 +82,7 @@ impl<'a> Crowd<'a> {
     pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
         while let Some(at) = self.next_arrival.filter(|&at| at <= now) {
             let size_bytes = self.size.next().max(1);
-            let connection = Connection { cca: &self.flow.cca, to: self.to, tcp_ecn: self.tcp_ecn };
-            let fd = connection.open_for_bulk(watched.of(self.number))?;
+            let fd = self.connection.open_for_bulk(watched.of(self.number))?;
             let left = Some(size_bytes);
             self.open.insert(self.number, Open { fd, start_ns: now, size_bytes, left });
             self.number = self.number.checked_add(1).ok_or_else(|| Error::other("too many"))?;

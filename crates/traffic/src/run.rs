@@ -15,6 +15,7 @@ use narrows_spec::scenario::EcnMode;
 
 use crate::capture::Capture;
 use crate::config::Config;
+use crate::connection::{Connection, bulk_low_water};
 use crate::crowd::Crowd;
 use crate::diag::Sockets;
 use crate::flow::{Connections, Ends, Hosts, RunningFlow};
@@ -195,15 +196,19 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
         return Ok(RunningFlow::new(flow, Ends::Iperf(Box::new(iperf))));
     }
     let receiver = receiver.ok_or_else(|| Error::other("a flow without a receiver"))?;
-    let setting = tcp_ecn(config, flow.ecn);
-    let (to, seed) = (SocketAddrV4::new(host, port), config.scenario.seed);
-    let draws = Draws { seed, flow: &flow.name };
-    let ends = if let Some(session) = Session::new(flow, to, setting, draws) {
+    let connection = Connection {
+        cca: &flow.cca,
+        to: SocketAddrV4::new(host, port),
+        tcp_ecn: tcp_ecn(config, flow.ecn),
+        bulk_low_water: bulk_low_water(config.scenario.path.rate_bps),
+    };
+    let draws = Draws { seed: config.scenario.seed, flow: &flow.name };
+    let ends = if let Some(session) = Session::new(flow, connection, draws) {
         Ends::Session(Box::new(session), receiver)
-    } else if let Some(crowd) = Crowd::new(flow, to, setting, draws) {
+    } else if let Some(crowd) = Crowd::new(flow, connection, draws) {
         Ends::Crowd(Box::new(crowd), receiver)
     } else {
-        Ends::Own(Box::new(Sender::new(flow, to, setting)), receiver)
+        Ends::Own(Box::new(Sender::new(flow, connection)), receiver)
     };
     Ok(RunningFlow::new(flow, ends))
 }

@@ -1,7 +1,6 @@
 //! One flow, or chain of flows, at the sending host.
 
 use std::io::Result;
-use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::scenario::Flow;
@@ -89,24 +88,22 @@ pub struct Sample {
 /// A flow and its state.
 pub struct Sender<'a> {
     flow: &'a Flow,
-    to: SocketAddrV4,
+    connection: Connection<'a>,
     phase: Phase,
     instance: u32,
     started_ns: u64,
     left: Option<u64>,
     closed: Totals,
-    tcp_ecn: Option<[u8; 2]>,
 }
 
 impl<'a> Sender<'a> {
-    /// A flow that waits for its start. While it connects the sysctl `tcp_ecn` is the first of
-    /// the two, then the second; untouched if none.
+    /// A flow that waits for its start.
     #[must_use]
-    pub fn new(flow: &'a Flow, to: SocketAddrV4, tcp_ecn: Option<[u8; 2]>) -> Self {
+    pub fn new(flow: &'a Flow, connection: Connection<'a>) -> Self {
         let phase = Phase::Waiting(flow.start_ns);
         let left = flow.size_bytes;
         let closed = Totals::default();
-        Self { flow, to, phase, instance: 0, started_ns: 0, left, closed, tcp_ecn }
+        Self { flow, connection, phase, instance: 0, started_ns: 0, left, closed }
     }
 
     /// Its progress.
@@ -125,8 +122,7 @@ impl<'a> Sender<'a> {
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
     pub fn start(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
-        let connection = Connection { cca: &self.flow.cca, to: self.to, tcp_ecn: self.tcp_ecn };
-        let fd = connection.open_for_bulk(watched)?;
+        let fd = self.connection.open_for_bulk(watched)?;
         self.started_ns = now;
         self.left = self.flow.size_bytes;
         self.phase = Phase::Sending(fd);

@@ -1,7 +1,6 @@
 //! A connection that is kept: its application writes now and then.
 
 use std::io::Result;
-use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::law::{Draw, Draws};
@@ -34,8 +33,7 @@ struct Transfer {
 /// A flow with an application that doesn't write all the time.
 pub struct Session<'a> {
     flow: &'a Flow,
-    to: SocketAddrV4,
-    tcp_ecn: Option<[u8; 2]>,
+    opening: Connection<'a>,
     app: App,
     /// When it connects; none afterwards.
     start: Option<u64>,
@@ -55,12 +53,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session that waits for its start; none for what isn't a session's workload.
     #[must_use]
-    pub fn new(
-        flow: &'a Flow,
-        to: SocketAddrV4,
-        tcp_ecn: Option<[u8; 2]>,
-        draws: Draws<'_>,
-    ) -> Option<Self> {
+    pub fn new(flow: &'a Flow, opening: Connection<'a>, draws: Draws<'_>) -> Option<Self> {
         let app = match flow.workload.as_ref()? {
             Workload::Arrivals { .. }
             | Workload::Web { .. }
@@ -85,8 +78,7 @@ impl<'a> Session<'a> {
         };
         Some(Self {
             flow,
-            to,
-            tcp_ecn,
+            opening,
             app,
             start: Some(flow.start_ns),
             next_action: None,
@@ -124,8 +116,7 @@ impl<'a> Session<'a> {
     pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
         if self.start.is_some_and(|at| at <= now) {
             self.start = None;
-            let opening = Connection { cca: &self.flow.cca, to: self.to, tcp_ecn: self.tcp_ecn };
-            self.connection = Some(opening.open(watched, 0)?);
+            self.connection = Some(self.opening.open(watched, 0)?);
             if let App::Video(player) = &mut self.app {
                 player.started(time(now));
             }
