@@ -74,9 +74,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         spec = Path(directory) / "validity.toml"
         for rate in options.rates.split(","):
-            text = SPEC.format(
-                name="validity", rate=rate, duration="3s", warmup="500ms", gso=gso
-            )
+            text = SPEC.format(name="validity", rate=rate, duration="3s", warmup="500ms", gso=gso)
             spec.write_text(text, encoding="utf-8")
             invalid = dict.fromkeys(chosen, 0)
             for seed in range(1, options.runs + 1):
