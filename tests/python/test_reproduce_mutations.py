@@ -36,7 +36,7 @@ CHEAP = (
     "panaderia/fig1", "panaderia/fig6",
     "mixed/fig5", "mixed/fig10", "mixed/fig11", "mixed/fig12", "mixed/fig13", "mixed/fig14",
     "mixed/fig15", "mixed/order", "mixed/idea-bw-window",
-    "ietf98/both-sides", "ietf98/bufferbloat", "ietf98/lte-startup", "ietf98/policer",
+    "ietf98/bufferbloat", "ietf98/lte-startup", "ietf98/policer",
     "ietf98/reno", "ietf98/rwnd-throttle", "ietf98/startup", "ietf98/state-walk",
     "cs244/extension", "cs244/fig5", "cs244/needs-fq",
 )  # fmt: skip
@@ -120,10 +120,38 @@ def test_a_change_of_the_number_of_flows_leaves_them_their_controls(tmp_path) ->
     assert [flow["cca"] for flow in trial.scenario["flows"]] == ["bbr", "bbr", "cubic", "cubic"]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "meant"),
+    [
+        ("mixed/fig4", ["mixed/fig4", "mixed/fig4-cubic"]),
+        ("claim:mixed/fig4", ["mixed/fig4"]),
+        ("mixed/fig4-cubic", ["mixed/fig4-cubic"]),
+        ("claim:mixed/fig4-cubic", ["mixed/fig4-cubic"]),
+        ("ietf98/reno", ["ietf98/reno-1x", "ietf98/reno-4x", "ietf98/reno-16x"]),
+    ],
+)
+def test_a_figure_is_meant_with_all_its_claims_and_a_claim_alone(wanted, meant) -> None:
+    (exhibit,) = catalogue.select(wanted)
+    assert list(catalogue.asked(exhibit, wanted)) == meant
+
+
+def test_a_document_is_meant_with_every_claim() -> None:
+    for wanted in ("mixed", "all"):
+        for exhibit in catalogue.select(wanted):
+            assert catalogue.asked(exhibit, wanted) == exhibit.claims
+
+
+def test_what_follows_claim_must_be_one() -> None:
+    with pytest.raises(InputError, match='"claim:panaderia/fig9-loss"'):
+        catalogue.select("claim:panaderia/fig9-los")
+    with pytest.raises(InputError, match="reproduce"):
+        catalogue.select("claim:all")
+
+
 @pytest.mark.parametrize("named", CHEAP)
 def test_claims_fail_where_they_must(named, tmp_path) -> None:
     controls = negative.run(named, quick=True, out=tmp_path, jobs=1)
-    judged = (named,) if named in claims() else catalogue.exhibits()[named].claims
+    judged = [claim for e in catalogue.select(named) for claim in catalogue.asked(e, named)]
     expected = [(claim, name) for claim in judged for name in claims()[claim].fails_under]
     assert sorted((one.claim, one.mutation) for one in controls) == sorted(expected)
     assert [one.claim for one in controls if not one.noticed] == []

@@ -232,7 +232,9 @@ def reproduce(
     wanted: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help='A figure (`narrows list figures`), a claim, a document, or "all".'
+            metavar="ID",
+            help='A figure (`narrows list figures`), a claim, a document, or "all"; '
+            '"claim:ID" for a claim that is called like its figure.',
         ),
     ],
     backend: Backend = "sim",

@@ -12,6 +12,9 @@ from narrows.reproduce.claims import DATA, DOCUMENTS
 from narrows.reproduce.exhibit import Exhibit
 from narrows.spec.suggest import one_of
 
+CLAIM_ALONE = "claim:"
+"""Before the name of a claim that a figure has, too: "claim:mixed/fig4" is one of two claims."""
+
 
 def exhibits() -> dict[str, Exhibit]:
     """All figures by id, document by document."""
@@ -28,16 +31,35 @@ def select(wanted: str) -> list[Exhibit]:
     Raises InputError for a name that means none.
     """
     known = exhibits()
-    chosen = [
-        exhibit
-        for exhibit in known.values()
-        if wanted in ("all", exhibit.identifier, exhibit.document) or wanted in exhibit.claims
-    ]
+    chosen = [exhibit for exhibit in known.values() if _means(exhibit, wanted)]
     if not chosen:
-        names = [*known, *(c for e in known.values() for c in e.claims), *DOCUMENTS, "all"]
+        stated = [claim for exhibit in known.values() for claim in exhibit.claims]
+        names = [*known, *stated, *DOCUMENTS, "all"]
+        if wanted.startswith(CLAIM_ALONE):
+            names = [f"{CLAIM_ALONE}{claim}" for claim in stated]
         remedy = one_of(wanted, list(dict.fromkeys(names)))
         raise InputError.at("reproduce", f'"{wanted}"', remedy)
     return chosen
+
+
+def asked(exhibit: Exhibit, wanted: str) -> tuple[str, ...]:
+    """The claims of a figure that a name means: one if it names a claim, else all.
+
+    A figure that is called like one of its claims is meant with all of them.
+    """
+    claim = _claim(wanted)
+    if wanted != exhibit.identifier and claim in exhibit.claims:
+        return (claim,)
+    return exhibit.claims
+
+
+def _means(exhibit: Exhibit, wanted: str) -> bool:
+    named = wanted in ("all", exhibit.identifier, exhibit.document)
+    return named or _claim(wanted) in exhibit.claims
+
+
+def _claim(wanted: str) -> str:
+    return wanted.removeprefix(CLAIM_ALONE)
 
 
 @cache

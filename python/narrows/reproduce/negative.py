@@ -9,7 +9,7 @@ from pathlib import Path
 from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.execute import Watcher
-from narrows.reproduce.catalogue import select
+from narrows.reproduce.catalogue import asked, select
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
@@ -68,15 +68,10 @@ def only_simulated(backend: str, profile: str | None) -> None:
             raise InputError.at(option, f'"{found}"', remedy)
 
 
-def _named(exhibit: Exhibit, wanted: str) -> list[str]:
-    """The requested claims of a figure."""
-    return [claim for claim in exhibit.claims if wanted == claim or wanted not in exhibit.claims]
-
-
 def _works(chosen: Sequence[Exhibit], wanted: str, quick: bool) -> Iterator[Work]:
     backend = get_backend("sim")
     for exhibit in chosen:
-        named = [name for claim in _named(exhibit, wanted) for name in claims()[claim].fails_under]
+        named = [name for claim in asked(exhibit, wanted) for name in claims()[claim].fails_under]
         for name in dict.fromkeys(named):
             yield work(exhibit, Scope(exhibit.profile, quick), backend, mutations()[name])
 
@@ -84,8 +79,8 @@ def _works(chosen: Sequence[Exhibit], wanted: str, quick: bool) -> Iterator[Work
 def _judged(item: Work, wanted: str, out: Path) -> Iterator[Control]:
     findings = item.exhibit.method().judge(measured(item, out))
     for finding in findings:
-        asked = finding.claim in _named(item.exhibit, wanted)
-        if asked and item.variation in claims()[finding.claim].fails_under:
+        meant = finding.claim in asked(item.exhibit, wanted)
+        if meant and item.variation in claims()[finding.claim].fails_under:
             yield control(finding, item.variation, item.scope.quick)
 
 

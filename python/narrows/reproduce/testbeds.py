@@ -16,7 +16,7 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.execute import Watcher
-from narrows.reproduce.catalogue import select
+from narrows.reproduce.catalogue import asked, select
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
@@ -161,6 +161,7 @@ def run(
         Judged(finding.claim, name, quick, alone(finding))
         for name, item in works
         for finding in item.exhibit.method().judge(measured(item, place))
+        if finding.claim in asked(item.exhibit, wanted)
     ]
     _write(place, made)
     return made
