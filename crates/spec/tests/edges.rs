@@ -1,6 +1,8 @@
 //! The edge of every relation between values: what is just right, and what is just wrong.
 
-use narrows_spec::{Change, Files, Node, Problems, Source, Specification};
+use narrows_spec::{Files, Problems, Specification};
+
+use crate::reading::source;
 
 const GOOD: &str = "\
 name = \"good\"
@@ -24,12 +26,8 @@ warmup = \"500ms\"
 ";
 
 fn read(changes: &str) -> Result<Specification, Problems> {
-    let document = Node::from_toml(GOOD).expect("it is TOML");
-    let changes = changes.split("; ").filter(|change| !change.is_empty());
-    let changes = changes.map(|change| Change::parse(change, "--set").expect("a change")).collect();
-    Source::new(&document, changes, "test", None)
-        .expect("places that exist")
-        .read(&Files::default())
+    let changes: Vec<_> = changes.split("; ").filter(|change| !change.is_empty()).collect();
+    source(GOOD, &changes).read(&Files::default())
 }
 
 /// Changes that are just right, changes that are just wrong, and what is said of those.

@@ -20,7 +20,8 @@ duration = \"2s\"
 warmup = \"500ms\"
 ";
 
-fn source(text: &str, changes: &[&str]) -> Source {
+/// The text with these changes, as `good.toml`.
+pub(crate) fn source(text: &str, changes: &[&str]) -> Source {
     let document = Node::from_toml(text).expect("it is TOML");
     let changes = changes.iter().map(|change| Change::parse(change, "--set").unwrap()).collect();
     Source::new(&document, changes, "test", Some("good.toml")).expect("places that there are")

@@ -5,6 +5,7 @@ use narrows_base::registry::{Fallback, Fault, Info, Parameter, Values};
 
 use super::discipline::QueueDiscipline;
 use super::limit::Limit;
+use super::waiting::FRAME;
 
 /// A discipline that a scenario can name.
 pub(crate) trait Registered {
@@ -47,3 +48,14 @@ pub(crate) const INTERVAL: Parameter = Parameter::duration(
 .positive();
 /// The effect of the option `ecn`.
 pub(crate) const MARKS: &str = "marks packets instead of dropping them, if they are ECN-capable";
+/// Buckets of flow queueing.
+pub(crate) const FLOWS: Parameter =
+    Parameter::whole("flows", Fallback::Whole(1_024), "queues that flows are hashed into")
+        .positive()
+        .at_most(65_536);
+/// The credit of a flow's turn; its limits differ.
+pub(crate) const QUANTUM: Parameter = Parameter::whole(
+    "quantum",
+    Fallback::Whole(FRAME as u64),
+    "bytes of Ethernet frames that a flow may send per turn",
+);

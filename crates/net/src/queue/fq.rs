@@ -337,19 +337,14 @@ impl<B> QueueDiscipline<B> for Fq<B> {
 
 #[cfg(test)]
 mod tests {
-    use narrows_base::Ecn;
-
+    use super::super::testing::{leaving, packet};
     use super::*;
-
-    fn packet(flow: u32, body: u32) -> Packet<u32> {
-        Packet { flow: FlowId(flow), size: 1_500, ecn: Ecn::NotEct, body }
-    }
 
     /// Fills the fast path with packets of flow 9, so that the rest queues.
     fn queue(params: &FqParams) -> (Fq<u32>, Verdicts<u32>) {
         let (mut queue, mut verdicts) = (Fq::new(params), Verdicts::new());
         for body in 0..8 {
-            queue.enqueue(packet(9, body), Time::ZERO, &mut verdicts);
+            queue.enqueue(packet(9, 1_500, body), Time::ZERO, &mut verdicts);
         }
         (queue, verdicts)
     }
@@ -359,12 +354,10 @@ mod tests {
         let (mut queue, mut verdicts) = queue(&FqParams::default());
         for body in 0..14 {
             for flow in [1, 2] {
-                queue.enqueue(packet(flow, body), Time::ZERO, &mut verdicts);
+                queue.enqueue(packet(flow, 1_500, body), Time::ZERO, &mut verdicts);
             }
         }
-        let order: Vec<_> = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut verdicts))
-            .map(|p| p.flow.0)
-            .collect();
+        let order = leaving(&mut queue).0;
         let mut expected = vec![9; 8];
         for (flow, turn) in [(1, 10), (2, 10), (1, 2), (2, 2), (1, 2), (2, 2)] {
             expected.extend(std::iter::repeat_n(flow, turn));
@@ -376,7 +369,7 @@ mod tests {
     fn a_flow_holds_a_hundred_packets() {
         let (mut queue, mut verdicts) = queue(&FqParams::default());
         for body in 0..150 {
-            queue.enqueue(packet(1, body), Time::ZERO, &mut verdicts);
+            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
         }
         assert_eq!((queue.len(), verdicts.dropped_packets()), (108, 50));
     }
@@ -388,7 +381,7 @@ mod tests {
         let mut queue = Fq::new(&FqParams { maxrate, ..FqParams::default() });
         let mut verdicts = Verdicts::new();
         for body in 0..30 {
-            queue.enqueue(packet(1, body), Time::ZERO, &mut verdicts);
+            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
         }
         let (mut now, mut times) = (Time::ZERO, Vec::new());
         loop {

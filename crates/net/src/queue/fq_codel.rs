@@ -1,7 +1,5 @@
 //! Flow queueing with CoDel: each flow has its own queue.
 
-use std::collections::VecDeque;
-
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
@@ -10,6 +8,7 @@ use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
+use super::turns::Turns;
 use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
 use crate::DropReason;
@@ -50,15 +49,8 @@ pub(crate) static INFO: Info = Info {
     source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
     role: Role::Queue(Room::Packets(LIMIT)),
     parameters: &[
-        Parameter::whole("flows", Fallback::Whole(1_024), "queues that flows are hashed into")
-            .positive()
-            .at_most(65_536),
-        Parameter::whole(
-            "quantum",
-            Fallback::Whole(FRAME as u64),
-            "bytes of Ethernet frames that a flow may send per turn",
-        )
-        .positive(),
+        entry::FLOWS,
+        entry::QUANTUM.positive(),
         entry::TARGET,
         entry::INTERVAL,
         Parameter::flag("ecn", true, entry::MARKS),
@@ -109,9 +101,6 @@ impl Registered for FqCoDelParams {
 struct Flow<B> {
     waiting: Waiting<B>,
     control: Control,
-    deficit: i64,
-    /// Whether it is in one of the two lists.
-    listed: bool,
 }
 
 /// FQ-CoDel (RFC 8290; Linux `sch_fq_codel.c`).
@@ -123,8 +112,7 @@ pub struct FqCoDel<B> {
     law: Law,
     hash: FlowHash,
     flows: Vec<Flow<B>>,
-    new_flows: VecDeque<usize>,
-    old_flows: VecDeque<usize>,
+    turns: Turns,
     packets: usize,
     bytes: u64,
     frame_bytes: u64,
@@ -138,21 +126,14 @@ impl<B> FqCoDel<B> {
     /// If there are no flows or no quantum.
     #[must_use]
     pub fn new(params: &FqCoDelParams, mut random: Stream) -> Self {
-        assert!(params.quantum > 0, "fq_codel needs a quantum above zero");
-        let empty = || Flow {
-            waiting: Waiting::new(),
-            control: Control::default(),
-            deficit: 0,
-            listed: false,
-        };
+        let empty = || Flow { waiting: Waiting::new(), control: Control::default() };
         Self {
             params: *params,
             law: Law::new(params.target, params.interval, params.ecn, FRAME)
                 .with_ce_threshold(params.ce_threshold),
             hash: FlowHash::new(params.flows, &mut random),
             flows: std::iter::repeat_with(empty).take(params.flows as usize).collect(),
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
+            turns: Turns::new(params.flows, params.quantum),
             packets: 0,
             bytes: 0,
             frame_bytes: 0,
@@ -191,7 +172,7 @@ impl<B> FqCoDel<B> {
         now: Time,
         verdicts: &mut Verdicts<B>,
     ) -> Option<Packet<B>> {
-        let Flow { waiting, control, .. } = &mut self.flows[flow];
+        let Flow { waiting, control } = &mut self.flows[flow];
         let (packets, bytes) = (&mut self.packets, &mut self.bytes);
         let frames = &mut self.frame_bytes;
         control.dequeue(&self.law, now, verdicts, || {
@@ -202,16 +183,6 @@ impl<B> FqCoDel<B> {
             Some(Head { since, packet, backlog: *frames })
         })
     }
-
-    /// Removes an empty flow from its list; a new one first waits its turn among the old ones, so
-    /// that it can't starve them by returning.
-    fn retire(&mut self, flow: usize, was_new: bool) {
-        if was_new && !self.old_flows.is_empty() {
-            self.old_flows.push_back(flow);
-        } else {
-            self.flows[flow].listed = false;
-        }
-    }
 }
 
 impl<B> QueueDiscipline<B> for FqCoDel<B> {
@@ -220,13 +191,8 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.frame_bytes += frame_bytes(&packet);
-        let flow = &mut self.flows[index];
-        flow.waiting.push(packet, now);
-        if !flow.listed {
-            flow.listed = true;
-            flow.deficit = i64::from(self.params.quantum);
-            self.new_flows.push_back(index);
-        }
+        self.flows[index].waiting.push(packet, now);
+        self.turns.join(index);
         if self.packets as u64 > self.params.limit {
             self.drop_from_fattest(now, verdicts);
         }
@@ -234,23 +200,12 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
 
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
         loop {
-            let was_new = !self.new_flows.is_empty();
-            let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };
-            let index = *list.front()?;
-            let flow = &mut self.flows[index];
-            if flow.deficit <= 0 {
-                flow.deficit += i64::from(self.params.quantum);
-                list.pop_front();
-                self.old_flows.push_back(index);
-                continue;
-            }
+            let index = self.turns.current()?;
             if let Some(packet) = self.dequeue_flow(index, now, verdicts) {
-                self.flows[index].deficit -= frame_bytes(&packet).cast_signed();
+                self.turns.spend(index, frame_bytes(&packet));
                 return Some(packet);
             }
-            let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };
-            list.pop_front();
-            self.retire(index, was_new);
+            self.turns.end();
         }
     }
 
@@ -265,35 +220,18 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
 
 #[cfg(test)]
 mod tests {
-    use narrows_base::{Ecn, FlowId};
-
+    use super::super::testing::{dropped, leaving, packet, seven_packets};
     use super::*;
 
     fn queue(params: FqCoDelParams) -> FqCoDel<u32> {
         FqCoDel::new(&params, Stream::new(1, "hash"))
     }
 
-    fn packet(flow: u32, size: u32, body: u32) -> Packet<u32> {
-        Packet { flow: FlowId(flow), size, ecn: Ecn::NotEct, body }
-    }
-
-    fn order(queue: &mut FqCoDel<u32>) -> Vec<u32> {
-        let mut verdicts = Verdicts::new();
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut verdicts)).map(|p| p.flow.0).collect()
-    }
-
     #[test]
     fn flows_take_turns_by_frame_bytes() {
         let mut queue = queue(FqCoDelParams::default());
-        let mut verdicts = Verdicts::new();
-        for body in 0..3 {
-            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
-        }
-        for body in 0..4 {
-            queue.enqueue(packet(2, 743, body), Time::ZERO, &mut verdicts);
-        }
-        // 743 and 14 bytes: two frames are one quantum.
-        assert_eq!(order(&mut queue), [1, 2, 2, 1, 2, 2, 1]);
+        seven_packets(&mut queue);
+        assert_eq!(leaving(&mut queue).0, [1, 2, 2, 1, 2, 2, 1]);
     }
 
     #[test]
@@ -307,7 +245,7 @@ mod tests {
         for body in 0..2 {
             queue.enqueue(packet(2, 1_500, body), Time::ZERO, &mut verdicts);
         }
-        assert_eq!(order(&mut queue), [2, 1, 2, 1, 1, 1]);
+        assert_eq!(leaving(&mut queue).0, [2, 1, 2, 1, 1, 1]);
     }
 
     #[test]
@@ -318,9 +256,7 @@ mod tests {
         for body in 0..10 {
             queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
         }
-        let dropped: Vec<_> =
-            std::iter::from_fn(|| verdicts.take_dropped()).map(|d| d.packet.body).collect();
-        assert_eq!(dropped, [0, 1, 2, 3, 4]);
+        assert_eq!(dropped(&mut verdicts), [0, 1, 2, 3, 4]);
         assert_eq!((queue.len(), queue.backlog()), (6, Bytes::new(9_000)));
     }
 }

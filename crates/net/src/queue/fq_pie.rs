@@ -1,6 +1,6 @@
 //! Flow queueing with PIE: each flow has its own queue and its own controller.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
@@ -9,9 +9,10 @@ use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
-use super::pie::{MAX_PROB, Pie, PieParams};
+use super::pie::{self, MAX_PROB, Pie, PieParams};
+use super::turns::Turns;
 use super::verdicts::Verdicts;
-use super::waiting::{FRAME, frame_bytes};
+use super::waiting::frame_bytes;
 
 /// The parameters of `tc`'s `fq_pie`; the defaults are Linux's (`fq_pie_init`). Its `memory_limit`
 /// isn't modelled: 32 MB are more than `limit` full packets take.
@@ -41,35 +42,16 @@ pub(crate) static INFO: Info = Info {
     source: "Ramakrishnan and others, LCN Symposium 2019; Linux net/sched/sch_fq_pie.c",
     role: Role::Queue(Room::Packets(LIMIT)),
     parameters: &[
-        Parameter::whole("flows", Fallback::Whole(1_024), "queues that flows are hashed into")
-            .positive()
-            .at_most(65_536),
-        Parameter::whole(
-            "quantum",
-            Fallback::Whole(FRAME as u64),
-            "bytes of Ethernet frames that a flow may send per turn",
-        )
-        .at_least(256)
-        .at_most(1 << 20),
-        Parameter::duration("target", Fallback::ms(15), "the delay to hold"),
-        Parameter::duration("tupdate", Fallback::ms(15), "time between updates of the probability")
-            .at_least(entry::SHORTEST_PERIOD),
-        Parameter::whole(
-            "alpha",
-            Fallback::Whole(2),
-            "weight of the distance from the target, in 1/16 per second",
-        )
-        .at_most(32),
-        Parameter::whole(
-            "beta",
-            Fallback::Whole(20),
-            "weight of the delay's change, in 1/16 per second",
-        )
-        .at_most(32),
+        entry::FLOWS,
+        entry::QUANTUM.at_least(256).at_most(1 << 20),
+        pie::TARGET,
+        pie::TUPDATE,
+        pie::ALPHA,
+        pie::BETA,
         Parameter::flag("ecn", false, entry::MARKS),
         Parameter::whole("ecn_prob", Fallback::Whole(10), "probability up to which it marks, in %")
             .at_most(100),
-        Parameter::flag("bytemode", false, "a packet's probability is proportional to its size"),
+        pie::BYTEMODE,
     ],
 };
 
@@ -80,16 +62,7 @@ impl FqPieParams {
             limit: limit.packets(),
             flows: values.whole("flows"),
             quantum: values.whole("quantum"),
-            pie: PieParams {
-                limit: u64::MAX,
-                target: values.duration("target"),
-                tupdate: values.duration("tupdate"),
-                alpha: values.whole("alpha"),
-                beta: values.whole("beta"),
-                ecn: values.flag("ecn"),
-                bytemode: values.flag("bytemode"),
-                ..PieParams::default()
-            },
+            pie: PieParams::of(values, limit),
             ecn_prob: values.whole("ecn_prob"),
         }
     }
@@ -112,14 +85,6 @@ impl Registered for FqPieParams {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Flow<B> {
-    pie: Pie<B>,
-    deficit: i64,
-    /// Whether it is in one of the two lists.
-    listed: bool,
-}
-
 /// FQ-PIE (Linux `sch_fq_pie.c`).
 ///
 /// Linux updates the controllers of at most 2048 flows at a time; here all are updated together.
@@ -128,11 +93,10 @@ pub struct FqPie<B> {
     params: FqPieParams,
     hash: FlowHash,
     seed: u64,
-    /// Those that ever had a packet: of thousands of queues few are in use, and the controllers of
-    /// the others rest.
-    flows: BTreeMap<usize, Flow<B>>,
-    new_flows: VecDeque<usize>,
-    old_flows: VecDeque<usize>,
+    /// Those of the flows that ever had a packet: of thousands of queues few are in use, and the
+    /// controllers of the others rest.
+    pies: BTreeMap<usize, Pie<B>>,
+    turns: Turns,
     packets: usize,
     bytes: u64,
     next_update: Time,
@@ -151,27 +115,11 @@ impl<B> FqPie<B> {
             params: *params,
             hash: FlowHash::new(params.flows, &mut random),
             seed: random.next_u64(),
-            flows: BTreeMap::new(),
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
+            pies: BTreeMap::new(),
+            turns: Turns::new(params.flows, params.quantum),
             packets: 0,
             bytes: 0,
             next_update: Time::ZERO + Duration::from_millis(500),
-        }
-    }
-
-    /// Moves a flow that is out of credit behind the others, or retires an empty one: a new one
-    /// first waits its turn among the old ones, so that it can't starve them by returning.
-    fn next_turn(&mut self, index: usize, was_new: bool, is_empty: bool) {
-        let list = if was_new { &mut self.new_flows } else { &mut self.old_flows };
-        list.pop_front();
-        let retires = !was_new || self.old_flows.is_empty();
-        if is_empty && retires {
-            if let Some(flow) = self.flows.get_mut(&index) {
-                flow.listed = false;
-            }
-        } else {
-            self.old_flows.push_back(index);
         }
     }
 }
@@ -179,46 +127,35 @@ impl<B> FqPie<B> {
 impl<B> QueueDiscipline<B> for FqPie<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let index = self.hash.bucket(packet.flow);
-        let (pie, seed) = (&self.params.pie, self.seed);
-        let flow = self.flows.entry(index).or_insert_with(|| {
-            let random = Stream::new(seed, &format!("fq_pie/{index}"));
-            Flow { pie: Pie::new(pie, random), deficit: 0, listed: false }
-        });
+        let (params, seed) = (&self.params.pie, self.seed);
+        let pie = self
+            .pies
+            .entry(index)
+            .or_insert_with(|| Pie::new(params, Stream::new(seed, &format!("fq_pie/{index}"))));
         if self.packets as u64 >= self.params.limit {
-            return flow.pie.overflow(packet, now, verdicts);
+            return pie.overflow(packet, now, verdicts);
         }
         let size = packet.size;
         let most_marked = MAX_PROB / 100 * i64::from(self.params.ecn_prob);
-        if !flow.pie.admit(packet, now, verdicts, most_marked) {
+        if !pie.admit(packet, now, verdicts, most_marked) {
             return;
         }
         self.packets += 1;
         self.bytes += u64::from(size);
-        if !flow.listed {
-            flow.listed = true;
-            flow.deficit = i64::from(self.params.quantum);
-            self.new_flows.push_back(index);
-        }
+        self.turns.join(index);
     }
 
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
         loop {
-            let was_new = !self.new_flows.is_empty();
-            let list = if was_new { &self.new_flows } else { &self.old_flows };
-            let index = *list.front()?;
-            let flow = self.flows.get_mut(&index).expect("a listed flow had a packet");
-            if flow.deficit <= 0 {
-                flow.deficit += i64::from(self.params.quantum);
-                self.next_turn(index, was_new, false);
-                continue;
-            }
-            if let Some(packet) = flow.pie.dequeue(now, verdicts) {
-                flow.deficit -= frame_bytes(&packet).cast_signed();
+            let index = self.turns.current()?;
+            let pie = self.pies.get_mut(&index).expect("a flow with a turn had a packet");
+            if let Some(packet) = pie.dequeue(now, verdicts) {
+                self.turns.spend(index, frame_bytes(&packet));
                 self.packets -= 1;
                 self.bytes -= u64::from(packet.size);
                 return Some(packet);
             }
-            self.next_turn(index, was_new, true);
+            self.turns.end();
         }
     }
 
@@ -235,21 +172,15 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
     }
 
     fn on_deadline(&mut self, due: Time, _: &mut Verdicts<B>) {
-        let pies = self.flows.values_mut().map(|flow| &mut flow.pie);
-        pies.filter(|pie| !pie.is_at_rest()).for_each(Pie::update);
+        self.pies.values_mut().filter(|pie| !pie.is_at_rest()).for_each(Pie::update);
         self.next_update = due + self.params.pie.tupdate;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use narrows_base::{Ecn, FlowId};
-
+    use super::super::testing::{leaving, packet, seven_packets};
     use super::*;
-
-    fn packet(flow: u32, size: u32) -> Packet<()> {
-        Packet { flow: FlowId(flow), size, ecn: Ecn::NotEct, body: () }
-    }
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
@@ -258,12 +189,8 @@ mod tests {
     #[test]
     fn flows_take_turns_by_frame_bytes_and_a_new_one_goes_first() {
         let mut queue = FqPie::new(&FqPieParams::default(), Stream::new(1, "hash"));
-        let mut verdicts = Verdicts::new();
-        (0..3).for_each(|_| queue.enqueue(packet(1, 1_500), Time::ZERO, &mut verdicts));
-        (0..4).for_each(|_| queue.enqueue(packet(2, 743), Time::ZERO, &mut verdicts));
-        let mut next = || queue.dequeue(Time::ZERO, &mut verdicts).map(|packet| packet.flow.0);
-        let order: Vec<u32> = std::iter::from_fn(&mut next).collect();
-        assert_eq!(order, [1, 2, 2, 1, 2, 2, 1]);
+        seven_packets(&mut queue);
+        assert_eq!(leaving(&mut queue).0, [1, 2, 2, 1, 2, 2, 1]);
     }
 
     /// A flow at twice its share of the link is held at the target, and the other isn't touched.
@@ -275,9 +202,9 @@ mod tests {
             while queue.next_deadline().is_some_and(|due| due <= at(ms)) {
                 queue.on_deadline(queue.next_update, &mut verdicts);
             }
-            queue.enqueue(packet(1, 1_500), at(ms), &mut verdicts);
+            queue.enqueue(packet(1, 1_500, 0), at(ms), &mut verdicts);
             if ms % 4 == 0 {
-                queue.enqueue(packet(2, 1_500), at(ms), &mut verdicts);
+                queue.enqueue(packet(2, 1_500, 0), at(ms), &mut verdicts);
             }
             if ms % 2 == 0 {
                 queue.dequeue(at(ms), &mut verdicts);
@@ -294,11 +221,11 @@ mod tests {
 
     #[test]
     fn resting_flows_need_no_update() {
-        let mut pie = Pie::<()>::new(&FqPieParams::default().pie, Stream::new(1, "pie"));
+        let mut pie = Pie::new(&FqPieParams::default().pie, Stream::new(1, "pie"));
         assert!(pie.is_at_rest());
         pie.update();
         assert!(pie.is_at_rest());
-        pie.enqueue(packet(1, 1_500), at(1), &mut Verdicts::new());
+        pie.enqueue(packet(1, 1_500, 0), at(1), &mut Verdicts::new());
         pie.dequeue(at(30), &mut Verdicts::new());
         assert!(!pie.is_at_rest());
     }

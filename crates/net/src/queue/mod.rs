@@ -19,6 +19,9 @@ mod red_average;
 mod registry;
 mod sfq;
 pub(crate) mod tbf;
+#[cfg(test)]
+mod testing;
+mod turns;
 mod verdicts;
 mod waiting;
 

@@ -36,6 +36,31 @@ pub struct PieParams {
     pub first_update: Duration,
 }
 
+/// The delay to hold.
+pub(super) const TARGET: Parameter =
+    Parameter::duration("target", Fallback::ms(15), "the delay to hold");
+/// The controller's period.
+pub(super) const TUPDATE: Parameter =
+    Parameter::duration("tupdate", Fallback::ms(15), "time between updates of the probability")
+        .at_least(entry::SHORTEST_PERIOD);
+/// The controller's integral part.
+pub(super) const ALPHA: Parameter = Parameter::whole(
+    "alpha",
+    Fallback::Whole(2),
+    "weight of the distance from the target, in 1/16 per second",
+)
+.at_most(32);
+/// The controller's proportional part.
+pub(super) const BETA: Parameter = Parameter::whole(
+    "beta",
+    Fallback::Whole(20),
+    "weight of the delay's change, in 1/16 per second",
+)
+.at_most(32);
+/// Whether small packets are spared.
+pub(super) const BYTEMODE: Parameter =
+    Parameter::flag("bytemode", false, "a packet's probability is proportional to its size");
+
 /// The default limit in packets, as in Linux.
 const LIMIT: u64 = 1_000;
 
@@ -48,29 +73,18 @@ pub(crate) static INFO: Info = Info {
     source: "RFC 8033; Linux net/sched/sch_pie.c",
     role: Role::Queue(Room::Packets(LIMIT)),
     parameters: &[
-        Parameter::duration("target", Fallback::ms(15), "the delay to hold"),
-        Parameter::duration("tupdate", Fallback::ms(15), "time between updates of the probability")
-            .at_least(entry::SHORTEST_PERIOD),
-        Parameter::whole(
-            "alpha",
-            Fallback::Whole(2),
-            "weight of the distance from the target, in 1/16 per second",
-        )
-        .at_most(32),
-        Parameter::whole(
-            "beta",
-            Fallback::Whole(20),
-            "weight of the delay's change, in 1/16 per second",
-        )
-        .at_most(32),
+        TARGET,
+        TUPDATE,
+        ALPHA,
+        BETA,
         Parameter::flag("ecn", false, "marks instead, as long as the probability is at most 10 %"),
-        Parameter::flag("bytemode", false, "a packet's probability is proportional to its size"),
+        BYTEMODE,
     ],
 };
 
 impl PieParams {
     /// The parameters that a scenario gives.
-    fn of(values: &Values, limit: Limit) -> Self {
+    pub(super) fn of(values: &Values, limit: Limit) -> Self {
         Self {
             limit: limit.packets(),
             target: values.duration("target"),

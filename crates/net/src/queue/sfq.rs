@@ -6,11 +6,11 @@ use narrows_base::registry::{Fallback, Fault, Info, Parameter, Role, Room, Value
 use narrows_base::{Bytes, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::Registered;
+use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::waiting::{Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s `sfq`; the defaults are Linux's (`sfq_init`). Its `perturb`, off by
@@ -52,12 +52,7 @@ pub(crate) static INFO: Info = Info {
         Parameter::whole("divisor", Fallback::Whole(1_024), "buckets that flows are hashed into")
             .positive()
             .at_most(65_536),
-        Parameter::whole(
-            "quantum",
-            Fallback::Whole(FRAME as u64),
-            "bytes of Ethernet frames that a flow may send per turn",
-        )
-        .positive(),
+        entry::QUANTUM.positive(),
         Parameter::flag("headdrop", false, "drops from the head of a flow instead of its tail"),
     ],
 };
@@ -237,25 +232,11 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
 
 #[cfg(test)]
 mod tests {
-    use narrows_base::{Ecn, FlowId};
-
+    use super::super::testing::{dropped, leaving, packet};
     use super::*;
 
     fn queue(params: SfqParams) -> Sfq<u32> {
         Sfq::new(&params, Stream::new(1, "hash"))
-    }
-
-    fn packet(flow: u32, size: u32, body: u32) -> Packet<u32> {
-        Packet { flow: FlowId(flow), size, ecn: Ecn::NotEct, body }
-    }
-
-    fn bodies(queue: &mut Sfq<u32>) -> Vec<u32> {
-        let mut verdicts = Verdicts::new();
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut verdicts)).map(|p| p.body).collect()
-    }
-
-    fn dropped(verdicts: &mut Verdicts<u32>) -> Vec<u32> {
-        std::iter::from_fn(|| verdicts.take_dropped()).map(|drop| drop.packet.body).collect()
     }
 
     #[test]
@@ -267,7 +248,7 @@ mod tests {
                 queue.enqueue(packet(flow, size, body), Time::ZERO, &mut verdicts);
             }
         }
-        assert_eq!(bodies(&mut queue), [10, 20, 21, 30, 11, 22, 23, 12]);
+        assert_eq!(leaving(&mut queue).1, [10, 20, 21, 30, 11, 22, 23, 12]);
     }
 
     #[test]
@@ -290,7 +271,7 @@ mod tests {
         for flow in 1..=3 {
             queue.enqueue(packet(flow, 1_500, flow), Time::ZERO, &mut verdicts);
         }
-        assert_eq!((dropped(&mut verdicts), bodies(&mut queue)), (vec![1], vec![2, 3]));
+        assert_eq!((dropped(&mut verdicts), leaving(&mut queue).1), (vec![1], vec![2, 3]));
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! Deficit round robin over flows, of which new ones go first (RFC 8290 section 4.2).
+
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Credit {
+    /// Bytes of Ethernet frames that the flow may still send in its turn.
+    deficit: i64,
+    /// Whether it is in one of the two lists.
+    listed: bool,
+}
+
+/// The flows that take part, each in one of two lists (Linux's `new_flows` and `old_flows`).
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    quantum: i64,
+    credits: Vec<Credit>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+}
+
+impl Turns {
+    /// For so many flows, none of which takes part; each may send `quantum` bytes of Ethernet
+    /// frames per turn.
+    ///
+    /// # Panics
+    /// If the quantum is zero.
+    pub(super) fn new(flows: u32, quantum: u32) -> Self {
+        assert!(quantum > 0, "flows can't take turns without a quantum");
+        Self {
+            quantum: quantum.into(),
+            credits: vec![Credit::default(); flows as usize],
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+        }
+    }
+
+    /// Lets a flow that has a packet take part, as a new one unless it does already.
+    #[inline]
+    pub(super) fn join(&mut self, flow: usize) {
+        let credit = &mut self.credits[flow];
+        if !credit.listed {
+            *credit = Credit { deficit: self.quantum, listed: true };
+            self.new.push_back(flow);
+        }
+    }
+
+    /// The flow whose turn it is: those that are out of credit get a quantum and go behind the
+    /// others.
+    #[inline]
+    pub(super) fn current(&mut self) -> Option<usize> {
+        loop {
+            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
+            let flow = *list.front()?;
+            let deficit = &mut self.credits[flow].deficit;
+            if *deficit > 0 {
+                return Some(flow);
+            }
+            *deficit += self.quantum;
+            list.pop_front();
+            self.old.push_back(flow);
+        }
+    }
+
+    /// Takes the bytes of a frame that it sent from a flow's credit.
+    #[inline]
+    pub(super) fn spend(&mut self, flow: usize, frame_bytes: u64) {
+        self.credits[flow].deficit -= frame_bytes.cast_signed();
+    }
+
+    /// Ends the current turn, whose flow has no packet left. A new flow first waits its turn among
+    /// the old ones, so that it can't starve them by returning.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        if let Some(flow) = self.new.pop_front() {
+            if !self.old.is_empty() {
+                return self.old.push_back(flow);
+            }
+            self.credits[flow].listed = false;
+        } else if let Some(flow) = self.old.pop_front() {
+            self.credits[flow].listed = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_new_flow_waits_once_behind_the_old_ones() {
+        let mut turns = Turns::new(3, 1_514);
+        turns.join(0);
+        turns.spend(0, 1_514);
+        assert_eq!(turns.current(), Some(0), "it is alone and got another quantum");
+        turns.join(1);
+        assert_eq!(turns.current(), Some(1), "a new flow goes first");
+        turns.end();
+        turns.join(1);
+        assert_eq!(turns.current(), Some(0), "it is still among the old ones");
+        turns.end();
+        assert_eq!(turns.current(), Some(1));
+        turns.end();
+        assert_eq!(turns.current(), None);
+        turns.join(1);
+        assert_eq!(turns.current(), Some(1));
+    }
+}
