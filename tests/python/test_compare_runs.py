@@ -221,3 +221,19 @@ def test_no_kernel_is_said_in_a_sentence(
 def test_an_empty_directory(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without"):
         studies.study(tmp_path)
+
+
+@pytest.mark.usefixtures("kernel")
+def test_trials_are_pairs_where_both_back_ends_draw_the_same_losses(tmp_path: Path) -> None:
+    impaired = GOOD.replace(
+        "[[flows]]", '[[path.impairments]]\nkind = "loss"\nprobability = 0.01\n\n[[flows]]', 1
+    )
+    made = compare(write(tmp_path, impaired), trials=4, max_trials=4, out=tmp_path / "out")
+    assert not made.varied
+    assert all(row.paired for row in made.rows)
+    made.measured["uml"] = [{} if i == 2 else run for i, run in enumerate(made.measured["uml"])]
+    rtt = next(row for row in made.rows if row.cell.quantity == "rtt")
+    assert (len(rtt.values), len(rtt.reference)) == (3, 3)
+    # Linux's netem, which makes `loss`, draws by itself.
+    lossy = compare(write(tmp_path, LOSSY), trials=4, max_trials=4, out=tmp_path / "lossy")
+    assert not any(row.paired for row in lossy.rows)

@@ -25,9 +25,8 @@ class Row:
 
     `values` and `reference` hold one value for each trial; either may be shorter or empty where
     nothing could be measured (no flow of the class was done, say). `paired` says that the trials
-    correspond one to one, because both back ends ran the same buffer and delay; `observed` that the
-    reference is one observation. `runs` is the number of valid runs of the back end with fewer of
-    them.
+    correspond one to one, because both back ends ran the same path; `observed` that the reference
+    is one observation. `runs` is the number of valid runs of the back end with fewer of them.
     """
 
     cell: Cell
@@ -179,9 +178,19 @@ class Comparison:
         others = [backend for backend in self.backends if backend != self.reference]
         return [self._row(cell, backend) for cell in self.cells for backend in others]
 
+    @property
+    def paired(self) -> bool:
+        """Whether the trials correspond one to one.
+
+        They do where both back ends run the same buffers and delays, and where both run the same
+        impairments: real packets, too, cross the simulator's, whose draws follow from the seed.
+        """
+        shared = bool(self.scenario["path"]["impairments"]) and not _is_observed(self.reference)
+        return self.varied or shared
+
     def _row(self, cell: Cell, backend: str) -> Row:
         ours, theirs = self.measured[backend], self.measured[self.reference]
-        if self.varied:  # the trials are paired, so leaving one out removes its partner
+        if self.paired:  # leaving one out removes its partner
             valid = [pair for pair in zip(ours, theirs, strict=True) if all(pair)]
             ours, theirs = [pair[0] for pair in valid], [pair[1] for pair in valid]
         return Row(
@@ -189,7 +198,7 @@ class Comparison:
             backend,
             tuple(run[cell] for run in ours if cell in run),
             tuple(run[cell] for run in theirs if cell in run),
-            paired=self.varied,
+            paired=self.paired,
             observed=_is_observed(self.reference),
             runs=min(sum(map(bool, self.measured[name])) for name in (backend, self.reference)),
         )

@@ -25,8 +25,8 @@ _RULE = (
 )
 _LEGEND = (
     "Means and standard deviations over the trials. The interval is the 95 % interval of the "
-    "difference: of pairs where the trials vary the path, else by Welch. Behind an undecided "
-    "cell stands how many more trials would decide it.\n"
+    "difference: of pairs where the trials vary the path or share the draws of its impairments, "
+    "else by Welch. Behind an undecided cell stands how many more trials would decide it.\n"
 )
 
 
