@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 
 import polars as pl
 import pytest
@@ -11,7 +12,7 @@ from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.execute import run_all
 from narrows.report import Check
-from narrows.reproduce import catalogue, negative
+from narrows.reproduce import catalogue, ledger, negative
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Finding, Scope
 from narrows.reproduce.gather import conditions, work
@@ -167,6 +168,33 @@ def test_an_undecided_check_notices_nothing() -> None:
     assert not negative.control(finding, "reno-for-bbr", quick=True).noticed
     finding = Finding("mixed/fig5", [check(True), check(False)])
     assert negative.control(finding, "reno-for-bbr", quick=True).failed == "It holds."
+
+
+def test_the_check_named_is_met_without_the_change_where_one_is() -> None:
+    failed = [replace(check(False), statement=words) for words in ("First.", "Second.", "Third.")]
+    finding = Finding("mixed/fig5", failed)
+    before = {("mixed/fig5", "Third."): True, ("mixed/fig6", "First."): True}
+    assert negative.control(finding, "reno-for-bbr", False, before).failed == "Third."
+    before = {("mixed/fig5", "First."): False, ("mixed/fig5", "Second."): None}
+    assert negative.control(finding, "reno-for-bbr", False, before).failed == "Second."
+    assert negative.control(finding, "reno-for-bbr", False).failed == "First."
+
+
+def entry(claim, passed, quick=False, backend="sim", profile="linux-4.11") -> ledger.Entry:
+    way = ledger.Way(backend, "e", profile, quick)
+    return ledger.Entry(claim, claim, way, "v", (asdict(check(passed)),), None)
+
+
+def test_the_checks_without_a_change_are_those_of_the_documents_kernel() -> None:
+    whole, small = entry("mixed/fig5", False), entry("mixed/fig5", True, quick=True)
+    elsewhere = [
+        entry("mixed/fig6", True, backend="uml"),
+        entry("mixed/fig6", True, profile="linux-6.12"),
+    ]
+    named = ("mixed/fig5", "It holds.")
+    assert negative.unchanged([whole, small, *elsewhere], quick=False) == {named: False}
+    assert negative.unchanged([small, whole, *elsewhere], quick=True) == {named: True}
+    assert negative.unchanged([whole], quick=True) == {named: False}
 
 
 def test_what_went_unnoticed_is_told(tmp_path) -> None:

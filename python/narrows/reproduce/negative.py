@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.execute import Watcher
-from narrows.reproduce.catalogue import asked, select
+from narrows.reproduce import ledger
+from narrows.reproduce.catalogue import asked, exhibits, select
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
@@ -22,7 +23,10 @@ RECORD = "mutations.json"
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A claim under changed conditions: the failed check and its measurement, or nothing."""
+    """A claim under changed conditions: the failed check and its measurement, or nothing.
+
+    Of several failed checks it is one that is met without the change, or else is undecided there.
+    """
 
     claim: str
     mutation: str
@@ -52,9 +56,34 @@ def run(
     place = Path(out) if out is not None else OUT
     works = list(_works(select(wanted), wanted, quick))
     gather(works, place, jobs=jobs, watcher=watcher)
-    made = [one for item in works for one in _judged(item, wanted, place)]
+    before = unchanged([entry for part in ledger.known(place) for entry in part], quick)
+    made = [one for item in works for one in _judged(item, wanted, place, before)]
     _write(place, made)
     return made
+
+
+Answers = Mapping[tuple[str, str], bool | None]
+"""Whether a check is met, by its claim and statement."""
+
+
+def unchanged(entries: Iterable[ledger.Entry], quick: bool) -> Answers:
+    """The checks without any change, in the simulator with the documents' kernels.
+
+    Those on the grid that is meant if it was run, else those on the whole one.
+    """
+    profiles = {
+        claim: exhibit.profile for exhibit in exhibits().values() for claim in exhibit.claims
+    }
+    found: dict[str, ledger.Entry] = {}
+    for entry in sorted(entries, key=lambda one: one.way.quick == quick):
+        own = entry.way.backend == "sim" and entry.way.profile == profiles.get(entry.claim)
+        if own and entry.way.quick <= quick:
+            found[entry.claim] = entry
+    return {
+        (entry.claim, check["statement"]): check["passed"]
+        for entry in found.values()
+        for check in entry.checks
+    }
 
 
 def only_simulated(backend: str, profile: str | None) -> None:
@@ -76,19 +105,26 @@ def _works(chosen: Sequence[Exhibit], wanted: str, quick: bool) -> Iterator[Work
             yield work(exhibit, Scope(exhibit.profile, quick), backend, mutations()[name])
 
 
-def _judged(item: Work, wanted: str, out: Path) -> Iterator[Control]:
+def _judged(item: Work, wanted: str, out: Path, before: Answers) -> Iterator[Control]:
     findings = item.exhibit.method().judge(measured(item, out))
     for finding in findings:
         meant = finding.claim in asked(item.exhibit, wanted)
         if meant and item.variation in claims()[finding.claim].fails_under:
-            yield control(finding, item.variation, item.scope.quick)
+            yield control(finding, item.variation, item.scope.quick, before)
 
 
-def control(finding: Finding, mutation: str, quick: bool) -> Control:
-    """A finding under changed conditions: noticed if a check failed; undecided isn't failed."""
-    for check in finding.checks:
-        if check.passed is False:
-            return Control(finding.claim, mutation, quick, check.statement, check.measured)
+def control(finding: Finding, mutation: str, quick: bool, before: Answers | None = None) -> Control:
+    """A finding under changed conditions: noticed if a check failed; undecided isn't failed.
+
+    `before` has the checks without the change.
+    """
+    rank = {True: 0, None: 1, False: 2}
+    known = before or {}
+    failed = [check for check in finding.checks if check.passed is False]
+    failed.sort(key=lambda check: rank[known.get((finding.claim, check.statement), False)])
+    if failed:
+        first = failed[0]
+        return Control(finding.claim, mutation, quick, first.statement, first.measured)
     told = "; ".join(check.measured for check in finding.checks)
     return Control(finding.claim, mutation, quick, "", told)
 
