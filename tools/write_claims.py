@@ -55,7 +55,8 @@ CONTROLS_HEAD = """\
 Conditions under which a claim must fail (`narrows reproduce all --mutations`). The checks noticed
 {noticed} of {all}, {whole} of which ran on the whole grid; an undecided check hasn't noticed.
 In {open} of them ("fails anyway") the check named isn't met without the change either, so that it
-shows less there.
+shows less there. {bare} of these claims have no check that is met, so that there is none that a
+change could break.
 """
 
 
@@ -97,9 +98,17 @@ def _controls(controls: Sequence[Control], found: Sequence[Line]) -> Iterator[st
         if check["passed"] is False
     }
     anyway = [one for one in controls if (one.claim, one.failed) in unmet]
+    met = {
+        line.claim.identifier
+        for line in found
+        if line.decisive and any(check["passed"] for check in line.decisive.checks)
+    }
+    bare = {one.claim for one in anyway} - met
     noticed = sum(control.noticed for control in controls)
     whole = sum(not control.quick for control in controls)
-    yield CONTROLS_HEAD.format(all=len(controls), whole=whole, noticed=noticed, open=len(anyway))
+    yield CONTROLS_HEAD.format(
+        all=len(controls), whole=whole, noticed=noticed, open=len(anyway), bare=len(bare)
+    )
     yield "| Claim | With | Noticed | Measured |\n|---|---|---|---|"
     for one in controls:
         grid = ", smaller grid" if one.quick else ""

@@ -82,6 +82,7 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     )
     page = write_claims.page(ledger.lines([ENTRY], own_profiles()), (), [failing])
     assert "In 1 of them" in page
+    assert "1 of these claims have no check that is met" in page
     assert "| fails anyway | It loses.  |" in page
     whole = replace(controls[0], quick=False)
     for both in ([whole, *controls], [*controls, whole]):

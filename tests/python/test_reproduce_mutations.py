@@ -210,6 +210,16 @@ def test_what_went_unnoticed_is_told(tmp_path) -> None:
     assert negative.read(tmp_path) == []
 
 
+def test_a_kept_control_that_no_claim_names_any_more_is_left_out(tmp_path) -> None:
+    named, former = (
+        negative.Control("mixed/fig5", mutation, False, "It is pinned.", "50 %")
+        for mutation in ("reno-for-bbr", "former")
+    )
+    told = json.dumps({"controls": [asdict(named), asdict(former)]})
+    (tmp_path / negative.RECORD).write_text(told)
+    assert negative.read(tmp_path) == [named]
+
+
 @pytest.mark.parametrize(("backend", "profile"), [("uml", None), ("sim", "linux-6.12")])
 def test_other_back_ends_and_kernels_are_refused(backend, profile) -> None:
     with pytest.raises(InputError, match="these run in the simulator"):

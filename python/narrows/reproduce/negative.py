@@ -130,8 +130,10 @@ def control(finding: Finding, mutation: str, quick: bool, before: Answers | None
 
 
 def read(out: Path) -> list[Control]:
-    """The kept controls; none if none were run there."""
-    return read_list(out / RECORD, "controls", lambda fields: Control(**fields))
+    """The kept controls that claims still name; none if none were run there."""
+    kept = read_list(out / RECORD, "controls", lambda fields: Control(**fields))
+    named = {(claim.identifier, name) for claim in claims().values() for name in claim.fails_under}
+    return [one for one in kept if (one.claim, one.mutation) in named]
 
 
 def _write(out: Path, new: Sequence[Control]) -> None:
