@@ -55,6 +55,7 @@ def test_every_flow_gets_its_delay_and_the_tool_its_flows(tmp_path: Path) -> Non
     assert config["data_ports"] == ports
     assert traffic["iperf3"] == [{"program": "/iperf3", "data_port": port} for port in ports]
     assert traffic["sysctls"]["net/ipv4/tcp_rmem"] == "4096 131072 67108864"
+    assert traffic["sysctls"]["net/ipv4/tcp_syn_retries"] == "127"
     json.dumps(config)
 
 

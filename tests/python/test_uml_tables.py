@@ -187,6 +187,9 @@ def test_the_tool_gets_the_scenario() -> None:
     assert config["scenario"] == scenario
     assert config["sample_ns"] == 10_000_000
     assert config["bottleneck_class"] is None
+    # The simulator's connections are never given up, either.
+    assert config["sysctls"]["net/ipv4/tcp_syn_retries"] == "127"
+    assert config["sysctls"]["net/ipv4/tcp_retries2"] == "255"
 
 
 @pytest.mark.parametrize(("interval", "flows"), [("100ms", 1), ("7ms", 1), ("33ms", 40)])

@@ -15,7 +15,7 @@ from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
     fine_interval,
-    metrics_sysctl,
+    host_sysctls,
     told_scenario,
 )
 from narrows.backends.protocol import CaptureRequest
@@ -38,7 +38,13 @@ _RECORDED = (
     *("tcp_limit_output_bytes", "tcp_notsent_lowat", "tcp_autocorking", "tcp_min_tso_segs"),
     *("tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_slow_start_after_idle"),
     *("tcp_comp_sack_delay_ns", "tcp_comp_sack_nr", "tcp_adv_win_scale", "tcp_shrink_window"),
-    *("tcp_rto_min_us", "tcp_min_rtt_wlen", "tcp_orphan_retries"),
+    *(
+        "tcp_rto_min_us",
+        "tcp_min_rtt_wlen",
+        "tcp_orphan_retries",
+        "tcp_syn_retries",
+        "tcp_retries2",
+    ),
 )
 
 
@@ -135,7 +141,7 @@ def _pcap(scenario: Scenario, captures: CaptureRequest | None) -> dict[str, Any]
 def _sysctls(host: Host) -> dict[str, str]:
     rmem, wmem = BUFFERS[host["socket_buffers"]]
     return {
-        **metrics_sysctl(host),
+        **host_sysctls(host),
         "net/ipv4/tcp_rmem": rmem,
         "net/ipv4/tcp_wmem": wmem,
         # Sockets whose process is gone would hold their namespace for minutes.

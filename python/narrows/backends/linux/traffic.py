@@ -32,9 +32,18 @@ def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) ->
     return {**rest, "flows": flows}
 
 
-def metrics_sysctl(host: Host) -> dict[str, str]:
-    """The sysctl that keeps one flow's ssthresh and RTT from the next, unless sharing is wanted."""
-    return {"net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1"}
+def host_sysctls(host: Host) -> dict[str, str]:
+    """What every sender's TCP is set to.
+
+    One flow's ssthresh and RTT don't reach the next, unless sharing is wanted. No connection is
+    given up: by default Linux does so after 2 minutes without an answer to its SYN and 15 without
+    one to its data, which a full queue of a few packets can bring about, and the simulator never.
+    """
+    return {
+        "net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1",
+        "net/ipv4/tcp_syn_retries": "127",
+        "net/ipv4/tcp_retries2": "255",
+    }
 
 
 def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:

@@ -15,7 +15,7 @@ from narrows.backends.linux.groups import Group
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
-    metrics_sysctl,
+    host_sysctls,
     told_scenario,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
@@ -115,7 +115,7 @@ def tool_config(
         "receiver_device": "v0",
         # Devices with offloads leave them to the gate.
         "checksums": not part["host"]["gso"],
-        "sysctls": {**metrics_sysctl(part["host"]), **own},
+        "sysctls": {**host_sysctls(part["host"]), **own},
         "out": GUEST_DIRECTORY,
     }
 

@@ -15,7 +15,7 @@ from typing import Any
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
-    metrics_sysctl,
+    host_sysctls,
     told_scenario,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
@@ -144,7 +144,7 @@ def tool_config(
         "sender_device": "s0",
         "receiver_device": "v0",
         "pcap": pcap,
-        "sysctls": metrics_sysctl(scenario["host"]),
+        "sysctls": host_sysctls(scenario["host"]),
         "out": GUEST_DIRECTORY,
     }
 
