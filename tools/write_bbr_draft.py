@@ -1,6 +1,6 @@
 """Writes docs/reference/bbr-draft.md from an evaluation of BBRv3 by the suite bbr-draft.
 
-    narrows evaluate bbr3 --suite bbr-draft --out OUT
+    narrows evaluate bbr3:rules=draft bbr3 --suite bbr-draft --out OUT
     python tools/write_bbr_draft.py OUT
 
 The verdicts and figures are those of the evaluation; the differences from the draft's text are
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,43 +22,77 @@ from narrows.metrics.intervals import interval
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "reference" / "bbr-draft.md"
 DIFFERENCES = Path(__file__).parent / "bbr_draft.toml"
-HEAD = """\
+DRAFT, CODE = "bbr3:rules=draft", "bbr3"
+"""The controls: BBRv3 by the draft, and as Google publishes it."""
+HEAD = f"""\
 # BBRv3 and the test cases of its draft
 
 The appendix "BBR Example Test Cases" of draft-ietf-ccwg-bbr (its source of 3 August 2026) has
-22 cases. `narrows evaluate bbr3 --suite bbr-draft` runs them with the states and variables of
-the model as expectations, three trials each; case 7 has two situations, for STARTUP and for
-PROBE_UP. `tools/write_bbr_draft.py` makes this page from the results; the table has the mean of
-each expectation with its 95 % interval. Specifications:
-`python/narrows/evaluate/suites/bbr-draft`.
+22 cases. `narrows evaluate {DRAFT} {CODE} --suite bbr-draft` runs them with the states and
+variables of the model as expectations, three trials each; case 7 has two situations, for STARTUP
+and for PROBE_UP. `{CODE}` is Google's `tcp_bbr.c`, which isn't the draft in all places
+([tcp.md](tcp.md#bbr-versions-2-and-3-and-how-googles-code-differs)); with `rules = "draft"` it is
+the draft's pseudocode. The table has both verdicts, and what the draft's rules gave: the mean of
+each expectation with its 95 % interval. `tools/write_bbr_draft.py` makes this page from the
+results. Specifications: `python/narrows/evaluate/suites/bbr-draft`.
+
+"""
+CODES = """
+## What Google's code does otherwise
+
+Every expectation that Google's code doesn't keep, with what it gave. The bounds are those of
+the draft's text, so that a broken one is a difference, not a fault.
 
 """
 MIDDLE = """
 ## Where the draft's text and its pseudocode differ
 
-`bbr3` follows the pseudocode. In these places the words of a test case say something else, or the
-case as it is worded doesn't bring about what it is for.
+With `rules = "draft"`, `bbr3` follows the pseudocode. In these places the words of a test case say
+something else, or the case as it is worded doesn't bring about what it is for.
 
 """
 
 
 def page(entries: Sequence[Mapping[str, Any]]) -> str:
     """The whole page."""
-    return HEAD + "\n".join(_table(entries)) + "\n" + MIDDLE + "\n".join(_differences()) + "\n"
+    told = [HEAD, *_lines(_table(entries)), CODES, *_lines(_codes(entries))]
+    return "".join(told) + MIDDLE + "\n".join(_differences()) + "\n"
+
+
+def _lines(lines: Iterable[str]) -> Iterator[str]:
+    return (f"{line}\n" for line in lines)
 
 
 def _table(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    verdicts = {one["situation"]: one for one in entries if one["control"] == "bbr3"}
-    yield "| Case | Situation | BBRv3 | Expected: measured |"
-    yield "|---|---|---|---|"
+    draft, code = _verdicts(entries, DRAFT), _verdicts(entries, CODE)
+    yield "| Case | Situation | Draft | Google's code | Expected: measured by the draft's rules |"
+    yield "|---|---|---|---|---|"
     for situation in load_suite("bbr-draft").situations:
-        entry = verdicts[situation.name]
+        entry = draft[situation.name]
         told = "; ".join(
             f"{one['metric']} {one['bound']}: {interval(one['values'])}"
             for one in entry["expectations"]
         )
-        name = f"`{situation.name}`"
-        yield f"| {situation.section} | {name}: {situation.asks} | {entry['verdict']} | {told} |"
+        asked = f"`{situation.name}`: {situation.asks}"
+        verdicts = f"{entry['verdict']} | {code[situation.name]['verdict']}"
+        yield f"| {situation.section} | {asked} | {verdicts} | {told} |"
+
+
+def _codes(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    code = _verdicts(entries, CODE)
+    for situation in load_suite("bbr-draft").situations:
+        held = code[situation.name]["expectations"]
+        trials = max(len(one["values"]) for one in held)
+        for one in held:
+            if one["verdict"] != "kept":
+                without = trials - len(one["values"])
+                told = f"{one['verdict']}, no value in {without} of {trials} trials"
+                measured = f"{interval(one['values'])} ({told if without else one['verdict']})"
+                yield f"- `{situation.name}`: {one['metric']} {one['bound']}: {measured}."
+
+
+def _verdicts(entries: Sequence[Mapping[str, Any]], control: str) -> dict[str, Mapping[str, Any]]:
+    return {one["situation"]: one for one in entries if one["control"] == control}
 
 
 def _differences() -> Iterator[str]:

@@ -28,9 +28,28 @@ def test_every_case_of_the_draft_is_a_situation_and_decided() -> None:
     assert sorted({int(one.section) for one in situations}) == list(range(1, 23))
     text = write_bbr_draft.TARGET.read_text(encoding="utf-8")
     for one in situations:
-        row = re.search(rf"^\| {one.section} \| `{one.name}`: .* \| (\w+) \|", text, re.M)
+        row = re.search(rf"^\| {one.section} \| `{one.name}`: .* \| (\w+) \| (\w+) \|", text, re.M)
         assert row is not None, one.name
         assert row.group(1) in ("kept", "broken"), one.name
+        assert row.group(2) in ("kept", "broken", "undecided"), one.name
+
+
+def test_what_a_code_other_than_the_draft_does_is_told() -> None:
+    import write_bbr_draft
+
+    situations = load_suite("bbr-draft").situations
+    rules = {"metric": "drops", "bound": "at most 0", "values": [0, 0], "verdict": "kept"}
+    code = {**rules, "values": [3], "verdict": "broken"}
+    entries = [
+        {"situation": one.name, "control": control, "verdict": held["verdict"],
+         "expectations": [rules, held]}
+        for one in situations
+        for control, held in ((write_bbr_draft.DRAFT, rules), (write_bbr_draft.CODE, code))
+    ]  # fmt: skip
+    text = write_bbr_draft.page(entries)
+    first = situations[0]
+    assert f"{first.asks} | kept | broken | drops at most 0: 0 ± 0;" in text
+    assert f"- `{first.name}`: drops at most 0: 3 (broken, no value in 1 of 2 trials)." in text
 
 
 def test_every_difference_names_a_function_that_exists() -> None:

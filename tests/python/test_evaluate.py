@@ -188,6 +188,24 @@ def test_an_unknown_suite_and_an_unknown_control_are_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_options_of_a_control_follow_its_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    names = [one.title for one in contestants(["mine:Mine:gain=2", "bbr3:beta=0.8"], [])]
+    assert names == ["Mine (gain=2)", "BBRv3 (beta=0.8)"]
+    command = ["evaluate", "cubic:beta=205", "cubic", "--beside", "", "--json"]
+    main([*command, "--suite", str(suite(tmp_path)), "--out", str(tmp_path / "out")])
+    document = json.loads(capsys.readouterr().out)
+    values = {one["control"]: one["expectations"][0]["values"] for one in document["situations"]}
+    assert list(values) == ["cubic:beta=205", "cubic"]
+    assert max(values["cubic:beta=205"]) < min(values["cubic"])
+    page = (tmp_path / "out" / "site" / "alone.html").read_text(encoding="utf-8")
+    assert "narrows evaluate cubic:beta=205 --suite" in page
+    wrong = ["evaluate", "cubic:bta=0.2", "--suite", str(tmp_path / "mine")]
+    assert main([*wrong, "--out", str(tmp_path / "out")]) == 2
+    assert "bta" in capsys.readouterr().err
+
+
 def test_a_control_with_a_fault_breaks_what_others_keep(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

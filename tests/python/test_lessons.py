@@ -55,7 +55,8 @@ ANSWERS: list[Said] = [
     ("loss", "random-loss", ("path.loss=0.05",), goodput(1), "BBR gets 17 Mbit/s"),
     ("loss", "random-loss", ("path.loss=0.001",), goodput(0), "gets 2.3, 2.0"),
     ("loss", "random-loss", ("path.loss=0.02", *BOTH_RENO), goodput(0), "2.5 and 2.2"),
-    ("loss", "random-loss", ("path.loss=0.05", "flows.1.cca=bbr3"), goodput(1), "2.4 at 5 %"),
+    ("loss", "random-loss", ("path.loss=0.02", "flows.1.cca=bbr3"), goodput(1), "7.7 at 2 %"),
+    ("loss", "random-loss", ("path.loss=0.05", "flows.1.cca=bbr3"), goodput(1), "3.3 at 5 %"),
 ]
 
 

@@ -3,17 +3,26 @@
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
 use crate::common::link::{Flow, Path};
-use crate::common::{at_ms, control_of, internal};
+use crate::common::{Options, at_ms, control_of, internal};
 use narrows_base::Time;
 use narrows_cc::LINUX_6_12;
 
+const DRAFT: Options = &[("rules", "draft")];
+
 fn flow(name: &str, path: Path) -> Flow {
-    Flow::new(control_of(name, &[], &LINUX_6_12, Some(path.rtt)), path, Time::ZERO)
+    flow_with(name, &[], path)
+}
+
+fn flow_with(name: &str, options: Options, path: Path) -> Flow {
+    Flow::new(control_of(name, options, &LINUX_6_12, Some(path.rtt)), path, Time::ZERO)
 }
 
 /// A line for each state that the flow enters.
 fn states(name: &str, path: Path, until_ms: u64) -> String {
-    let mut flow = flow(name, path);
+    states_of(flow(name, path), until_ms)
+}
+
+fn states_of(mut flow: Flow, until_ms: u64) -> String {
     let mut last = "";
     let mut text = String::new();
     flow.run(at_ms(until_ms), |flow| {
@@ -43,6 +52,11 @@ fn a_deep_buffer() {
 #[test]
 fn half_a_bdp_of_buffer() {
     insta::assert_snapshot!(states("bbr3", Path::new(50, 40, 80), 11_000));
+}
+
+#[test]
+fn half_a_bdp_of_buffer_by_the_draft() {
+    insta::assert_snapshot!(states_of(flow_with("bbr3", DRAFT, Path::new(50, 40, 80)), 11_000));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn bbr_is_the_kernels() {
 #[test]
 fn bbr3_is_the_kernels() {
     assert_eq!(
-        [1, 2, 3, 4].map(|seed| digest_with("bbr3", &[("rules", "linux")], seed).0),
+        [1, 2, 3, 4].map(|seed| digest("bbr3", seed).0),
         [
             0x5026_0040_effb_6ca0,
             0x7be7_27fb_47d4_3010,
@@ -95,7 +95,7 @@ fn bbr3_is_the_kernels() {
 #[test]
 fn bbr2_is_the_kernels() {
     assert_eq!(
-        [1, 2, 3, 4].map(|seed| digest_with("bbr2", &[("rules", "linux")], seed).0),
+        [1, 2, 3, 4].map(|seed| digest("bbr2", seed).0),
         [
             0x547e_42a8_8244_29f4,
             0x799e_c130_a8cf_e2fb,

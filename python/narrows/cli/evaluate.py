@@ -20,7 +20,10 @@ def add(app: typer.Typer) -> None:
 def evaluate(
     controls: Annotated[
         list[str],
-        typer.Argument(metavar="CONTROL...", help="Controls by name; own ones as module:Class."),
+        typer.Argument(
+            metavar="CONTROL...",
+            help="Controls by name; own ones as module:Class; options as bbr3:rules=draft.",
+        ),
     ],
     suite: Annotated[
         str,
@@ -52,9 +55,10 @@ def evaluate(
 ) -> None:
     """Test controls in the situations of a suite; resume where it stopped."""
     from narrows.console import ProgressBar
+    from narrows.evaluate import cca_of
     from narrows.evaluate import evaluate as judged
 
-    named = [f"cca={control}" for control in controls]
+    named = [f"cca={cca_of(control)}" for control in controls]
     with permission(allow_code, named), ProgressBar() as bar:
         made = judged(
             controls,

@@ -7,6 +7,7 @@ of each. Suite -> runs of every control in every situation -> verdicts by interv
 from __future__ import annotations
 
 from narrows.evaluate.make import BESIDE, OUT, Evaluation, evaluate
+from narrows.evaluate.runs import cca_of
 from narrows.evaluate.suite import Situation, Suite, load_suite, suites
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Evaluation",
     "Situation",
     "Suite",
+    "cca_of",
     "evaluate",
     "load_suite",
     "suites",

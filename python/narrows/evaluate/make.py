@@ -97,8 +97,9 @@ def evaluate(
     """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
     Without `beside` those are the suite's own or `BESIDE`. `only` names some of the situations.
-    A control is a name, or a module and a class of your own ("mine:Mine"). Existing runs aren't
-    repeated. Raises InputError for a control, suite or directory that can't be used.
+    A control is a name, or a module and a class of your own ("mine:Mine"), perhaps with options
+    ("bbr3:rules=draft"). Existing runs aren't repeated. Raises InputError for a control, suite or
+    directory that can't be used.
     """
     need_images()
     engine = get_backend(backend)
@@ -124,7 +125,7 @@ def _entry(one: Judged) -> dict[str, Any]:
     return {
         "situation": one.attempt.situation.name,
         "section": one.attempt.situation.section,
-        "control": one.attempt.contestant.cca,
+        "control": one.attempt.contestant.name,
         "tested": one.attempt.contestant.tested,
         "verdict": one.verdict,
         "trouble": one.trouble,

@@ -21,12 +21,23 @@ from narrows.spec.registry import title
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A control: its name in a specification, and its name on the pages."""
+    """A control: how it was asked for, and its name on the pages."""
 
-    cca: str
+    name: str
+    """`cca`, or with options of the control `cca:option=value:...`."""
     title: str
     tested: bool
     """Whether it is under test rather than for comparison."""
+
+    @property
+    def cca(self) -> str:
+        """Its name in a specification; an own control's has a colon."""
+        return cca_of(self.name)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Its options, as `option=value`."""
+        return _split(self.name)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +65,22 @@ def contestants(tested: Sequence[str], beside: Sequence[str]) -> tuple[Contestan
     return tuple(Contestant(name, _title(name), name in tested) for name in names)
 
 
-def _title(cca: str) -> str:
-    """The class of an own control, or the usual spelling of the name."""
-    return cca.partition(":")[2] if is_own(cca) else title(cca)
+def cca_of(name: str) -> str:
+    """The control without its options."""
+    return _split(name)[0]
+
+
+def _split(name: str) -> tuple[str, tuple[str, ...]]:
+    parts = name.split(":")
+    plain = [part for part in parts if "=" not in part]
+    return ":".join(plain), tuple(part for part in parts if "=" in part)
+
+
+def _title(name: str) -> str:
+    """The class of an own control, or the usual spelling of the name; then the options."""
+    cca, options = _split(name)
+    plain = cca.partition(":")[2] if is_own(cca) else title(cca)
+    return f"{plain} ({', '.join(options)})" if options else plain
 
 
 def attempts(
@@ -97,7 +121,7 @@ def _attempt(
     except SpecError as error:
         problem = error.problems[0]
         return Attempt(situation, contestant, refused=f"{problem.place}: {problem.found}")
-    values = {"situation": situation.name, "control": contestant.cca}
+    values = {"situation": situation.name, "control": contestant.name}
     return Attempt(situation, contestant, expected, Cell(number, values, runs))
 
 
@@ -105,7 +129,11 @@ def _runs(
     situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
 ) -> tuple[tuple[Expect, ...], Plan]:
     """The expectations and the runs; raises SpecError if the back end can't run them."""
-    changes = [Override(f"flows.{at}.cca={contestant.cca}") for at in situation.subjects]
+    changes = [
+        Override(f"flows.{at}.{change}")
+        for at in situation.subjects
+        for change in (f"cca={contestant.cca}", *(f"options.{one}" for one in contestant.options))
+    ]
     if backend.name != "sim":
         changes += [Override(f"host.{key}=0s") for key in MODELLED]
     if trials is not None:

@@ -52,7 +52,7 @@ def write(
             alt=_alt(situation),
             specification=read_file(situation.path),
             command=command,
-            commands={one.cca: _of_cell(one, situation, suite, backend) for one in contestants},
+            commands={one.name: _of_cell(one, situation, suite, backend) for one in contestants},
             drawn=drawn,
             interval=interval,
         )  # fmt: skip
@@ -118,11 +118,11 @@ def _of_cell(one: Contestant, situation: Situation, suite: Suite, backend: str) 
     """The command that repeats a cell."""
     more = "" if backend == "sim" else f" --backend {backend}"
     only = f"--suite {suite.name} --only {situation.name}"
-    return f'narrows evaluate {one.cca} {only} --beside ""{more}'
+    return f'narrows evaluate {one.name} {only} --beside ""{more}'
 
 
 def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> str:
-    tested = " ".join(one.cca for one in contestants if one.tested)
+    tested = " ".join(one.name for one in contestants if one.tested)
     more = "" if backend == "sim" else f" --backend {backend}"
     return f"narrows evaluate {tested} --suite {suite.name}{more}"
 

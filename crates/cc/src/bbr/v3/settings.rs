@@ -31,7 +31,7 @@ pub(super) const OPTIONS: [Parameter; 6] = [
     Parameter::word(
         "rules",
         &["linux", "draft"],
-        "draft",
+        "linux",
         "where they differ: Google's code (tcp_bbr.c, tcp_bbr2.c) or draft-ietf-ccwg-bbr-06",
     ),
 ];
