@@ -45,7 +45,8 @@ def test_every_problem_comes_from_a_claim_and_every_version_can_run() -> None:
 def test_every_change_that_is_an_option_of_bbr_for_a_proposal_has_a_version() -> None:
     tried = {key for version in versions().values() for key in version.options}
     proposed = {"adaptive_cap", "rtprop", "bw_window_rounds", "startup_hystart", "buffer_model",
-                "probe_rtt_gain", "full_bw_rounds", "prr_recovery", "drain_to_target"}  # fmt: skip
+                "probe_rtt_gain", "full_bw_rounds", "prr_recovery", "drain_to_target",
+                "startup_capacity"}  # fmt: skip
     assert tried == proposed
 
 

@@ -88,7 +88,7 @@ def unchanged(entries: Iterable[ledger.Entry], quick: bool) -> Answers:
 
 def only_simulated(backend: str, profile: str | None) -> None:
     """Raises InputError if changed conditions are asked for on another back end or kernel."""
-    remedy = "nothing: these run in the simulator, with the documents' kernels"
+    remedy = "leaving it out, as these run in the simulator with the documents' kernels,"
     for option, found in (
         ("--backend", "" if backend == "sim" else backend),
         ("--profile", profile),
