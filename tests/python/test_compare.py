@@ -182,6 +182,24 @@ def test_buffers_and_delays_vary_a_little_about_those_given() -> None:
     assert scenario["path"]["buffer"] == {"bytes": 100_000}
 
 
+def test_buffers_of_all_links_vary_alike() -> None:
+    link = '[[path.links]]\nname = "NAME"\nrate = "8mbit"\nbuffer = "200kb"\n\n[[flows]]'
+    scenario = scenario_of(GOOD.replace("[[flows]]", link, 1), ["path.buffer=100kb"])
+    path = varied(scenario, 2)["path"]
+    assert [one["buffer"]["bytes"] for one in path["links"]] == [197_000]
+
+
+def test_delays_of_single_flows_vary_with_the_paths() -> None:
+    far = scenario_of(f'{GOOD}\n[[flows]]\ncca = "reno"\nrtt = "200ms"\n')
+    for trial in range(1, 5):
+        own = varied(far, trial)
+        factor = own["path"]["rtt_ns"] / far["path"]["rtt_ns"]
+        assert own["flows"][0]["rtt_ns"] is None
+        assert own["flows"][1]["rtt_ns"] == pytest.approx(200_000_000 * factor)
+        assert (factor == 1.0) == (trial == 1)
+    assert far["flows"][1]["rtt_ns"] == 200_000_000
+
+
 def test_seeds_without_effect_are_seen() -> None:
     assert chanceless([{RTT: 50.0}, {RTT: 50.0 + 1e-6}])
     assert not chanceless([{RTT: 50.0}, {RTT: 50.1}])

@@ -19,7 +19,7 @@ from narrows.compare import studies
 from narrows.compare import table as page
 from narrows.compare.run import compare
 from narrows.errors import InputError
-from narrows.store import RunResult
+from narrows.store import RunResult, RunStore
 
 Capture = pytest.CaptureFixture[str]
 LOSSY = GOOD.replace('buffer = "1bdp"', 'buffer = "1bdp"\nloss = 0.01').replace(
@@ -89,14 +89,28 @@ def test_back_ends_that_differ(kernel: type[StandIn], tmp_path: Path, capsys: Ca
     assert "1 CUBIC, 8 Mbit/s, 20 ms" in page
 
 
+@pytest.mark.usefixtures("kernel")
+def test_trials_vary_the_path_as_well_where_seeds_make_a_difference(tmp_path: Path) -> None:
+    made = compare(write(tmp_path, LOSSY), trials=3, max_trials=3, out=tmp_path / "out")
+    assert (made.varied, made.seeded) == (True, True)
+    assert not any(row.paired for row in made.rows)  # each back end draws its own losses
+    found = json.loads((tmp_path / "out" / "compare.json").read_text())
+    assert found["varied"] == ["seed", "path"]
+    store = RunStore(tmp_path / "out" / "runs")
+    paths = {(one["seed"], one["path"]["rtt_ns"]) for one in map(store.scenario, store.keys())}
+    # The second seed also runs on the given path, which tells whether seeds make a difference.
+    assert {seed for seed, rtt in paths if rtt == 20_000_000} == {1, 2}
+    assert sorted(seed for seed, rtt in paths if rtt != 20_000_000) == [2, 3]
+
+
 def test_trials_are_added_until_the_means_are_known(kernel: type[StandIn], tmp_path: Path) -> None:
     spec = write(tmp_path, LOSSY)
     few = compare(spec, trials=2, max_trials=2, out=tmp_path / "few")
-    assert not few.varied
+    assert few.seeded
     assert few.counts.undecided == len(few.rows)
     more = compare(spec, trials=2, max_trials=5, out=tmp_path / "few")
     assert more.trials == 5
-    assert kernel.runs == 5  # the first two are known already
+    assert kernel.runs == 6  # two seeds that differ, and four more buffers
     assert more.measured["uml"][:2] == few.measured["uml"]
 
 
@@ -108,6 +122,7 @@ def test_invalid_runs_are_named_and_left_out(
     kernel.late_seeds = (1, 3)
     run_cli(*arguments)
     said = capsys.readouterr().out
+    assert "4 trials, seeds 1 to 4, buffer varied by 3 %, delay by 1 %" in said
     assert "Left out: uml, trial 1, seed 1: late packets\n" in said
     assert "Left out: uml, trial 3, seed 3: late packets\n" in said
     found = json.loads((out / "compare.json").read_text())
@@ -118,7 +133,7 @@ def test_invalid_runs_are_named_and_left_out(
     kernel.late_seeds = ()
     run_cli(*arguments)
     assert "Left out" not in capsys.readouterr().out
-    assert kernel.runs == 6  # the invalid ones once more, and no other
+    assert kernel.runs == 7  # two on the given path, three more; the invalid ones once more
 
 
 def test_where_no_run_is_valid_nothing_is_decided(kernel: type[StandIn], tmp_path: Path) -> None:
@@ -132,7 +147,7 @@ def test_where_no_run_is_valid_nothing_is_decided(kernel: type[StandIn], tmp_pat
 def test_a_trial_that_is_left_out_takes_its_partner_with_it(tmp_path: Path) -> None:
     spec, out = write(tmp_path), tmp_path / "out"
     whole = compare(spec, trials=4, max_trials=4, out=out)
-    assert whole.varied
+    assert (whole.varied, whole.seeded) == (True, False)
     rtt = next(row for row in whole.rows if row.cell.quantity == "rtt")
     whole.measured["uml"] = [{} if i == 2 else run for i, run in enumerate(whole.measured["uml"])]
     fewer = next(row for row in whole.rows if row.cell.quantity == "rtt")
@@ -151,13 +166,13 @@ def test_until_decided(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -
     found = json.loads(capsys.readouterr().out)
     assert 3 < found["trials"] <= 200
     assert found["more_trials"] in (0, None) or found["trials"] == 200
-    assert kernel.runs == found["trials"]
+    assert kernel.runs == found["trials"] + 1  # one on the given path, to see what seeds do
 
 
 def test_a_specification_may_want_more_trials(kernel: type[StandIn], tmp_path: Path) -> None:
     spec = write(tmp_path, LOSSY)
     more = compare(spec, ["run.trials=4"], trials=2, max_trials=3, out=tmp_path / "more")
-    assert (more.trials, kernel.runs) == (4, 4)
+    assert (more.trials, kernel.runs) == (4, 5)  # one more to see what seeds do
 
 
 @pytest.mark.usefixtures("kernel")
@@ -229,7 +244,7 @@ def test_trials_are_pairs_where_both_back_ends_draw_the_same_losses(tmp_path: Pa
         "[[flows]]", '[[path.impairments]]\nkind = "loss"\nprobability = 0.01\n\n[[flows]]', 1
     )
     made = compare(write(tmp_path, impaired), trials=4, max_trials=4, out=tmp_path / "out")
-    assert not made.varied
+    assert made.seeded
     assert all(row.paired for row in made.rows)
     made.measured["uml"] = [{} if i == 2 else run for i, run in enumerate(made.measured["uml"])]
     rtt = next(row for row in made.rows if row.cell.quantity == "rtt")

@@ -123,9 +123,9 @@ class Comparison:
 
     `measured` holds for each back end the cells of every trial, none for the runs that are
     `left_out` because they are invalid; `engines` names the versions that computed them. `varied`
-    says that the seeds make no difference, so that the trials differ in buffer and delay instead.
-    `conditions` describes the scenario in a line, and `cpu_s` is the processor time of all runs of
-    each back end.
+    says that the trials differ in buffer and delay, and `seeded` that their seeds make a
+    difference. `conditions` describes the scenario in a line, and `cpu_s` is the processor time of
+    all runs of each back end.
     """
 
     name: str
@@ -135,6 +135,7 @@ class Comparison:
     engines: Mapping[str, str]
     measured: dict[str, list[Measured]]
     varied: bool = False
+    seeded: bool = True
     left_out: Sequence[LeftOut] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     cpu_s: Mapping[str, float] = field(default_factory=dict)
@@ -182,11 +183,18 @@ class Comparison:
     def paired(self) -> bool:
         """Whether the trials correspond one to one.
 
-        They do where both back ends run the same buffers and delays, and where both run the same
-        impairments: real packets, too, cross the simulator's, whose draws follow from the seed.
+        They do where nothing but buffers and delays differs, which both back ends share, and where
+        both run the same impairments: real packets, too, cross the simulator's, whose draws follow
+        from the seed. Elsewhere each back end draws for itself, and Welch's interval is at most
+        too wide.
         """
-        shared = bool(self.scenario["path"]["impairments"]) and not _is_observed(self.reference)
-        return self.varied or shared
+        shared = bool(self.scenario["path"]["impairments"]) and not self.observed
+        return (self.varied and not self.seeded) or shared
+
+    @property
+    def observed(self) -> bool:
+        """Whether the reference is one observation."""
+        return _is_observed(self.reference)
 
     def _row(self, cell: Cell, backend: str) -> Row:
         ours, theirs = self.measured[backend], self.measured[self.reference]
@@ -199,7 +207,7 @@ class Comparison:
             tuple(run[cell] for run in ours if cell in run),
             tuple(run[cell] for run in theirs if cell in run),
             paired=self.paired,
-            observed=_is_observed(self.reference),
+            observed=self.observed,
             runs=min(sum(map(bool, self.measured[name])) for name in (backend, self.reference)),
         )
 

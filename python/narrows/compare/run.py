@@ -38,11 +38,12 @@ def compare(
     """Compares the back ends on the specification in the file `spec`.
 
     Each runs `trials` times (or as often as the specification says, if that is more), with
-    consecutive seeds (or, where the seed makes no difference, with slightly different buffers and
-    delays). More runs follow until every quantity is decided, `max_trials` is reached, or no
-    feasible number of trials would decide the rest. Runs, figure and page go into the directory
-    `out`; existing runs aren't repeated. Invalid runs are named and left out, and the next call
-    repeats them. Raises InputError for bad input or a back end that can't run here.
+    consecutive seeds and slightly different buffers and delays. (An observation has one path; the
+    runs it is held against keep theirs, unless the seed makes no difference.) More runs follow
+    until every quantity is decided, `max_trials` is reached, or no feasible number of trials would
+    decide the rest. Runs, figure and page go into the directory `out`; existing runs aren't
+    repeated. Invalid runs are named and left out, and the next call repeats them. Raises
+    InputError for bad input or a back end that can't run here.
     """
     need_images()
     most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
@@ -66,7 +67,8 @@ def compare(
         cpu_s=made.cpu_s,
     )
     made.more(2, most)
-    if chanceless(comparison.chance):
+    comparison.seeded = not chanceless(comparison.chance)
+    if not (comparison.seeded and comparison.observed):
         comparison.varied = True
         made.vary()
     made.more(trials - comparison.trials, most)

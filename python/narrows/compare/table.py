@@ -25,7 +25,7 @@ _RULE = (
 )
 _LEGEND = (
     "Means and standard deviations over the trials. The interval is the 95 % interval of the "
-    "difference: of pairs where the trials vary the path or share the draws of its impairments, "
+    "difference: of pairs where the path alone varies or its impairments' draws are shared, "
     "else by Welch. Behind an undecided cell stands how many more trials would decide it.\n"
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from narrows.compare.judge import Comparison, Counts, Row
 from narrows.compare.quantities import Quantity
+from narrows.compare.vary import BUFFER, DELAY
 from narrows.metrics import intervals as statistics
 from narrows.metrics.equivalence import MOST_TRIALS, Verdict
 from narrows.words import counted
@@ -49,12 +50,13 @@ def verdict(row: Row) -> str:
 
 def how_varied(comparison: Comparison) -> str:
     """How the trials differ."""
-    count = comparison.trials
+    count, first = comparison.trials, comparison.scenario["seed"]
+    told = [counted(count, "trial")]
+    if comparison.seeded:
+        told.append(f"seeds {first} to {first + count - 1}" if count > 1 else f"seed {first}")
     if comparison.varied:
-        return f"{counted(count, 'trial')}, buffer varied by 3 %, delay by 1 %"
-    first = comparison.scenario["seed"]
-    seeds = f"seeds {first} to {first + count - 1}" if count > 1 else f"seed {first}"
-    return f"{counted(count, 'trial')}, {seeds}"
+        told.append(f"buffer varied by {100 * BUFFER:g} %, delay by {100 * DELAY:g} %")
+    return ", ".join(told)
 
 
 def lines(comparison: Comparison) -> Iterator[str]:

@@ -1,15 +1,21 @@
-"""Variation between the trials of a scenario without randomness."""
+"""Variation between the trials of a scenario, beyond their seeds.
+
+Seeds alone are too little: a start-up that draws no random numbers is the same in every trial, and
+what follows from it would count as if it had been seen many times
+(docs/decisions/021-trials-of-a-comparison-vary-the-path.md).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from narrows.compare.quantities import Measured
 from narrows.spec import Scenario
 
 BUFFER, DELAY = 0.03, 0.01
-"""The largest relative variation of the buffer and of the path's delay.
+"""The largest relative variation of the buffer and of the delays.
 
 Varying the buffer alone isn't enough: a small one has few sizes in whole packets.
 """
@@ -41,13 +47,26 @@ def varied(scenario: Scenario, trial: int) -> Scenario:
     """
     if trial == 1:
         return scenario
-    path = scenario["path"]
-    buffer = {
-        unit: max(1, round(size * (1 + BUFFER * (2 * _halton(trial, 2) - 1))))
-        for unit, size in path["buffer"].items()
+    path, larger = scenario["path"], 1 + BUFFER * (2 * _halton(trial, 2) - 1)
+    longer = 1 + DELAY * (2 * _halton(trial, 3) - 1)
+    changed = {
+        "buffer": _resized(path["buffer"], larger),
+        "rtt_ns": round(path["rtt_ns"] * longer),
+        "links": [{**one, "buffer": _resized(one["buffer"], larger)} for one in path["links"]],
     }
-    rtt_ns = round(path["rtt_ns"] * (1 + DELAY * (2 * _halton(trial, 3) - 1)))
-    return {**scenario, "path": {**path, "buffer": buffer, "rtt_ns": rtt_ns}}
+    flows = [_stretched(flow, longer) for flow in scenario["flows"]]
+    return {**scenario, "path": {**path, **changed}, "flows": flows}
+
+
+def _resized(buffer: Mapping[str, int], larger: float) -> dict[str, int]:
+    """A buffer as many times as large, and of a byte or packet at least."""
+    return {unit: max(1, round(size * larger)) for unit, size in buffer.items()}
+
+
+def _stretched(flow: Mapping[str, Any], longer: float) -> Mapping[str, Any]:
+    """A flow whose own delay, if it has one, is as many times as long."""
+    own = flow["rtt_ns"]
+    return flow if own is None else {**flow, "rtt_ns": round(own * longer)}
 
 
 def _halton(number: int, base: int) -> float:

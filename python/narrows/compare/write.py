@@ -75,7 +75,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "engines": dict(comparison.engines),
         "reference": comparison.reference,
         "trials": comparison.trials,
-        "varied": "path" if comparison.varied else "seed",
+        "varied": [*(["seed"] * comparison.seeded), *(["path"] * comparison.varied)],
         "verdict": str(comparison.counts.verdict),
         **asdict(comparison.counts),
         "more_trials": comparison.more_trials,
