@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from narrows.compare.quantities import Measured
 from narrows.spec import Scenario
+from narrows.spec.scenario import Flow, Path
 
 BUFFER, DELAY = 0.03, 0.01
 """The largest relative variation of the buffer and of the delays.
@@ -49,13 +49,14 @@ def varied(scenario: Scenario, trial: int) -> Scenario:
         return scenario
     path, larger = scenario["path"], 1 + BUFFER * (2 * _halton(trial, 2) - 1)
     longer = 1 + DELAY * (2 * _halton(trial, 3) - 1)
-    changed = {
+    changed: Path = {
+        **path,
         "buffer": _resized(path["buffer"], larger),
         "rtt_ns": round(path["rtt_ns"] * longer),
         "links": [{**one, "buffer": _resized(one["buffer"], larger)} for one in path["links"]],
     }
     flows = [_stretched(flow, longer) for flow in scenario["flows"]]
-    return {**scenario, "path": {**path, **changed}, "flows": flows}
+    return {**scenario, "path": changed, "flows": flows}
 
 
 def _resized(buffer: Mapping[str, int], larger: float) -> dict[str, int]:
@@ -63,7 +64,7 @@ def _resized(buffer: Mapping[str, int], larger: float) -> dict[str, int]:
     return {unit: max(1, round(size * larger)) for unit, size in buffer.items()}
 
 
-def _stretched(flow: Mapping[str, Any], longer: float) -> Mapping[str, Any]:
+def _stretched(flow: Flow, longer: float) -> Flow:
     """A flow whose own delay, if it has one, is as many times as long."""
     own = flow["rtt_ns"]
     return flow if own is None else {**flow, "rtt_ns": round(own * longer)}
