@@ -1,6 +1,7 @@
 """The native module: the simulator of narrows. It is written in crates/python."""
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, Final, Self, final
 
 engine_version: Final[str]
@@ -134,9 +135,23 @@ class ArrowTable:
     """A table that any Arrow library reads without a copy."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def columns(self) -> list[tuple[str, str]]:
+        """The names of the columns, each with that of its type."""
+    def column(self, name: str) -> tuple[str, bytes, bytes | None, list[str] | None]:
+        """A column: its type, its values, a byte for each row where nulls are, the texts.
+
+        The values of a column of texts are their numbers, of 32 bits. Raises KeyError for a column
+        that the table doesn't have.
+        """
     def parquet(self) -> bytes:
         """The table as the content of a Parquet file, quickly where it has few rows."""
     def __len__(self) -> int: ...
+
+def read_parquet(path: str | PathLike[str]) -> ArrowTable:
+    """The table in a Parquet file that `ArrowTable.parquet` wrote.
+
+    Raises OSError if it can't be opened, ValueError for another kind of file or compression.
+    """
 
 def table(columns: list[tuple[str, str, list[Any]]]) -> ArrowTable:
     """A table of columns: the name, the type ("float64", "int64" or "text") and the values."""

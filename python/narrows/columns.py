@@ -1,4 +1,4 @@
-"""The tables that every back end writes, as the native module declares them.
+"""Tables as columns: as arrays, and as the native module declares them for every back end.
 
 Code that makes a table itself (from a kernel's files, a capture or another program's results) makes
 it here, so that names, types and order are the same everywhere.
@@ -6,12 +6,23 @@ it here, so that names, types and order are the same everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from narrows._native import ArrowTable
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
+
+Table: TypeAlias = "Columns | ArrowTable | pl.DataFrame"
+"""A table in any form."""
+Tables: TypeAlias = Mapping[str, "Columns | ArrowTable | pl.DataFrame"]
+
+_BLOCK, _LANES = 128, 16
 
 
 @cache
@@ -53,3 +64,134 @@ def shaped(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) -> pl.D
     return rows.select(
         known.get(name, null).cast(kind).alias(name) for name, kind in columns.items()
     )
+
+
+class Columns:
+    """Columns of equal length by name, each an array that is read on first use.
+
+    Numbers with nulls are floats, NaN where they are null; texts are objects, None where they are.
+    Metrics and the figures of runs compute on this, whether the table comes from the native module
+    or is a frame: polars is for studies, and a run does without.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        read: Callable[[str], NDArray[Any]],
+        length: int,
+        rows: NDArray[np.intp] | None = None,
+    ) -> None:
+        self.names = tuple(names)
+        self._read, self._rows = read, rows
+        self._length = length if rows is None else len(rows)
+        self._known: dict[str, NDArray[Any]] = {}
+
+    @classmethod
+    def of(cls, values: Mapping[str, NDArray[Any]]) -> Columns:
+        """A table of arrays."""
+        return cls(list(values), values.__getitem__, len(next(iter(values.values()))))
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Raises KeyError for a column that isn't there."""
+        if name not in self._known:
+            values = self._read(name)
+            self._known[name] = values if self._rows is None else values[self._rows]
+        return self._known[name]
+
+    def floats(self, name: str) -> NDArray[np.float64]:
+        """A column as floats, with NaN for values that the back end couldn't know."""
+        return self[name].astype(np.float64, copy=False)
+
+    def texts(self, name: str) -> list[str]:
+        """A column of texts; empty ones for nulls."""
+        return [text or "" for text in self[name].tolist()]
+
+    def take(self, rows: NDArray[np.intp]) -> Columns:
+        """Some of the rows, in the order of their numbers."""
+        return Columns(self.names, self.__getitem__, self._length, rows)
+
+    def where(self, mask: NDArray[np.bool_]) -> Columns:
+        """The rows for which `mask` is true."""
+        return self.take(np.flatnonzero(mask))
+
+    def sorted(self, *names: str) -> Columns:
+        """The rows by these columns, ascending; equal ones keep their order."""
+        return self.take(np.lexsort([self[name] for name in reversed(names)]))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row by the names of the columns, in values of Python."""
+        lists = [self[name].tolist() for name in self.names]
+        return (dict(zip(self.names, row, strict=True)) for row in zip(*lists, strict=True))
+
+    def frame(self) -> pl.DataFrame:
+        """The table for polars; unknown numbers are null."""
+        import polars as pl
+
+        series = [
+            pl.Series(name, self[name].tolist(), pl.String())
+            if self[name].dtype.kind == "O"
+            else pl.Series(name, self[name])
+            for name in self.names
+        ]
+        return pl.DataFrame(series).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def columns(table: Table) -> Columns:
+    """A table as plain columns."""
+    if isinstance(table, Columns):
+        return table
+    if isinstance(table, ArrowTable):
+        names = [name for name, _ in table.columns()]
+        return Columns(names, partial(_from_native, table), len(table))
+    return Columns(table.columns, lambda name: table[name].to_numpy(), table.height)
+
+
+_TYPES = {"float64": "<f8", "uint32": "<u4", "uint64": "<u8", "int64": "<i8", "flag": "?"}
+
+
+def _from_native(table: ArrowTable, name: str) -> NDArray[Any]:
+    kind, content, nulls, texts = table.column(name)
+    null = None if nulls is None else np.frombuffer(nulls, dtype=np.bool_)
+    if texts is not None:
+        words: NDArray[Any] = np.array(texts, dtype=object)[np.frombuffer(content, dtype="<u4")]
+        if null is not None:
+            words[null] = None
+        return words
+    values: NDArray[Any] = np.frombuffer(content, dtype=_TYPES[kind])
+    return values if null is None else np.where(null, np.nan, values)
+
+
+def total(values: NDArray[Any]) -> float:
+    """The sum of numbers, always added in the same order, so that it is the same on any processor.
+
+    Blocks of 128 numbers, in which each 16th is added to the 16th after it, are added in pairs.
+    """
+    floats = np.ascontiguousarray(values, dtype=np.float64)
+    odd = len(floats) % _BLOCK
+    rest = sum(floats[:odd].tolist(), 0.0)
+    if odd == len(floats):
+        return rest
+    lanes = np.zeros(((len(floats) - odd) // _BLOCK, _LANES))
+    for part in np.moveaxis(floats[odd:].reshape(-1, _BLOCK // _LANES, _LANES), 1, 0):
+        lanes += part
+    while (width := lanes.shape[1] // 2) > 1:
+        lanes = lanes[:, :width] + lanes[:, width:]
+    return _in_pairs(lanes[:, 0] + lanes[:, 1]) + rest
+
+
+def _in_pairs(sums: NDArray[np.float64]) -> float:
+    if len(sums) == 1:
+        return float(sums[0])
+    half = len(sums) // 2
+    return _in_pairs(sums[:half]) + _in_pairs(sums[half:])
+
+
+def mean(values: NDArray[Any]) -> float | None:
+    """The mean of numbers; None without any."""
+    return total(values) / len(values) if len(values) else None

@@ -11,7 +11,7 @@ import os
 import platform
 import subprocess
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,20 @@ def provenance() -> dict[str, Any]:
     built = json.loads(BUILT.read_text(encoding="utf-8")) if BUILT.is_file() else sources(_ROOT)
     return {
         **built,
-        "packages": {name: version(name) for name in ("numpy", "polars")},
+        "packages": {name: found for name in ("numpy", "polars") if (found := _version(name))},
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": _processor(),
         "cores": os.cpu_count(),
     }
+
+
+def _version(name: str) -> str | None:
+    """The version of a package; None if it isn't installed, as it may be for an extra."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def sources(root: Path) -> dict[str, Any]:

@@ -92,15 +92,12 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
         return []
     from narrows.metrics.expect import Measured, judge
     from narrows.metrics.series import RunSeries
-    from narrows.metrics.tables import summary_tables
+    from narrows.metrics.tables import summary_row
 
     def series(trial: StoredTrial) -> Callable[[], RunSeries]:
-        return lambda: RunSeries(trial.scenario, result.groups, trial.tables)
+        return lambda: RunSeries(trial.scenario, result.groups, trial.columns)
 
-    rows = [
-        summary_tables(run, result.groups)["summary"].row(0, named=True)
-        for run in result.summary["runs"]
-    ]
+    rows = [summary_row(run, result.groups) for run in result.summary["runs"]]
     runs = [Measured(row, series(trial)) for row, trial in zip(rows, result.trials, strict=True)]
     return list(judge(experiment.loaded.spec.expect, [_case(experiment)], {1: runs}))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -63,3 +65,46 @@ def test_what_is_heavy_is_an_extra_and_developers_have_it() -> None:
     assert all(extra <= extras["dev"] for extra in extras.values())
     page = (PROJECT.parent / "docs" / "how-to" / "install.md").read_text()
     assert set(re.findall(r"narrows\[(\w+)\]", page)) == extras.keys() - {"dev"}
+
+
+BLOCKED = """
+import sys
+
+sys.modules["polars"] = None
+from narrows.cli import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+"""A Python in which polars can't be imported."""
+
+
+WEB = """
+[[flows]]
+name = "web"
+cca = "bbr"
+workload = { kind = "requests", size = "20kB", think = "100ms" }
+"""
+EXPECT = """
+[[expect]]
+series = "cubic.cwnd"
+take = "mean"
+at_least = 1
+"""
+
+
+def without_polars(*words: str) -> subprocess.CompletedProcess[str]:
+    """A command of its own, since others here have loaded polars."""
+    command = [sys.executable, "-c", BLOCKED, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_run_and_its_page_do_without_polars(tmp_path: Path) -> None:
+    spec = tmp_path / "web.toml"
+    spec.write_text(GOOD + WEB + EXPECT)
+    done = without_polars("run", str(spec), "--trials", "2", "--out", str(tmp_path / "r"))
+    assert (done.returncode, done.stderr) == (0, "")
+    page = (tmp_path / "r" / "report.html").read_text()
+    (tmp_path / "r" / "report.html").unlink()
+    done = without_polars("report", str(tmp_path / "r"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "r" / "report.html").read_text() == page

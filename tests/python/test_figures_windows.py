@@ -39,20 +39,20 @@ def test_throughput_sums_the_flows_of_a_class_and_leaves_others_out():
         (0.5, 0, 62_500), (0.5, 1, 0), (0.5, 2, 999_999),
         (1.0, 0, 62_500), (1.0, 1, 125_000), (1.0, 2, 999_999),
     )  # fmt: skip
-    rates = windows.throughput(samples, {0: "bbr", 1: "bbr"}, 0.5)
+    rates = windows.throughput(samples, {0: "bbr", 1: "bbr"}, 0.5).frame()
     assert rates.get_column("class").to_list() == ["bbr", "bbr"]
     assert rates.get_column("throughput_mbps").to_list() == pytest.approx([1.0, 2.0])
 
 
 def test_throughput_between_samples_grows_evenly():
     samples = flows((0.0, 0, 0), (2.0, 0, 1_000_000))
-    rates = windows.throughput(samples, {0: "cubic"}, 0.5)
+    rates = windows.throughput(samples, {0: "cubic"}, 0.5).frame()
     assert rates.get_column("throughput_mbps").to_list() == pytest.approx([4.0] * 4)
 
 
 def test_throughput_is_null_where_wire_bytes_are_unknown():
     samples = flows((0.0, 0, None), (1.0, 0, None)).cast({"wire_bytes": pl.UInt64})
-    rates = windows.throughput(samples, {0: "cubic"}, 0.5)
+    rates = windows.throughput(samples, {0: "cubic"}, 0.5).frame()
     assert rates.get_column("throughput_mbps").to_list() == [None, None]
 
 
@@ -73,7 +73,7 @@ def test_queue_loss_is_dropped_of_arrived_and_unknown_without_arrivals():
             "dropped_packets": [0, 2, 52, 52],
         }
     )
-    lost = windows.queue_loss(queue, 0.5)
+    lost = windows.queue_loss(queue, 0.5).frame()
     assert lost["loss_rate"].to_list() == [pytest.approx(0.01), pytest.approx(0.5), None]
 
 

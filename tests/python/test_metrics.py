@@ -322,5 +322,5 @@ def test_distributions_are_told_apart_whatever_their_order() -> None:
     ]
     parts = distributions(samples(rows, ["kind", "id", "value", "weight"]))
     assert list(parts) == [("rtt_ms", 0), ("rtt_ms", 1), ("queue_bytes", 0), ("queue_bytes", 1)]
-    assert parts["rtt_ms", 0].select("value", "weight").rows() == [(20.0, 3.0), (30.0, 1.0)]
+    assert parts["rtt_ms", 0].frame().select("value", "weight").rows() == [(20.0, 3.0), (30.0, 1.0)]
     assert distributions(samples([], ["kind", "id", "value", "weight"])) == {}

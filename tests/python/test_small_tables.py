@@ -1,33 +1,74 @@
-"""Short tables are written by the native module, long ones by polars: readers see no difference."""
+"""The tables of a run as files, columns and frames: readers see no difference."""
 
 from __future__ import annotations
 
 from io import BytesIO
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
 from narrows import _native
 from narrows.backends import get_backend
+from narrows.columns import Columns, columns, total
 from narrows.metrics import summarise
 from narrows.metrics.tables import summary_tables
-from narrows.store import parquet
-from narrows.store.parquet import NativeTables, parquet_files, without
+from narrows.store.parquet import (
+    NativeTables,
+    parquet_files,
+    read_columns,
+    without,
+    write_parquet,
+)
 
 
-def test_files_hold_the_tables_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_hold_the_tables_of_a_run(tmp_path: Path) -> None:
     run = get_backend("sim").run(scenario_of(GOOD))
-    short = dict(parquet_files(run.tables))
-    monkeypatch.setattr(parquet, "FEW", -1)
-    long = dict(parquet_files(run.tables))
-    assert list(short) == [f"{name}.parquet" for name in run.tables]
+    files = dict(parquet_files(run.tables))
+    assert list(files) == [f"{name}.parquet" for name in run.tables]
     for name, table in run.tables.items():
-        for files in (short, long):
-            found = pl.read_parquet(BytesIO(files[f"{name}.parquet"]))
-            assert found.equals(table)
-            assert found.schema == table.schema
-    assert short != long
+        found = pl.read_parquet(BytesIO(files[f"{name}.parquet"]))
+        assert found.equals(table)
+        assert found.schema == table.schema
+        file = tmp_path / name
+        file.write_bytes(files[f"{name}.parquet"])
+        for form in (table, read_columns(file), run.columns[name]):
+            same(columns(form), table)
+
+
+def same(found: Columns, table: pl.DataFrame) -> None:
+    """Whether columns hold a frame, nulls as NaN or None."""
+    assert found.names == tuple(table.columns)
+    assert len(found) == table.height
+    for name in found.names:
+        values = table[name].to_numpy()
+        np.testing.assert_array_equal(found[name], values)
+        assert found[name].dtype == values.dtype
+
+
+@pytest.mark.parametrize("rows", [0, 4, 5001])
+def test_a_table_of_any_length_can_be_read_back(rows: int, tmp_path: Path) -> None:
+    words = [None if row % 3 else "abc"[row % 7 % 3] for row in range(rows)]
+    numbers = [None if row % 5 == 1 else row * 0.1 for row in range(rows)]
+    table = _native.table([("word", "text", words), ("number", "float64", numbers)])
+    file = tmp_path / "t.parquet"
+    file.write_bytes(table.parquet())
+    for found in (columns(table), read_columns(file)):
+        assert found["word"].tolist() == words
+        known = [None if np.isnan(x) else x for x in found["number"].tolist()]
+        assert known == numbers
+    written = pl.read_parquet(BytesIO(table.parquet()))
+    write_parquet(written, file)
+    same(read_columns(file), written)
+
+
+def test_sums_are_those_of_frames() -> None:
+    random = np.random.default_rng(1)
+    for count in (0, 1, 127, 128, 129, 1000, 12_345):
+        values = random.lognormal(0, 3, count)
+        assert total(values) == pl.Series(values).sum()
 
 
 def test_rows_are_a_table_whatever_is_null() -> None:

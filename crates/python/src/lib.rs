@@ -4,6 +4,7 @@
 
 mod analyze;
 mod capture;
+mod column;
 mod control;
 mod environments;
 mod parquet_file;
@@ -43,7 +44,7 @@ mod _native {
         parse_place, presets, quantity, quote, schema, sections, to_toml,
     };
     #[pymodule_export]
-    use super::table::{ArrowTable, tables};
+    use super::table::{ArrowTable, read_parquet, tables};
 
     /// The version of the engine; results are stored with it.
     #[pymodule_export]

@@ -1,15 +1,18 @@
 //! Tables for Python through the Arrow C stream interface.
 
 use std::ffi::CStr;
+use std::fs::File;
+use std::path::PathBuf;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use narrows_record::columns::{Column, TABLES, TableInfo};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-use crate::parquet_file::parquet;
+use crate::column::{Plain, plain, type_name};
+use crate::parquet_file::{parquet, read};
 
 /// The name that the Arrow PyCapsule interface gives to a stream.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -35,6 +38,21 @@ impl ArrowTable {
         PyCapsule::new_with_value(py, stream, STREAM)
     }
 
+    /// The names of the columns, each with that of its type.
+    fn columns(&self) -> Vec<(String, &'static str)> {
+        let schema = self.0.schema();
+        let fields = schema.fields().iter();
+        fields.map(|f| (f.name().clone(), type_name(f.data_type()).unwrap_or(""))).collect()
+    }
+
+    /// A column: the name of its type, its values as bytes, a byte for each row that is 1 where
+    /// the value is null (None without nulls), and the texts whose numbers the values are (None for
+    /// numbers). Raises `KeyError` for a column that the table doesn't have.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Plain<'py>> {
+        let array = self.0.column_by_name(name);
+        plain(py, array.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+    }
+
     /// The table as the content of a Parquet file; fast for few rows.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let content = py.detach(|| parquet(&self.0));
@@ -45,6 +63,15 @@ impl ArrowTable {
     fn __len__(&self) -> usize {
         self.0.num_rows()
     }
+}
+
+/// The table in a Parquet file that `ArrowTable.parquet` wrote. Raises `OSError` if it can't be
+/// opened, ValueError for a file of another kind or compression.
+#[pyfunction]
+pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<ArrowTable> {
+    let file = File::open(path)?;
+    let table = py.detach(|| read(file));
+    table.map(ArrowTable).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The tables that back ends write: dicts of `name`, `row` (what a row is) and `columns`.

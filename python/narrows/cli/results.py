@@ -39,9 +39,10 @@ def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]
     """Rewrites the pages of a run or a sweep, with the pictures of a run if `png`."""
     from narrows.report import write_report
     from narrows.store import is_store
-    from narrows.sweeps.page import write_pages as of_sweep
 
     if is_store(place):
+        from narrows.sweeps.page import write_pages as of_sweep
+
         return of_sweep(place, runs=runs)
     written = write_report(place, pictures=png)
     return [written.page, *written.pictures]

@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.frames import TIME, FlowClass, Tables
+from narrows.figures.frames import TIME, FlowClass
 from narrows.figures.looks import DASHES, Look
 from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
 from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
 from narrows.spec.scenario import Scenario
+from narrows.store import Tables
 
 QUEUE = Look("queue", "solid")
 

@@ -75,5 +75,5 @@ def make(job: Job, progress: Progress | None, captures: CaptureRequest | None = 
             result = job.backend.run(scenario, progress)
         else:
             result = cast(CapturingBackend, job.backend).run(scenario, progress, captures)
-        summary = summarise(scenario, result.tables, result.info, job.cell.plan.groups)
+        summary = summarise(scenario, result.columns, result.info, job.cell.plan.groups)
         return Made(result, summary, summary_tables(summary, job.cell.plan.groups))

@@ -1,7 +1,8 @@
 """Figures: pure functions from a scenario and its tables to a description.
 
-Describing needs polars and numpy. Drawing needs matplotlib for images (`narrows.figures.static`)
-and nothing more for a page (`narrows.figures.interactive`); neither is loaded before it is used.
+Describing a run needs numpy; describing a sweep, polars. Drawing needs matplotlib for images
+(`narrows.figures.static`) and nothing more for a page (`narrows.figures.interactive`). None of them
+is loaded before it is used.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from narrows.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.figures.frames import Groups, Tables
+    from narrows.columns import Tables
+    from narrows.figures.frames import Groups
     from narrows.figures.model import Figure
     from narrows.figures.sweeps.view import View
     from narrows.spec.scenario import Scenario
@@ -40,7 +42,7 @@ class Entry:
     table: str = "summary"
 
     def function(self) -> Callable[..., Figure]:
-        """The function that describes it; access loads polars."""
+        """The function that describes it; for a sweep, access loads polars."""
         module = import_module(f"narrows.figures.{self.of}s.{self.name}")
         found: Callable[..., Figure] = getattr(module, self.name)
         return found

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import polars as pl
 
+from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures.looks import Look, control_of, looks, words
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
 from narrows.spec.classes import classes
 from narrows.spec.scenario import Scenario
 
-Tables: TypeAlias = Mapping[str, pl.DataFrame]
 Groups: TypeAlias = Sequence[str] | None
 
 TIME = "Time (s)"
@@ -25,8 +24,13 @@ ROW_IN = 1.55
 MOST_FLOWS = 8
 """More flows than this make a panel unreadable."""
 
-NO_INTERNALS = pl.DataFrame(
-    schema={"time_s": pl.Float64, "flow": pl.UInt32, "name": pl.String, "value": pl.Float64}
+NO_INTERNALS = Columns.of(
+    {
+        "time_s": np.empty(0),
+        "flow": np.empty(0, dtype=np.uint32),
+        "name": np.empty(0, dtype=object),
+        "value": np.empty(0),
+    }
 )
 
 MTU_BYTES = 1500
@@ -113,29 +117,32 @@ def _queue(scenario: Scenario) -> str:
     return ("" if kind == "droptail" else f", {kind}") + (", ECN" if marks else "")
 
 
-def column(rows: pl.DataFrame, title: str) -> Floats:
+def column(rows: Table, title: str) -> Floats:
     """A column as floats, with NaN for values that the back end couldn't know."""
-    values: Floats = rows.get_column(title).cast(pl.Float64).to_numpy()
-    return values
+    return columns(rows).floats(title)
 
 
 def end_s(tables: Tables) -> float:
     """The time of the last sample in seconds, or 1 if there is none."""
-    last = tables["flow_samples"].get_column("time_s").max()
-    return float(last) if isinstance(last, (int, float)) and last > 0 else 1.0
+    last = column(tables["flow_samples"], "time_s").max(initial=0.0)
+    return float(last) if last > 0 else 1.0
 
 
-def stays(
-    rows: pl.DataFrame, title: str, wanted: str | None = None
-) -> list[tuple[float, float, str]]:
+def stays(rows: Table, title: str, wanted: str | None = None) -> list[tuple[float, float, str]]:
     """The intervals of time that one flow spent in each value of a text column.
 
     A stay lasts from the first sample with the value to the first with another value, so its ends
     are known to within one sample interval. With `wanted`, only the stays in that value. Rows
     belong to one flow and ascend in time.
     """
-    values = rows.get_column(title).fill_null("").to_list()
-    times = column(rows, "time_s")
+    found = columns(rows)
+    return stays_of(found.texts(title), found.floats("time_s"), wanted)
+
+
+def stays_of(
+    values: Sequence[str], times: Floats, wanted: str | None = None
+) -> list[tuple[float, float, str]]:
+    """The same for the values and times of the samples."""
     if not values:
         return []
     starts = [0, *(i for i in range(1, len(values)) if values[i] != values[i - 1])]
@@ -157,44 +164,49 @@ def union(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]
     return joined
 
 
-def probe_rtt_stays(flow_samples: pl.DataFrame) -> list[tuple[float, float]]:
+def probe_rtt_stays(flow_samples: Table) -> list[tuple[float, float]]:
     """When any flow was in PROBE_RTT, in seconds, to within one sample interval."""
-    wanted = flow_samples.filter(pl.col("cca_state") == "probe_rtt").get_column("flow").unique()
+    samples = columns(flow_samples)
+    wanted = np.unique(samples["flow"][samples["cca_state"] == "probe_rtt"])
     stretches: list[tuple[float, float]] = []
-    for flow in sorted(wanted.to_list()):
-        rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+    for flow in wanted.tolist():
+        rows = samples.where(samples["flow"] == flow).sorted("time_s")
         stretches += [(a, b) for a, b, _ in stays(rows, "cca_state", "probe_rtt")]
     return union(stretches)
 
 
-def probe_rtt_spans(flow_samples: pl.DataFrame) -> tuple[Span, ...]:
+def probe_rtt_spans(flow_samples: Table) -> tuple[Span, ...]:
     """The stays in PROBE_RTT as spans to shade."""
     return tuple(Span(a, b, "span", "PROBE_RTT") for a, b in probe_rtt_stays(flow_samples))
 
 
-def class_mean(flow_samples: pl.DataFrame, members: FlowClass, title: str) -> tuple[Floats, Floats]:
+def class_mean(flow_samples: Table, members: FlowClass, title: str) -> tuple[Floats, Floats]:
     """The times of the samples and the mean of a column over the flows of a class.
 
     Flows without a value at a time are left out of its mean; where no flow has
     one, the mean is NaN.
     """
-    rows = (
-        flow_samples.filter(pl.col("flow").is_in(members.flows))
-        .group_by("time_s")
-        .agg(pl.col(title).cast(pl.Float64).mean())
-        .sort("time_s")
-    )
-    return column(rows, "time_s"), column(rows, title)
+    samples = columns(flow_samples)
+    rows = samples.where(np.isin(samples["flow"], members.flows))
+    times, place = np.unique(rows.floats("time_s"), return_inverse=True)
+    values = rows.floats(title)
+    known = ~np.isnan(values)
+    sums = np.bincount(place[known], values[known], len(times))
+    counts = np.bincount(place[known], minlength=len(times))
+    means = np.full(len(times), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return times, means
 
 
-def internals_of(tables: Tables) -> pl.DataFrame:
+def internals_of(tables: Tables) -> Columns:
     """The controls' internals, ascending in time; empty if the back end sees none."""
-    return tables["internals"].sort("time_s") if "internals" in tables else NO_INTERNALS
+    return columns(tables["internals"]).sorted("time_s") if "internals" in tables else NO_INTERNALS
 
 
-def internal(tables: Tables, title: str) -> pl.DataFrame:
+def internal(tables: Tables, title: str) -> Columns:
     """One named internal of all flows, ascending in time."""
-    return internals_of(tables).filter(pl.col("name") == title)
+    rows = internals_of(tables)
+    return rows.where(rows["name"] == title)
 
 
 def shown(lines: Iterable[Line]) -> tuple[Line, ...]:

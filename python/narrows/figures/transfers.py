@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
+from narrows.columns import Table, columns
 from narrows.figures.model import Dash, Floats, Line, Mark, Panel
 from narrows.metrics.completions import SIZES, statistics
 
@@ -17,23 +19,24 @@ _SHORT = {"to_10kb": "\u2264 10 kB", "to_100kb": "\u2264 100 kB", "to_1mb": "\u2
 TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enumerate(SIZES))
 
 
-def distribution(label: str, values: pl.Series, hue: str, dash: Dash = "solid") -> Line:
-    """The part of the values that is at most x, as steps; values must not be null."""
-    x: Floats = np.repeat(np.sort(values.to_numpy().astype(float)), 2)
-    steps: Floats = np.arange(values.len() + 1) / max(values.len(), 1)
+def distribution(label: str, values: NDArray[Any], hue: str, dash: Dash = "solid") -> Line:
+    """The part of the values that is at most x, as steps."""
+    x: Floats = np.repeat(np.sort(values.astype(float)), 2)
+    steps: Floats = np.arange(len(values) + 1) / max(len(values), 1)
     return Line(label, x, np.repeat(steps, 2)[1:-1], hue, dash=dash)
 
 
-def slowdown_by_size(label: str, rows: pl.DataFrame, hue: str, place: float = 0.0) -> list[Mark]:
+def slowdown_by_size(label: str, rows: Table, hue: str, place: float = 0.0) -> list[Mark]:
     """The median of each range of sizes as a point, with a bar up to the 99th percentile.
 
     `place` is its offset from the tick.
     """
     x, middle, high = [], [], []
+    size, slowdown = (columns(rows)[name] for name in ("size_bytes", "slowdown"))
     for tick, span in enumerate(SIZES):
         most = np.inf if span.most is None else span.most
-        within = (pl.col("size_bytes") > span.above) & (pl.col("size_bytes") <= most)
-        found = statistics(rows.filter(within)["slowdown"], ("p50", "p99"))
+        within = (size > span.above) & (size <= most)
+        found = statistics(slowdown[within], ("p50", "p99"))
         if found["p50"] is not None and found["p99"] is not None:
             x.append(tick + place)
             middle.append(found["p50"])

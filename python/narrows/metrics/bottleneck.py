@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from narrows.metrics.counters import Counters
@@ -11,22 +10,20 @@ from narrows.metrics.distributions import summarised
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
-    import polars as pl
+    from narrows.columns import Table, Tables
 
 QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
 
 
-def queue_bdp(scenario: Scenario, distributions: pl.DataFrame, number: int = 0) -> dict[str, Any]:
+def queue_bdp(scenario: Scenario, distributions: Table, number: int = 0) -> dict[str, Any]:
     """A link's backlog over time in bandwidth-delay products of its rate and the path."""
     bdp = _links(scenario)[number][1] * scenario["path"]["rtt_ns"] / 8e9
     found = by_kind(distributions)
     return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / bdp)
 
 
-def bottleneck_summary(
-    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float
-) -> dict[str, Any]:
+def bottleneck_summary(scenario: Scenario, tables: Tables, end_s: float) -> dict[str, Any]:
     """The bottleneck from the warm-up to the end of the run at `end_s` seconds.
 
     `loss_rate` is the part of arriving packets that the queue dropped; `utilization` the IP bits
@@ -35,9 +32,7 @@ def bottleneck_summary(
     return _link_summary(scenario, tables, end_s, 0)
 
 
-def link_summaries(
-    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float
-) -> list[dict[str, Any]]:
+def link_summaries(scenario: Scenario, tables: Tables, end_s: float) -> list[dict[str, Any]]:
     """A summary like the bottleneck's for every link, with its `name`, in the order of numbers.
 
     Queues are in bandwidth-delay products of the link's own rate. Empty if the
@@ -59,9 +54,7 @@ def _links(scenario: Scenario) -> list[tuple[str, int]]:
     return [("bottleneck", path["rate_bps"]), *((link["name"], link["rate_bps"]) for link in more)]
 
 
-def _link_summary(
-    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float, number: int
-) -> dict[str, Any]:
+def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int) -> dict[str, Any]:
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
     rate_bps = _links(scenario)[number][1]
     grown = Counters(tables["queue_samples"], "link").growth(_COUNTERS, warmup_s, end_s)

@@ -12,13 +12,15 @@ by the few long ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
+from narrows.columns import Columns, Table, Tables, columns
+from narrows.columns import mean as mean_of
 from narrows.metrics.metric import FlowFacts
 from narrows.spec.scenario import Flow, Scenario
 
@@ -63,42 +65,39 @@ def completing(scenario: Scenario, groups: Sequence[str]) -> list[str]:
 
 
 def transfers(
-    scenario: Scenario, completions: pl.DataFrame, groups: Sequence[str] | None = None
-) -> pl.DataFrame:
+    scenario: Scenario, completions: Table, groups: Sequence[str] | None = None
+) -> Columns:
     """Every transfer that counts, by flow and start.
 
     The columns are `flow`, `class`, `name`, `start_s`, `size_bytes`, `fct_s`, `slowdown`, and
-    `late`, which is 1 for those beyond their deadline, and null without one.
+    `late`, which is 1 for those beyond their deadline, and NaN without one.
     `completions` is the table of a run; `groups` names the class of every flow by id, by
     default its control.
     """
     flows = scenario["flows"]
     named = list(groups) if groups is not None else [str(flow["cca"]) for flow in flows]
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
-    rows = completions.sort("flow", "start_s")
-    flow = rows["flow"].to_numpy()
-    start_s = rows["start_s"].to_numpy()
+    rows = columns(completions).sorted("flow", "start_s")
     since = [warmup_s if one.get("workload") is not None else -np.inf for one in flows]
     least = np.array([_least(FlowFacts({}, one, scenario["path"])) for one in flows])
-    counted = start_s >= np.array(since, dtype=float)[flow]
-    rows, flow = rows.filter(pl.Series(counted)), flow[counted]
+    rows = rows.where(rows["start_s"] >= np.array(since, dtype=float)[rows["flow"]])
+    flow = rows["flow"]
     fixed_s, byte_s = least.reshape(-1, 2)[flow].T
-    fct_s = (rows["end_s"] - rows["start_s"]).to_numpy()
-    size = rows["size_bytes"].to_numpy().astype(float)
+    fct_s = rows["end_s"] - rows["start_s"]
+    size = rows.floats("size_bytes")
     deadline_s = np.array([one.get("deadline_ns", np.nan) for one in flows], dtype=float) / 1e9
     allowed_s = deadline_s[flow]
-    return pl.DataFrame(
+    names = [str(one["name"]) for one in flows]
+    return Columns.of(
         {
-            "flow": rows["flow"],
-            "class": pl.Series([named[one] for one in flow], dtype=pl.String),
-            "name": pl.Series([str(flows[one]["name"]) for one in flow], dtype=pl.String),
+            "flow": flow,
+            "class": np.array(named, dtype=object)[flow],
+            "name": np.array(names, dtype=object)[flow],
             "start_s": rows["start_s"],
             "size_bytes": rows["size_bytes"],
             "fct_s": fct_s,
             "slowdown": fct_s / (fixed_s + size * WIRE * byte_s),
-            "late": pl.Series(np.where(np.isnan(allowed_s), np.nan, fct_s > allowed_s)).fill_nan(
-                None
-            ),
+            "late": np.where(np.isnan(allowed_s), np.nan, fct_s > allowed_s),
         }
     )
 
@@ -112,7 +111,7 @@ def _least(facts: FlowFacts) -> tuple[float, float]:
 
 def completion_summaries(
     scenario: Scenario,
-    tables: Mapping[str, pl.DataFrame],
+    tables: Tables,
     groups: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """An entry for every class with transfers that end; times are in seconds.
@@ -125,39 +124,38 @@ def completion_summaries(
     if not classes:
         return []
     done = transfers(scenario, tables["completions"], named)
-    parts = {str(key[0]): part for key, part in done.group_by("class")}
+    parts = {name: done.where(done["class"] == name) for name in classes}
     return [
         {
             "class": name,
             "unfinished": _unfinished(scenario, tables, named, name),
-            "late": late(parts.get(name, done.clear())),
-            **_statistics(*_arrays(parts.get(name, done.clear()))),
-            "by_size": list(_by_size(parts.get(name, done.clear()))),
+            "late": late(parts[name]),
+            **_statistics(*_arrays(parts[name])),
+            "by_size": list(_by_size(parts[name])),
         }
         for name in classes
     ]
 
 
-def late(rows: pl.DataFrame) -> float | None:
+def late(rows: Columns) -> float | None:
     """The share of transfers that took longer than their deadline; None without any of them."""
-    share = rows["late"].mean()
-    return None if share is None else float(share)  # type: ignore[arg-type]
+    return mean_of(rows["late"][~np.isnan(rows["late"])])
 
 
-def _arrays(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return rows["size_bytes"].to_numpy(), rows["fct_s"].to_numpy(), rows["slowdown"].to_numpy()
+def _arrays(rows: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return rows["size_bytes"], rows["fct_s"], rows["slowdown"]
 
 
 def _statistics(size: np.ndarray, fct_s: np.ndarray, slowdown: np.ndarray) -> dict[str, Any]:
     return {
         "completed": len(size),
         "mean_bytes": float(size.mean()) if len(size) else None,
-        "completion_s": _named(fct_s, STATISTICS),
-        "slowdown": _named(slowdown, SLOWDOWNS),
+        "completion_s": statistics(fct_s, STATISTICS),
+        "slowdown": statistics(slowdown, SLOWDOWNS),
     }
 
 
-def _by_size(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _by_size(rows: Columns) -> Iterator[dict[str, Any]]:
     size, fct_s, slowdown = _arrays(rows)
     for span in SIZES:
         within = (size > span.above) & (size <= (np.inf if span.most is None else span.most))
@@ -166,17 +164,12 @@ def _by_size(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
             yield {"size": span.name, **found}
 
 
-def _named(values: np.ndarray, names: Sequence[str]) -> dict[str, float | None]:
-    return statistics(pl.Series(values), names)
-
-
-def statistics(values: pl.Series, names: Sequence[str]) -> dict[str, float | None]:
+def statistics(values: NDArray[Any], names: Sequence[str]) -> dict[str, float | None]:
     """Named statistics of values in any order, None without any: "mean", "max", "p95".
 
     A percentile is the smallest value that this share of the values doesn't exceed.
     """
-    ordered = np.sort(values.to_numpy())
-    mean = None if values.is_empty() else float(values.mean())  # type: ignore[arg-type]
+    ordered, mean = np.sort(values), mean_of(values)
     return {name: mean if name == "mean" else _ranked(ordered, name) for name in names}
 
 
@@ -190,7 +183,7 @@ def _ranked(ordered: np.ndarray, name: str) -> float | None:
 
 def _unfinished(
     scenario: Scenario,
-    tables: Mapping[str, pl.DataFrame],
+    tables: Tables,
     groups: Sequence[str],
     name: str,
 ) -> int | None:
@@ -201,7 +194,7 @@ def _unfinished(
             continue
         work = flow.get("workload")
         if work is None:
-            total += (tables["completions"]["flow"] != ident).all()
+            total += (columns(tables["completions"])["flow"] != ident).all()
         elif work["kind"] == "arrivals":
             known = _open_connections(tables, ident)
             if known is None:
@@ -210,10 +203,11 @@ def _unfinished(
     return int(total)
 
 
-def _open_connections(tables: Mapping[str, pl.DataFrame], ident: int) -> int | None:
+def _open_connections(tables: Tables, ident: int) -> int | None:
     internals = tables.get("internals")
     if internals is None:
         return None
-    own = (pl.col("flow") == ident) & (pl.col("name") == "open_connections")
-    rows = internals.filter(own).sort("time_s")
-    return None if rows.is_empty() else int(rows["value"][-1])
+    rows = columns(internals)
+    own = (rows["flow"] == ident) & (rows["name"] == "open_connections")
+    rows = rows.where(own).sorted("time_s")
+    return int(rows["value"][-1]) if len(rows) else None

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from narrows.columns import Columns, Table, columns
 from narrows.metrics.windows import edges, increments
 from narrows.spec.scenario import Scenario
 
@@ -21,7 +21,7 @@ HOLD_S = 5.0
 
 
 def convergence_s(
-    flow_samples: pl.DataFrame,
+    flow_samples: Table,
     flows: Sequence[int],
     begin_s: float,
     end_s: float,
@@ -42,14 +42,14 @@ def convergence_s(
     if len(flows) < 2 or span_s < need * window_s:
         return None
     borders = begin_s + edges(span_s, window_s)
-    parts = {part["flow"][0]: part for part in flow_samples.partition_by("flow")}
-    grown = [_received(parts.get(flow), borders) for flow in flows]
+    samples = columns(flow_samples)
+    grown = [_received(samples.where(samples["flow"] == flow), borders) for flow in flows]
     fair = _jain(np.array(grown)) >= level
     good = np.convolve(fair.astype(np.int64), np.ones(need, dtype=np.int64), "valid") == need
     return float(borders[int(np.argmax(good))] - begin_s) if good.any() else None
 
 
-def of_run(scenario: Scenario, flow_samples: pl.DataFrame, end_s: float) -> float | None:
+def of_run(scenario: Scenario, flow_samples: Table, end_s: float) -> float | None:
     """The convergence time of a run's endless flows, from the start of the last one on.
 
     Flows in the reverse direction share another link, and don't count.
@@ -59,21 +59,19 @@ def of_run(scenario: Scenario, flow_samples: pl.DataFrame, end_s: float) -> floa
         for ident, flow in enumerate(scenario["flows"])
         if flow["size_bytes"] is None and not flow.get("reverse")
     ]
-    if len(endless) < 2 or flow_samples["received_bytes"].null_count():
+    if len(endless) < 2 or np.isnan(columns(flow_samples).floats("received_bytes")).any():
         return None
     stops = [f["stop_ns"] / 1e9 for f in scenario["flows"] if f["stop_ns"] is not None]
     last = max(start for _, start in endless)
     return convergence_s(flow_samples, [i for i, _ in endless], last, min([end_s, *stops]))
 
 
-def _received(rows: pl.DataFrame | None, borders: Any) -> Any:  # noqa: ANN401
+def _received(rows: Columns, borders: Any) -> Any:  # noqa: ANN401
     """Payload received in each window, from the samples of a flow."""
-    if rows is None:
+    if not len(rows):
         return np.zeros(len(borders) - 1)
-    time_s = rows["time_s"].to_numpy().astype(float)
-    order = np.argsort(time_s, kind="stable")
-    received = rows["received_bytes"].to_numpy().astype(float)
-    return increments(time_s[order], received[order], borders)
+    rows = rows.sorted("time_s")
+    return increments(rows.floats("time_s"), rows.floats("received_bytes"), borders)
 
 
 def _jain(grown: Any) -> Any:  # noqa: ANN401 (an array of flows by windows)

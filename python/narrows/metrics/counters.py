@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
+
+from narrows.columns import Table, columns
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SLACK_S = 1e-9
 """Sample times are whole nanoseconds; as floats they may be slightly off."""
@@ -15,14 +20,11 @@ Grown = dict[int, dict[str, int | None]]
 
 
 class Counters:
-    """The counters of a table of samples, partitioned once by `key`: the flow or the link.
+    """The counters of a table of samples, partitioned once by `key`: the flow or the link."""
 
-    A query of a frame costs more than the rows of a short run, so this works on columns.
-    """
-
-    def __init__(self, samples: pl.DataFrame, key: str) -> None:
-        self._samples = samples
-        time_s, keys = samples["time_s"].to_numpy(), samples[key].to_numpy()
+    def __init__(self, table: Table, key: str) -> None:
+        self._samples = samples = columns(table)
+        time_s, keys = samples["time_s"], samples[key]
         self._order = np.lexsort((time_s, keys))
         self._time_s, keys = time_s[self._order], keys[self._order]
         changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
@@ -31,8 +33,8 @@ class Counters:
             zip(keys[first].tolist(), zip(first, [*first[1:], len(keys)], strict=True), strict=True)
         )
 
-    def growth(self, columns: Sequence[str], start_s: float, end_s: float) -> Grown:
-        """The growth of each counter in `columns` from `start_s` to `end_s`, for every key.
+    def growth(self, names: Sequence[str], start_s: float, end_s: float) -> Grown:
+        """The growth of each counter in `names` from `start_s` to `end_s`, for every key.
 
         A counter counts as it stood at the last row up to each time (zero before
         the first), so both ends should be sampled instants, as the warm-up and the
@@ -46,7 +48,7 @@ class Counters:
             late, early = rows.tolist()
             if late >= 0:
                 end, start = self._row(first, late), self._row(first, early)
-                found[key] = {name: self._grown(name, end, start) for name in columns}
+                found[key] = {name: self._grown(name, end, start) for name in names}
         return found
 
     def _row(self, first: int, index: int) -> int | None:
@@ -56,7 +58,7 @@ class Counters:
         counter = self._samples[name]
         end = 0 if late is None else counter[late]
         start = 0 if early is None else counter[early]
-        return None if end is None or start is None else int(end) - int(start)
+        return None if np.isnan(end) or np.isnan(start) else int(end) - int(start)
 
 
 def growth(
@@ -68,6 +70,8 @@ def growth(
     should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. Gives
     `key` and the columns, ascending by key.
     """
+    import polars as pl
+
     found = Counters(samples, key).growth(columns, start_s, end_s)
     kinds = {key: samples.schema[key], **dict.fromkeys(columns, pl.Int64())}
     rows = [{key: number, **grown} for number, grown in found.items()]

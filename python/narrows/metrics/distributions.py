@@ -1,17 +1,21 @@
 """Means and quantiles of weighted values: round-trip times, queue lengths.
 
-A run with a hundred flows has as many distributions. Each query of a frame costs more than the rows
-of one, so the table is split once, and later steps work on columns.
+A run with a hundred flows has as many distributions, so the table is split once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
+
+from narrows.columns import Columns, Table, columns, total
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
 
 
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
@@ -20,17 +24,22 @@ def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
     `table` is the `distributions` table; `kind` is "rtt_ms" with a flow's id or
     "queue_bytes" with a link's.
     """
+    import polars as pl
+
     rows = table.filter((pl.col("kind") == kind) & (pl.col("id") == ident))
     return rows.select("value", "weight").sort("value")
 
 
-def distributions(table: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
+def distributions(table: Table) -> dict[tuple[str, int], Columns]:
     """Every distribution by its kind and id, ascending by value."""
-    kinds, idents, parts = table["kind"], table["id"], dict[tuple[str, int], pl.DataFrame]()
-    for first, after in pairwise(_borders(kinds.to_numpy(), idents.to_numpy())):
-        of, part = (kinds[first], idents[first]), table.slice(first, after - first)
-        parts[of] = part if of not in parts else pl.concat([parts[of], part])
-    return {of: part if _ascends(part) else part.sort("value") for of, part in parts.items()}
+    found: dict[tuple[str, int], list[NDArray[np.intp]]] = {}
+    rows = columns(table)
+    kinds, idents = rows["kind"], rows["id"]
+    for first, after in pairwise(_borders(kinds, idents)):
+        of = (str(kinds[first]), int(idents[first]))
+        found.setdefault(of, []).append(np.arange(first, after))
+    parts = {of: rows.take(np.concatenate(spans)) for of, spans in found.items()}
+    return {of: part if _ascends(part) else part.sorted("value") for of, part in parts.items()}
 
 
 def _borders(*columns: Any) -> list[int]:  # noqa: ANN401 (arrays)
@@ -40,20 +49,21 @@ def _borders(*columns: Any) -> list[int]:  # noqa: ANN401 (arrays)
     return [0, *(np.flatnonzero(changes) + 1).tolist(), count] if count else []
 
 
-def _ascends(rows: pl.DataFrame) -> bool:
-    return rows.height < 2 or rows["value"].is_sorted()
+def _ascends(rows: Columns) -> bool:
+    values = rows["value"]
+    return bool((values[1:] >= values[:-1]).all())
 
 
 class _Weighted:
     """The rows of a distribution, ascending by value, with intermediate values for statistics."""
 
-    def __init__(self, rows: pl.DataFrame) -> None:
+    def __init__(self, rows: Columns) -> None:
         self.values, self.weights = rows["value"], rows["weight"]
-        self.total = _total(self.weights)
-        self.reached = self.weights.to_numpy().cumsum()
+        self.total = total(self.weights)
+        self.reached = self.weights.cumsum()
 
     def mean(self) -> float | None:
-        return _total(self.values * self.weights) / self.total if self.total else None
+        return total(self.values * self.weights) / self.total if self.total else None
 
     def quantile(self, share: float) -> float | None:
         if not self.total:
@@ -62,7 +72,7 @@ class _Weighted:
         return float(self.values[int(row)])
 
     def statistic(self, name: str) -> float | None:
-        if self.values.is_empty():
+        if not len(self.values):
             return None
         if name == "mean":
             return self.mean()
@@ -71,17 +81,17 @@ class _Weighted:
         return self.quantile(int(name.removeprefix("p")) / 100)
 
 
-def weighted_mean(rows: pl.DataFrame) -> float | None:
+def weighted_mean(rows: Table) -> float | None:
     """The mean of `value` weighted by `weight`; None without any weight."""
-    return _Weighted(rows).mean()
+    return _Weighted(columns(rows)).mean()
 
 
-def weighted_quantile(rows: pl.DataFrame, share: float) -> float | None:
+def weighted_quantile(rows: Table, share: float) -> float | None:
     """The smallest value that at least `share` (0 to 1) of the weight doesn't exceed.
 
     `rows` ascend by value. None without any weight.
     """
-    return _Weighted(rows).quantile(share)
+    return _Weighted(columns(rows)).quantile(share)
 
 
 EXTREMES = {
@@ -93,7 +103,7 @@ round."""
 
 
 def summarised(
-    parts: Mapping[tuple[str, int], pl.DataFrame],
+    parts: Mapping[tuple[str, int], Columns],
     of: tuple[str, int],
     names: Iterable[str],
     scale: float = 1.0,
@@ -114,18 +124,15 @@ def summarised(
     return found
 
 
-def statistics(rows: pl.DataFrame, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:
+def statistics(rows: Table, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:
     """The named statistics of a distribution, times `scale`; None where it is empty.
 
     A name is "min", "mean", "max", or "p" with a percentile: "p95".
     """
-    light = rows.height and rows["weight"].min() <= 0  # type: ignore[operator]
-    weighted = _Weighted(rows.filter(pl.col("weight") > 0) if light else rows)
+    found = columns(rows)
+    heavy = found["weight"] > 0
+    weighted = _Weighted(found if heavy.all() else found.where(heavy))
     return {name: _scaled(weighted.statistic(name), scale) for name in names}
-
-
-def _total(values: pl.Series) -> float:
-    return float(values.cast(pl.Float64).sum())
 
 
 def _scaled(value: float | None, scale: float) -> float | None:

@@ -111,10 +111,10 @@ def _known_series(taken: Taken, place: str, cases: Sequence[Case]) -> None:
 
 
 def _known_column(asked: Condition, here: str, cases: Sequence[Case]) -> None:
-    from narrows.metrics.series import OF_LINK, columns, flows_of
+    from narrows.metrics.series import OF_LINK, declared, flows_of
 
     of_flows = any(flows_of(case.scenario, case.groups, asked.owner) for case in cases)
-    known = [*columns("queue_samples"), *OF_LINK]
+    known = [*declared("queue_samples"), *OF_LINK]
     if not of_flows and asked.name not in known:
         found = f"{quote(asked.name)}, which a link hasn't"
         raise InputError.at(here, found, one_of(asked.name, known))

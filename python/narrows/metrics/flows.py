@@ -16,15 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from narrows.columns import Table, Tables, columns
 from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions, summarised
 from narrows.metrics.fairness import shares
 from narrows.metrics.workloads import workload_summary
 from narrows.spec.scenario import Flow, Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
 
 RTT_STATISTICS = ("min", "mean", "p50", "p95", "p99")
 _COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
@@ -32,6 +34,8 @@ _COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
 
 def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
     """The `completions` table with `fct_s` (seconds), by flow and start."""
+    import polars as pl
+
     fct = (pl.col("end_s") - pl.col("start_s")).alias("fct_s")
     return completions.with_columns(fct).sort("flow", "start_s")
 
@@ -52,9 +56,7 @@ def mbps(amount_bytes: float | None, span_s: float) -> float | None:
     return None if amount_bytes is None or span_s <= 0 else amount_bytes * 8 / span_s / 1e6
 
 
-def flow_summaries(
-    scenario: Scenario, tables: Mapping[str, pl.DataFrame], end_s: float
-) -> list[dict[str, Any]]:
+def flow_summaries(scenario: Scenario, tables: Tables, end_s: float) -> list[dict[str, Any]]:
     """One entry for every flow, and for every flow of a chain, in the order of ids and starts.
 
     `end_s` is the end of the run in seconds. The flows of a chain carry the
@@ -81,7 +83,7 @@ class _Run:
     """The tables of a run, prepared for all flows."""
 
     scenario: Scenario
-    tables: Mapping[str, pl.DataFrame]
+    tables: Tables
     end_s: float
 
     def __post_init__(self) -> None:
@@ -126,12 +128,11 @@ class _Run:
 
     def with_workload(self, ident: int) -> dict[str, Any]:
         """A flow with a workload counts as an endless one."""
-        flow, internals = self.scenario["flows"][ident], self.tables["internals"]
-        rows = self.tables["completions"].filter(pl.col("flow") == ident)
-        own = internals.filter(pl.col("flow") == ident)
-        summary = workload_summary(
-            flow["workload"] or {}, completion_times(rows), own, self.warmup_s
-        )
+        flow = self.scenario["flows"][ident]
+        lives, internals = columns(self.tables["completions"]), columns(self.tables["internals"])
+        rows = lives.where(lives["flow"] == ident).sorted("start_s")
+        own = internals.where(internals["flow"] == ident)
+        summary = workload_summary(flow["workload"] or {}, rows, own, self.warmup_s)
         return {**self.single(ident, []), "workload": summary}
 
     def _active_s(self, flow: Flow) -> float:
@@ -196,9 +197,10 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
 """The values of a flow without rows, which never started."""
 
 
-def _lives(completions: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
+def _lives(completions: Table) -> dict[int, list[dict[str, Any]]]:
     """The finished flows by id, each ordered by start."""
     lists: dict[int, list[dict[str, Any]]] = {}
-    for row in completion_times(completions).to_dicts() if completions.height else ():
-        lists.setdefault(row["flow"], []).append(row)
+    for row in columns(completions).sorted("flow", "start_s").rows():
+        life = row | {"fct_s": row["end_s"] - row["start_s"]}
+        lists.setdefault(row["flow"], []).append(life)
     return lists

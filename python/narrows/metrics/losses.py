@@ -9,14 +9,11 @@ from narrows.metrics.counters import Counters, total
 from narrows.spec.scenario import Path, Scenario
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from narrows.columns import Tables
     from narrows.store import RunInfo
 
 
-def loss_summary(
-    scenario: Scenario, tables: Mapping[str, pl.DataFrame], info: RunInfo
-) -> dict[str, Any] | None:
+def loss_summary(scenario: Scenario, tables: Tables, info: RunInfo) -> dict[str, Any] | None:
     """The data packets lost from the warm-up to the end of the run.
 
     None if packets can be lost only at the bottleneck, whose own summary suffices. `sent` counts
@@ -60,9 +57,7 @@ def _places(path: Path, losses: Mapping[str, int]) -> list[dict[str, Any]]:
     ]
 
 
-def _queue_drops(
-    scenario: Scenario, tables: Mapping[str, pl.DataFrame], warmup_s: float, end_s: float
-) -> int | None:
+def _queue_drops(scenario: Scenario, tables: Tables, warmup_s: float, end_s: float) -> int | None:
     """Data packets that links dropped; without reversed flows only forward links carry data."""
     if any(flow.get("reverse") for flow in scenario["flows"]):
         return None

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from narrows import _native
+from narrows.columns import Columns, Table, Tables, columns
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
@@ -49,7 +49,7 @@ class RunSeries:
 
     scenario: Scenario
     groups: Sequence[str]
-    tables: Mapping[str, pl.DataFrame]
+    tables: Tables
 
     def read(self, owner: str, name: str) -> list[Samples]:
         """The series of every flow of a class, or that of a flow or link; empty if there is none.
@@ -70,17 +70,17 @@ class RunSeries:
         table = self.tables.get("internals")
         if table is None:
             return []
-        wanted = flows_of(self.scenario, self.groups, owner)
-        return sorted(table.filter(table["flow"].is_in(wanted))["name"].unique().to_list())
+        wanted, rows = flows_of(self.scenario, self.groups, owner), columns(table)
+        return sorted(set(rows.where(np.isin(rows["flow"], wanted))["name"].tolist()))
 
     def _share(self, flows: Sequence[int]) -> Samples:
         """What flows have of the bytes of all, at the times of the first one."""
-        table = self.tables["flow_samples"]
+        table = columns(self.tables["flow_samples"])
         every = [_rows(table, "flow", flow) for flow in range(len(self.scenario["flows"]))]
-        times = _floats(every[flows[0]], "time_s")
+        times = every[flows[0]].floats("time_s")
         grown = [
             np.diff(
-                np.interp(times, _floats(rows, "time_s"), _floats(rows, "wire_bytes")),
+                np.interp(times, rows.floats("time_s"), rows.floats("wire_bytes")),
                 prepend=np.nan,
             )
             for rows in every
@@ -89,11 +89,11 @@ class RunSeries:
         return Samples(times, _ratio(mine, np.sum(grown, axis=0)))
 
     def _of_flow(self, flow: int, name: str) -> Samples | None:
-        rows = _rows(self.tables["flow_samples"], "flow", flow)
-        times = _floats(rows, "time_s")
+        rows = _rows(columns(self.tables["flow_samples"]), "flow", flow)
+        times = rows.floats("time_s")
         if name in OF_FLOW:
             return Samples(times, OF_FLOW[name].read(rows, self.scenario))
-        if name in rows.columns:
+        if name in rows:
             return Samples(times, _values(rows, name))
         return _internal(self.tables.get("internals"), flow, name, times)
 
@@ -105,7 +105,7 @@ class Derived:
     name: str
     unit: str
     meaning: str
-    read: Callable[[pl.DataFrame, Scenario], Numbers]
+    read: Callable[[Columns, Scenario], Numbers]
 
 
 def flows_of(scenario: Scenario, groups: Sequence[str], owner: str) -> list[int]:
@@ -136,77 +136,71 @@ def owners(scenario: Scenario, groups: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*groups, *names, *links(scenario)]))
 
 
-def columns(table: str) -> list[str]:
+def declared(table: str) -> list[str]:
     """The columns of a table that are series."""
-    declared = {entry["name"]: entry["columns"] for entry in _native.tables()}
-    return [column["name"] for column in declared[table] if column["name"] not in _KEYS]
+    found = {entry["name"]: entry["columns"] for entry in _native.tables()}
+    return [column["name"] for column in found[table] if column["name"] not in _KEYS]
 
 
-def _rows(table: pl.DataFrame, key: str, number: int) -> pl.DataFrame:
-    return table.filter(table[key] == number).sort("time_s")
+def _rows(table: Columns, key: str, number: int) -> Columns:
+    return table.where(table[key] == number).sorted("time_s")
 
 
-def _floats(rows: pl.DataFrame, name: str) -> Numbers:
-    import polars as pl
-
-    return rows[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-
-
-def _values(rows: pl.DataFrame, name: str) -> NDArray[Any]:
-    import polars as pl
-
-    if rows.schema[name] == pl.String():
-        return np.array(rows[name].fill_null("").to_list(), dtype=object)
-    return _floats(rows, name)
+def _values(rows: Columns, name: str) -> NDArray[Any]:
+    if rows[name].dtype.kind == "O":
+        return np.array(rows.texts(name), dtype=object)
+    return rows.floats(name)
 
 
-def _internal(table: pl.DataFrame | None, flow: int, name: str, times: Numbers) -> Samples | None:
+def _internal(table: Table | None, flow: int, name: str, times: Numbers) -> Samples | None:
     """An internal at the instants of the flow's samples; NaN where the control doesn't tell it."""
     if table is None:
         return None
-    rows = _rows(table.filter(table["name"] == name), "flow", flow)
-    if rows.is_empty():
+    every = columns(table)
+    rows = _rows(every.where(every["name"] == name), "flow", flow)
+    if not len(rows):
         return None
-    told, found = _floats(rows, "time_s"), np.full(len(times), np.nan)
+    told, found = rows.floats("time_s"), np.full(len(times), np.nan)
     at = np.clip(np.searchsorted(told, times - 1e-9), 0, len(told) - 1)
     same = np.abs(told[at] - times) < 1e-6
-    found[same] = _floats(rows, "value")[at[same]]
+    found[same] = rows.floats("value")[at[same]]
     return Samples(times, found)
 
 
 def _of_link(run: RunSeries, number: int, name: str) -> Samples:
-    rows = _rows(run.tables["queue_samples"], "link", number)
-    times = _floats(rows, "time_s")
+    rows = _rows(columns(run.tables["queue_samples"]), "link", number)
+    times = rows.floats("time_s")
     if name in OF_LINK:
         path = run.scenario["path"]
         own: Any = {**run.scenario, "path": {**path, "rate_bps": _rates(run.scenario)[number]}}
         return Samples(times, OF_LINK[name].read(rows, own))
-    return Samples(times, _floats(rows, name))
+    return Samples(times, rows.floats(name))
 
 
-def _completions(table: pl.DataFrame | None, flows: Sequence[int]) -> Samples:
+def _completions(table: Table | None, flows: Sequence[int]) -> Samples:
     if table is None:
         return Samples(np.empty(0), np.empty(0))
-    rows = table.filter(table["flow"].is_in(list(flows))).sort("start_s")
-    begin = _floats(rows, "start_s")
-    return Samples(begin, _floats(rows, "end_s") - begin)
+    every = columns(table)
+    rows = every.where(np.isin(every["flow"], list(flows))).sorted("start_s")
+    begin = rows.floats("start_s")
+    return Samples(begin, rows.floats("end_s") - begin)
 
 
-def _grown(rows: pl.DataFrame, name: str) -> Numbers:
+def _grown(rows: Columns, name: str) -> Numbers:
     """How much a counter grew since the sample before; NaN at the first."""
-    grown: Numbers = np.diff(_floats(rows, name), prepend=np.nan)
+    grown: Numbers = np.diff(rows.floats(name), prepend=np.nan)
     return grown
 
 
-def _mbps(name: str) -> Callable[[pl.DataFrame, Scenario], Numbers]:
+def _mbps(name: str) -> Callable[[Columns, Scenario], Numbers]:
     return lambda rows, _: _ratio(_grown(rows, name) * 8e-6, _grown(rows, "time_s"))
 
 
-def _per_second(name: str) -> Callable[[pl.DataFrame, Scenario], Numbers]:
+def _per_second(name: str) -> Callable[[Columns, Scenario], Numbers]:
     return lambda rows, _: _ratio(_grown(rows, name), _grown(rows, "time_s"))
 
 
-def _part(part: str, whole: str) -> Callable[[pl.DataFrame, Scenario], Numbers]:
+def _part(part: str, whole: str) -> Callable[[Columns, Scenario], Numbers]:
     return lambda rows, _: _ratio(_grown(rows, part), _grown(rows, whole))
 
 
@@ -217,13 +211,13 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
     return found
 
 
-def _utilization(rows: pl.DataFrame, scenario: Scenario) -> Numbers:
+def _utilization(rows: Columns, scenario: Scenario) -> Numbers:
     bits = _grown(rows, "forwarded_bytes") * 8
     return _ratio(bits, _grown(rows, "time_s") * scenario["path"]["rate_bps"])
 
 
-def _queue_ms(rows: pl.DataFrame, scenario: Scenario) -> Numbers:
-    return _floats(rows, "backlog_bytes") * 8e3 / scenario["path"]["rate_bps"]
+def _queue_ms(rows: Columns, scenario: Scenario) -> Numbers:
+    return rows.floats("backlog_bytes") * 8e3 / scenario["path"]["rate_bps"]
 
 
 OF_FLOW: Mapping[str, Derived] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.metrics.bottleneck import bottleneck_summary, link_summaries
@@ -13,14 +13,13 @@ from narrows.metrics.losses import loss_summary
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from narrows.columns import Tables
     from narrows.store import RunInfo
 
 
 def summarise(
     scenario: Scenario,
-    tables: Mapping[str, pl.DataFrame],
+    tables: Tables,
     info: RunInfo,
     groups: Sequence[str] | None = None,
 ) -> dict[str, Any]:

@@ -44,14 +44,29 @@ def columns_of(plan: Plan) -> list[str]:
 
 def summary_tables(entry: Entry, groups: Sequence[str]) -> NativeTables:
     """The tables `summary` and `flows` of a run; `groups` holds the class of each flow by id."""
-    names = [flow["name"] for flow in entry["scenario"]["flows"]]
-    classes = dict(zip(names, groups, strict=True))
-    described, path = by_their_names(entry["scenario"]), entry["scenario"]["path"]
-    facts = [FlowFacts(flow, described[flow["name"]], path) for flow in entry["flows"]]
-    rows = [_flow(flow, classes) for flow in facts]
+    classes = _classes(entry, groups)
+    rows = _flows(entry, classes)
     return NativeTables(
         {"summary": _table([_summary(entry, classes, rows)]), "flows": _table(rows)}
     )
+
+
+def summary_row(entry: Entry, groups: Sequence[str]) -> dict[str, Any]:
+    """The row of `summary`."""
+    classes = _classes(entry, groups)
+    return _summary(entry, classes, _flows(entry, classes))
+
+
+def _classes(entry: Entry, groups: Sequence[str]) -> dict[str, str]:
+    names = [flow["name"] for flow in entry["scenario"]["flows"]]
+    return dict(zip(names, groups, strict=True))
+
+
+def _flows(entry: Entry, classes: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows of `flows`."""
+    described, path = by_their_names(entry["scenario"]), entry["scenario"]["path"]
+    facts = [FlowFacts(flow, described[flow["name"]], path) for flow in entry["flows"]]
+    return [_flow(flow, classes) for flow in facts]
 
 
 def _summary(

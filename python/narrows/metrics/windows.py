@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
+
+from narrows.columns import Columns, Table, columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,82 +44,63 @@ def increments(
     return np.diff(np.interp(borders, time_s, counter))
 
 
-def throughput(
-    flow_samples: pl.DataFrame, classes: Mapping[int, str], window_s: float = 0.5
-) -> pl.DataFrame:
+def throughput(flow_samples: Table, classes: Mapping[int, str], window_s: float = 0.5) -> Columns:
     """Throughput of every class of flows in each window.
 
     Counts IP bytes that left the bottleneck (`wire_bytes`). `classes` maps the
     id of a flow to the name of its class; other flows are left out. Gives
     `start_s`, `end_s`, `class`, `throughput_mbps`, by class in the order of
     `classes` and then by time. A class whose back end doesn't count wire bytes
-    gets nulls.
+    gets NaN.
     """
-    end_s = _end(flow_samples)
-    borders = edges(end_s, window_s)
+    samples = columns(flow_samples)
+    borders = edges(_end(samples), window_s)
+    samples = samples.sorted("time_s")
     totals: dict[str, NDArray[np.float64]] = {}
-    for (flow,), rows in flow_samples.sort("time_s").group_by(["flow"], maintain_order=True):
-        label = classes.get(int(str(flow)))
+    for flow in dict.fromkeys(samples["flow"].tolist()):
+        label = classes.get(flow)
         if label is not None:
-            grown = increments(_column(rows, "time_s"), _column(rows, "wire_bytes"), borders)
+            rows = samples.where(samples["flow"] == flow)
+            grown = increments(rows.floats("time_s"), rows.floats("wire_bytes"), borders)
             totals[label] = totals.get(label, np.zeros(len(grown))) + grown
     ordered = [label for label in dict.fromkeys(classes.values()) if label in totals]
-    frames = [
-        _windows(borders).with_columns(
-            pl.lit(label).alias("class"),
-            pl.Series("throughput_mbps", totals[label] * 8e-6 / np.diff(borders)).fill_nan(None),
-        )
-        for label in ordered
-    ]
-    return pl.concat(frames) if frames else _no_throughput()
-
-
-def queue_loss(queue_samples: pl.DataFrame, window_s: float = 0.5, link: int = 0) -> pl.DataFrame:
-    """Loss at a link's queue in each window: packets dropped of packets arrived.
-
-    Gives `start_s`, `end_s`, `arrived`, `dropped`, `loss_rate` (0 to 1; null
-    where nothing arrived).
-    """
-    rows = queue_samples.filter(pl.col("link") == link).sort("time_s")
-    borders = edges(_end(queue_samples), window_s)
-    time_s = _column(rows, "time_s")
-    return (
-        _windows(borders)
-        .with_columns(
-            pl.Series("arrived", increments(time_s, _column(rows, "arrived_packets"), borders)),
-            pl.Series("dropped", increments(time_s, _column(rows, "dropped_packets"), borders)),
-        )
-        .with_columns(
-            pl.when(pl.col("arrived") > 0)
-            .then(pl.col("dropped") / pl.col("arrived"))
-            .otherwise(None)
-            .alias("loss_rate")
-        )
-    )
-
-
-def _windows(borders: NDArray[np.float64]) -> pl.DataFrame:
-    return pl.DataFrame({"start_s": borders[:-1], "end_s": borders[1:]})
-
-
-def _column(rows: pl.DataFrame, name: str) -> NDArray[np.float64]:
-    """A column as floats; values that the back end couldn't know become NaN."""
-    return rows.get_column(name).cast(pl.Float64).to_numpy()
-
-
-def _end(samples: pl.DataFrame) -> float:
-    last = samples.get_column("time_s").cast(pl.Float64).max()
-    if not isinstance(last, float):
-        raise ValueError('no samples: record = "samples" or more is needed for windows')
-    return last
-
-
-def _no_throughput() -> pl.DataFrame:
-    return pl.DataFrame(
-        schema={
-            "start_s": pl.Float64,
-            "end_s": pl.Float64,
-            "class": pl.String,
-            "throughput_mbps": pl.Float64,
+    rates = [totals[label] * 8e-6 / np.diff(borders) for label in ordered]
+    return Columns.of(
+        {
+            "start_s": np.tile(borders[:-1], len(ordered)),
+            "end_s": np.tile(borders[1:], len(ordered)),
+            "class": np.repeat(np.array(ordered, dtype=object), len(borders) - 1),
+            "throughput_mbps": np.concatenate(rates) if rates else np.empty(0),
         }
     )
+
+
+def queue_loss(queue_samples: Table, window_s: float = 0.5, link: int = 0) -> Columns:
+    """Loss at a link's queue in each window: packets dropped of packets arrived.
+
+    Gives `start_s`, `end_s`, `arrived`, `dropped`, `loss_rate` (0 to 1; NaN
+    where nothing arrived).
+    """
+    samples = columns(queue_samples)
+    borders = edges(_end(samples), window_s)
+    rows = samples.where(samples["link"] == link).sorted("time_s")
+    time_s = rows.floats("time_s")
+    arrived = increments(time_s, rows.floats("arrived_packets"), borders)
+    dropped = increments(time_s, rows.floats("dropped_packets"), borders)
+    rate = np.full(len(arrived), np.nan)
+    np.divide(dropped, arrived, out=rate, where=arrived > 0)
+    return Columns.of(
+        {
+            "start_s": borders[:-1],
+            "end_s": borders[1:],
+            "arrived": arrived,
+            "dropped": dropped,
+            "loss_rate": rate,
+        }
+    )
+
+
+def _end(samples: Columns) -> float:
+    if not len(samples):
+        raise ValueError('no samples: record = "samples" or more is needed for windows')
+    return float(samples.floats("time_s").max())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
+import numpy as np
 
+from narrows.columns import Columns, mean
 from narrows.metrics.completions import STATISTICS, statistics
 
 VIDEOS = ("video", "adaptive_video")
@@ -15,21 +16,21 @@ BUFFER = "playout_buffer_s"
 
 
 def workload_summary(
-    workload: Mapping[str, Any], lives: pl.DataFrame, internals: pl.DataFrame, warmup_s: float
+    workload: Mapping[str, Any], lives: Columns, internals: Columns, warmup_s: float
 ) -> dict[str, Any]:
     """A flow with a workload, from the warm-up on.
 
-    `lives` are its rows of `completions` with `fct_s`; those that began after the warm-up count.
+    `lives` are its rows of `completions`, by start; those that began after the warm-up count.
     `internals` are its rows of that table. Times are in seconds. For a video, `stalls` and
     `stalled_s` are the interruptions after it began to play, `startup_s` is the time until it
     began (None if it never did), and `between_stalls_s` what it played for each interruption.
     """
-    counted = lives.filter(pl.col("start_s") >= warmup_s)
+    counted = lives.where(lives["start_s"] >= warmup_s)
     summary = {
         "kind": workload["kind"],
-        "completed": counted.height,
-        "completion_s": statistics(counted["fct_s"], STATISTICS),
-        "mean_bytes": counted["size_bytes"].mean(),
+        "completed": len(counted),
+        "completion_s": statistics(counted["end_s"] - counted["start_s"], STATISTICS),
+        "mean_bytes": mean(counted["size_bytes"]),
     }
     if summary["kind"] in VIDEOS:
         summary |= {name: _growth(internals, name, warmup_s) for name in ("stalls", "stalled_s")}
@@ -42,38 +43,40 @@ def workload_summary(
     return summary
 
 
-def _played(
-    lives: pl.DataFrame, internals: pl.DataFrame, chunk_s: float, since_s: float
-) -> float | None:
+def _played(lives: Columns, internals: Columns, chunk_s: float, since_s: float) -> float | None:
     """What was fetched since then and isn't in the buffer any more."""
-    rows = internals.filter((pl.col("name") == BUFFER) & (pl.col("time_s") >= since_s))
-    rows = rows.sort("time_s")
-    if rows.is_empty():
+    rows = _told(internals, BUFFER, since_s)
+    if not len(rows):
         return None
 
     def fetched_s(at: int) -> float:
-        return chunk_s * lives.filter(pl.col("end_s") <= rows["time_s"][at]).height
+        return chunk_s * int((lives["end_s"] <= rows["time_s"][at]).sum())
 
     return float(fetched_s(-1) - fetched_s(0) - rows["value"][-1] + rows["value"][0])
 
 
-def _quality(chunks: pl.DataFrame, chunk_s: float) -> dict[str, Any]:
+def _quality(chunks: Columns, chunk_s: float) -> dict[str, Any]:
     """The bitrates of chunks in the order of their requests."""
-    sizes = chunks.sort("start_s")["size_bytes"]
-    mean = sizes.mean()
+    sizes = chunks.sorted("start_s")["size_bytes"]
+    size = mean(sizes)
     return {
-        "mean_bitrate_mbps": None if mean is None else float(mean) * 8e-6 / chunk_s,  # type: ignore[arg-type]
-        "switches": int((sizes.diff().fill_null(0) != 0).sum()),
+        "mean_bitrate_mbps": None if size is None else size * 8e-6 / chunk_s,
+        "switches": int((sizes[1:] != sizes[:-1]).sum()),
     }
 
 
-def _last(internals: pl.DataFrame, name: str) -> float | None:
-    rows = internals.filter(pl.col("name") == name).sort("time_s")
-    return None if rows.is_empty() else float(rows["value"][-1])
+def _last(internals: Columns, name: str) -> float | None:
+    rows = _told(internals, name)
+    return float(rows["value"][-1]) if len(rows) else None
 
 
-def _growth(internals: pl.DataFrame, name: str, since_s: float) -> float | None:
+def _growth(internals: Columns, name: str, since_s: float) -> float | None:
     """The growth of a total since its first sample at or after `since_s`."""
-    rows = internals.filter((pl.col("name") == name) & (pl.col("time_s") >= since_s))
-    rows = rows.sort("time_s")
-    return None if rows.is_empty() else float(rows["value"][-1] - rows["value"][0])
+    rows = _told(internals, name, since_s)
+    return float(rows["value"][-1] - rows["value"][0]) if len(rows) else None
+
+
+def _told(internals: Columns, name: str, since_s: float = -np.inf) -> Columns:
+    """One of the internals since then, ascending in time."""
+    wanted = (internals["name"] == name) & (internals["time_s"] >= since_s)
+    return internals.where(wanted).sorted("time_s")

@@ -15,8 +15,8 @@ from typing import Any
 import jinja2
 
 from narrows import figures
+from narrows.columns import Tables
 from narrows.figures import frames, interactive
-from narrows.figures.frames import Tables
 from narrows.figures.model import Box, Figure, Heat
 from narrows.figures.palette import colour, name
 from narrows.metrics.completions import SIZES

@@ -80,9 +80,9 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
     from narrows.figures import static
 
     first = result.trials[0]
-    figure = figures.describe("timeline", first.scenario, first.tables, result.groups)
+    figure = figures.describe("timeline", first.scenario, first.columns, result.groups)
     drawn = static.save(figure.between(*show) if show else figure, result.path / PICTURE)
-    graph = figures.describe("sequence", first.scenario, first.tables, result.groups)
+    graph = figures.describe("sequence", first.scenario, first.columns, result.groups)
     return [*drawn, *(static.save(graph, result.path / GRAPH) if graph.panels else [])]
 
 
@@ -90,7 +90,7 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
     manifest = result.manifest
     summaries: list[dict[str, Any]] = result.summary["runs"]
     runs = [
-        Run(f"trial {t.number}, seed {t.scenario['seed']}", t.scenario, t.tables, summary)
+        Run(f"trial {t.number}, seed {t.scenario['seed']}", t.scenario, t.columns, summary)
         for t, summary in zip(result.trials, summaries, strict=True)
     ]
     return Study(
@@ -123,7 +123,7 @@ def _command(words: Sequence[str], backend: str) -> str:
 def _links(result: Result, pictures: Sequence[str]) -> list[str]:
     """Everything beside the page, as addresses relative to it."""
     tables = [
-        f"{trial.path.name}/{name}.parquet" for trial in result.trials for name in trial.tables
+        f"{trial.path.name}/{name}.parquet" for trial in result.trials for name in trial.columns
     ]
     tables += [
         f"{trial.path.name}/{FINDINGS}"

@@ -38,7 +38,7 @@ def throughput(
     """
     rates = windows.throughput(
         trial.tables["flow_samples"], kinds if kinds is not None else classes(trial), window_s
-    )
+    ).frame()
     rate = frames.rate_mbps(trial.scenario)
     rates = rates.with_columns((pl.col("throughput_mbps") * 100 / rate).alias("percent"))
     return rates if whole else rates.filter(pl.col("start_s") >= warmup_s(trial) - 1e-9)
@@ -52,7 +52,7 @@ def by_flow(trial: StoredTrial, window_s: float = 0.5) -> pl.DataFrame:
 
 def loss(trial: StoredTrial, window_s: float = 0.5, *, whole: bool = False) -> pl.DataFrame:
     """Arrivals and drops at the bottleneck by window: `arrived`, `dropped`, `loss_rate`."""
-    found = windows.queue_loss(trial.tables["queue_samples"], window_s)
+    found = windows.queue_loss(trial.tables["queue_samples"], window_s).frame()
     return found if whole else found.filter(pl.col("start_s") >= warmup_s(trial) - 1e-9)
 
 
@@ -81,7 +81,7 @@ def samples(trial: StoredTrial, columns: Sequence[str], *, whole: bool = False) 
 
 def internal(trial: StoredTrial, title: str, *, whole: bool = False) -> pl.DataFrame:
     """One named internal of the controls: `time_s`, `flow`, `value`."""
-    rows = frames.internal(trial.tables, title).select("time_s", "flow", "value")
+    rows = frames.internal(trial.tables, title).frame().select("time_s", "flow", "value")
     return rows if whole else rows.filter(pl.col("time_s") >= warmup_s(trial) - 1e-9)
 
 

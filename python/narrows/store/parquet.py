@@ -1,7 +1,8 @@
 """Reads and writes Parquet files by their exact names.
 
-polars interprets patterns (`*`, `?`, `[`), home directories (`~`) and columns (`name=value`) in
-paths. Passing open files avoids that.
+The native module writes and reads the tables of a run, polars writes and reads frames. polars
+interprets patterns (`*`, `?`, `[`), home directories (`~`) and columns (`name=value`) in paths.
+Passing open files avoids that.
 """
 
 from __future__ import annotations
@@ -11,22 +12,26 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narrows import _native
+from narrows.columns import Columns, columns
+
 if TYPE_CHECKING:
     import polars as pl
 
     from narrows._native import ArrowTable
 
 SUFFIX = ".parquet"
-FEW = 5000
-"""The native module writes tables of up to this many rows: polars takes 50 us for each column,
-however short, and is better for many rows."""
 
 
 class NativeTables(Mapping[str, "pl.DataFrame"]):
-    """Tables of the native module by name, each converted to a frame on first use."""
+    """Tables of the native module by name, each converted to a frame on first use.
+
+    `columns` has them for those who do without polars.
+    """
 
     def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
         self.native = dict(tables)
+        self.columns = {name: columns(table) for name, table in tables.items()}
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
@@ -60,8 +65,9 @@ def parquet_files(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, byt
 
 
 def _content(tables: Mapping[str, pl.DataFrame], name: str) -> bytes:
-    table = tables.native[name] if isinstance(tables, NativeTables) else None
-    return parquet_bytes(tables[name]) if table is None or len(table) > FEW else table.parquet()
+    if isinstance(tables, NativeTables):
+        return tables.native[name].parquet()
+    return parquet_bytes(tables[name])
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
@@ -70,6 +76,14 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
 
     with path.open("rb") as file:
         return pl.read_parquet(file, columns=columns)
+
+
+def read_columns(path: Path) -> Columns:
+    """The table in a file as plain columns; with polars if polars wrote it."""
+    try:
+        return columns(_native.read_parquet(path))
+    except ValueError:
+        return columns(read_parquet(path))
 
 
 def read_schema(path: Path) -> Mapping[str, pl.DataType]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from narrows.columns import Columns
 from narrows.errors import StoreError
 from narrows.spec.scenario import Scenario
 from narrows.store.intact import check_intact
-from narrows.store.parquet import read_parquet
+from narrows.store.parquet import read_columns, read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 
 if TYPE_CHECKING:
@@ -28,18 +29,21 @@ FORMAT = 1
 """The version of the directory's layout; a reader refuses another."""
 
 
-class StoredTables(Mapping[str, "pl.DataFrame"]):
+Form = TypeVar("Form")
+
+
+class StoredTables(Mapping[str, Form], Generic[Form]):
     """The tables of a trial by name, each read on first use."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, read: Callable[[Path], Form]) -> None:
         self._files = {file.stem: file for file in sorted(directory.glob("*.parquet"))}
-        self._read: dict[str, pl.DataFrame] = {}
+        self._read, self._known = read, dict[str, Form]()
 
-    def __getitem__(self, name: str) -> pl.DataFrame:
+    def __getitem__(self, name: str) -> Form:
         """Raises KeyError for a table that the run didn't record."""
-        if name not in self._read:
-            self._read[name] = read_parquet(self._files[name])
-        return self._read[name]
+        if name not in self._known:
+            self._known[name] = self._read(self._files[name])
+        return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -62,9 +66,14 @@ class StoredTrial:
         return cast("Scenario", _json(self.path / SCENARIO))
 
     @cached_property
-    def tables(self) -> StoredTables:
-        """`flow_samples`, `queue_samples` and the others that were recorded."""
-        return StoredTables(self.path)
+    def tables(self) -> StoredTables[pl.DataFrame]:
+        """`flow_samples`, `queue_samples` and the others that were recorded, as frames."""
+        return StoredTables(self.path, read_parquet)
+
+    @cached_property
+    def columns(self) -> StoredTables[Columns]:
+        """The same as plain columns, without polars."""
+        return StoredTables(self.path, read_columns)
 
     @property
     def captures(self) -> list[Path]:

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from narrows import columns
+from narrows.store.parquet import NativeTables
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -73,6 +76,11 @@ class RunResult:
     info: RunInfo
     captures: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> columns.Tables:
+        """The tables as metrics take them: without polars, unless a back end made frames."""
+        return self.tables.columns if isinstance(self.tables, NativeTables) else self.tables
 
 
 def digest(tables: Tables) -> str:

@@ -150,7 +150,7 @@ def _schema_of_transfers() -> Mapping[str, pl.DataType]:
     from narrows.metrics.completions import transfers
 
     none: Any = {"flows": [], "run": {"warmup_ns": 0}, "path": {}}
-    return transfers(none, empty(COMPLETIONS)).schema
+    return transfers(none, empty(COMPLETIONS)).frame().schema
 
 
 def _transfers(store: Store, key: str) -> pl.DataFrame | None:
@@ -162,7 +162,8 @@ def _transfers(store: Store, key: str) -> pl.DataFrame | None:
     if done is None or flows is None:
         return None
     classes = dict(zip(flows["name"], flows["class"], strict=True))
-    return transfers(scenario, done, [classes[str(flow["name"])] for flow in scenario["flows"]])
+    named = [classes[str(flow["name"])] for flow in scenario["flows"]]
+    return transfers(scenario, done, named).frame()
 
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
@@ -178,7 +179,8 @@ def _single(path: Place, table: str) -> Iterator[_Part]:
     for trial, entry in zip(result.trials, result.summary["runs"], strict=True):
         made = {RUNS: _info(vars(trial.info)), **summary_tables(entry, result.groups)}
         if table == TRANSFERS and COMPLETIONS in trial.tables:
-            made[TRANSFERS] = transfers(trial.scenario, trial.tables[COMPLETIONS], result.groups)
+            done = transfers(trial.scenario, trial.tables[COMPLETIONS], result.groups)
+            made[TRANSFERS] = done.frame()
         tables.update(made, trial.tables)
         place = {"study": result.name, "cell": 1, "trial": trial.number, "seed": entry["seed"]}
         first = pl.DataFrame([place], schema_overrides={"seed": pl.UInt64()})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
+import numpy as np
 
+from narrows.columns import Tables
 from narrows.figures import frames
-from narrows.figures.frames import Groups, Tables
+from narrows.figures.frames import Groups
 from narrows.figures.looks import DASHES, asides
 from narrows.figures.model import Figure, Line
 from narrows.figures.transfers import (
@@ -27,8 +28,8 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
     rows = transfers(scenario, tables["completions"], named)
     known = []
     for members in frames.flow_classes(scenario, groups):
-        own = rows.filter(pl.col("flow").is_in(list(members.flows)))
-        if own.height:
+        own = rows.where(np.isin(rows["flow"], members.flows))
+        if len(own):
             known.append((members, own))
     lines: list[Line] = []
     for members, own in known:
@@ -44,7 +45,7 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
     )
     return Figure(
         f"{scenario['name']}: completion times",
-        f"{frames.conditions(scenario, groups)}; {rows.height} transfers",
+        f"{frames.conditions(scenario, groups)}; {len(rows)} transfers",
         panels if known and completing(scenario, named) else (),
         "The distribution of completion times, and the median and 99th percentile of the "
         "slowdown for each range of sizes.",

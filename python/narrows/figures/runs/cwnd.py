@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
+from narrows.columns import Columns, Tables, columns
 from narrows.figures import frames
-from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Tables
+from narrows.figures.frames import MOST_FLOWS, TIME, Groups
 from narrows.figures.model import Figure, Line, Panel, Span, Stack
 from narrows.figures.palette import name
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
+
+_REPAIRING = ("recovery", "loss", "cwr")
+"""States of the sender in which it mends losses, or answers to marks."""
 
 
 def cwnd(
@@ -23,7 +26,7 @@ def cwnd(
     lost. If there are more than `most` flows, the first of each class are shown, as evenly as
     possible.
     """
-    flow_samples = tables["flow_samples"]
+    flow_samples = columns(tables["flow_samples"])
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
     count = len(scenario["flows"])
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
@@ -38,8 +41,8 @@ def cwnd(
     )
 
 
-def _window(scenario: Scenario, flow_samples: pl.DataFrame, flow: int) -> Panel:
-    rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
+def _window(scenario: Scenario, flow_samples: Columns, flow: int) -> Panel:
+    rows = flow_samples.where(flow_samples["flow"] == flow).sorted("time_s")
     cca = str(scenario["flows"][flow]["cca"])
     x, window = frames.column(rows, "time_s"), frames.column(rows, "cwnd")
     flight = frames.column(rows, "in_flight")
@@ -55,7 +58,7 @@ def _window(scenario: Scenario, flow_samples: pl.DataFrame, flow: int) -> Panel:
     return Panel(TIME, "packets", tuple(lines), title, spans=_states(rows, cca))
 
 
-def _states(rows: pl.DataFrame, cca: str) -> tuple[Span, ...]:
+def _states(rows: Columns, cca: str) -> tuple[Span, ...]:
     """The states in the strip above a panel.
 
     BBR's own states determine all it does. Other controls have two phases, and the sender's
@@ -64,7 +67,7 @@ def _states(rows: pl.DataFrame, cca: str) -> tuple[Span, ...]:
     if is_bbr(cca):
         own = frames.stays(rows, "cca_state")
         return tuple(Span(a, b, f"state:{state}", state.upper()) for a, b, state in own)
-    repairing = pl.col("state").is_in(["recovery", "loss", "cwr"])
-    shown = pl.when(repairing).then("state").otherwise("cca_state").alias("shown")
-    both = frames.stays(rows.with_columns(shown), "shown")
+    pairs = zip(rows.texts("state"), rows.texts("cca_state"), strict=True)
+    shown = [state if state in _REPAIRING else phase for state, phase in pairs]
+    both = frames.stays_of(shown, rows.floats("time_s"))
     return tuple(Span(a, b, f"state:{state}", state.replace("_", " ")) for a, b, state in both)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import polars as pl
-
+from narrows.columns import Columns, Tables
 from narrows.figures import frames
-from narrows.figures.frames import MOST_FLOWS, TIME, Groups, Tables
+from narrows.figures.frames import MOST_FLOWS, TIME, Groups
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.figures.palette import name
 from narrows.spec.scenario import Scenario
@@ -22,9 +21,9 @@ def internals(
     table = frames.internals_of(tables)
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
     panels = []
-    for label in table.get_column("name").unique(maintain_order=True).sort().to_list():
-        rows = table.filter(pl.col("name") == label)
-        found = [_internal(scenario, rows.filter(pl.col("flow") == f), f) for f in chosen]
+    for label in sorted(set(table["name"].tolist())):
+        rows = table.where(table["name"] == label)
+        found = [_internal(scenario, rows.where(rows["flow"] == f), f) for f in chosen]
         lines = frames.shown(found)
         if lines:
             panels.append(Panel(TIME, unit_of(label), lines, label, y_range=(None, None)))
@@ -52,7 +51,7 @@ def unit_of(label: str) -> str:
     return units.get(label.rsplit("_", 1)[-1], "packets" if "cwnd" in label else "value")
 
 
-def _internal(scenario: Scenario, rows: pl.DataFrame, flow: int) -> Line:
+def _internal(scenario: Scenario, rows: Columns, flow: int) -> Line:
     cca = str(scenario["flows"][flow]["cca"])
     twins = [f for f, spec in enumerate(scenario["flows"]) if spec["cca"] == cca]
     opacity = max(1.0 - 0.22 * twins.index(flow), 0.3)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
+from narrows.columns import Columns, Tables, columns
 from narrows.figures import frames
-from narrows.figures.frames import TIME, Groups, Tables
+from narrows.figures.frames import TIME, Groups
 from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
 from narrows.spec.scenario import Scenario
 
@@ -41,10 +41,11 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
     """
     del groups
     end_s = frames.end_s(tables)
-    table = tables.get("sequence")
+    captured = tables.get("sequence")
+    table = None if captured is None else columns(captured)
     chosen = [] if table is None else _largest(table)
     panels = tuple(
-        _panel(scenario, table.filter(pl.col("flow") == flow), flow, end_s)
+        _panel(scenario, table.where(table["flow"] == flow), flow, end_s)
         for flow in chosen
         if table is not None
     )
@@ -59,28 +60,33 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
     )
 
 
-def _largest(table: pl.DataFrame) -> list[int]:
-    ends = table.group_by("flow").agg(pl.col("end").max()).sort("end", "flow", descending=True)
-    return sorted(ends["flow"].head(MOST_FLOWS).to_list())
+def _largest(table: Columns) -> list[int]:
+    flow, end = table["flow"], table.floats("end")
+    ends = [(float(end[flow == one].max()), int(one)) for one in np.unique(flow)]
+    return sorted(one for _, one in sorted(ends, reverse=True)[:MOST_FLOWS])
 
 
-def _panel(scenario: Scenario, rows: pl.DataFrame, flow: int, end_s: float) -> Panel:
+def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
     step = 1
     while len(rows) // step > MOST_POINTS:
         step *= 2
     near_s = end_s / _NEAR
     lines = []
     for kind, label, colour in _STEPS:
-        part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
+        part = _each(rows.where(rows["kind"] == kind).sorted("time_s"), step)
         x, y = frames.column(part, "time_s"), frames.column(part, "end") / _MEGA
         lines.append(replace(_line(label, x, y, colour, "step"), dash="dot"))
     for kind, label, colour in _STROKES:
-        part = rows.filter(pl.col("kind") == kind).sort("time_s").gather_every(step)
+        part = _each(rows.where(rows["kind"] == kind).sorted("time_s"), step)
         lines.append(_line(label, *_strokes(part, near_s), colour, "line"))
     return Panel(TIME, "MB", frames.shown(lines), frames.flow_name(scenario, flow))
 
 
-def _strokes(rows: pl.DataFrame, near_s: float) -> tuple[Floats, Floats]:
+def _each(rows: Columns, step: int) -> Columns:
+    return rows.take(np.arange(0, len(rows), step))
+
+
+def _strokes(rows: Columns, near_s: float) -> tuple[Floats, Floats]:
     """Each range of bytes as a stroke from its first byte up to its last, and a gap.
 
     Ranges that are consecutive in bytes and within `near_s` are joined into stairs: a page with an

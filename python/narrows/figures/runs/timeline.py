@@ -7,10 +7,10 @@ AICT 2019): throughput, queue, loss and RTT in stacked panels.
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
+from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures import frames
-from narrows.figures.frames import TIME, FlowClass, Groups, Tables
+from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
 from narrows.metrics import windows
 from narrows.spec.registry import is_bbr
@@ -35,7 +35,8 @@ def timeline(
         window_s = window_of(scenario, frames.end_s(tables))
     classes = frames.flow_classes(scenario, groups)
     flow_samples = tables["flow_samples"]
-    queue = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
+    links = columns(tables["queue_samples"])
+    queue = links.where(links["link"] == 0).sorted("time_s")
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
         str(scenario["name"]),
@@ -61,7 +62,7 @@ def window_of(scenario: Scenario, end_s: float) -> float:
     return max(sizes[0] if sizes else SHORT_WINDOWS_S[-1], interval_s)
 
 
-def _steps(rows: pl.DataFrame, values: str, scale: float) -> tuple[Floats, Floats]:
+def _steps(rows: Columns, values: str, scale: float) -> tuple[Floats, Floats]:
     """Windows as a step line that reaches the end of the last window."""
     x: Floats = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
     y = frames.column(rows, values) * scale
@@ -69,14 +70,14 @@ def _steps(rows: pl.DataFrame, values: str, scale: float) -> tuple[Floats, Float
 
 
 def _throughput(
-    scenario: Scenario, classes: list[FlowClass], flow_samples: pl.DataFrame, window_s: float
+    scenario: Scenario, classes: list[FlowClass], flow_samples: Table, window_s: float
 ) -> Panel:
     labels = {flow: members.label for members in classes for flow in members.flows}
     rates = windows.throughput(flow_samples, labels, window_s)
     lines = []
     for members in classes:
-        rows = rates.filter(pl.col("class") == members.label)
-        if not rows.is_empty():
+        rows = rates.where(rates["class"] == members.label)
+        if len(rows):
             x, y = _steps(rows, "throughput_mbps", 100 / frames.rate_mbps(scenario))
             lines.append(_line(members, x, y, "step", 1.6))
     title = f"Throughput of each class, {1000 * window_s:g} ms windows"
@@ -89,7 +90,7 @@ def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) ->
     )
 
 
-def _queue(scenario: Scenario, queue: pl.DataFrame) -> Panel:
+def _queue(scenario: Scenario, queue: Columns) -> Panel:
     bdp = frames.bdp_bytes(scenario)
     room = frames.buffer_bytes(scenario) / bdp
     backlog = frames.column(queue, "backlog_bytes") / bdp
@@ -100,7 +101,7 @@ def _queue(scenario: Scenario, queue: pl.DataFrame) -> Panel:
     return Panel(TIME, "BDP", (line,), "Queue at the bottleneck", guides=(full,))
 
 
-def _loss(queue: pl.DataFrame, window_s: float) -> Panel:
+def _loss(queue: Columns, window_s: float) -> Panel:
     lost = windows.queue_loss(queue, window_s)
     x, y = _steps(lost, "loss_rate", 100.0)
     edge = Line("loss", x, y, "loss", kind="step", width=1.1, fill=True, group="")

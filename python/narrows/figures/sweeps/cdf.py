@@ -29,7 +29,7 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
         for label, look, part in shown(rows):
             values = part[metric].drop_nulls()
             if values.len():
-                marks.append(distribution(label, values, look.hue, look.dash))
+                marks.append(distribution(label, values.to_numpy(), look.hue, look.dash))
         return Panel(
             label_of(metric), "Part of the flows", tuple(marks), title, y_range=(0.0, 1.02)
         )

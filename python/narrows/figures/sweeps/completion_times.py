@@ -16,7 +16,7 @@ def completion_times(frame: pl.DataFrame, view: View) -> Figure:
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
         for label, look, part in shown(rows):
-            marks.append(distribution(label, part["fct_s"], look.hue, look.dash))
+            marks.append(distribution(label, part["fct_s"].to_numpy(), look.hue, look.dash))
         return distribution_panel(marks, title)
 
     used = () if view.by is None else (view.by,)

@@ -62,7 +62,7 @@ class Evidence:
             flow: "bbr" if flow in self.bbr else "rest"
             for flow in range(len(self.trial.scenario["flows"]))
         }
-        rates = windows.throughput(self.trial.tables["flow_samples"], classes, WINDOW_S)
+        rates = windows.throughput(self.trial.tables["flow_samples"], classes, WINDOW_S).frame()
         rates = rates.filter(pl.col("start_s") >= self.start_s)
         bbr, rest = (
             frames.column(rates.filter(pl.col("class") == name), "throughput_mbps")
@@ -73,7 +73,7 @@ class Evidence:
     @cached_property
     def loss(self) -> pl.DataFrame:
         """Arrivals and drops at the bottleneck in each window."""
-        loss = windows.queue_loss(self.trial.tables["queue_samples"], WINDOW_S)
+        loss = windows.queue_loss(self.trial.tables["queue_samples"], WINDOW_S).frame()
         return loss.filter(pl.col("start_s") >= self.start_s)
 
     def samples(self, flow: int) -> pl.DataFrame:
@@ -85,7 +85,7 @@ class Evidence:
 
     def rtprop(self, flow: int) -> pl.DataFrame:
         """The minimum RTT in ms of a BBR flow's model, since the warm-up."""
-        table = frames.internal(self.trial.tables, "min_rtt_ms")
+        table = frames.internal(self.trial.tables, "min_rtt_ms").frame()
         return table.filter((pl.col("flow") == flow) & (pl.col("time_s") >= self.start_s))
 
     @cached_property
@@ -149,7 +149,7 @@ class Evidence:
         """Whether the back end reports BBR's states and model."""
         rows = self.trial.tables["flow_samples"].filter(pl.col("flow").is_in(self.bbr))
         states = bool((rows.get_column("cca_state").fill_null("") != "").any())
-        return states and not frames.internal(self.trial.tables, "min_rtt_ms").is_empty()
+        return states and len(frames.internal(self.trial.tables, "min_rtt_ms")) > 0
 
 
 Runs = Sequence["Evidence"]
