@@ -82,7 +82,7 @@ WEB = """
 [[flows]]
 name = "web"
 cca = "bbr"
-workload = { kind = "requests", size = "20kB", think = "100ms" }
+workload = { kind = "requests", size = "20kb", think = "100ms" }
 """
 EXPECT = """
 [[expect]]
