@@ -47,6 +47,10 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
     /// Whether it holds the number.
     #[must_use]
     pub fn contains(&self, seq: T) -> bool {
+        // Most numbers asked for are new, and above all ranges.
+        if self.end().is_none_or(|end| end <= seq) {
+            return false;
+        }
         let at = self.ranges.partition_point(|&(_, end)| end <= seq);
         self.ranges.get(at).is_some_and(|&(start, _)| start <= seq)
     }
@@ -106,7 +110,8 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
 
     /// Forgets everything below `floor`.
     pub fn remove_below(&mut self, floor: T) {
-        let gone = self.ranges.partition_point(|&(_, end)| end <= floor);
+        // From the front, since the floor rises by little at a time.
+        let gone = self.ranges.iter().take_while(|&&(_, end)| end <= floor).count();
         if gone > 0 {
             self.ranges.drain(..gone);
         }

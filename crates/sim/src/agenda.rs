@@ -94,7 +94,7 @@ type Entry = (Time, u32);
 const NOBODY: Entry = (Time::MAX, u32::MAX);
 
 /// A tournament: entrants meet in groups of four, the winners of four groups in the next round,
-/// and so on. Setting a deadline replays one group of each round.
+/// and so on. Setting a deadline concerns one group of each round at most.
 struct Tournament {
     /// The final, then the groups of the round before it, and so on; the winners of groups
     /// 4n + 1 to 4n + 4 meet in group n.
@@ -140,26 +140,48 @@ impl Tournament {
 
     #[inline]
     fn set(&mut self, entrant: usize, deadline: Time) {
-        if self.deadline(entrant) != deadline {
-            self.replay(entrant, deadline);
+        let before = self.deadline(entrant);
+        if deadline < before {
+            self.rise(entrant, deadline);
+        } else if deadline > before {
+            self.fall(entrant, deadline);
         }
     }
 
+    /// An earlier deadline wins only against those who won up to now.
     #[inline(never)] // so that setting the deadline of a busy element stays small
-    fn replay(&mut self, entrant: usize, deadline: Time) {
+    fn rise(&mut self, entrant: usize, deadline: Time) {
         let mut group = self.first + entrant / 4;
-        self.groups[group][entrant % 4].0 = deadline;
-        let mut best = winner(self.groups[group]);
+        let entry = &mut self.groups[group][entrant % 4];
+        entry.0 = deadline;
+        let risen = *entry;
         while group > 0 {
             let place = &mut self.groups[(group - 1) / 4][(group - 1) % 4];
-            if *place == best {
-                return; // nothing changes above
+            if *place < risen {
+                return;
             }
-            *place = best;
+            *place = risen;
             group = (group - 1) / 4;
-            best = winner(self.groups[group]);
         }
-        self.winner = best;
+        self.winner = self.winner.min(risen);
+    }
+
+    /// With a later deadline only a winner can lose, and its groups are played again.
+    #[inline(never)]
+    fn fall(&mut self, entrant: usize, deadline: Time) {
+        let mut group = self.first + entrant / 4;
+        let entry = &mut self.groups[group][entrant % 4];
+        entry.0 = deadline;
+        let number = entry.1;
+        while group > 0 {
+            let (above, at) = ((group - 1) / 4, (group - 1) % 4);
+            if self.groups[above][at].1 != number {
+                return;
+            }
+            self.groups[above][at] = winner(self.groups[group]);
+            group = above;
+        }
+        self.winner = winner(self.groups[0]);
     }
 }
 

@@ -159,6 +159,11 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
+    /// The blocks without the report of a duplicate.
+    pub(crate) fn received(&self) -> &[(Seq, Seq)] {
+        self.as_slice().get(usize::from(self.dsack)..).unwrap_or_default()
+    }
+
     /// Whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -238,5 +243,18 @@ impl Segment {
     #[must_use]
     pub const fn is_data(&self) -> bool {
         matches!(self.kind, Kind::Data(_) | Kind::Datagram(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_of_a_duplicate_is_no_received_block() {
+        let mut sack = SackBlocks::from_iter([(1, 2), (5, 9)]);
+        assert_eq!(sack.received(), [(1, 2), (5, 9)]);
+        sack.dsack = true;
+        assert_eq!(sack.received(), [(5, 9)]);
     }
 }

@@ -24,7 +24,7 @@ use crate::profile::TcpProfile;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::segment::{Segment, Seq};
+use crate::segment::{SackBlocks, Segment, Seq};
 
 /// An established sender: Linux's `struct tcp_sock`, divided into parts. Each part guards its own
 /// state; the files beside this one contain Linux's functions that use several of them.
@@ -40,6 +40,8 @@ pub(super) struct Connection {
     pub(super) prr: Prr,
     pub(super) probe: TailProbe,
     pub(super) board: Scoreboard,
+    /// The SACK blocks of the last ACK that had any (`recv_sack_cache`).
+    pub(super) heard: SackBlocks,
     pub(super) rack: Rack,
     pub(super) rtt: RttEstimator,
     pub(super) rate: RateSampler,
@@ -86,6 +88,7 @@ impl Connection {
             prr: Prr::default(),
             probe: TailProbe::default(),
             board: Scoreboard::new(config.note_lost, control.watches_packets()),
+            heard: SackBlocks::default(),
             control,
             rack: Rack::default(),
             rtt: RttEstimator::new(clock),

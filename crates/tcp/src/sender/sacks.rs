@@ -12,21 +12,25 @@ impl Connection {
     pub(super) fn tag_sacks(&mut self, ack: &Ack, found: &mut Findings) {
         let mut blocks = [(0, 0); SackBlocks::MAX];
         let mut count = 0;
-        for (at, &block) in ack.sack.as_slice().iter().enumerate() {
-            if at == 0 && ack.sack.dsack {
-                self.tag_duplicate(block.0, block.1, found);
-            } else {
-                blocks[count] = block;
-                // Ascending, so that a block never looks reordered against its own ACK. They are so
-                // few that an insertion sort is enough.
-                for place in (1..=count).rev() {
-                    if blocks[place] < blocks[place - 1] {
-                        blocks.swap(place, place - 1);
-                    }
-                }
-                count += 1;
-            }
+        if let Some(&(start, end)) = ack.sack.as_slice().first().filter(|_| ack.sack.dsack) {
+            self.tag_duplicate(start, end, found);
         }
+        for &block in ack.sack.received() {
+            // Most blocks are repeated, and tell nothing new then (`recv_sack_cache`).
+            if self.heard.received().contains(&block) {
+                continue;
+            }
+            blocks[count] = block;
+            // Ascending, so that a block never looks reordered against its own ACK. They are so
+            // few that an insertion sort is enough.
+            for place in (1..=count).rev() {
+                if blocks[place] < blocks[place - 1] {
+                    blocks.swap(place, place - 1);
+                }
+            }
+            count += 1;
+        }
+        self.heard = ack.sack;
         for &(start, end) in &blocks[..count] {
             self.tag_block(start, end, found);
         }
