@@ -31,7 +31,11 @@ for file in "$dir"/*.json; do
     }' || wrong=1
 done
 if [ "$pin" = --pin ]; then
-    { grep '^#' "$tracked"; cat "$dir/counts"; } > "$dir/tracked"
+    {
+        grep '^#' "$tracked" | grep --invert-match '^# rustc '
+        rustc --version | awk '{ print "# rustc", $2 }'
+        cat "$dir/counts"
+    } > "$dir/tracked"
     cp "$dir/tracked" "$tracked"
 elif [ $wrong = 1 ]; then
     echo "narrows: counts differ by more than 1 % from $tracked;" \

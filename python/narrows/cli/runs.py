@@ -303,12 +303,30 @@ def still_true(
 def bench(
     as_json: AsJson = False,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, rougher numbers.")] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="PEER", help="Also in ns-3 (`ns3`), or in a program with this path."),
+    ] = None,
 ) -> None:
     """Measure packets per CPU second."""
     from narrows.bench import measure, print_measurements
 
+    if against is not None:
+        _bench_against(against, as_json, quick)
+        return
     results = measure(quick)
     if as_json:
         print_json({"quick": quick, "scenarios": results})
     else:
         print_measurements(results, quick)
+
+
+def _bench_against(name: str, as_json: bool, quick: bool) -> None:
+    from narrows.bench.against import compare, peer, print_comparison
+
+    with peer(name) as program:
+        results = compare(program, quick)
+    if as_json:
+        print_json({"quick": quick, "against": name, "scenarios": results})
+    else:
+        print_comparison(results, Path(name).name)

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from narrows.spec.scenario import Scenario as Trial
 
 REPEATS = 3
 QUICK = 10
@@ -123,23 +126,37 @@ def measure(quick: bool = False, scenarios: Iterable[Scenario] = SCENARIOS) -> l
 
 
 def _measure(scenario: Scenario, divisor: int) -> dict[str, Any]:
-    from narrows.backends import get_backend
-    from narrows.plan import plan
-    from narrows.spec import parse
-
-    backend = get_backend("sim")
-    trial = plan(parse(scenario.spec(divisor), scenario.name).spec, backend.engine).trials[0]
-    runs = [backend.run(trial.scenario).info for _ in range(1 + REPEATS)][1:]
-    cpu_s = median(run.cpu_s for run in runs)
+    trial = planned(scenario, divisor)
+    runs = [cpu_seconds(trial) for _ in range(1 + REPEATS)][1:]
+    packets = runs[0][0]
+    cpu_s = median(seconds for _, seconds in runs)
     return {
         "name": scenario.name,
         "title": scenario.title,
         "buffer": scenario.buffer,
-        "duration_s": trial.scenario["run"]["duration_ns"] / 1e9,
-        "packets": runs[0].packets,
+        "duration_s": trial["run"]["duration_ns"] / 1e9,
+        "packets": packets,
         "cpu_s": cpu_s,
-        "packets_per_cpu_s": runs[0].packets / cpu_s,
+        "packets_per_cpu_s": packets / cpu_s,
     }
+
+
+def planned(scenario: Scenario, divisor: int) -> Trial:
+    """What the engine runs for a load whose duration is divided."""
+    from narrows.backends import get_backend
+    from narrows.plan import plan
+    from narrows.spec import parse
+
+    spec = parse(scenario.spec(divisor), scenario.name).spec
+    return plan(spec, get_backend("sim").engine).trials[0].scenario
+
+
+def cpu_seconds(trial: Trial) -> tuple[int, float]:
+    """Data packets through the bottleneck in a run, and its CPU time in seconds."""
+    from narrows.backends import get_backend
+
+    info = get_backend("sim").run(trial).info
+    return info.packets, info.cpu_s
 
 
 def print_measurements(results: Sequence[dict[str, Any]], quick: bool) -> None:
@@ -159,15 +176,11 @@ def write_scenarios(directory: Path, divisor: int = QUICK) -> list[Path]:
 
     They serve to count the engine's instructions without Python (`make instructions`).
     """
-    from narrows.backends import get_backend
-    from narrows.plan import canonical_json, plan
-    from narrows.spec import parse
+    from narrows.plan import canonical_json
 
-    engine = get_backend("sim").engine
     paths = []
     for scenario in COUNTED:
-        trial = plan(parse(scenario.spec(divisor), scenario.name).spec, engine).trials[0]
         path = directory / f"{scenario.name}.json"
-        path.write_text(canonical_json(trial.scenario))
+        path.write_text(canonical_json(planned(scenario, divisor)))
         paths.append(path)
     return paths

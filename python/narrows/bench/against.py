@@ -1,0 +1,133 @@
+"""`narrows bench --against`: the same loads in another simulator, in turns with narrows.
+
+A peer is a program with the options of `ns3.cc` beside this file. It prints the packets that left
+the bottleneck and the CPU time of the simulation as a line of JSON. So one for another simulator
+needs no change here.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from narrows.bench import QUICK, SCENARIOS, Scenario, cpu_seconds, planned
+from narrows.errors import InputError, NarrowsError
+
+if TYPE_CHECKING:
+    from narrows.spec.scenario import Scenario as Trial
+
+PAIRS = 3
+NS3 = "ns3"
+PARTS = ("applications", "point-to-point", "internet", "network", "core")
+LIBRARIES = tuple(f"ns3-{part}" for part in PARTS)
+SOURCE = Path(__file__).with_name("ns3.cc")
+
+
+@contextmanager
+def peer(name: str) -> Iterator[Path]:
+    """The program to compare with: a path, or `ns3`, which is compiled."""
+    if name != NS3:
+        if not Path(name).is_file():
+            raise InputError.at("--against", f"`{name}`", f"`{NS3}`, or the path of a program")
+        yield Path(name).resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="narrows-ns3-") as directory:
+        program = Path(directory) / NS3
+        _compile(program)
+        yield program
+
+
+def _compile(program: Path) -> None:
+    flags = _output(["pkg-config", "--cflags", "--libs", *LIBRARIES])
+    if flags is None:
+        remedy = "an installed ns-3 (Debian: apt-get install libns3-dev), or the path of a program"
+        raise InputError.at("--against", "no ns-3 that pkg-config knows", remedy)
+    command = ["g++", "-std=c++17", "-O3", "-o", str(program), str(SOURCE), *shlex.split(flags)]
+    if _output(command) is None:
+        tried = shlex.join(command)
+        raise NarrowsError(f"{SOURCE.name} didn't compile with the ns-3 here: {tried}")
+
+
+def _output(command: Sequence[str]) -> str | None:
+    """What a command prints; nothing if it failed or isn't there."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout
+
+
+def compare(
+    program: Path, quick: bool = False, scenarios: Sequence[Scenario] = SCENARIOS
+) -> list[dict[str, Any]]:
+    """Both rates of each scenario, and how many times the peer's ours is: median and range.
+
+    The two take turns, so what else the machine does meets both.
+    """
+    return [_compare(program, scenario, QUICK if quick else 1) for scenario in scenarios]
+
+
+def _compare(program: Path, scenario: Scenario, divisor: int) -> dict[str, Any]:
+    trial = planned(scenario, divisor)
+    pairs = [(_ours(trial), _theirs(program, trial)) for _ in range(PAIRS)]
+    ratios = sorted(ours / theirs for ours, theirs in pairs)
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "buffer": scenario.buffer,
+        "duration_s": trial["run"]["duration_ns"] / 1e9,
+        "packets_per_cpu_s": median(ours for ours, _ in pairs),
+        "peer_packets_per_cpu_s": median(theirs for _, theirs in pairs),
+        "ratio": median(ratios),
+        "ratio_range": [ratios[0], ratios[-1]],
+    }
+
+
+def _ours(trial: Trial) -> float:
+    packets, cpu_s = cpu_seconds(trial)
+    return packets / cpu_s
+
+
+def _theirs(program: Path, trial: Trial) -> float:
+    """The peer's packets per CPU second."""
+    command = [str(program), *options(trial)]
+    text = _output(command)
+    if text is None:
+        raise NarrowsError(f"the program to compare with failed: {shlex.join(command)}")
+    try:
+        found = json.loads(text)
+        return float(found["packets"] / found["cpu_s"])
+    except (ValueError, KeyError, TypeError, ZeroDivisionError):
+        wanted = '{"packets": 39586, "cpu_s": 0.5}'
+        raise InputError.at(str(program), f"the output {text[:80]!r}", wanted) from None
+
+
+def options(trial: Trial) -> list[str]:
+    """The options of a peer for a scenario: bit/s, ns and bytes."""
+    path = trial["path"]
+    return [
+        f"--rate={path['rate_bps']}",
+        f"--rtt={path['rtt_ns']}",
+        f"--buffer={path['buffer']['bytes']}",
+        f"--flows={','.join(flow['cca'] for flow in trial['flows'])}",
+        f"--duration={trial['run']['duration_ns']}",
+    ]
+
+
+def print_comparison(results: Sequence[Mapping[str, Any]], name: str) -> None:
+    """A line for every scenario."""
+    for result in results:
+        low, high = result["ratio_range"]
+        print(
+            f"{result['name']}  {result['title'] + ', ' + result['buffer'].upper():46}"
+            f"{result['packets_per_cpu_s']:>12,.0f} packets per CPU second, {name}"
+            f" {result['peer_packets_per_cpu_s']:,.0f}: {result['ratio']:.0f} times"
+            f" ({low:.0f} to {high:.0f})"
+        )
