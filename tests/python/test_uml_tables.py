@@ -153,6 +153,8 @@ FQ = (
     "maxrate 5000000bit"
 )
 
+CAKE = "besteffort triple-isolate raw mpu 0 noatm rtt 100000us memlimit 15503360"
+
 
 @pytest.mark.parametrize(
     ("queue", "command"),
@@ -168,6 +170,11 @@ FQ = (
         ),
         ('kind = "red", limit = "150kb", adaptive = true', RED),
         ('kind = "fq", maxrate = "5mbit"', FQ),
+        ('kind = "cake", ingress = true', f"cake unlimited {CAKE} ingress no-ack-filter"),
+        (
+            'kind = "cake", bandwidth = "9mbit"',
+            f"cake bandwidth 9000000bit {CAKE} egress no-ack-filter",
+        ),
     ],
 )
 def test_disciplines_are_linuxs_own_below_a_class(queue: str, command: str) -> None:
@@ -179,6 +186,17 @@ def test_disciplines_are_linuxs_own_below_a_class(queue: str, command: str) -> N
     shaper = next(line for line in found if " htb rate " in line)
     assert "rate 8074667bit burst 4 cburst 4 quantum 1514" in shaper
     assert tool_config(scenario_of(text), 1)["bottleneck_class"] == 0x10001
+
+
+def test_cake_with_a_bandwidth_below_the_link_is_the_shaper() -> None:
+    queue = '"cake", bandwidth = "7mbit", isolation = "flows", overhead = "32b", atm = "atm"'
+    text = GOOD.replace('buffer = "1bdp"', f"queue = {{ kind = {queue} }}")
+    counted = CAKE.replace("triple-isolate raw", "flows overhead 32").replace("noatm", "atm")
+    shaper = f"qdisc add dev r1 root handle 1: cake bandwidth 7000000bit {counted} egress"
+    found = [" ".join(line.split()) for line in lines(text)]
+    assert f"{shaper} no-ack-filter" in found
+    assert not any(" htb " in line for line in found)
+    assert tool_config(scenario_of(text), 1)["bottleneck_class"] is None
 
 
 def test_the_tool_gets_the_scenario() -> None:

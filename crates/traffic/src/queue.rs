@@ -18,13 +18,19 @@ const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
 /// Offsets, in bytes, of 32-bit counters of marks in a discipline's own statistics
 /// (linux/pkt_sched.h); some count marks by a threshold separately.
-const MARKS: [(&[u8], &[usize]); 5] = [
+const MARKS: [(&[u8], &[usize]); 6] = [
     (b"codel\0", &[24, 32]),
     (b"fq_codel\0", &[12, 28]),
     (b"pie\0", &[36]),
     (b"red\0", &[12]),
     (b"fq\0", &[80]),
+    (b"fq_pie\0", &[16]),
 ];
+/// CAKE's own statistics are attributes, some of them of its tins.
+const CAKE: &[u8] = b"cake\0";
+const TCA_CAKE_STATS_TIN_STATS: u16 = 10;
+const FIRST_TIN: u16 = 1;
+const TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS: u16 = 8;
 
 /// The counters of a queue discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,8 +134,17 @@ fn parse(message: &[u8]) -> Option<QueueCounters> {
 
 fn marks(kind: Option<&[u8]>, own: Option<&[u8]>) -> u32 {
     let (Some(kind), Some(own)) = (kind, own) else { return 0 };
+    if kind == CAKE {
+        return marks_of_cake(own).unwrap_or(0);
+    }
     let known = MARKS.iter().find(|(name, _)| *name == kind);
     known.map_or(0, |(_, places)| places.iter().filter_map(|&at| u32_at(own, at)).sum())
+}
+
+/// The marks of the only tin that the back ends use.
+fn marks_of_cake(own: &[u8]) -> Option<u32> {
+    let tins = attribute(own, TCA_CAKE_STATS_TIN_STATS)?;
+    u32_at(attribute(attribute(tins, FIRST_TIN)?, TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS)?, 0)
 }
 
 #[cfg(test)]
@@ -173,7 +188,16 @@ mod tests {
         let own: Vec<u8> = (0..9_u32).flat_map(u32::to_ne_bytes).collect();
         assert_eq!(marks(Some(b"codel\0"), Some(&own)), 6 + 8);
         assert_eq!(marks(Some(b"red\0"), Some(&own)), 3);
+        assert_eq!(marks(Some(b"fq_pie\0"), Some(&own)), 4);
         assert_eq!(marks(Some(b"tbf\0"), Some(&own)), 0);
         assert_eq!(marks(Some(b"codel\0"), None), 0);
+    }
+
+    #[test]
+    fn marks_of_cake_are_those_of_its_tin() {
+        let tin = [attr(2, &7_u32.to_ne_bytes()), attr(8, &11_u32.to_ne_bytes())].concat();
+        let own = [attr(3, &[0; 4]), attr(10, &attr(1, &tin))].concat();
+        assert_eq!(marks(Some(b"cake\0"), Some(&own)), 11);
+        assert_eq!(marks(Some(b"cake\0"), Some(&own[..8])), 0);
     }
 }

@@ -18,14 +18,19 @@ impl FlowHash {
         Self { buckets, seed: random.next_u64() }
     }
 
-    /// The bucket of a flow, uniform (the mixer of splitmix64).
+    /// The bucket of a flow, uniform.
     #[inline]
     pub(super) fn bucket(&self, flow: FlowId) -> usize {
+        ((u64::from(self.hash(flow)) * u64::from(self.buckets)) >> 32) as usize
+    }
+
+    /// 32 bits that stand for a flow, uniform (the mixer of splitmix64).
+    #[inline]
+    pub(super) fn hash(&self, flow: FlowId) -> u32 {
         let mut z = self.seed ^ u64::from(flow.0);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let hash = (z ^ (z >> 31)) >> 32;
-        ((hash * u64::from(self.buckets)) >> 32) as usize
+        ((z ^ (z >> 31)) >> 32) as u32
     }
 }
 

@@ -1,6 +1,7 @@
 //! Queue disciplines decide which packet goes next, and which packets are dropped or marked.
 
 mod any;
+mod cake;
 mod codel;
 mod control_law;
 mod discipline;
@@ -26,6 +27,7 @@ mod verdicts;
 mod waiting;
 
 pub use any::Queue;
+pub use cake::{Cake, CakeParams, Cells, Framing, Isolation};
 pub use codel::{CoDel, CoDelParams};
 pub use control_law::SquareRoot;
 pub use discipline::QueueDiscipline;

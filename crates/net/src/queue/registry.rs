@@ -6,6 +6,7 @@ use narrows_base::Stream;
 use narrows_base::registry::{Choice, Fault, Info, Room};
 
 use super::any::Queue;
+use super::cake::{Cake, CakeParams};
 use super::codel::{CoDel, CoDelParams};
 use super::docsis_pie::{DocsisPie, DocsisPieParams};
 use super::drop_tail::DropTail;
@@ -80,6 +81,7 @@ disciplines! {
     DualPi2Params => DualPi2,
     SfqParams => Sfq,
     FqPieParams => FqPie,
+    CakeParams => Cake,
 }
 boxed!(Tbf);
 
@@ -133,7 +135,7 @@ mod tests {
         assert_eq!(of(&codel.clone().set("quantum", Value::Whole(1))).key, "quantum");
         assert_eq!(of(&codel.clone().set("ecn", Value::Whole(1))).key, "ecn");
         assert_eq!(of(&codel.clone().set("target_ns", Value::Off)).found, "nothing");
-        assert_eq!(of(&Choice::new("cake")).key, "kind");
+        assert_eq!(of(&Choice::new("carrot")).key, "kind");
         assert_eq!(of(&Choice::new("codel")).key, "target_ns");
         let bytes = Limit::Bytes(Bytes::new(1_500));
         assert_eq!(fits(QUEUES[1], &codel, bytes).unwrap_err().key, "limit");

@@ -4,7 +4,8 @@ It follows the simulator's link to the packet. A shaper releases each packet whe
 would start, so that the queue holds waiting packets only; `netem rate` behind it adds the
 transmission time. Drop-tail is a token bucket with room for one packet's tokens. The others are
 children of an `htb` class without a burst: a token bucket would dequeue a packet early to peek at
-it (`qdisc_peek_dequeued`), and they would see too short a delay.
+it (`qdisc_peek_dequeued`), and they would see too short a delay. CAKE with a bandwidth of its own
+is the shaper.
 
 tc counts Ethernet headers, so rates and sizes are scaled by the headers' part of a full packet.
 """
@@ -37,6 +38,8 @@ def bottleneck(path: Path) -> list[str]:
     if path["queue"]["kind"] == "droptail":
         return _droptail(path)
     kind, rate = path["queue"]["kind"], framed(path["rate_bps"])
+    if _shapes(path):
+        return [f"qdisc add dev r1 root handle 1: {kind} {_parameters(path)}"]
     burst, quantum = _slack(rate), FULL_PACKET + ETHERNET
     speed = f"rate {rate}bit burst {burst} cburst {burst} quantum {quantum}"
     return [
@@ -48,7 +51,14 @@ def bottleneck(path: Path) -> list[str]:
 
 def bottleneck_class(path: Path) -> int | None:
     """The class that the discipline belongs to, as a number; None for the root."""
-    return None if path["queue"]["kind"] == "droptail" else _CLASS
+    root = path["queue"]["kind"] == "droptail" or _shapes(path)
+    return None if root else _CLASS
+
+
+def _shapes(path: Path) -> bool:
+    """Whether the discipline itself holds packets back more than the link would."""
+    bandwidth = path["queue"].get("bandwidth_bps") if path["queue"]["kind"] == "cake" else None
+    return bandwidth is not None and bandwidth <= framed(path["rate_bps"])
 
 
 def _droptail(path: Path) -> list[str]:
@@ -145,6 +155,16 @@ def _fq_pie(queue: Queue, limit: int) -> str:
     return f"{_pie(queue, limit)} {sizes} ecn_prob {queue['ecn_prob']}"
 
 
+def _cake(queue: Queue, limit: int) -> str:
+    """CAKE with one tin, since packets carry no DSCP."""
+    bandwidth = queue["bandwidth_bps"]
+    rate = "unlimited" if bandwidth is None else f"bandwidth {bandwidth}bit"
+    counted = "raw" if queue["overhead_bytes"] is None else f"overhead {queue['overhead_bytes']}"
+    cells = f"{counted} mpu {queue['mpu_bytes']} {queue['atm']}"
+    other = f"rtt {_us(queue['rtt_ns'])} memlimit {limit} {_flag(queue, 'ingress', 'egress')}"
+    return f"{rate} besteffort {queue['isolation']} {cells} {other} no-ack-filter"
+
+
 _KINDS: Mapping[str, Callable[[Queue, int], str]] = {
     "codel": _codel,
     "fq_codel": _fq_codel,
@@ -153,6 +173,7 @@ _KINDS: Mapping[str, Callable[[Queue, int], str]] = {
     "fq": _fq,
     "sfq": _sfq,
     "fq_pie": _fq_pie,
+    "cake": _cake,
 }
 KINDS = ("droptail", *_KINDS)
 """The simulator's disciplines that Linux 6.12 has."""
