@@ -12,7 +12,7 @@ import pytest
 from specimens import GOOD
 
 import narrows
-from narrows import figures
+from narrows import extras
 from narrows.cli import main
 from narrows.errors import InputError
 
@@ -23,7 +23,7 @@ REMEDY = "pip install 'narrows[figures]'"
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A specification, in a Python without matplotlib."""
-    monkeypatch.setattr(figures, "find_spec", lambda _name: None)
+    monkeypatch.setattr(extras, "has", lambda name: name != "matplotlib")
     monkeypatch.chdir(tmp_path)
     Path("good.toml").write_text(GOOD)
     return "good.toml"
@@ -59,12 +59,13 @@ def packages(requirements: list[str]) -> set[str]:
 
 def test_what_is_heavy_is_an_extra_and_developers_have_it() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
-    assert packages(project["dependencies"]) <= {"jinja2", "numpy", "polars", "rich", "typer"}
-    extras = {name: packages(lines) for name, lines in project["optional-dependencies"].items()}
-    assert {"figures", "search", "cluster", "cloud"} <= extras.keys()
-    assert all(extra <= extras["dev"] for extra in extras.values())
+    assert packages(project["dependencies"]) <= {"jinja2", "numpy", "rich", "typer"}
+    known = {name: packages(lines) for name, lines in project["optional-dependencies"].items()}
+    assert {"frames", "figures", "search", "cluster", "cloud"} <= known.keys()
+    assert all(extra <= known["dev"] for extra in known.values())
+    assert known["all"] == set().union(*(known[name] for name in known.keys() - {"all", "dev"}))
     page = (PROJECT.parent / "docs" / "how-to" / "install.md").read_text()
-    assert set(re.findall(r"narrows\[(\w+)\]", page)) == extras.keys() - {"dev"}
+    assert set(re.findall(r"narrows\[(\w+)\]", page)) == known.keys() - {"dev"}
 
 
 BLOCKED = """
@@ -108,3 +109,54 @@ def test_a_run_and_its_page_do_without_polars(tmp_path: Path) -> None:
     done = without_polars("report", str(tmp_path / "r"))
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "r" / "report.html").read_text() == page
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sweep good.toml",
+        "compare good.toml",
+        "evaluate cubic",
+        "search cubic",
+        "reproduce panaderia/fig9",
+        "still-true",
+        "claims",
+        "verify r",
+        "diff r r",
+        "export r flows",
+        "figure r timeline --format html",
+        "import r/summary.csv",
+        "analyze r.pcap",
+        "run good.toml --backend uml",
+        "run good.toml --backend kernel",
+        "kernel list",
+        "store ls r",
+    ],
+)
+def test_frames_are_refused_before_anything_runs(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(extras, "has", lambda name: name != "polars")
+    monkeypatch.chdir(tmp_path)
+    Path("good.toml").write_text(GOOD)
+    assert main(command.split()) == 2
+    assert "pip install 'narrows[frames]'" in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["good.toml"]
+
+
+def test_frames_are_refused_in_python_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "has", lambda name: name != "polars")
+    monkeypatch.chdir(tmp_path)
+    Path("good.toml").write_text(GOOD)
+    result = narrows.run("good.toml", out="r")
+    assert result.explore("timeline")
+    for use in (
+        lambda: result.trials[0].tables["flow_samples"],
+        lambda: result.flows,
+        lambda: narrows.sweep("good.toml"),
+    ):
+        with pytest.raises(InputError, match="narrows\\[frames\\]"):
+            use()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
+from narrows.extras import has, need_frames
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
@@ -37,6 +38,7 @@ class _Tables:
         pyarrow installed), `.to_arrow()` and the Arrow C stream interface.
         Raises InputError for a table that no run has.
         """
+        need_frames()
         from narrows.sweeps.export import frame
 
         return frame(self._place(), name)
@@ -97,7 +99,7 @@ class RunResult(Result, _Tables):
         if not 1 <= trial <= len(self.trials):
             raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
         run = self.trials[trial - 1]
-        return figures.describe(name, run.scenario, run.tables, self.groups)
+        return figures.describe(name, run.scenario, run.columns, self.groups)
 
     def _repr_html_(self) -> str:
         from narrows.api.page import block
@@ -107,6 +109,8 @@ class RunResult(Result, _Tables):
         lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
         sampled = self.trials[0].scenario["run"]["record"] != "summary"
         charts = self._described("timeline", 1) if sampled else None
+        if not has("polars"):
+            return block(self.name, lines, None, charts)
         shown = self.flows.select(_SHOWN)
         known = [column.name for column in shown if column.null_count() < len(column)]
         return block(self.name, lines, shown.select(known), charts)
@@ -208,7 +212,7 @@ def open_result(path: str | Path) -> RunResult | SweepResult:
 
 
 def _drawing(figure: Figure) -> Drawing:
-    from narrows.figures import need_images
+    from narrows.extras import need_images
 
     need_images()
     from narrows.api.drawing import drawing

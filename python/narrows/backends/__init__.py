@@ -14,6 +14,7 @@ from narrows.backends.protocol import (
     Progress,
 )
 from narrows.errors import InputError
+from narrows.extras import need_frames
 from narrows.spec.suggest import one_of
 
 
@@ -59,6 +60,8 @@ __all__ = [
 def get_backend(name: str) -> Backend:
     """The back end of that name; raises InputError for one that this version lacks.
 
+    A real one needs polars.
+
     "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with our own sender
     instead of iperf3, and "capture:DIR" gives the results of `narrows analyze` in that directory. A
     back end is loaded only when it is used.
@@ -68,6 +71,8 @@ def get_backend(name: str) -> Backend:
     wrong = {"none": bool(colon), "possible": False, "needed": not colon}
     if entry is None or wrong[entry.option]:
         raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))
+    if entry.real:
+        need_frames()
     kind = getattr(import_module(f"narrows.backends.{plain}"), entry.kind)
     made: Backend = kind(option) if option or entry.option == "needed" else kind()
     return made

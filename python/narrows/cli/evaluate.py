@@ -9,6 +9,7 @@ import typer
 from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, permission
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
+from narrows.extras import need_frames
 
 
 def add(app: typer.Typer) -> None:
@@ -54,6 +55,7 @@ def evaluate(
     allow_code: AllowCode = None,
 ) -> None:
     """Test controls in the situations of a suite; resume where it stopped."""
+    need_frames()
     from narrows.console import ProgressBar
     from narrows.evaluate import cca_of
     from narrows.evaluate import evaluate as judged
@@ -113,6 +115,7 @@ def search(
     allow_code: AllowCode = None,
 ) -> None:
     """Look for conditions in which a control fails, and reduce them to the few that matter."""
+    need_frames()
     from narrows.console import StepBar
     from narrows.search import search as searched
 

@@ -8,6 +8,7 @@ import typer
 
 from narrows.cli.options import AsJson, Out
 from narrows.cli.output import print_json, print_lines
+from narrows.extras import need_frames
 
 _RESULTS = "narrows-results"
 
@@ -77,6 +78,7 @@ def diff(
     out: Out = None,
 ) -> None:
     """Compare two results: what was changed, and its effect."""
+    need_frames()
     from narrows.diff import diff as hold
 
     made = hold(first, second, out)

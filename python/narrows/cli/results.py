@@ -11,6 +11,7 @@ import typer
 from narrows.cli.options import AllowCode, AsJson, Force, Jobs, Out, Png, Sets, permission
 from narrows.cli.output import print_json, print_lines
 from narrows.errors import InputError
+from narrows.extras import need_frames
 
 
 def add(app: typer.Typer) -> None:
@@ -58,6 +59,7 @@ def verify(
     allow_code: AllowCode = None,
 ) -> None:
     """Repeat stored runs and compare every value with what they recorded."""
+    need_frames()
     from narrows.cli.status import FAILED
     from narrows.verify import document, kept_runs, lines, repeat
 
@@ -78,6 +80,7 @@ def claims(
     ] = None,
 ) -> None:
     """Print the ledger: every claim of the documents and its verdict."""
+    need_frames()
     from narrows.reproduce import ledger
     from narrows.reproduce.make import OUT
     from narrows.reproduce.site import own_profiles
@@ -102,6 +105,7 @@ def analyze(
     packets: Annotated[bool, typer.Option("--packets", help="Keep a row for each packet.")] = False,
 ) -> None:
     """Analyse captures: one, the pieces of one, or both ends of the same flows."""
+    need_frames()
     from narrows.analyze import analyze as analyze_files
     from narrows.analyze.text import lines
 
@@ -127,6 +131,7 @@ def export(
     ] = None,
 ) -> None:
     """Write one table of all runs in a directory, or a run in the format of another program."""
+    need_frames()
     if form in ("iperf3", "flent", "mahimahi"):
         from narrows.console import print_paths
         from narrows.exchange import export_run
@@ -169,6 +174,7 @@ def figure(
     ] = None,
 ) -> None:
     """Draw a figure of stored results."""
+    need_frames()
     from narrows.console import print_paths
     from narrows.store import unwritable
     from narrows.sweeps.figure import described, save
@@ -229,6 +235,7 @@ def import_(
     force: Force = False,
 ) -> None:
     """Make results from measurements of other programs; several files count as one run."""
+    need_frames()
     from narrows.console import print_summary
     from narrows.exchange import import_files
 

@@ -22,6 +22,7 @@ from narrows.cli.options import (
 )
 from narrows.cli.output import hint, print_json, print_lines
 from narrows.cli.status import DONE, FAILED
+from narrows.extras import need_frames
 
 if TYPE_CHECKING:
     from narrows.runner import Experiment
@@ -89,7 +90,7 @@ def _run(
 ) -> bool:
     """Runs a checked specification and shows the results; returns whether expectations are met."""
     from narrows.console import ProgressBar, note_cached, print_summary
-    from narrows.figures import need_images
+    from narrows.extras import need_images
     from narrows.runner import execute, unmet
 
     if png:
@@ -141,6 +142,7 @@ def sweep(
     allow_code: AllowCode = None,
 ) -> None:
     """Run every combination of a study; resume where it stopped."""
+    need_frames()
     from narrows.console import ProgressBar
     from narrows.sweeps import estimate, execute, prepare
     from narrows.sweeps.page import write_pages
@@ -196,6 +198,7 @@ def compare(
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
+    need_frames()
     from narrows.compare import UNTIL_DECIDED, Verdict, study
     from narrows.console import ProgressBar
 
@@ -257,6 +260,7 @@ def reproduce(
     out: Out = None,
 ) -> None:
     """Reproduce published figures and judge their claims; resume where it stopped."""
+    need_frames()
     from narrows.console import ProgressBar
     from narrows.reproduce import make, negative
     from narrows.reproduce import testbeds as possible
@@ -290,6 +294,7 @@ def still_true(
     out: Out = None,
 ) -> None:
     """Test every version of BBR for the problems that the documents found in it."""
+    need_frames()
     from narrows.console import ProgressBar
     from narrows.reproduce.make import OUT
     from narrows.reproduce.today import page, table

@@ -12,7 +12,8 @@ from narrows.compare.vary import chanceless
 from narrows.compare.write import write
 from narrows.errors import InputError
 from narrows.execute import Watcher
-from narrows.figures import frames, need_images
+from narrows.extras import need_images
+from narrows.figures import frames
 from narrows.plan import content_hash, plan
 from narrows.spec import Override, load
 from narrows.spec.registry import also_known

@@ -29,7 +29,7 @@ from narrows.evaluate.verdicts import (
     of_contestant,
 )
 from narrows.execute import Done, Watcher, run_all
-from narrows.figures import need_images
+from narrows.extras import need_images
 from narrows.spec.registry import also_known
 from narrows.store import RESULTS, RunStore
 from narrows.store.atomic import write_text

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from narrows.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,17 +91,6 @@ CATALOGUE = {
 def of(subject: Subject) -> list[Entry]:
     """The figures of a run or of a sweep, in the order of the catalogue."""
     return [entry for entry in CATALOGUE.values() if entry.of == subject]
-
-
-def need_images() -> None:
-    """Raises InputError if images can't be drawn here.
-
-    matplotlib is an extra, since pages and tables do without. What draws images at the end of long
-    runs asks here before them.
-    """
-    if find_spec("matplotlib") is None:
-        remedy = "pip install 'narrows[figures]'"
-        raise InputError.at("images", "a Python without matplotlib", remedy)
 
 
 def describe(name: str, scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:

@@ -11,6 +11,7 @@ from typing import Any
 
 from narrows import figures
 from narrows.errors import StoreError
+from narrows.extras import need_images
 from narrows.report.page import Check, Run, Study, render
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
@@ -76,7 +77,7 @@ def has_samples(result: Result) -> bool:
 
 
 def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
-    figures.need_images()
+    need_images()
     from narrows.figures import static
 
     first = result.trials[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, SpecError
 from narrows.execute import Done, Watcher
-from narrows.figures import need_images
+from narrows.extras import need_images
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope

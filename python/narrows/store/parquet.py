@@ -12,13 +12,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from narrows import _native
-from narrows.columns import Columns, columns
+from narrows.extras import need_frames
 
 if TYPE_CHECKING:
     import polars as pl
 
     from narrows._native import ArrowTable
+    from narrows.columns import Columns
 
 SUFFIX = ".parquet"
 
@@ -30,12 +30,15 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
     """
 
     def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
+        from narrows.columns import columns
+
         self.native = dict(tables)
         self.columns = {name: columns(table) for name, table in tables.items()}
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """Raises KeyError for a table that isn't there."""
+        """Raises KeyError for a table that isn't there, InputError without polars."""
+        need_frames()
         import polars as pl
 
         if name not in self._frames:
@@ -71,7 +74,8 @@ def _content(tables: Mapping[str, pl.DataFrame], name: str) -> bytes:
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """The table in a file, or some columns of it."""
+    """The table in a file, or some columns of it; raises InputError without polars."""
+    need_frames()
     import polars as pl
 
     with path.open("rb") as file:
@@ -80,6 +84,9 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
 
 def read_columns(path: Path) -> Columns:
     """The table in a file as plain columns; with polars if polars wrote it."""
+    from narrows import _native
+    from narrows.columns import columns
+
     try:
         return columns(_native.read_parquet(path))
     except ValueError:

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from narrows.columns import Columns
 from narrows.errors import StoreError
 from narrows.spec.scenario import Scenario
 from narrows.store.intact import check_intact
@@ -18,6 +17,8 @@ from narrows.store.records import CaptureOptions, RunInfo
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from narrows.columns import Columns
 
 MANIFEST = "manifest.json"
 SPEC = "spec.toml"

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from narrows import columns
 from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from narrows import columns
 
 Tables = Mapping[str, "pl.DataFrame"]
 """The tables of a run by name: `flow_samples`, `queue_samples` and so on."""

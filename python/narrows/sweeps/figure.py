@@ -71,7 +71,7 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
 def _images(parts: Iterable[tuple[Figure, Path]], kinds: Sequence[str]) -> list[Path]:
     if not kinds:
         return []
-    from narrows.figures import need_images
+    from narrows.extras import need_images
 
     need_images()
     from narrows.figures import static
