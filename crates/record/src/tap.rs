@@ -16,6 +16,19 @@ pub trait Tap<P, V> {
     /// A packet passes a point.
     fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P);
 
+    /// The same for a packet whose payload has bytes that matter. A tap that doesn't need them
+    /// treats it as any other.
+    fn packet_of_bytes(
+        &mut self,
+        point: Point,
+        heading: Heading,
+        at: Time,
+        packet: &P,
+        _bytes: &[u8],
+    ) {
+        self.packet(point, heading, at, packet);
+    }
+
     /// A sender deems its packet with the number `seq`, or its retransmission, lost.
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32);
 
@@ -40,6 +53,17 @@ impl<P, V, T: Tap<P, V>> Tap<P, V> for &mut T {
     }
 
     #[inline]
+    fn packet_of_bytes(
+        &mut self,
+        point: Point,
+        heading: Heading,
+        at: Time,
+        packet: &P,
+        bytes: &[u8],
+    ) {
+        (**self).packet_of_bytes(point, heading, at, packet, bytes);
+    }
+
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
         (**self).lost(flow, at, seq);
     }
@@ -62,6 +86,19 @@ impl<P, V, T: Tap<P, V>> Tap<P, V> for Option<T> {
     fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P) {
         if let Some(tap) = self {
             tap.packet(point, heading, at, packet);
+        }
+    }
+
+    fn packet_of_bytes(
+        &mut self,
+        point: Point,
+        heading: Heading,
+        at: Time,
+        packet: &P,
+        bytes: &[u8],
+    ) {
+        if let Some(tap) = self {
+            tap.packet_of_bytes(point, heading, at, packet, bytes);
         }
     }
 
@@ -91,6 +128,18 @@ impl<P, V, A: Tap<P, V>, B: Tap<P, V>> Tap<P, V> for (A, B) {
     fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P) {
         self.0.packet(point, heading, at, packet);
         self.1.packet(point, heading, at, packet);
+    }
+
+    fn packet_of_bytes(
+        &mut self,
+        point: Point,
+        heading: Heading,
+        at: Time,
+        packet: &P,
+        bytes: &[u8],
+    ) {
+        self.0.packet_of_bytes(point, heading, at, packet, bytes);
+        self.1.packet_of_bytes(point, heading, at, packet, bytes);
     }
 
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {

@@ -7,19 +7,22 @@ use std::sync::Arc;
 use narrows_base::registry::Values;
 use narrows_cc::{CcConfig, CongestionControl};
 
+use crate::stacks::{Connecting, Ends, MakeEnds};
+
 /// Makes a control for one connection.
 pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// The same, given the flow's name.
 type MakeFor = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// The controls of a run by name: registered and own ones.
+/// The controls of a run by name, registered and own ones, and the stacks of other projects.
 ///
 /// An own control hides a registered one of the same name. It finds the flow's options unchecked in
 /// [`CcConfig::options`].
 #[derive(Clone, Default)]
 pub struct Controls {
     own: BTreeMap<String, Arc<MakeFor>>,
+    stacks: BTreeMap<String, Arc<MakeEnds>>,
 }
 
 impl Controls {
@@ -48,6 +51,21 @@ impl Controls {
         self
     }
 
+    /// Adds a transport stack that flows call `name`; `make` is called for each flow.
+    #[must_use]
+    pub fn with_stack<F>(mut self, name: impl Into<String>, make: F) -> Self
+    where
+        F: Fn(&Connecting) -> Ends + Send + Sync + 'static,
+    {
+        self.stacks.insert(name.into(), Arc::new(make));
+        self
+    }
+
+    /// The stack called `name`.
+    pub(crate) fn stack(&self, name: &str) -> Option<&MakeEnds> {
+        self.stacks.get(name).map(|make| &**make)
+    }
+
     /// Whether there is an own control called `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.own.contains_key(name)
@@ -67,6 +85,7 @@ impl Controls {
 
 impl fmt::Debug for Controls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Controls").field("own", &self.own.keys()).finish()
+        let (own, stacks) = (self.own.keys(), self.stacks.keys());
+        f.debug_struct("Controls").field("own", &own).field("stacks", &stacks).finish()
     }
 }

@@ -48,6 +48,7 @@ mod sampler;
 mod setup;
 mod sim_tap;
 mod simulation;
+pub mod stacks;
 
 use std::ops::ControlFlow;
 
@@ -127,7 +128,7 @@ pub fn run_with<O: Observer, T: SimTap>(
     progress: &mut dyn FnMut(Time, u64) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
     narrows_spec::check(scenario, &|name| controls.has(name))?;
-    setup::refuse_own_kernels(scenario)?;
+    setup::refuse_what_is_missing(scenario, controls)?;
     let hosts = hosts(scenario, controls, tap.wants_senders());
     let network = Network::new(scenario, hosts);
     let (changes, stop_when) = (Changes::of(scenario), stop_when(scenario));

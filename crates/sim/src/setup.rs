@@ -7,6 +7,7 @@ use narrows_cc::CcConfig;
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
 use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
+use narrows_spec::text::quote;
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
 use narrows_tcp::{
     BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
@@ -15,9 +16,10 @@ use narrows_tcp::{
 use crate::controls::Controls;
 use crate::ending::StopWhen;
 use crate::host::{
-    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source,
+    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source, stack_hosts,
 };
 use crate::sampler::Sampler;
+use crate::stacks::{Connecting, MakeEnds};
 
 /// Initial window in packets (RFC 6928).
 const INITIAL_CWND: u32 = 10;
@@ -68,6 +70,10 @@ pub(crate) fn hosts(
             let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
             return (source, ReceivingHost::Sink(Box::new(Sink::new(id, ecn, what))));
         }
+        if let Some(stack) = &flow.stack {
+            let make = controls.stack(stack).expect("it was looked for");
+            return stack_host(scenario, flow, id, make);
+        }
         let profile = profile_of(scenario, flow);
         let config = SenderConfig {
             flow: id,
@@ -106,9 +112,37 @@ pub(crate) fn hosts(
     flows.map(host).collect()
 }
 
-/// Refuses keys that only hosts with a real kernel have.
-pub(crate) fn refuse_own_kernels(scenario: &Scenario) -> Result<(), Problems> {
+/// The ends of a flow with a stack of another project.
+fn stack_host(
+    scenario: &Scenario,
+    flow: &Flow,
+    id: FlowId,
+    make: &MakeEnds,
+) -> (SendingHost, ReceivingHost) {
+    let (seed, buffers) = (scenario.seed, scenario.host.socket_buffers);
+    let ends = make(&Connecting { flow: flow.clone(), seed, buffers });
+    let copies = scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate");
+    let times = (Time::from_nanos(flow.start_ns), flow.size_bytes);
+    let (sender, receiver) = stack_hosts(id, flow.ecn, copies, times, ends);
+    (SendingHost::Stack(Box::new(sender)), ReceivingHost::Stack(Box::new(receiver)))
+}
+
+/// Refuses what this simulator doesn't have: stacks that weren't built into it, and keys that only
+/// hosts with a real kernel have.
+pub(crate) fn refuse_what_is_missing(
+    scenario: &Scenario,
+    controls: &Controls,
+) -> Result<(), Problems> {
     let mut problems = Vec::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let Some(stack) = flow.stack.as_ref().filter(|name| controls.stack(name).is_none()) else {
+            continue;
+        };
+        let place = Place::default().key("flows").index(index).key("stack");
+        let found = format!("{}, which this build lacks", quote(stack));
+        let remedy = "a build with the feature `stacks` of crates/python";
+        problems.push(Problem::new(ProblemKind::Relation, place, found, remedy));
+    }
     for (index, flow) in scenario.flows.iter().enumerate() {
         let given = [
             ("kernel", flow.kernel.is_some(), "`profile`"),

@@ -13,7 +13,7 @@ use crate::controls::Controls;
 use crate::engine::Engine;
 use crate::network::Network;
 use crate::sampler::{flow_sample, queue_sample};
-use crate::setup::{hosts, refuse_own_kernels, sampler, stop_when};
+use crate::setup::{hosts, refuse_what_is_missing, sampler, stop_when};
 use crate::{Outcome, outcome};
 
 /// A run that goes on step by step.
@@ -49,7 +49,7 @@ impl<O: Observer> Simulation<O> {
     /// If the scenario can't be run: every place, what was found there and what would be right.
     pub fn new(scenario: Scenario, controls: Controls, observer: O) -> Result<Self, Problems> {
         narrows_spec::check(&scenario, &|name| controls.has(name))?;
-        refuse_own_kernels(&scenario)?;
+        refuse_what_is_missing(&scenario, &controls)?;
         let network = Network::new(&scenario, hosts(&scenario, &controls, false));
         let (changes, stop_when) = (Changes::of(&scenario), stop_when(&scenario));
         let sampler = sampler(&scenario);

@@ -11,5 +11,6 @@ mod linux;
 mod own_hosts;
 mod paths;
 mod progress;
+mod stacks;
 mod stepwise;
 mod workloads;

@@ -186,24 +186,28 @@ fn without_unit(key: &str) -> &str {
 /// Every flow in the order of ids, with its entry and its class.
 ///
 /// A named entry gives `name`, or `name-1`, `name-2` ... if its count is above one; the
-/// others are numbered by control: `bbr-1`, `bbr-2`, `cubic-1`.
+/// others are numbered by control, and by stack if they have one of another project: `bbr-1`,
+/// `bbr-2`, `cubic-1`, `quinn-cubic-1`.
 fn flows(entries: &[Values], host: &Values) -> Vec<(usize, String, Flow)> {
     let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
     let mut flows = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        let (cca, given, count) =
-            (entry.text("cca"), entry.some_text("name"), entry.whole("count"));
+        let (given, count) = (entry.some_text("name"), entry.whole("count"));
+        let kind = match entry.some_text("stack") {
+            Some(stack) => format!("{stack}-{}", entry.text("cca")),
+            None => entry.text("cca"),
+        };
         for copy in 1..=count {
             let name = match &given {
                 Some(name) if count == 1 => name.clone(),
                 Some(name) => format!("{name}-{copy}"),
                 None => {
-                    let number = numbers.entry(cca.clone()).or_default();
+                    let number = numbers.entry(kind.clone()).or_default();
                     *number += 1;
-                    format!("{cca}-{number}")
+                    format!("{kind}-{number}")
                 }
             };
-            let group = given.clone().unwrap_or_else(|| cca.clone());
+            let group = given.clone().unwrap_or_else(|| kind.clone());
             flows.push((index, group, flow(name, entry, host)));
         }
     }
@@ -212,7 +216,9 @@ fn flows(entries: &[Values], host: &Values) -> Vec<(usize, String, Flow)> {
 
 fn flow(name: String, entry: &Values, host: &Values) -> Flow {
     let cca = entry.text("cca");
-    let need = match narrows_cc::info(&cca).map(|info| info.role) {
+    let own = entry.some_text("stack").is_none();
+    let info = narrows_cc::info(&cca).filter(|_| own);
+    let need = match info.map(|info| info.role) {
         Some(Role::Control { ecn: Some(EcnNeed::Dctcp), .. }) => Some(EcnMode::Dctcp),
         Some(Role::Control { ecn: Some(EcnNeed::L4s), .. }) => Some(EcnMode::L4s),
         _ => None,
@@ -221,6 +227,7 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
     let window = entry.some_whole("receive_window");
     Flow {
         name,
+        stack: entry.some_text("stack"),
         options: entry.options("options"),
         ecn: given.or(need).unwrap_or_else(|| of_word(&host.text("ecn"))),
         start_ns: entry.whole("start"),

@@ -27,6 +27,7 @@ pub mod scenario;
 mod schema;
 pub mod shown;
 mod specification;
+pub mod stacks;
 mod study;
 pub mod text;
 pub mod units;

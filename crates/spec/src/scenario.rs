@@ -86,6 +86,9 @@ pub struct Flow {
     pub name: String,
     /// Name of its congestion control.
     pub cca: String,
+    /// The transport stack of another project that its hosts have instead of the simulator's TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
     /// Options of the control by their keys; those left out have their defaults.
     pub options: Values,
     /// Explicit congestion notification.

@@ -27,7 +27,7 @@ pub use profile::{
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverStats};
 pub use segment::{
-    Ack, Data, Datagram, HEADER, Kind, MSS, SackBlocks, Segment, Seq, UDP_HEADER, ack_size,
+    Ack, Data, Datagram, HEADER, Kind, MSS, Opaque, SackBlocks, Segment, Seq, UDP_HEADER, ack_size,
     data_size,
 };
 pub use sender::{MakeControl, Sender, SenderConfig, SenderStats, SenderView};

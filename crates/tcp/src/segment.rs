@@ -63,6 +63,21 @@ pub enum Kind {
     Datagram(Datagram),
     /// The same datagram on its way back (as the echo protocol of RFC 862 sends it).
     Echo(Datagram),
+    /// A datagram of another transport stack, from the end that sends data.
+    Opaque(Opaque),
+    /// The same from the other end.
+    OpaqueReply(Opaque),
+}
+
+/// A datagram over UDP whose bytes its hosts keep. It is packed for the same reason as
+/// [`Datagram`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, packed(4))]
+pub struct Opaque {
+    /// Its number among those of its end, from 0.
+    pub number: u64,
+    /// Payload bytes.
+    pub len: u16,
 }
 
 /// A datagram over UDP. It is packed, since eight bytes of alignment would make every packet, also
@@ -235,6 +250,9 @@ impl Segment {
             Kind::Datagram(datagram) | Kind::Echo(datagram) => {
                 (UDP_HEADER + u32::from(datagram.len), others)
             }
+            Kind::Opaque(datagram) | Kind::OpaqueReply(datagram) => {
+                (UDP_HEADER + u32::from(datagram.len), others)
+            }
         };
         Packet { flow, size, ecn, body: self }
     }
@@ -242,7 +260,7 @@ impl Segment {
     /// Whether it carries payload.
     #[must_use]
     pub const fn is_data(&self) -> bool {
-        matches!(self.kind, Kind::Data(_) | Kind::Datagram(_))
+        matches!(self.kind, Kind::Data(_) | Kind::Datagram(_) | Kind::Opaque(_))
     }
 }
 

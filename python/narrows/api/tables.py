@@ -84,6 +84,10 @@ class Flow(Table):
 
     cca: Values[str]
     """Takes a congestion control, such as "cubic"."""
+    stack: Values[str] | None = None
+    """The transport stack of another project that its hosts have, with `cca` as that calls it;
+    by default the TCP of `profile`. Takes a stack, such as "quinn".
+    """
     name: Values[str] | None = None
     """Takes a text of 1 to 80 printable characters."""
     count: Values[int] | None = None

@@ -50,6 +50,7 @@ Flow = TypedDict(
     "Flow",
     {
         "cca": str,
+        "stack": str | None,
         "name": str,
         "start_ns": int,
         "stop_ns": int | None,

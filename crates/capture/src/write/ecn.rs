@@ -33,7 +33,7 @@ fn accurate_flags(kind: &Kind) -> u16 {
     match kind {
         Kind::Syn { ecn: true, .. } => flags::AE | flags::CWR | flags::ECE,
         Kind::Syn { .. } | Kind::SynAck { ecn: false, .. } => 0,
-        Kind::Datagram(_) | Kind::Echo(_) => 0,
+        Kind::Datagram(_) | Kind::Echo(_) | Kind::Opaque(_) | Kind::OpaqueReply(_) => 0,
         Kind::SynAck { .. } | Kind::HandshakeAck { .. } => counted(CAME_AS_ECT1),
         // No packet of the receiver is ever counted as marked.
         Kind::Data(_) => counted(FIRST_COUNT),

@@ -24,7 +24,8 @@ pub mod flags {
     pub const AE: u16 = 256;
 }
 
-/// A TCP packet, or a datagram, of which only ends, marks and payload count. Its payload is zeros.
+/// A TCP packet, or a datagram, of which only ends, marks and payload count. Its payload is zeros
+/// unless its bytes are given.
 #[derive(Clone, Debug)]
 pub struct Packet {
     pub is_datagram: bool,
@@ -114,8 +115,8 @@ impl Packet {
         if self.is_datagram { PROTOCOL_UDP } else { PROTOCOL_TCP }
     }
 
-    /// Writes the headers in place of what `out` holds.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    /// Writes the headers, and the payload's bytes if there are `bytes`, in place of what `out` holds.
+    pub fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) {
         out.clear();
         let sum = match (self.source.0, self.destination.0) {
             (Address::V4(source), Address::V4(destination)) => {
@@ -129,7 +130,7 @@ impl Packet {
             _ => unreachable!("both ends have addresses of one version"),
         };
         if self.is_datagram {
-            self.udp(sum, out);
+            self.udp(sum, bytes, out);
         } else {
             self.tcp(sum, out);
         }
@@ -165,13 +166,14 @@ impl Packet {
     }
 
     /// A checksum of zero is sent as ones (RFC 768).
-    fn udp(&self, pseudo: u64, out: &mut Vec<u8>) {
+    fn udp(&self, pseudo: u64, bytes: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         let length = u16::try_from(self.segment_len()).expect("packets are at most 64 KiB");
         out.extend_from_slice(&self.source.1.to_be_bytes());
         out.extend_from_slice(&self.destination.1.to_be_bytes());
         out.extend_from_slice(&length.to_be_bytes());
         out.extend_from_slice(&[0; 2]);
+        out.extend_from_slice(bytes);
         let checksum = match !folded(pseudo + sum(&out[start..])) {
             0 => u16::MAX,
             sum => sum,
@@ -209,7 +211,9 @@ fn ecn_bits(ecn: Ecn) -> u8 {
 
 /// Sum of big-endian 16-bit words.
 fn sum(bytes: &[u8]) -> u64 {
-    bytes.chunks_exact(2).map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]]))).sum()
+    let words = bytes.chunks(2);
+    // An odd byte at the end is the upper half of a word.
+    words.map(|word| u64::from(u16::from_be_bytes([word[0], *word.get(1).unwrap_or(&0)]))).sum()
 }
 
 /// One's-complement sum in 16 bits (RFC 1071).
@@ -246,7 +250,7 @@ mod tests {
             payload: 8,
         };
         let mut bytes = Vec::new();
-        packet.encode(&mut bytes);
+        packet.encode(&[], &mut bytes);
         assert_eq!(bytes[..10], [0x45, 3, 0, 72, 0, 0, 0x40, 0, 64, 6]);
         assert_eq!(folded(sum(&bytes[..20])), 0xffff);
         assert_eq!(bytes[32..36], [0xb1, 0x10, 0, 3]);
@@ -254,10 +258,13 @@ mod tests {
         assert_eq!((bytes.len(), packet.len()), (64, 72));
         let mut datagram = Vec::new();
         let packet = Packet { is_datagram: true, ..packet };
-        packet.encode(&mut datagram);
+        packet.encode(&[], &mut datagram);
         assert_eq!((datagram.len(), packet.len()), (28, 36));
         assert_eq!((datagram[9], &datagram[20..26]), (17, &[39, 16, 19, 137, 0, 16][..]));
         let pseudo = sum(&datagram[12..20]) + 17 + 16;
         assert_eq!(folded(pseudo + sum(&datagram[20..])), 0xffff, "the checksum adds up to ones");
+        packet.encode(&[1, 2, 3, 4, 5, 6, 7], &mut datagram);
+        assert_eq!((datagram.len(), &datagram[28..]), (35, &[1, 2, 3, 4, 5, 6, 7][..]));
+        assert_eq!(folded(pseudo + sum(&datagram[20..])), 0xffff, "so it does with an odd payload");
     }
 }

@@ -110,13 +110,13 @@ impl<W: Write> Captures<W> {
         heading: Heading,
         at: Time,
         packet: &Packet<Segment>,
+        bytes: &[u8],
     ) -> io::Result<()> {
         let headers = self.wire.packet(packet);
         let length = headers.len();
-        headers.encode(&mut self.frame);
-        if let Some(snaplen) = self.snaplen {
-            self.frame.resize(length.min(snaplen), 0);
-        }
+        headers.encode(bytes, &mut self.frame);
+        let most = self.snaplen.map_or(self.frame.len() - bytes.len(), |most| length.min(most));
+        self.frame.resize(most, 0);
         let length = u32::try_from(length).expect("packets are at most 64 KiB");
         self.files[point as usize].packet(at, heading, &self.frame, length)
     }
@@ -132,13 +132,24 @@ impl<W: Write> Tap<Packet<Segment>, SenderView> for Captures<W> {
     }
 
     fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &Packet<Segment>) {
+        self.packet_of_bytes(point, heading, at, packet, &[]);
+    }
+
+    fn packet_of_bytes(
+        &mut self,
+        point: Point,
+        heading: Heading,
+        at: Time,
+        packet: &Packet<Segment>,
+        bytes: &[u8],
+    ) {
         if self.trouble.is_some() {
             return;
         }
         if heading == Heading::Out && matches!(point, Point::Sender | Point::Receiver) {
             self.wire.departs(packet.flow, &packet.body);
         }
-        self.trouble = self.write(point, heading, at, packet).err();
+        self.trouble = self.write(point, heading, at, packet, bytes).err();
     }
 
     fn lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}

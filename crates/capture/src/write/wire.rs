@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use narrows_base::FlowId;
-use narrows_tcp::{Ack, Data, Kind, MSS, Segment, Seq};
+use narrows_tcp::{Ack, Data, Datagram, Kind, MSS, Opaque, Segment, Seq};
 
 use super::addresses::{Ends, IpVersion, ends};
 use super::ecn::ecn_flags;
@@ -100,11 +100,11 @@ impl Wire {
             Kind::HandshakeAck { ts, ts_echo } => flow.handshake_ack(&ends, *ts, *ts_echo),
             Kind::Data(data) => flow.data(&ends, segment.instance, data),
             Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
-            Kind::Datagram(datagram) => {
-                Packet { is_datagram: true, payload: datagram.len, ..flow.sender_packet(&ends) }
+            Kind::Datagram(Datagram { len, .. }) | Kind::Opaque(Opaque { len, .. }) => {
+                Packet { is_datagram: true, payload: *len, ..flow.sender_packet(&ends) }
             }
-            Kind::Echo(datagram) => {
-                Packet { is_datagram: true, payload: datagram.len, ..receiver_packet(&ends) }
+            Kind::Echo(Datagram { len, .. }) | Kind::OpaqueReply(Opaque { len, .. }) => {
+                Packet { is_datagram: true, payload: *len, ..receiver_packet(&ends) }
             }
         };
         made.ecn = packet.ecn;

@@ -368,6 +368,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.tell_event(PacketKind::Forwarded, packet, at);
         let lost = data && self.network.loses(from);
         if lost {
+            self.network.forget(packet);
             self.accounts.dropped(packet, true, None);
             self.tell_event(PacketKind::Lost, packet, at);
         }
@@ -385,6 +386,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn tell_drops(&mut self, id: usize) {
         while let Some(dropped) = self.network.take_dropped(id) {
             let (packet, at) = (&dropped.packet, dropped.at);
+            self.network.forget(packet);
             let data_way = self.network.carries_data(id, packet.flow);
             self.accounts.dropped(packet, data_way, Some(id));
             let kind = match dropped.reason {
@@ -443,6 +445,7 @@ fn packet_event(kind: PacketKind, packet: &Packet<Segment>) -> PacketEvent {
         Kind::Data(data) => (u64::from(data.seq), data.retransmission),
         Kind::Ack(ack) => (u64::from(ack.ack), false),
         Kind::Datagram(datagram) | Kind::Echo(datagram) => (datagram.number, false),
+        Kind::Opaque(datagram) | Kind::OpaqueReply(datagram) => (datagram.number, false),
         _ => (0, false),
     };
     PacketEvent {

@@ -27,7 +27,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             Role::Link if from == BOTTLENECK => Point::AfterQueue,
             Role::Link | Role::Impairment | Role::Delay => return,
         };
-        self.tap.packet(point, Heading::Out, at, packet);
+        self.tap_packet(point, Heading::Out, at, packet);
     }
 
     /// A packet reaches an element, which hasn't handled it yet.
@@ -43,10 +43,17 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             Role::Link | Role::Impairment | Role::Delay => return,
         };
         if self.network.returns_past_bottleneck(to, packet.flow) {
-            self.tap.packet(Point::AfterQueue, Heading::In, at, packet);
-            self.tap.packet(Point::BeforeQueue, Heading::Out, at, packet);
+            self.tap_packet(Point::AfterQueue, Heading::In, at, packet);
+            self.tap_packet(Point::BeforeQueue, Heading::Out, at, packet);
         }
-        self.tap.packet(point, Heading::In, at, packet);
+        self.tap_packet(point, Heading::In, at, packet);
+    }
+
+    fn tap_packet(&mut self, point: Point, heading: Heading, at: Time, packet: &Packet<Segment>) {
+        match self.network.payload(packet) {
+            Some(bytes) => self.tap.packet_of_bytes(point, heading, at, packet, &bytes),
+            None => self.tap.packet(point, heading, at, packet),
+        }
     }
 
     /// A sender has handled everything that was due.

@@ -9,6 +9,7 @@ mod deadlines;
 mod receiving;
 mod sending;
 mod session;
+mod stack;
 mod web;
 
 pub(crate) use chain::{Chain, ControlFactory, Plan};
@@ -16,3 +17,4 @@ pub(crate) use completed::Completed;
 pub(crate) use datagram::{Datagrams, Sink, Source};
 pub(crate) use receiving::ReceivingHost;
 pub(crate) use sending::SendingHost;
+pub(crate) use stack::hosts as stack_hosts;

@@ -7,6 +7,7 @@ use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 
 use super::datagram::Sink;
 use super::deadlines::Deadlines;
+use super::stack::StackReceiver;
 
 /// The receivers of a flow.
 #[expect(clippy::large_enum_variant, reason = "one receiver is the usual: no pointer to it")]
@@ -17,6 +18,8 @@ pub(crate) enum ReceivingHost {
     Many(Box<Many>),
     /// Datagrams without a connection.
     Sink(Box<Sink>),
+    /// A transport stack of another project.
+    Stack(Box<StackReceiver>),
 }
 
 impl ReceivingHost {
@@ -35,6 +38,7 @@ impl ReceivingHost {
             Self::One(one) => one.past_bytes + one.receiver.stats().bytes,
             Self::Many(many) => many.bytes,
             Self::Sink(sink) => sink.bytes(),
+            Self::Stack(stack) => stack.bytes(),
         }
     }
 
@@ -44,6 +48,7 @@ impl ReceivingHost {
             Self::One(one) => one.receive(packet, now),
             Self::Many(many) => many.receive(packet, now),
             Self::Sink(sink) => sink.receive(packet, now),
+            Self::Stack(stack) => stack.receive(packet, now),
         }
     }
 
@@ -53,6 +58,7 @@ impl ReceivingHost {
             Self::One(one) => one.poll(now),
             Self::Many(many) => many.poll(now),
             Self::Sink(sink) => sink.poll(now),
+            Self::Stack(stack) => stack.poll(now),
         }
     }
 
@@ -62,6 +68,7 @@ impl ReceivingHost {
             Self::One(one) => one.receiver.next_deadline(),
             Self::Many(many) => many.deadlines.earliest().map(|(at, _)| at),
             Self::Sink(sink) => sink.next_deadline(),
+            Self::Stack(stack) => stack.next_deadline(),
         }
     }
 }

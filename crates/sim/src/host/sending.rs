@@ -14,6 +14,7 @@ use super::completed::Completed;
 use super::crowd::Crowd;
 use super::datagram::Source;
 use super::session::Session;
+use super::stack::StackSender;
 use super::web::Web;
 
 /// The sending side of a flow. The code of sessions and crowds is never inlined: a chain is the
@@ -30,6 +31,8 @@ pub(crate) enum SendingHost {
     Web(Box<Web>),
     /// Datagrams without a connection.
     Source(Box<Source>),
+    /// A transport stack of another project.
+    Stack(Box<StackSender>),
 }
 
 impl SendingHost {
@@ -73,6 +76,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.flow(),
             Self::Web(web) => web.flow(),
             Self::Source(source) => source.flow(),
+            Self::Stack(stack) => stack.flow(),
         }
     }
 
@@ -84,6 +88,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.receive(packet, now),
             Self::Web(web) => web.receive(packet, now),
             Self::Source(source) => source.receive(packet, now),
+            Self::Stack(stack) => stack.receive(packet, now),
         }
     }
 
@@ -95,6 +100,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.poll(now),
             Self::Web(web) => web.poll(now),
             Self::Source(source) => source.poll(now),
+            Self::Stack(stack) => stack.poll(now),
         }
     }
 
@@ -106,6 +112,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.next_deadline(),
             Self::Web(web) => web.next_deadline(),
             Self::Source(source) => source.next_deadline(),
+            Self::Stack(stack) => stack.end().next_deadline(),
         }
     }
 
@@ -119,6 +126,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.next_deadline(),
             Self::Web(web) => web.next_deadline(),
             Self::Source(source) => source.next_deadline(),
+            Self::Stack(stack) => stack.end().next_deadline(),
         }
     }
 
@@ -131,6 +139,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.take_completed(),
             Self::Web(web) => web.take_completed(),
             Self::Source(_) => None,
+            Self::Stack(stack) => stack.take_completed(),
         }
     }
 
@@ -140,7 +149,7 @@ impl SendingHost {
         match self {
             Self::Chain(chain) => chain.sender_mut(),
             Self::Session(session) => session.sender_mut(),
-            Self::Crowd(_) | Self::Web(_) | Self::Source(_) => None,
+            Self::Crowd(_) | Self::Web(_) | Self::Source(_) | Self::Stack(_) => None,
         }
     }
 
@@ -151,6 +160,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.take_rtt(),
             Self::Web(web) => web.take_rtt(),
             Self::Source(source) => source.take_rtt(),
+            Self::Stack(stack) => stack.end_mut().take_rtt(),
             host => host.sender_mut().and_then(Sender::take_rtt),
         }
     }
@@ -164,6 +174,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.view(),
             Self::Web(web) => web.view(),
             Self::Source(source) => source.view(),
+            Self::Stack(stack) => stack.end().view(),
         }
     }
 
@@ -179,6 +190,7 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.inspect(visit),
             Self::Web(web) => web.inspect(visit),
             Self::Source(_) => {}
+            Self::Stack(stack) => stack.end().inspect(visit),
         }
     }
 
@@ -190,24 +202,33 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.stats(),
             Self::Web(web) => web.stats(),
             Self::Source(source) => source.stats(),
+            Self::Stack(stack) => stack.end().stats(),
         }
     }
 
     /// Whether the flow is completely done.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self, Self::Chain(chain) if chain.is_done())
+        match self {
+            Self::Chain(chain) => chain.is_done(),
+            Self::Stack(stack) => stack.is_done(),
+            _ => false,
+        }
     }
 
     /// Whether the flow, or each one of its chain, has a size.
     pub(crate) fn is_sized(&self) -> bool {
-        matches!(self, Self::Chain(chain) if chain.is_sized())
+        match self {
+            Self::Chain(chain) => chain.is_sized(),
+            Self::Stack(stack) => stack.is_sized(),
+            _ => false,
+        }
     }
 
     /// The flows that this one accompanies.
     pub(crate) fn while_flows(&self) -> Option<&Arc<[usize]>> {
         match self {
             Self::Chain(chain) => chain.while_flows(),
-            Self::Session(_) | Self::Crowd(_) | Self::Web(_) | Self::Source(_) => None,
+            _ => None,
         }
     }
 
@@ -219,6 +240,15 @@ impl SendingHost {
             Self::Crowd(crowd) => crowd.stop_at(now),
             Self::Web(web) => web.stop_at(now),
             Self::Source(source) => source.stop_at(now),
+            Self::Stack(stack) => stack.end_mut().stop_at(now),
+        }
+    }
+
+    /// Its stack of another project, if it has one.
+    pub(crate) fn stack(&self) -> Option<&StackSender> {
+        match self {
+            Self::Stack(stack) => Some(stack),
+            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ mod change;
 mod late;
 mod node;
 
-use narrows_base::{Bytes, Duration, FlowId};
+use narrows_base::{Bytes, Duration, FlowId, Packet};
 use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
@@ -114,6 +114,19 @@ impl Network {
             Node::Receiver(host) => host,
             _ => unreachable!("a receiver's number names a receiver"),
         }
+    }
+
+    /// Lets the hosts of a flow forget the bytes of a dropped packet, if they keep them.
+    #[cold]
+    pub(crate) fn forget(&self, packet: &Packet<Segment>) {
+        if let Some(stack) = self.sender(packet.flow.index()).stack() {
+            stack.forget(&packet.body.kind);
+        }
+    }
+
+    /// The bytes of a packet on its way, if its hosts keep them.
+    pub(crate) fn payload(&self, packet: &Packet<Segment>) -> Option<Box<[u8]>> {
+        self.sender(packet.flow.index()).stack()?.payload(&packet.body.kind)
     }
 
     /// The queue of the link with this number in the tables.

@@ -35,6 +35,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         deadline_ns: None,
         repeat_gap_ns: None,
         while_flow: None,
+        stack: None,
         profile: None,
         fq: None,
         kernel: None,

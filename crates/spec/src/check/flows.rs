@@ -3,7 +3,8 @@
 use super::{ALL, Checker, shown};
 use crate::limits::PACKET_BYTES;
 use crate::place::Place;
-use crate::scenario::{Flow, NO_CONTROL, Workload};
+use crate::scenario::{EcnMode, Flow, NO_CONTROL, Workload};
+use crate::stacks::{STACKS, stack};
 use crate::text::{one_of, quote};
 use crate::units::format_duration;
 
@@ -43,6 +44,8 @@ impl Checker<'_> {
                 false => "a congestion control, which only datagrams lack,",
             };
             self.wrong(place.key("cca"), quote(&flow.cca), remedy);
+        } else if let Some(name) = &flow.stack {
+            self.stack(name, flow, place);
         } else if !datagrams && !(self.own)(&flow.cca) {
             self.control(flow, place);
         }
@@ -56,6 +59,35 @@ impl Checker<'_> {
         self.times(flow, place);
         self.size(flow, place);
         self.way(flow, place);
+    }
+
+    /// A flow with a stack of another project, which has few of the keys.
+    fn stack(&mut self, name: &str, flow: &Flow, place: &Place) {
+        let Some(stack) = stack(name) else {
+            let remedy = one_of(name, STACKS.iter().map(|stack| stack.name));
+            self.wrong(place.key("stack"), format!("{}, which is no stack", quote(name)), remedy);
+            return;
+        };
+        if !stack.controls.contains(&flow.cca.as_str()) {
+            let found = format!("{}, which {name} lacks", quote(&flow.cca));
+            self.wrong(place.key("cca"), found, one_of(&flow.cca, stack.controls.iter().copied()));
+        }
+        let accurate = matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s);
+        let given = [
+            ("options", !flow.options.is_empty()),
+            ("workload", flow.workload.is_some()),
+            ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
+            ("profile", flow.profile.is_some()),
+            ("fq", flow.fq.is_some()),
+            ("ecn", accurate),
+        ];
+        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+            let (found, remedy) = match key {
+                "ecn" => ("feedback of Linux's TCP", "\"off\" or \"classic\""),
+                _ => ("what only the simulator's own TCP has", "a flow without `stack`"),
+            };
+            self.wrong(place.key(key), found, remedy);
+        }
     }
 
     fn control(&mut self, flow: &Flow, place: &Place) {

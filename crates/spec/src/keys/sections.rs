@@ -1,6 +1,6 @@
 //! The sections of a specification.
 
-use super::words::{DESIGN, ECN, LEVEL, PROFILE, SOCKET_BUFFERS};
+use super::words::{DESIGN, ECN, LEVEL, PROFILE, SOCKET_BUFFERS, STACK};
 use super::{CHANGE, EXPECT, Elements, Fallback, Key, Kind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
@@ -116,6 +116,14 @@ pub static FLOW: Section = Section {
     what: "A flow, `count` identical ones, or a chain of successive ones.",
     keys: &[
         Key::new("cca", Kind::Control, Required, "").stays(),
+ Key::new(
+            "stack",
+            Kind::Word(&STACK),
+            Off,
+            "The transport stack of another project that its hosts have, with `cca` as that calls \
+             it; by default the TCP of `profile`.",
+        )
+        .stays(),
         Key::new("name", Kind::Name, Off, "").stays().filled(),
         Key::new("count", Kind::Whole(1, MAX_FLOWS), Whole(1), ""),
         Key::new("start", Kind::Duration, Text("0s"), "").becomes("start_ns"),

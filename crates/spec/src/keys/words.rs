@@ -2,6 +2,8 @@
 
 use narrows_tcp::PROFILES;
 
+use crate::stacks::STACKS;
+
 /// A list of words for a key.
 #[derive(Debug)]
 pub struct Words {
@@ -18,6 +20,13 @@ pub(super) static PROFILE: Words = Words {
     what: "profile",
     example: "linux-6.12",
     known: || PROFILES.iter().map(|profile| profile.name).collect(),
+};
+
+/// Transport stacks of other projects.
+pub(super) static STACK: Words = Words {
+    what: "stack",
+    example: "quinn",
+    known: || STACKS.iter().map(|stack| stack.name).collect(),
 };
 
 /// Limits of the send buffer and the receive window.

@@ -143,7 +143,8 @@ impl Receiver {
                     self.gro.hold(data, now);
                 }
             }
-            Kind::SynAck { .. } | Kind::Ack(_) | Kind::Datagram(_) | Kind::Echo(_) => {}
+            Kind::SynAck { .. } | Kind::Ack(_) => {}
+            Kind::Datagram(_) | Kind::Echo(_) | Kind::Opaque(_) | Kind::OpaqueReply(_) => {}
         }
     }
 

@@ -39,6 +39,7 @@ from narrows.backends.linux.refusals import (
     refuse_modelled_hosts,
     refuse_packets_of_reverse_flows,
     refuse_simulated_workloads,
+    refuse_stacks,
     refuse_waiting_for_others,
 )
 from narrows.backends.linux.router_tables import router_tables
@@ -235,6 +236,7 @@ def _check(scenario: Scenario) -> None:
     flows = scenario["flows"]
     refuse_simulated_workloads(scenario)
     refuse_modelled_hosts(scenario, "a real host has its own")
+    refuse_stacks(scenario)
     refuse_changes(scenario)
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:

@@ -70,6 +70,14 @@ def refuse_waiting_for_others(scenario: Scenario, members: Sequence[Group]) -> N
                 raise SpecError.at(f"flows[{number}].while", f'"{other}"', remedy)
 
 
+def refuse_stacks(scenario: Scenario) -> None:
+    """Raises SpecError for transport stacks of other projects, which only the simulator drives."""
+    for i, flow in enumerate(scenario["flows"]):
+        if stack := flow.get("stack"):
+            remedy = "the back end sim, since hosts with a kernel send by its TCP,"
+            raise SpecError.at(f"flows[{i}].stack", f'"{stack}"', remedy)
+
+
 def refuse_changes(scenario: Scenario) -> None:
     """Raises SpecError for changes in the course of the run."""
     if scenario.get("changes"):

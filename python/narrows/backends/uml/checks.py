@@ -15,6 +15,7 @@ from narrows.backends.linux.refusals import (
     refuse_modelled_hosts,
     refuse_packets_of_reverse_flows,
     refuse_simulated_workloads,
+    refuse_stacks,
     refuse_waiting_for_others,
 )
 from narrows.backends.protocol import refuse_own_controls
@@ -53,6 +54,7 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
         raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
     refuse_simulated_workloads(scenario)
     refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
+    refuse_stacks(scenario)
     refuse_changes(scenario)
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:

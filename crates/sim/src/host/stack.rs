@@ -1,0 +1,215 @@
+//! Hosts with a transport stack of another project.
+//!
+//! A packet of the network holds a number instead of bytes; the bytes wait here until it arrives or
+//! is dropped.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use narrows_base::{Ecn, FlowId, Packet, Time};
+use narrows_tcp::{EcnMode, Kind, Opaque, Segment};
+
+use super::completed::Completed;
+use crate::stacks::{Ends, Outgoing, ReceivingEnd, SendingEnd};
+
+/// The bytes of datagrams that are on their way in one direction.
+#[derive(Debug, Default)]
+struct Payloads {
+    /// The number of the first that waits.
+    first: u64,
+    waiting: VecDeque<Option<Box<[u8]>>>,
+}
+
+impl Payloads {
+    /// Keeps bytes; returns their number.
+    fn put(&mut self, bytes: Box<[u8]>) -> u64 {
+        self.waiting.push_back(Some(bytes));
+        self.first + self.waiting.len() as u64 - 1
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.first)?).ok()
+    }
+
+    fn get(&self, number: u64) -> Option<&[u8]> {
+        self.waiting.get(self.place(number)?)?.as_deref()
+    }
+
+    fn forget(&mut self, number: u64) {
+        if let Some(slot) = self.place(number).and_then(|place| self.waiting.get_mut(place)) {
+            *slot = None;
+        }
+        while let Some(None) = self.waiting.front() {
+            self.waiting.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// What a flow has on its way in both directions.
+#[derive(Debug)]
+struct Wires {
+    there: Payloads,
+    back: Payloads,
+    /// Whether the path may deliver a datagram twice; then none is forgotten.
+    keeps: bool,
+}
+
+/// What both hosts of a flow share. Only one thread runs a network; the lock lets it run on any.
+#[derive(Clone, Debug)]
+struct Shared {
+    flow: FlowId,
+    /// Whether ECN bits cross the network; if not, it is as if the hosts couldn't set them.
+    marks: bool,
+    wires: Arc<Mutex<Wires>>,
+}
+
+impl Shared {
+    fn wires(&self) -> MutexGuard<'_, Wires> {
+        self.wires.lock().expect("a host that panicked ended the run")
+    }
+
+    fn packet(
+        &self,
+        out: Outgoing,
+        kind: impl FnOnce(Opaque) -> Kind,
+        back: bool,
+    ) -> Packet<Segment> {
+        let len = u16::try_from(out.bytes.len()).expect("a datagram has at most 64 KiB");
+        let mut wires = self.wires();
+        let payloads = if back { &mut wires.back } else { &mut wires.there };
+        let kind = kind(Opaque { number: payloads.put(out.bytes), len });
+        let ecn = if self.marks { out.ecn } else { Ecn::NotEct };
+        Segment { instance: 0, kind }.into_packet(self.flow, ecn)
+    }
+
+    /// The bytes of a datagram.
+    fn bytes(&self, kind: &Kind) -> Option<Box<[u8]>> {
+        let wires = self.wires();
+        match kind {
+            Kind::Opaque(datagram) => wires.there.get(datagram.number).map(Box::from),
+            Kind::OpaqueReply(datagram) => wires.back.get(datagram.number).map(Box::from),
+            _ => None,
+        }
+    }
+
+    fn forget(&self, kind: &Kind) {
+        let mut wires = self.wires();
+        if wires.keeps {
+            return;
+        }
+        match kind {
+            Kind::Opaque(datagram) => wires.there.forget(datagram.number),
+            Kind::OpaqueReply(datagram) => wires.back.forget(datagram.number),
+            _ => {}
+        }
+    }
+
+    /// Takes the bytes of a datagram that arrived.
+    fn take(&self, kind: &Kind) -> Box<[u8]> {
+        let bytes = self.bytes(kind).expect("a datagram on its way has its bytes");
+        self.forget(kind);
+        bytes
+    }
+}
+
+/// The ends of a stack as hosts of a flow. `keeps` says whether the path may copy datagrams.
+pub(crate) fn hosts(
+    flow: FlowId,
+    ecn: EcnMode,
+    keeps: bool,
+    times: (Time, Option<u64>),
+    ends: Ends,
+) -> (StackSender, StackReceiver) {
+    let wires = Wires { there: Payloads::default(), back: Payloads::default(), keeps };
+    let shared = Shared { flow, marks: ecn != EcnMode::Off, wires: Arc::new(Mutex::new(wires)) };
+    let ((start, size), (sending, end)) = (times, ends);
+    let receiver = StackReceiver { shared: shared.clone(), end };
+    (StackSender { shared, end: sending, start, size, done: false }, receiver)
+}
+
+/// The sending host.
+pub(crate) struct StackSender {
+    shared: Shared,
+    end: Box<dyn SendingEnd>,
+    start: Time,
+    size: Option<u64>,
+    done: bool,
+}
+
+impl StackSender {
+    pub(super) fn flow(&self) -> FlowId {
+        self.shared.flow
+    }
+
+    pub(super) fn end(&self) -> &dyn SendingEnd {
+        &*self.end
+    }
+
+    pub(super) fn end_mut(&mut self) -> &mut dyn SendingEnd {
+        &mut *self.end
+    }
+
+    #[inline(never)]
+    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let bytes = self.shared.take(&packet.body.kind);
+        self.end.receive(&bytes, packet.ecn, now);
+    }
+
+    #[inline(never)]
+    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        Some(self.shared.packet(self.end.poll(now)?, Kind::Opaque, false))
+    }
+
+    pub(super) fn take_completed(&mut self) -> Option<Completed> {
+        let end = self.end.take_completed()?;
+        self.done = true;
+        let (start, size) = (self.start, self.size);
+        Some(Completed { instance: 0, start, end, size, retransmitted: 0 })
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    pub(super) fn is_sized(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// The bytes of a datagram of the flow on its way in either direction.
+    pub(crate) fn payload(&self, kind: &Kind) -> Option<Box<[u8]>> {
+        self.shared.bytes(kind)
+    }
+
+    /// A datagram of the flow was dropped in either direction.
+    pub(crate) fn forget(&self, kind: &Kind) {
+        self.shared.forget(kind);
+    }
+}
+
+/// The receiving host.
+pub(crate) struct StackReceiver {
+    shared: Shared,
+    end: Box<dyn ReceivingEnd>,
+}
+
+impl StackReceiver {
+    pub(super) fn bytes(&self) -> u64 {
+        self.end.bytes()
+    }
+
+    #[inline(never)]
+    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let bytes = self.shared.take(&packet.body.kind);
+        self.end.receive(&bytes, packet.ecn, now);
+    }
+
+    #[inline(never)]
+    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        Some(self.shared.packet(self.end.poll(now)?, Kind::OpaqueReply, true))
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        self.end.next_deadline()
+    }
+}
