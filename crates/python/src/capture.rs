@@ -13,9 +13,9 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct CaptureRequest {
     /// An existing directory without captures.
-    directory: PathBuf,
+    pub directory: PathBuf,
     /// The packets.
-    pcap: bool,
+    pub pcap: bool,
     /// The state and actions of the senders.
     qlog: bool,
     /// Bytes of each packet; its headers if none.

@@ -13,6 +13,7 @@ mod run;
 mod simulation;
 mod small;
 mod spec;
+mod stacks;
 mod table;
 
 use pyo3::prelude::*;

@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::control::{self, Calls, Trouble, Watch};
+use crate::stacks::{Keys, with_stacks, write_keys};
 use crate::table::ArrowTable;
 
 create_exception!(
@@ -80,10 +81,14 @@ pub fn run(
     let (calls, classes) = (Arc::new(Calls::default()), controls.unwrap_or_default());
     let patience = Duration::from_secs_f64(patience_s.clamp(0.0, 1e6));
     let _watch = (!classes.is_empty()).then(|| Watch::new(&calls, patience));
-    let controls = control::controls(classes, &trouble, &calls);
+    let keys = Keys::default();
+    let controls = with_stacks(control::controls(classes, &trouble, &calls), &keys);
     let reporter = Reporter::new(progress, trouble);
-    let Simulated { recorder, outcome, cpu_s, captures } =
+    let Simulated { recorder, outcome, cpu_s, mut captures } =
         py.detach(|| simulate(&scenario, &controls, request.as_ref(), reporter))?;
+    if let Some(request) = request.filter(|request| request.pcap) {
+        captures.extend(write_keys(&keys, &request.directory)?);
+    }
     RunOutput::of(py, &scenario, recorder, &outcome, cpu_s, captures)
 }
 

@@ -14,6 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::control::{self, Calls, Trouble};
 use crate::run::{RunOutput, ScenarioError, parse};
+use crate::stacks::{Keys, with_stacks};
 
 /// Simulated time between two looks at signals.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(250);
@@ -35,6 +36,7 @@ impl Simulation {
         let scenario: Scenario = parse(scenario_json)?;
         let (trouble, calls) = (Arc::new(Trouble::default()), Arc::new(Calls::default()));
         let controls = control::controls(controls.unwrap_or_default(), &trouble, &calls);
+        let controls = with_stacks(controls, &Keys::default());
         Self::of(scenario, controls, trouble)
     }
 

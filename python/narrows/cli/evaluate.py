@@ -49,6 +49,10 @@ def evaluate(
         int | None, typer.Option(metavar="N", min=3, help="Runs of each; the suite's by default.")
     ] = None,
     backend: Backend = "sim",
+    stack: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The transport stack whose controls are tested: quinn."),
+    ] = None,
     jobs: Jobs = None,
     as_json: AsJson = False,
     out: Out = None,
@@ -69,6 +73,7 @@ def evaluate(
             beside=None if beside is None else [name for name in beside.split(",") if name],
             trials=trials,
             backend=backend,
+            stack=stack,
             jobs=jobs,
             out=out,
             watcher=bar,

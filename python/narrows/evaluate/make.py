@@ -89,6 +89,7 @@ def evaluate(
     only: Sequence[str] = (),
     beside: Sequence[str] | None = None,
     backend: str = "sim",
+    stack: str | None = None,
     trials: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
@@ -98,7 +99,8 @@ def evaluate(
 
     Without `beside` those are the suite's own or `BESIDE`. `only` names some of the situations.
     A control is a name, or a module and a class of your own ("mine:Mine"), perhaps with options
-    ("bbr3:rules=draft"). Existing runs aren't repeated. Raises InputError for a control, suite or
+    ("bbr3:rules=draft"); with `stack`, the controls under test are those of this transport stack of
+    another project. Existing runs aren't repeated. Raises InputError for a control, suite or
     directory that can't be used.
     """
     need_images()
@@ -106,7 +108,7 @@ def evaluate(
     with also_known(engine.capabilities().ccas):
         asked = load_suite(suite) if not only else chosen(load_suite(suite), only)
         others = asked.beside if beside is None else beside
-        entrants = contestants(controls, BESIDE if others is None else others)
+        entrants = contestants(controls, BESIDE if others is None else others, stack)
         tried = attempts(asked, entrants, engine, trials)
     place = Path(out) if out is not None else OUT / asked.name
     runs = [job for one in tried for job in one.jobs(engine)]
@@ -125,7 +127,7 @@ def _entry(one: Judged) -> dict[str, Any]:
     return {
         "situation": one.attempt.situation.name,
         "section": one.attempt.situation.section,
-        "control": one.attempt.contestant.name,
+        "control": one.attempt.contestant.key,
         "tested": one.attempt.contestant.tested,
         "verdict": one.verdict,
         "trouble": one.trouble,

@@ -28,6 +28,13 @@ class Contestant:
     title: str
     tested: bool
     """Whether it is under test rather than for comparison."""
+    stack: str | None = None
+    """The transport stack of another project that it belongs to."""
+
+    @property
+    def key(self) -> str:
+        """The name with its stack, which no other contestant has."""
+        return self.name if self.stack is None else f"{self.stack}-{self.name}"
 
     @property
     def cca(self) -> str:
@@ -57,10 +64,19 @@ class Attempt:
                 yield Job(self.cell, trial, backend)
 
 
-def contestants(tested: Sequence[str], beside: Sequence[str]) -> tuple[Contestant, ...]:
-    """The controls under test first, then those for comparison, each once."""
+def contestants(
+    tested: Sequence[str], beside: Sequence[str], stack: str | None = None
+) -> tuple[Contestant, ...]:
+    """The controls under test first, then those for comparison, each once.
+
+    With a `stack`, those under test are its own, and those for comparison Linux's.
+    """
     if not tested:
         raise InputError.at("CONTROL", "none", "one or more controls (`narrows list ccas`)")
+    if stack is not None:
+        own = [Contestant(n, f"{stack} {_title(n)}", True, stack) for n in dict.fromkeys(tested)]
+        others = [Contestant(name, _title(name), False) for name in dict.fromkeys(beside)]
+        return (*own, *others)
     names = dict.fromkeys([*tested, *beside])
     return tuple(Contestant(name, _title(name), name in tested) for name in names)
 
@@ -121,7 +137,7 @@ def _attempt(
     except SpecError as error:
         problem = error.problems[0]
         return Attempt(situation, contestant, refused=f"{problem.place}: {problem.found}")
-    values = {"situation": situation.name, "control": contestant.name}
+    values = {"situation": situation.name, "control": contestant.key}
     return Attempt(situation, contestant, expected, Cell(number, values, runs))
 
 
@@ -134,6 +150,10 @@ def _runs(
         for at in situation.subjects
         for change in (f"cca={contestant.cca}", *(f"options.{one}" for one in contestant.options))
     ]
+    if contestant.stack is not None:
+        changes += [
+            Override(f"flows.{at}.stack={contestant.stack}", "--stack") for at in situation.subjects
+        ]
     if backend.name != "sim":
         changes += [Override(f"host.{key}=0s") for key in MODELLED]
     if trials is not None:

@@ -52,7 +52,7 @@ def write(
             alt=_alt(situation),
             specification=read_file(situation.path),
             command=command,
-            commands={one.name: _of_cell(one, situation, suite, backend) for one in contestants},
+            commands={one.key: _of_cell(one, situation, suite, backend) for one in contestants},
             drawn=drawn,
             interval=interval,
         )  # fmt: skip
@@ -118,11 +118,14 @@ def _of_cell(one: Contestant, situation: Situation, suite: Suite, backend: str) 
     """The command that repeats a cell."""
     more = "" if backend == "sim" else f" --backend {backend}"
     only = f"--suite {suite.name} --only {situation.name}"
-    return f'narrows evaluate {one.name} {only} --beside ""{more}'
+    stack = "" if one.stack is None else f" --stack {one.stack}"
+    return f'narrows evaluate {one.name}{stack} {only} --beside ""{more}'
 
 
 def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> str:
     tested = " ".join(one.name for one in contestants if one.tested)
+    stacks = {one.stack for one in contestants if one.stack is not None}
+    tested += "".join(f" --stack {stack}" for stack in sorted(stacks))
     more = "" if backend == "sim" else f" --backend {backend}"
     return f"narrows evaluate {tested} --suite {suite.name}{more}"
 
@@ -199,4 +202,4 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
 
 
 def _colour(contestant: Contestant) -> str:
-    return contestant.cca if contestant.cca in COLOURS else "neutral"
+    return contestant.cca if contestant.cca in COLOURS and contestant.stack is None else "neutral"

@@ -1,0 +1,182 @@
+//! Moves datagrams, timers and events between quinn's state machines and the network.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use narrows_base::{Ecn, Time};
+use narrows_sim::stacks::Outgoing;
+use quinn_proto::{
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, ServerConfig, Transmit, VarInt,
+};
+
+use crate::clock::Clock;
+use crate::draws::Draws;
+
+/// The addresses by which the ends know each other; captures have those of the flow.
+const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
+const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 50_000);
+/// Datagrams that quinn sends by one system call (`MAX_TRANSMIT_SEGMENTS` of the crate quinn), where
+/// Linux has generic segmentation offload.
+const SEGMENTS: usize = 10;
+
+/// One end: an endpoint of quinn with its connection.
+pub(super) struct Driver {
+    clock: Clock,
+    draws: Draws,
+    endpoint: Endpoint,
+    connection: Option<(ConnectionHandle, Connection)>,
+    remote: SocketAddr,
+    ready: VecDeque<Outgoing>,
+    /// The next timer of the connection.
+    timer: Option<Time>,
+    /// When it did something last; what is ready is due then.
+    now: Time,
+}
+
+impl Driver {
+    pub(super) fn new(
+        clock: Clock,
+        draws: Draws,
+        config: EndpointConfig,
+        server: Option<Arc<ServerConfig>>,
+    ) -> Self {
+        let remote = if server.is_some() { CLIENT } else { SERVER };
+        let mut draws = draws;
+        let endpoint = draws.during(|| Endpoint::new(Arc::new(config), server, true, None));
+        let (ready, now) = (VecDeque::new(), Time::ZERO);
+        Self { clock, draws, endpoint, connection: None, remote, ready, timer: None, now }
+    }
+
+    /// Connects to the server.
+    pub(super) fn connect(&mut self, config: ClientConfig, now: Time) {
+        let (instant, endpoint) = (self.clock.instant(now), &mut self.endpoint);
+        let made = self.draws.during(|| endpoint.connect(instant, config, SERVER, "narrows"));
+        self.connection = Some(made.expect("a valid configuration"));
+    }
+
+    pub(super) const fn connection(&self) -> Option<&Connection> {
+        match &self.connection {
+            Some((_, connection)) => Some(connection),
+            None => None,
+        }
+    }
+
+    /// Takes a datagram; what follows from it is done by [`Self::run`].
+    pub(super) fn receive(&mut self, bytes: &[u8], ecn: Ecn, now: Time) {
+        let (instant, remote) = (self.clock.instant(now), self.remote);
+        let (endpoint, connection) = (&mut self.endpoint, &mut self.connection);
+        let mut reply = Vec::new();
+        let transmit = self.draws.during(|| {
+            let data = BytesMut::from(bytes);
+            match endpoint.handle(instant, remote, None, codepoint(ecn), data, &mut reply)? {
+                DatagramEvent::ConnectionEvent(_, event) => {
+                    connection.as_mut()?.1.handle_event(event);
+                    None
+                }
+                DatagramEvent::NewConnection(incoming) => {
+                    // A copy of the first datagram doesn't make another connection.
+                    if connection.is_some() {
+                        endpoint.ignore(incoming);
+                        return None;
+                    }
+                    match endpoint.accept(incoming, instant, &mut reply, None) {
+                        Ok(accepted) => *connection = Some(accepted),
+                        Err(error) => return error.response,
+                    }
+                    None
+                }
+                DatagramEvent::Response(transmit) => Some(transmit),
+            }
+        });
+        if let Some(transmit) = transmit {
+            self.send(&transmit, &reply);
+        }
+    }
+
+    /// Does everything that is due; `application` handles events and then reads and writes.
+    pub(super) fn run(
+        &mut self,
+        now: Time,
+        application: &mut dyn FnMut(&mut Connection, Option<Event>),
+    ) {
+        self.now = now;
+        let instant = self.clock.instant(now);
+        let mut sent = Vec::new();
+        let Some((handle, connection)) = &mut self.connection else { return };
+        let (endpoint, handle) = (&mut self.endpoint, *handle);
+        self.draws.during(|| {
+            loop {
+                while connection.poll_timeout().is_some_and(|at| at <= instant) {
+                    connection.handle_timeout(instant);
+                }
+                while let Some(event) = connection.poll_endpoint_events() {
+                    if let Some(event) = endpoint.handle_event(handle, event) {
+                        connection.handle_event(event);
+                    }
+                }
+                while let Some(event) = connection.poll() {
+                    application(connection, Some(event));
+                }
+                application(connection, None);
+                let mut buffer = Vec::new();
+                let Some(transmit) = connection.poll_transmit(instant, SEGMENTS, &mut buffer)
+                else {
+                    break;
+                };
+                sent.push((transmit, buffer));
+            }
+        });
+        let timer = connection.poll_timeout();
+        self.timer = timer.map(|at| self.clock.time(at));
+        for (transmit, buffer) in sent {
+            self.send(&transmit, &buffer);
+        }
+    }
+
+    /// Closes the connection, and tells the other end.
+    pub(super) fn close(&mut self, now: Time) {
+        let instant = self.clock.instant(now);
+        if let Some((_, connection)) = &mut self.connection {
+            connection.close(instant, VarInt::from_u32(0), Bytes::new());
+        }
+        self.run(now, &mut |_, _| {});
+    }
+
+    /// Makes datagrams of a transmission, which may have several.
+    fn send(&mut self, transmit: &Transmit, buffer: &[u8]) {
+        let ecn = match transmit.ecn {
+            None => Ecn::NotEct,
+            Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+            Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+            Some(EcnCodepoint::Ce) => Ecn::Ce,
+        };
+        let length = transmit.segment_size.unwrap_or(transmit.size);
+        let datagrams = buffer[..transmit.size].chunks(length);
+        self.ready.extend(datagrams.map(|bytes| Outgoing { bytes: bytes.into(), ecn }));
+    }
+
+    /// Whether a timer is due.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.timer.is_some_and(|at| at <= now)
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Outgoing> {
+        self.ready.pop_front()
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        if self.ready.is_empty() { self.timer } else { Some(self.now) }
+    }
+}
+
+fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
+    }
+}

@@ -1,0 +1,121 @@
+"""Transport stacks of other projects, in the simulator."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from captured import captured
+from waiting import HANG_S
+
+import narrows as nw
+from narrows.backends import features, get_backend
+from narrows.backends.uml import checks
+from narrows.errors import SpecError
+from narrows.evaluate.runs import attempts, contestants
+from narrows.evaluate.suite import load_suite
+
+native = pytest.importorskip("narrows._native")
+
+CASES = Path(__file__).parents[2] / "crates/stacks/tests"
+SPEC = """\
+name = "stacks"
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+cca = "bbr"
+stack = "quinn"
+count = 2
+[[flows]]
+cca = "bbr"
+[run]
+duration = "2s"
+"""
+
+
+def test_release_build_gives_the_digest_that_the_rust_tests_pin() -> None:
+    scenario = (CASES / "bbr_beside_cubic.json").read_text()
+    assert native.run(scenario).digest == (CASES / "bbr_beside_cubic.digest").read_text().strip()
+
+
+def test_a_stack_is_named_and_shows_its_state_in_the_usual_tables(tmp_path: Path) -> None:
+    path = tmp_path / "stacks.toml"
+    path.write_text(SPEC)
+    result = nw.run(path, out=tmp_path / "result")
+    assert result.flows["name"].to_list() == ["quinn-bbr-1", "quinn-bbr-2", "bbr-1"]
+    quinn = result.table("flow_samples").filter(flow=0).tail(1).row(0, named=True)
+    assert quinn["srtt_ms"] > 20
+    assert quinn["received_bytes"] > 100_000
+    assert quinn["pacing_mbps"] is None
+    internals = result.table("internals").filter(flow=0, name="mtu_bytes")
+    assert internals["value"].max() == 1452
+
+
+def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path) -> None:
+    run = captured(tmp_path / "run", SPEC, ("run.record=packets",), snaplen=1500)
+    assert dict(run.output.captures)["keys.log"] == 2 * 5
+    keys = (run.directory / "keys.log").read_text().splitlines()
+    assert {line.split()[0] for line in keys} >= {"CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET"}
+    if (tshark := shutil.which("tshark")) is None:
+        pytest.skip("tshark isn't installed")
+    words = [tshark, "-r", str(run.file("receiver"))]
+    fields = [
+        "-Y",
+        "quic.stream.stream_id",
+        "-T",
+        "fields",
+        "-e",
+        "udp.stream",
+        "-e",
+        "udp.checksum.status",
+    ]
+    secret = [
+        "-o",
+        f"tls.keylog_file:{run.directory / 'keys.log'}",
+        "-o",
+        "udp.check_checksum:TRUE",
+    ]
+
+    def streams(*options: str) -> list[str]:
+        command = [*words, *options, *fields]
+        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_S)
+        return told.stdout.splitlines()
+
+    assert streams() == []
+    decrypted = [line.split("\t") for line in streams(*secret)]
+    sent = run.rows.filter((run.rows["event"] == "received") & (run.rows["flow"] < 2))
+    assert {stream for stream, _ in decrypted} == {"0", "1"}
+    assert {status.split(",")[0] for _, status in decrypted} == {"1"}, "good checksums"
+    assert 0.9 * len(sent) < len(decrypted) <= len(sent)
+
+
+def test_real_kernels_refuse_a_stack_with_the_reason() -> None:
+    (feature,) = (one for one in features.features() if one.name == "stack")
+    with pytest.raises(SpecError, match=r"flows\[0\].stack.*hosts with a kernel send by its TCP"):
+        checks.check(feature.scenario(), None)
+
+
+def test_a_control_that_the_stack_lacks_is_refused_at_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "stacks.toml"
+    path.write_text(SPEC.replace('"bbr"', '"vegas"', 1))
+    with pytest.raises(SpecError, match=r"stacks.toml:7.*flows\[0\].cca.*which quinn lacks"):
+        nw.run(path, out=tmp_path / "result")
+
+
+def test_an_evaluation_tests_a_control_of_the_stack_beside_the_usual_one() -> None:
+    suite = load_suite("quick")
+    entrants = contestants(["cubic"], ["cubic"], "quinn")
+    assert [one.title for one in entrants] == ["quinn CUBIC", "CUBIC"]
+    tried = attempts(suite, entrants, get_backend("sim"), None)
+    cells = [(one, one.cell) for one in tried if one.cell is not None]
+    stacks = {
+        (one.contestant.key, flow.get("stack"))
+        for one, cell in cells
+        for flow in cell.plan.trials[0].scenario["flows"]
+        if flow["name"].startswith("subject")
+    }
+    assert stacks == {("quinn-cubic", "quinn"), ("cubic", None)}
