@@ -9,13 +9,16 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from specimens import GOOD, TOGETHER, run_cli, write
 
 import narrows
 from narrows import console, runner
 from narrows.cli import status as statuses
+from narrows.cli.app import app
 from narrows.errors import NarrowsError
 from narrows.execute import State
 
@@ -390,3 +393,11 @@ def test_the_table_of_flows_has_completion_times_only_if_something_ended(
     sized = ["--set", "flows[0].size=100kb"]
     assert run_cli("run", str(spec), *sized, "--out", str(tmp_path / "b")) == 0
     assert "fct" in capsys.readouterr().out
+
+
+def test_every_option_says_what_it_takes() -> None:
+    group: Any = typer.main.get_command(app)
+    assert "export" in group.commands
+    for name, command in group.commands.items():
+        said = command.get_help(command.make_context(name, [], resilient_parsing=True))
+        assert not re.search(r"<\w+>", said), f"{name}: {said}"

@@ -122,7 +122,9 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format", help="csv, parquet, json; for a run also iperf3, flent, mahimahi."
+            "--format",
+            metavar="FORM",
+            help="csv, parquet, json; for a run also iperf3, flent, mahimahi.",
         ),
     ] = "csv",
     out: Annotated[
@@ -166,7 +168,7 @@ def figure(
         int, typer.Option(metavar="N", help="Which trial, for a figure of one run.")
     ] = 1,
     form: Annotated[
-        str, typer.Option("--format", help="One or several of png, svg, html.")
+        str, typer.Option("--format", metavar="FORMS", help="One or several of png, svg, html.")
     ] = "png,svg",
     out: Annotated[
         Path | None,
@@ -225,7 +227,7 @@ def import_(
         typer.Argument(metavar="FILE...", help="Files of iperf3, flent, mahimahi, or CSV."),
     ],
     form: Annotated[
-        str | None, typer.Option("--format", help="iperf3, flent, csv or mahimahi.")
+        str | None, typer.Option("--format", metavar="FORM", help="iperf3, flent, csv or mahimahi.")
     ] = None,
     sets: Annotated[
         list[str] | None,
