@@ -22,6 +22,7 @@ from waiting import HANG_S
 from narrows.backends import Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError, StoreError
+from narrows.execute import load
 from narrows.execute.watcher import State, clock, progress_line
 from narrows.store import RunResult, open_store
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, export, prepare
@@ -225,10 +226,23 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
 def test_an_estimate_uses_the_speed_of_stored_runs(tmp_path: Path) -> None:
     before = estimate(job(tmp_path), jobs=1)
     swept(tmp_path, SMALL, "path.rate=4mbit")
-    runs = frame(tmp_path / "out", "runs")
-    speed = runs["packets"].sum() / runs["wall_s"].sum()
-    assert estimate(job(tmp_path), jobs=1).wall_s == pytest.approx(4 * 8e6 * 2 / 12e3 / speed)
-    assert before.wall_s == pytest.approx(4 * 12e6 * 2 / 12e3 / 1.5e6)
+    trials = [trial for _, trial in job(tmp_path).runs]
+    slow = [trial for trial in trials if trial.scenario["path"]["rate_bps"] == 4_000_000]
+    rest = [trial for trial in trials if trial not in slow]
+    speed = sum(map(load, slow)) / frame(tmp_path / "out", "runs")["wall_s"].sum()
+    assert estimate(job(tmp_path), jobs=1).wall_s == pytest.approx(sum(map(load, rest)) / speed)
+    assert before.wall_s == pytest.approx(sum(map(load, trials)) / 1.5e6)
+
+
+def test_flows_and_samples_make_a_run_longer(tmp_path: Path) -> None:
+    def of(text: str) -> float:
+        return load(job(tmp_path, text).runs[0][1])
+
+    summary = SMALL.replace("trials", 'record = "summary"\ntrials')
+    often = SMALL.replace("trials", 'sample_interval = "1ms"\ntrials')
+    crowd = summary.replace('["cubic", "bbr"]', '["cubic", "bbr"]\ncount = 1000')
+    assert of(summary) < of(SMALL) < of(often)
+    assert of(crowd) > of(summary) + 50_000
 
 
 def test_another_directory_is_left_alone(tmp_path: Path) -> None:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 PACKET_BITS = 12_000
 """The size of a full packet in bits."""
 
+# What costs time besides packets, in packets: 1,000 short runs in a thread, the start of ten
+# thousand flows, and the tracked instructions with a row for each millisecond.
+_RUN = 8_000
+"""Planning a run, its metrics and its files."""
+_FLOW = 100
+_ROW = 2
+"""The samples of a flow at an instant."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -48,10 +56,12 @@ class Made:
 
 
 def load(trial: Trial) -> float:
-    """The packets of a run whose bottleneck is always busy, as a measure of its cost."""
+    """The cost of a run, in packets: those of an always busy bottleneck, and what else there is."""
     scenario = trial.scenario
-    bits = float(scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"]) / 1e9
-    return bits / PACKET_BITS
+    run, flows = scenario["run"], len(scenario["flows"])
+    bits = float(scenario["path"]["rate_bps"] * run["duration_ns"]) / 1e9
+    instants = 0 if run["record"] == "summary" else run["duration_ns"] // run["sample_interval_ns"]
+    return bits / PACKET_BITS + _RUN + flows * (_FLOW + instants * _ROW)
 
 
 def width(backend: Backend, jobs: int | None) -> int:

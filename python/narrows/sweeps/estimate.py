@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 
 from narrows.execute import load, width
+from narrows.plan import Trial
 from narrows.store import is_store, open_store
 from narrows.sweeps.prepare import SweepJob
 
-PACKETS_PER_CPU_S = 1.5e6
-"""A typical speed of the simulator, if no stored run shows this machine's."""
+LOAD_PER_CPU_S = 1.5e6
+"""A typical speed of the simulator (see `load`), if no stored run shows this machine's."""
 _SAMPLE = 50
 
 
@@ -44,19 +46,20 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
     if job.backend.capabilities().real_time:
         wall_s = simulated_s / workers
     else:
-        speed = _speed(job, [key for key in runs if key in present])
+        speed = _speed(job, {key: trial for key, trial in runs.items() if key in present})
         wall_s = sum(load(trial) for trial in rest) / speed / workers
     combinations = len({cell.number for cell, _ in job.runs})
     stored, more = len(runs) - len(rest), sum(len(c.plan.trials) - c.least for c in job.cells)
     return Estimate(combinations, len(runs), stored, simulated_s, wall_s, workers, more)
 
 
-def _speed(job: SweepJob, stored: list[str]) -> float:
-    """Packets per second of a core, from stored runs if there are any."""
+def _speed(job: SweepJob, stored: Mapping[str, Trial]) -> float:
+    """Load per second of a core, from stored runs if there are any.
+
+    Not their packets: where flows can't fill the bottleneck, those of the rest won't either.
+    """
     if not stored:
-        return PACKETS_PER_CPU_S
-    store = open_store(job.directory)
-    infos = [store.info(key) for key in islice(stored, _SAMPLE)]
-    seconds = sum(float(info["wall_s"]) for info in infos)
-    packets = sum(int(info["packets"]) for info in infos)
-    return packets / seconds if packets and seconds else PACKETS_PER_CPU_S
+        return LOAD_PER_CPU_S
+    store, sample = open_store(job.directory), list(islice(stored.items(), _SAMPLE))
+    seconds = sum(float(store.info(key)["wall_s"]) for key, _ in sample)
+    return sum(load(trial) for _, trial in sample) / seconds if seconds else LOAD_PER_CPU_S
