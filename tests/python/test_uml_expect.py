@@ -1,0 +1,60 @@
+"""Expectations about series on real Linux TCP; needs a kernel from `narrows kernel build`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from specimens import GOOD, run_cli, write
+
+from narrows.backends.uml import kernels
+
+pytestmark = pytest.mark.skipif(
+    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
+)
+
+EXPECTED = """
+[[expect]]
+series = "bbr.cca_state"
+is = ["probe_bw"]
+take = "after_s"
+from = "0s"
+at_most = 1
+
+[[expect]]
+series = "bbr.cca_state"
+is = ["startup"]
+take = "times"
+from = "0s"
+at_least = 1
+at_most = 1
+
+[[expect]]
+series = "bbr.bw_mbps"
+take = "last"
+at_least = 7.5
+at_most = 8.5
+
+[[expect]]
+series = "bottleneck.backlog_packets"
+take = "max"
+from = "0s"
+at_least = 5
+"""
+"""What Linux's own BBR does on this path: its phases, its estimate, the queue of its STARTUP."""
+BROKEN = """
+[[expect]]
+series = "bbr.cca_state"
+is = ["probe_bw"]
+take = "after_s"
+from = "0s"
+at_most = 0.02
+"""
+
+
+def test_series_of_a_kernel_are_judged(tmp_path: Path) -> None:
+    bbr = GOOD.replace('"cubic"', '"bbr"').replace('buffer = "1bdp"', 'buffer = "4bdp"')
+    for name, text, status in (("kept", EXPECTED, 0), ("broken", EXPECTED + BROKEN, 1)):
+        spec = write(tmp_path, bbr + text, name=f"{name}.toml")
+        out = str(tmp_path / name)
+        assert run_cli("run", spec, "--backend", "uml", "--out", out) == status, name
