@@ -13,7 +13,7 @@ mod built {
 
     /// No secrets.
     #[derive(Clone, Debug, Default)]
-    pub struct Keys;
+    pub struct Keys(());
 
     impl Keys {
         pub fn text(&self) -> String {
