@@ -28,6 +28,7 @@ WHOLE = [
 """Elements of a path that no other specimen has."""
 SELDOM = [
     'flows.0.deadline="1s"',
+    'flows.0.stack="quinn"',
     'flows.2.cca="fixed"',
     'flows.2.name="told"',
     """changes=[

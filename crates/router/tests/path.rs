@@ -114,9 +114,13 @@ fn marks_reach_the_header() {
 
 #[test]
 fn a_queue_that_cannot_be_is_named() {
-    let wrong = PathConfig { queue: Choice::new("cake"), ..config() };
+    let wrong = PathConfig { queue: Choice::new("dairy"), ..config() };
     assert!(
-        wrong.check().expect_err("no such queue").to_string().starts_with("queue.kind: found cake")
+        wrong
+            .check()
+            .expect_err("no such queue")
+            .to_string()
+            .starts_with("queue.kind: found dairy")
     );
 }
 

@@ -50,7 +50,7 @@ Flow = TypedDict(
     "Flow",
     {
         "cca": str,
-        "stack": str | None,
+        "stack": NotRequired[str],
         "name": str,
         "start_ns": int,
         "stop_ns": int | None,
