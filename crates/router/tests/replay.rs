@@ -73,13 +73,15 @@ fn transfer(sender: &Host, receiver: &Host) {
     });
 }
 
-/// A discipline with deadlines of its own and with chance.
+/// A discipline with deadlines of its own and with chance, which soon drops, and with a room that slow
+/// start fills before: on a busy machine its hosts may be too slow for the controller.
 fn pie() -> Crossing {
     let known = config::info(config::QUEUES, "pie").expect("pie is known");
     let queue = Choice::with_defaults(known, Rate::from_bps(RATE))
-        .set("target_ns", Value::Whole(2_000_000));
+        .set("target_ns", Value::Whole(2_000_000))
+        .set("alpha", Value::Whole(32));
     let mut crossing = droptail(0.0);
-    crossing.path = PathConfig { buffer: Limit::Packets(1000), queue, ..crossing.path };
+    crossing.path = PathConfig { buffer: Limit::Packets(40), queue, ..crossing.path };
     crossing
 }
 
