@@ -219,6 +219,14 @@ def test_the_fine_interval_divides_the_interval(interval: str, flows: int) -> No
     assert fine <= scenario["run"]["sample_interval_ns"]
 
 
+def test_samples_are_no_closer_than_the_packets_of_a_slow_path() -> None:
+    slow = ("path.rate=128kbit", "path.buffer=75kb", "run.sample_interval=10s")
+    assert _interval(scenario_of(GOOD, slow)) == 100_000_000
+    varying = scenario_of(GOOD, slow)
+    varying["changes"] = [{"at_ns": 1, "rate_bps": 10**8}]
+    assert _interval(varying) == 10_000_000
+
+
 def test_received_bytes_look_past_holes_and_forget_duplicates() -> None:
     frame = pl.DataFrame(
         {

@@ -284,7 +284,17 @@ def _write(path: Path, text: str) -> None:
 
 
 def _interval(scenario: Scenario) -> int:
-    """The tool's sampling interval. A fine one costs system calls for every flow."""
+    """The tool's sampling interval. A fine one costs system calls for every flow.
+
+    On a slow path it is no shorter than a full packet takes: nothing changes more often.
+    """
     flows = len(scenario["flows"])
-    least_ns = FINE_NS * -(-flows // _FEW_FLOWS)
+    least_ns = max(FINE_NS * -(-flows // _FEW_FLOWS), _packet_ns(scenario))
     return fine_interval(scenario["run"]["sample_interval_ns"], least_ns)
+
+
+def _packet_ns(scenario: Scenario) -> int:
+    """How long a full packet takes at the path's only rate; 0 if there are several."""
+    path = scenario["path"]
+    varies = path["links"] or path["service"]["kind"] != "constant" or scenario.get("changes")
+    return 0 if varies else FULL_PACKET * 8 * 10**9 // int(path["rate_bps"])
