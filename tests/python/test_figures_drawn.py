@@ -25,8 +25,8 @@ from narrows.figures.model import Figure, Line, Panel, Stack
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
 def figure(request):
     scenario, tables = synthetic_run.scenario(), synthetic_run.tables()
-    if request.param == "completions":
-        scenario["flows"][0]["size_bytes"] = 20_000
+    if request.param in ("completions", "applications", "tails"):
+        scenario["flows"][0] |= {"size_bytes": 20_000, "deadline_ns": 500_000_000}
         tables = {**tables, "completions": synthetic_run.one_transfer()}
     return figures.describe(request.param, scenario, tables)
 

@@ -82,6 +82,18 @@ CATALOGUE = {
             "run",
             "distribution of completion times of each class, and their slowdown by size",
         ),
+        Entry(
+            "applications",
+            "run",
+            "what applications experience over time: a video's buffer and bitrate, page load "
+            "times, transfers beyond their deadline, datagrams that arrived, delay of probes",
+        ),
+        Entry(
+            "tails",
+            "run",
+            "how often the delays of probes, of pages and of transfers with a deadline exceed "
+            "each value",
+        ),
         Entry("internals", "run", "the named internals of each control"),
     )
 }

@@ -42,7 +42,11 @@ def described(
         known = list(figures.CATALOGUE)
         raise InputError.at("NAME", f"{quote(name)}, which is no figure", one_of(name, known))
     if entry.of == "run":
-        return _of_run(place, name, where, trial)
+        figure = _of_run(place, name, where, trial)
+        if not figure.panels:
+            found = f"{quote(name)}, for which this run has nothing to show"
+            raise InputError.at("NAME", found, "another figure, such as timeline")
+        return figure
     frame, axes, title, runs = _table(place, entry.table, where)
     view = View(title, axes, metric, _place(x), _place(y), _place(by), runs)
     return figures.describe_sweep(name, frame, view)

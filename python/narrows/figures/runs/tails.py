@@ -1,0 +1,92 @@
+"""How often the delays of applications exceed a value: the tail that their users notice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from narrows.columns import Columns, Tables
+from narrows.figures import frames
+from narrows.figures.frames import FlowClass, Groups
+from narrows.figures.looks import DASHES
+from narrows.figures.model import Figure, Floats, Guide, Line, Mark, Panel
+from narrows.metrics.completions import transfers
+from narrows.metrics.distributions import distributions
+from narrows.spec.scenario import Scenario
+
+LEAST = 1e-4
+"""The least share that is drawn."""
+
+
+def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
+    """The share of delays above each value, from the warm-up on, on a logarithmic axis.
+
+    One panel has the round-trip times of probes; one, the transfers of flows with a deadline and
+    the load times of web pages.
+    """
+    classes = frames.flow_classes(scenario, groups)
+    named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
+    done = transfers(scenario, tables["completions"], named)
+    panels = (
+        _panel(_probes(scenario, tables, classes), "Round-trip times of probes", "ms"),
+        _timed(scenario, done, classes),
+    )
+    return Figure(
+        f"{scenario['name']}: tails of delays",
+        frames.conditions(scenario, groups),
+        tuple(panel for panel in panels if panel.marks),
+        "The share of probes, transfers and pages that took longer than each value.",
+        columns=2,
+        name="tails",
+    )
+
+
+def _kind(scenario: Scenario, flow: int) -> str:
+    return str((scenario["flows"][flow].get("workload") or {}).get("kind", ""))
+
+
+def _probes(scenario: Scenario, tables: Tables, classes: list[FlowClass]) -> list[Mark]:
+    known = distributions(tables["distributions"]) if "distributions" in tables else {}
+    marks: list[Mark] = []
+    for members in classes:
+        for flow in members.flows:
+            rows = known.get(("rtt_ms", flow))
+            if rows is not None and _kind(scenario, flow) == "ping":
+                line = _above(members, rows.floats("value"), rows.floats("weight"), marks)
+                marks.append(line)
+    return marks
+
+
+def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass]) -> Panel:
+    marks: list[Mark] = []
+    limits = {}
+    for members in classes:
+        first = scenario["flows"][members.flows[0]]
+        limit_ns = first.get("deadline_ns")
+        if limit_ns is None and _kind(scenario, members.flows[0]) != "web":
+            continue
+        took_s = np.sort(done.where(np.isin(done["flow"], members.flows)).floats("fct_s"))
+        if len(took_s):
+            marks.append(_above(members, took_s, np.ones(len(took_s)), marks))
+        if limit_ns is not None:
+            limits[f"deadline {limit_ns / 1e9:g} s"] = limit_ns / 1e9
+    guides = tuple(Guide(at, label, upright=True) for label, at in limits.items())
+    return _panel(marks, "Transfers and pages", "s", guides)
+
+
+def _above(members: FlowClass, values: Floats, weights: Floats, before: list[Mark]) -> Line:
+    """The share of ascending values that are above x, as steps that end at the largest."""
+    share = 1 - np.cumsum(weights) / weights.sum()
+    share = np.append(1.0, share[:-1])
+    hue = members.look.hue
+    alike = sum(isinstance(mark, Line) and mark.colour == hue for mark in before)
+    dash = DASHES[alike % len(DASHES)]
+    return Line(members.label, values, np.maximum(share, LEAST), hue, dash=dash, kind="step")
+
+
+def _panel(marks: list[Mark], title: str, unit: str, guides: tuple[Guide, ...] = ()) -> Panel:
+    shares = [mark.y.min() for mark in marks if isinstance(mark, Line)]
+    least = 0.7 * float(min(shares, default=LEAST))
+    return Panel(
+        f"x ({unit})", "Share above x", tuple(marks), title,
+        x_range=(None, None), y_range=(least, 1.0), y_scale="log", guides=guides,
+    )  # fmt: skip
