@@ -145,6 +145,8 @@ def test_the_tail_of_probes_counts_their_histogram() -> None:
 def test_a_figure_without_anything_to_show_is_refused(tmp_path: Path) -> None:
     made = tmp_path / "plain"
     text = '[path]\nrate = "10mbit"\nrtt = "20ms"\nbuffer = "1bdp"\n[[flows]]\ncca = "reno"\n'
-    api.run(text + '[run]\nduration = "1s"\n', out=made)
+    spec = tmp_path / "plain.toml"
+    spec.write_text(text + '[run]\nduration = "1s"\n')
+    api.run(spec, out=made)
     with pytest.raises(InputError, match='"tails", for which this run has nothing to show'):
         described(made, "tails")
