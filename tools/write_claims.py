@@ -35,13 +35,21 @@ This page lists each statement of the four documents with the verdict under the 
 its whole grid, then with that under the TCP of Linux 6.12 in the simulator, and with that of a real
 Linux 6.12 in virtual time (uml). A real kernel lacks BBR's options and proposed changes, BBR
 Shallow, BBRv3 and the TCP of other versions, and gets single packets instead of super-packets:
-a claim that needs these, or that wasn't run there, has no verdict in that column. The rules are in
+a claim that needs these, or that wasn't run there, has no verdict in that column. Where a check is
+met with one of the last two and not with the other, both measurements stand below the table. On
+uml hosts have no jitter, so trials without BBR may all be the same: then the interval has hardly
+any width. The rules are in
 docs/how-to/reproduce.md; measurements, rules and figures are on the pages that
 `narrows reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """
 LATER = "linux-6.12"
 WAYS = (("sim", "TCP of 6.12"), ("uml", "Linux 6.12 itself"))
 """The back ends of the columns beside the verdict, and what these are called."""
+
+ANSWERS = {True: "met", False: "not met", None: "undecided"}
+OTHERWISE = """\
+### Where Linux 6.12 itself and its TCP in the simulator decide differently
+"""
 
 TESTBEDS_HEAD = """\
 ## Testbeds
@@ -148,6 +156,7 @@ def _chapters(found: Sequence[Line]) -> Iterator[str]:
         for line in mine:
             if line.decisive and line.verdict in OPEN:
                 yield from _why(line.decisive)
+        yield from _otherwise(mine)
 
 
 def _cells(line: Line) -> Iterator[str]:
@@ -160,11 +169,45 @@ def _cells(line: Line) -> Iterator[str]:
 
 
 def _way(line: Line, backend: str) -> str:
-    """The verdict of a back end under the later kernel, whole grids before smaller ones."""
+    """The verdict of a back end under the later kernel."""
+    entry = _later(line, backend)
+    return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}" if entry else ""
+
+
+def _later(line: Line, backend: str) -> Entry | None:
+    """The finding of a back end under the later kernel, on the whole grid if there is one."""
     for entry in line.entries:
         if (entry.way.backend, entry.way.profile) == (backend, LATER):
-            return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}"
-    return ""
+            return entry
+    return None
+
+
+def _otherwise(found: Sequence[Line]) -> Iterator[str]:
+    """The checks of which the kernel itself and its TCP in the simulator say different things."""
+    told = [part for line in found for part in _unlike(line)]
+    if told:
+        yield OTHERWISE
+        yield from told
+
+
+def _unlike(line: Line) -> Iterator[str]:
+    """A sentence for each check that is met in one and not in the other."""
+    real, simulated = (_later(line, backend) for backend in ("uml", "sim"))
+    if real is None or simulated is None or real.way.quick != simulated.way.quick:
+        return
+    there = {check["statement"]: check for check in simulated.checks}
+    told = [
+        f"{check['statement']} Measured {_answer(check)}; in the simulator {_answer(other)}."
+        for check in real.checks
+        if (other := there.get(check["statement"])) and other["passed"] != check["passed"]
+    ]
+    if told:
+        yield f"**`{line.claim.identifier}`** {real.verdict}, in the simulator {simulated.verdict}."
+        yield "\n".join(told) + "\n"
+
+
+def _answer(check: dict[str, Any]) -> str:
+    return f"{check['measured']} ({ANSWERS[check['passed']]})"
 
 
 def _why(entry: Entry) -> Iterator[str]:

@@ -42,6 +42,27 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     sys.modules.pop("write_claims")
 
 
+def test_the_page_says_where_the_kernel_itself_decides_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    def page(real: bool | None, quick: bool = False) -> str:
+        simulated = replace(ENTRY, way=Way("sim", "1", "linux-6.12", quick=False))
+        check = {**CHECK, "passed": real, "measured": "5.6 %"}
+        way = Way("uml", "1", "linux-6.12", quick=quick)
+        there = replace(ENTRY, way=way, verdict="undecided", checks=(check,))
+        return write_claims.page(ledger.lines([simulated, there], own_profiles()))
+
+    told = "It loses. Measured 5.6 % (undecided); in the simulator 7 % (not met)."
+    assert told in page(None)
+    assert "**`panaderia/fig7`** undecided, in the simulator refuted." in page(None)
+    assert "decide differently" not in page(False)
+    assert "decide differently" not in page(None, quick=True)
+    sys.modules.pop("write_claims")
+
+
 def test_a_smaller_grid_stands_only_where_there_is_no_whole_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

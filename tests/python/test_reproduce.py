@@ -190,6 +190,9 @@ def test_a_check_says_its_limits_their_basis_their_history_and_the_deviation(mon
     wide = judging.held("x", "y", "It holds.", "How.", {"one": [5.5] * 3, "two": [4, 5.5, 6.9]})
     assert wide.passed is None
     assert re.search(r"two: .*; \d+ more trials would decide it$", wide.measured)
+    few = judging.held("x", "y", "It holds.", "How.", {"one": [5.5, 5.5], "two": []})
+    assert few.measured == "one: 5.5 ± 0 % (+0 %); two: nothing; 1 more trial would decide it"
+    assert judging.held("x", "y", "It holds.", "How.", []).measured == "nothing"
 
 
 def test_of_many_conditions_the_range_and_those_outside_are_told(monkeypatch):

@@ -151,6 +151,27 @@ def test_a_claim_that_only_another_kernel_misses_differs() -> None:
     assert verdicts(NOT_MET, MET) == ["refuted", "confirmed"]
 
 
+def test_a_real_kernel_s_version_makes_the_difference_where_it_does_in_the_simulator() -> None:
+    exhibit = catalogue.exhibits()["panaderia/fig6"]
+    plates = Plates(exhibit.identifier, "uml", "linux-6.12", False, (), (), ())
+
+    def entry(check: Check, profile: str) -> ledger.Entry:
+        finding = Finding("panaderia/fig6", [check])
+        return ledger.entry(exhibit, finding, Scope(profile), "sim", "1")
+
+    def verdict(*kept: ledger.Entry) -> str:
+        finding = Finding("panaderia/fig6", [NOT_MET])
+        made = Made(exhibit, Scope("linux-6.12"), plates, (finding,))
+        (item,) = with_versions([made], kept, real=True)
+        return item.findings[0].verdict
+
+    own, later = exhibit.profile, "linux-6.12"
+    assert verdict(entry(MET, own), entry(NOT_MET, later)) == "differs"
+    assert verdict(entry(MET, own), entry(MET, later)) == "refuted"
+    assert verdict(entry(NOT_MET, own), entry(NOT_MET, later)) == "refuted"
+    assert verdict(entry(MET, own)) == "refuted"
+
+
 def test_a_check_that_the_document_s_kernel_wasn_t_held_to_shows_nothing() -> None:
     other = replace(NOT_MET, statement="Something else.")
     reason = version(Finding("x", [NOT_MET, other]), Finding("x", [MET]), "linux-4.11")

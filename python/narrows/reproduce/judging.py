@@ -51,7 +51,7 @@ def held(
         statement,
         f"{how} {held_to.words}",
         held_to.says,
-        f"{told or 'nothing'}{more}{_wanted(decisions)}",
+        f"{told or 'nothing'}{more}{_wanted(named, shown)}",
         together(decision.passed for decision in decisions),
     )
 
@@ -82,15 +82,17 @@ def _told(held_to: Rule, name: str, values: Samples) -> str:
     return f"{name}: {words}" if name else words
 
 
-def _wanted(decisions: Sequence[Decision]) -> str:
-    """How many more trials would decide the undecided checks."""
-    open_ = [decision.more for decision in decisions if decision.passed is None]
+def _wanted(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> str:
+    """How many more trials would decide the undecided checks of which something was measured."""
+    measured = [decisions[name] for name, values in named.items() if len(values)]
+    open_ = [decision.more for decision in measured if decision.passed is None]
     if not open_:
         return ""
     known = [more for more in open_ if more is not None]
     if len(known) < len(open_):
         return "; more trials wouldn't decide it"
-    return f"; {max(known)} more trials would decide it"
+    most = max(known)
+    return f"; {most} more {'trial' if most == 1 else 'trials'} would decide it"
 
 
 def noted(statement: str, how: str, measured: str) -> Check:
@@ -126,21 +128,30 @@ def differences(first: Samples, second: Samples) -> list[float]:
     return [a - b for a, b in zip(first, second, strict=False)]
 
 
-def version(finding: Finding, document: Finding, profile: str) -> Check:
+def version(
+    finding: Finding, document: Finding, profile: str, simulated: Finding | None = None
+) -> Check:
     """Whether a claim fails because of the kernel's version, judged by the document's kernel.
 
-    `document` is the finding of the same claim under `profile`, the document's kernel.
+    `document` is the finding of the same claim under `profile`, the document's kernel. For a
+    finding of a real kernel, both are the simulator's: `simulated` is that of the same version.
     """
-    failed = {check.statement for check in finding.checks if check.passed is False}
+    failed = _failed(finding)
     there = [check for check in document.checks if check.statement in failed]
+    alike = simulated is None or failed <= _failed(simulated)
     return Check(
         f"The kernel's version makes the difference: the document's is {profile}.",
-        "The checks that fail here, of the same runs under the document's kernel. Shown if all "
-        "of them are met there.",
+        "The checks that fail here, of the same runs under the document's kernel"
+        + (", in the simulator, in which they fail with this version, too" if simulated else "")
+        + ". Shown if all of them are met there.",
         "; ".join(check.expected for check in there),
         "; ".join(check.measured for check in there) or "not checked there",
-        len(there) == len(failed) and all(check.passed for check in there),
+        alike and len(there) == len(failed) and all(check.passed for check in there),
     )
+
+
+def _failed(finding: Finding) -> set[str]:
+    return {check.statement for check in finding.checks if check.passed is False}
 
 
 def crossing(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float | None:

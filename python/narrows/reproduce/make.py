@@ -80,8 +80,8 @@ def reproduce(
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)
     gathered = gather(works, place, jobs=jobs, watcher=watcher)
-    kept = [entry for part in ledger.known(place) for entry in part] if backend == "sim" else []
-    made = with_versions([_make(item, place) for item in works], kept)
+    kept = [entry for part in ledger.known(place) for entry in part]
+    made = with_versions([_make(item, place) for item in works], kept, real=backend != "sim")
     entries = [
         ledger.entry(item.exhibit, finding, item.scope, engine.name, engine.engine)
         for item in made
@@ -127,35 +127,47 @@ def _make(item: Work, out: Path) -> Made:
     return Made(item.exhibit, item.scope, plates, findings)
 
 
-def with_versions(made: Sequence[Made], kept: Sequence[ledger.Entry] = ()) -> tuple[Made, ...]:
+def with_versions(
+    made: Sequence[Made], kept: Sequence[ledger.Entry] = (), *, real: bool = False
+) -> tuple[Made, ...]:
     """The same, with failures under another kernel compared with the document's kernel.
 
-    The document's findings are those of the simulator in `made`, or else in `kept`.
+    The document's findings are those of the simulator in `made`, or else in `kept`. Those of a
+    `real` kernel are compared by the simulator's findings under both versions.
     """
-    own = {
-        (finding.claim, item.scope.quick): finding
-        for item in made
-        if item.scope.profile == item.exhibit.profile
-        for finding in item.findings
-    }
-    profiles = {claim: item.exhibit.profile for item in made for claim in item.exhibit.claims}
-    for entry in kept:
-        way = entry.way
-        if way.backend == "sim" and way.profile == profiles.get(entry.claim):
-            own.setdefault((entry.claim, way.quick), ledger.finding(entry))
+    found = simulated(kept)
+    if not real:
+        found |= {
+            (finding.claim, item.scope): finding for item in made for finding in item.findings
+        }
     return tuple(
-        item
-        if item.scope.profile == item.exhibit.profile
-        else replace(item, findings=tuple(_of_version(item, f, own) for f in item.findings))
+        replace(item, findings=tuple(_of_version(item, f, found, real) for f in item.findings))
         for item in made
     )
 
 
-def _of_version(item: Made, finding: Finding, own: Mapping[tuple[str, bool], Finding]) -> Finding:
-    document = own.get((finding.claim, item.scope.quick))
-    if finding.verdict != "refuted" or document is None:
+Simulated = Mapping[tuple[str, Scope], Finding]
+"""The simulator's findings by claim, kernel and size of the grid."""
+
+
+def simulated(kept: Sequence[ledger.Entry]) -> dict[tuple[str, Scope], Finding]:
+    """Those of the simulator among the entries of a ledger."""
+    return {
+        (entry.claim, Scope(entry.way.profile, entry.way.quick)): ledger.finding(entry)
+        for entry in kept
+        if entry.way.backend == "sim"
+    }
+
+
+def _of_version(item: Made, finding: Finding, found: Simulated, real: bool) -> Finding:
+    own, scope = item.exhibit.profile, item.scope
+    document = found.get((finding.claim, replace(scope, profile=own)))
+    alike = found.get((finding.claim, scope)) if real else None
+    if finding.verdict != "refuted" or scope.profile == own or document is None:
         return finding
-    return replace(finding, reason=version(finding, document, item.exhibit.profile))
+    if real and alike is None:
+        return finding
+    return replace(finding, reason=version(finding, document, own, alike))
 
 
 def describe(done: Reproduction) -> Iterator[str]:

@@ -13,6 +13,9 @@ from narrows.metrics import windows
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
+LATEST_RTT = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
+"""The latest round-trip time in ms; the smoothed one where the kernel tells no other."""
+
 
 def classes(trial: StoredTrial) -> dict[int, str]:
     """The control of every flow by id; the controls are the classes of most figures."""

@@ -58,7 +58,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The RTT at every sample, smoothed on back ends that have no other."""
     rows = run_frames.samples(trial, ["rtt_ms", "srtt_ms"], whole=True)
-    rtt = rows.select("time_s", pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
+    rtt = rows.select("time_s", run_frames.LATEST_RTT)
     return {"rtt": rtt.drop_nulls("rtt_ms")}
 
 

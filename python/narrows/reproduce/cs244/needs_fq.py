@@ -53,8 +53,9 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     outcome = run_frames.summary(trial).select(
         rtt_ms=pl.lit(flow["rtt_ms"]["mean"], dtype=pl.Float64), loss=100 * pl.col("loss_rate")
     )
-    rtt = run_frames.samples(trial, ["rtt_ms"], whole=True).select("time_s", "rtt_ms")
-    return {"outcome": outcome, "rtt": rtt.drop_nulls("rtt_ms")}
+    rtt = run_frames.samples(trial, ["rtt_ms", "srtt_ms"], whole=True)
+    rtt = rtt.select("time_s", run_frames.LATEST_RTT).drop_nulls("rtt_ms")
+    return {"outcome": outcome, "rtt": rtt}
 
 
 def draw(data: Data) -> list[Picture]:

@@ -63,7 +63,7 @@ def probes(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     every flow that had started, `before_ms` (its median RTT in the quarter of a second before) and
     `during_ms` (its lowest RTT within half a second).
     """
-    rows = trial.tables["flow_samples"].sort("time_s")
+    rows = trial.tables["flow_samples"].sort("time_s").with_columns(run_frames.LATEST_RTT)
     found = []
     for flow in range(len(trial.scenario["flows"])):
         mine = rows.filter(pl.col("flow") == flow)

@@ -51,11 +51,13 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The completion time, the end of slow start or STARTUP, and arrivals over time."""
-    rows = run_frames.samples(trial, ["cwnd", "lost", "received_bytes", "cca_state"], whole=True)
+    columns = ["cwnd", "lost", "retransmitted", "received_bytes", "cca_state"]
+    rows = run_frames.samples(trial, columns, whole=True)
     began = pl.col("cca_state").is_in(["slow_start", "startup"])
     after = rows.filter((pl.col("cca_state") != "") & ~began)
     cwnd = after["cwnd"][0] if after.height else None
-    lost = after["lost"][0] if after.height else None
+    # A kernel tells the retransmissions only, which begin with the recovery that a loss starts.
+    lost = after.select(pl.coalesce("lost", "retransmitted"))[0, 0] if after.height else None
     fct = run_frames.completions(trial)["fct_s"].first()
     row = {"fct_s": [testbed.number(fct)], "exit_cwnd": [cwnd], "exit_lost": [lost]}
     schema = {"fct_s": pl.Float64, "exit_cwnd": pl.Int64, "exit_lost": pl.Int64}

@@ -45,7 +45,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "retransmitted",
                "cca_state"]  # fmt: skip
     rows = run_frames.samples(trial, columns, whole=True).drop("flow", "name", "cca")
-    rows = rows.with_columns(pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms"))
+    rows = rows.with_columns(run_frames.LATEST_RTT)
     parts = {"samples": rows, "queue": run_frames.queue(trial, whole=True)}
     return {**parts, "bandwidth": run_frames.internal(trial, "bw_mbps", whole=True).drop("flow")}
 

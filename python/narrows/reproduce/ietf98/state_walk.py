@@ -45,9 +45,8 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Data in flight, the RTT, the delivery rate in Mbit/s and the state at every sample."""
     columns = ["in_flight", "srtt_ms", "rtt_ms", "delivery_mbps", "cca_state"]
     rows = run_frames.samples(trial, columns, whole=True)
-    rtt = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
     rate = (WIRE * pl.col("delivery_mbps")).alias("rate_mbps")
-    return {"samples": rows.select("time_s", "in_flight", rtt, rate, "cca_state")}
+    return {"samples": rows.select("time_s", "in_flight", run_frames.LATEST_RTT, rate, "cca_state")}
 
 
 def draw(data: Data) -> list[Picture]:

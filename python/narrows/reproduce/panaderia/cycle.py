@@ -20,7 +20,7 @@ from narrows.figures import frames
 from narrows.figures.model import Floats
 from narrows.metrics import windows
 from narrows.report import Check
-from narrows.reproduce import measure
+from narrows.reproduce import measure, run_frames
 from narrows.reproduce.judging import held, interval, noted
 from narrows.reproduce.measure import Stretch
 from narrows.store import StoredTrial
@@ -125,7 +125,7 @@ class Evidence:
         """The median RTT of BBR's packets while an RTprop is inflated; NaN if none ever is."""
         found = []
         for flow in self.bbr:
-            rows = self.samples(flow).drop_nulls("rtt_ms")
+            rows = self.samples(flow).with_columns(run_frames.LATEST_RTT).drop_nulls("rtt_ms")
             inside = measure.within(frames.column(rows, "time_s"), self.inflated)
             found.append(frames.column(rows, "rtt_ms")[inside])
         together = np.concatenate(found)
