@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import polars as pl
 
 import narrows as nw
 from narrows import _native
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.ietf98 import backlog, state_walk, video
+from narrows.reproduce.ietf98 import backlog, convergence, lte_startup, state_walk, video
 from narrows.reproduce.judging import ratios
+from narrows.store import StoredTrial
 
 SCOPE = Scope("linux-4.9")
 
@@ -90,3 +93,44 @@ def test_bbr_goes_only_where_its_diagram_has_an_edge(tmp_path: Path) -> None:
     changes = {(a, b) for a, b in pairwise(seen) if a and a != b}
     assert {("startup", "drain"), ("drain", "probe_bw"), ("probe_bw", "probe_rtt")} <= changes
     assert changes <= set(_native.bbr_transitions())
+
+
+def test_a_probe_is_noticed_by_the_smoothed_rtt_where_a_kernel_tells_no_other() -> None:
+    times = [9.9, 10.0, 10.1, 10.2]
+    states = ["probe_bw", "probe_bw", "probe_rtt", "probe_bw"]
+    flow, other = (
+        pl.DataFrame(
+            {
+                "flow": number,
+                "time_s": times,
+                "rtt_ms": pl.Series([None] * len(times), dtype=pl.Float64),
+                "srtt_ms": [20.0, 20.0, 12.0, 14.0],
+                "cca_state": told,
+            }
+        )
+        for number, told in ((0, states), (1, ["probe_bw"] * len(times)))
+    )
+    trial = SimpleNamespace(
+        tables={"flow_samples": pl.concat([flow, other])}, scenario={"flows": [{}, {}]}
+    )
+    notices = convergence.probes(cast(StoredTrial, trial))["notices"]
+    assert notices.select("flow", "before_ms", "during_ms").row(0) == (1, 20.0, 12.0)
+
+
+DONE = {
+    "flow": pl.UInt32, "instance": pl.UInt32, "start_s": pl.Float64, "end_s": pl.Float64,
+    "size_bytes": pl.UInt64, "retransmitted": pl.UInt64,
+}  # fmt: skip
+
+
+def test_losses_until_slow_start_ends_are_retransmissions_where_a_kernel_tells_no_others() -> None:
+    rows = {"time_s": [0.1, 0.2], "flow": [0, 0], "cwnd": [10, 40], "received_bytes": [1, 2],
+            "lost": [None, None], "retransmitted": [0, 2],
+            "cca_state": ["slow_start", "congestion_avoidance"]}  # fmt: skip
+    samples = pl.DataFrame(rows, schema_overrides={"lost": pl.Int64})
+    trial = SimpleNamespace(
+        tables={"flow_samples": samples, "completions": pl.DataFrame(schema=DONE)},
+        scenario={"flows": [{"name": "a", "cca": "cubic"}], "run": {"warmup_ns": 0}},
+    )
+    ends = lte_startup.measure(cast(StoredTrial, trial))["ends"]
+    assert ends.select("exit_cwnd", "exit_lost").row(0) == (40, 2)
