@@ -132,7 +132,7 @@ class Connection:
 
 @final
 class ArrowTable:
-    """A table that any Arrow library reads without a copy."""
+    """A table that any Arrow library reads, without a copy if it is in memory."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def columns(self) -> list[tuple[str, str]]:
@@ -145,6 +145,11 @@ class ArrowTable:
         """
     def parquet(self) -> bytes:
         """The table as the content of a Parquet file, quickly where it has few rows."""
+    def piece(self, offset: int, most: int) -> bytes | None:
+        """Up to `most` bytes, from `offset` on, of the Parquet file in which the table is.
+
+        Empty at the end of the file; None if the table is in memory.
+        """
     def __len__(self) -> int: ...
 
 def read_parquet(path: str | PathLike[str]) -> ArrowTable:
@@ -181,6 +186,7 @@ def run(
     captures_json: str | None = None,
     controls: Mapping[str, Callable[..., object]] | None = None,
     patience_s: float = 10.0,
+    spill: str | PathLike[str] | None = None,
 ) -> RunOutput:
     """Runs a scenario; other threads run meanwhile.
 
@@ -191,6 +197,8 @@ def run(
     each is called with the flow's options for every connection. Raises ControlError
     if one doesn't do what it must; one that hasn't returned after `patience_s` seconds
     is named on standard error.
+    With a directory `spill`, tables with many rows go to files in it that have no names, so that
+    the run needs no more memory the longer it is; raises OSError if they can't be written.
     """
 
 @final

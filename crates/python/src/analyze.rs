@@ -54,7 +54,7 @@ pub fn analyze(
     };
     let tables = PyDict::new(py);
     for table in outcome.tables {
-        tables.set_item(table.name, Py::new(py, ArrowTable(table.batch))?)?;
+        tables.set_item(table.name, Py::new(py, ArrowTable::from(table.batch))?)?;
     }
     let summary = serde_json::to_string(&outcome.summary);
     let summary = summary.map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
+use parquet::errors::ParquetError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::long_table::unreadable;
 
 /// The name of a column's type, its values, a byte for each row that is 1 where the value is null
 /// (if any is), and the texts that the values of a column of texts are numbers of.
@@ -28,53 +31,94 @@ pub fn type_name(data: &DataType) -> Option<&'static str> {
     })
 }
 
-/// A column as bytes.
-pub fn plain<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Plain<'py>> {
-    let data = array.data_type();
+/// A column of `rows` rows as bytes, from the arrays of which it consists.
+pub fn plain<'py>(
+    py: Python<'py>,
+    data: &DataType,
+    rows: usize,
+    arrays: impl Iterator<Item = Result<ArrayRef, ParquetError>> + Send,
+) -> PyResult<Plain<'py>> {
     let kind = type_name(data)
         .ok_or_else(|| PyValueError::new_err(format!("a column of the type {data}")))?;
-    let (values, texts) = match kind {
-        "float64" => (numbers(array.as_primitive::<Float64Type>(), f64::to_le_bytes), None),
-        "uint32" => (numbers(array.as_primitive::<UInt32Type>(), u32::to_le_bytes), None),
-        "uint64" => (numbers(array.as_primitive::<UInt64Type>(), u64::to_le_bytes), None),
-        "int64" => (numbers(array.as_primitive::<Int64Type>(), i64::to_le_bytes), None),
-        "flag" => (array.as_boolean().values().iter().map(u8::from).collect(), None),
-        _ => {
-            let (codes, texts) = numbered(array);
-            (codes, Some(texts))
+    let gathered = py.detach(|| {
+        let mut gathered = Gathered::new(kind, rows);
+        for array in arrays {
+            gathered.add(&*array?);
         }
-    };
-    let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-    let nulls: Option<Vec<u8>> =
-        nulls.map(|nulls| nulls.iter().map(|known| u8::from(!known)).collect());
-    Ok((kind, PyBytes::new(py, &values), nulls.map(|nulls| PyBytes::new(py, &nulls)), texts))
+        Ok(gathered)
+    });
+    let found = gathered.map_err(unreadable)?;
+    let nulls = (!found.nulls.is_empty()).then(|| PyBytes::new(py, &found.nulls));
+    let texts = (kind == "text").then_some(found.texts);
+    Ok((kind, PyBytes::new(py, &found.values), nulls, texts))
 }
 
-fn numbers<T: ArrowPrimitiveType, const N: usize>(
-    array: &PrimitiveArray<T>,
-    bytes: fn(T::Native) -> [u8; N],
-) -> Vec<u8> {
-    array.values().iter().flat_map(|value| bytes(*value)).collect()
+/// The values of a column's arrays one after the other.
+struct Gathered {
+    kind: &'static str,
+    values: Vec<u8>,
+    /// Empty until there is a null.
+    nulls: Vec<u8>,
+    rows: usize,
+    /// The texts without repetitions in the order of their first rows, and their numbers.
+    texts: Vec<String>,
+    known: BTreeMap<String, u32>,
 }
 
-/// Texts as numbers of 32 bits into a list without repetitions, in the order of their first rows.
-fn numbered(array: &dyn Array) -> (Vec<u8>, Vec<String>) {
-    match array.data_type() {
-        DataType::Utf8View => codes(array.as_string_view().iter()),
-        DataType::Utf8 => codes(array.as_string::<i32>().iter()),
-        _ => codes(array.as_string::<i64>().iter()),
+impl Gathered {
+    fn new(kind: &'static str, rows: usize) -> Self {
+        let width = match kind {
+            "flag" => 1,
+            "uint32" | "text" => 4,
+            _ => 8,
+        };
+        let values = Vec::with_capacity(rows * width);
+        Self { kind, values, nulls: Vec::new(), rows: 0, texts: Vec::new(), known: BTreeMap::new() }
     }
-}
 
-fn codes<'a>(values: impl Iterator<Item = Option<&'a str>>) -> (Vec<u8>, Vec<String>) {
-    let (mut codes, mut texts, mut known) = (Vec::new(), Vec::new(), BTreeMap::new());
-    for value in values {
-        let text = value.unwrap_or_default();
-        let code = *known.entry(text).or_insert_with(|| {
-            texts.push(text.to_owned());
-            u32::try_from(texts.len() - 1).expect("fewer texts than 2^32")
-        });
-        codes.extend(code.to_le_bytes());
+    fn add(&mut self, array: &dyn Array) {
+        match self.kind {
+            "float64" => self.numbers(array.as_primitive::<Float64Type>(), f64::to_le_bytes),
+            "uint32" => self.numbers(array.as_primitive::<UInt32Type>(), u32::to_le_bytes),
+            "uint64" => self.numbers(array.as_primitive::<UInt64Type>(), u64::to_le_bytes),
+            "int64" => self.numbers(array.as_primitive::<Int64Type>(), i64::to_le_bytes),
+            "flag" => self.values.extend(array.as_boolean().values().iter().map(u8::from)),
+            _ => match array.data_type() {
+                DataType::Utf8View => self.numbered(array.as_string_view().iter()),
+                DataType::Utf8 => self.numbered(array.as_string::<i32>().iter()),
+                _ => self.numbered(array.as_string::<i64>().iter()),
+            },
+        }
+        if let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+            self.nulls.resize(self.rows, 0);
+            self.nulls.extend(nulls.iter().map(|known| u8::from(!known)));
+        } else if !self.nulls.is_empty() {
+            self.nulls.resize(self.rows + array.len(), 0);
+        }
+        self.rows += array.len();
     }
-    (codes, texts)
+
+    fn numbers<T: ArrowPrimitiveType, const N: usize>(
+        &mut self,
+        array: &PrimitiveArray<T>,
+        bytes: fn(T::Native) -> [u8; N],
+    ) {
+        self.values.extend(array.values().iter().flat_map(|value| bytes(*value)));
+    }
+
+    /// Texts as numbers of 32 bits.
+    fn numbered<'a>(&mut self, values: impl Iterator<Item = Option<&'a str>>) {
+        for value in values {
+            let text = value.unwrap_or_default();
+            let code = if let Some(&code) = self.known.get(text) {
+                code
+            } else {
+                let code = u32::try_from(self.texts.len()).expect("fewer texts than 2^32");
+                self.texts.push(text.to_owned());
+                self.known.insert(text.to_owned(), code);
+                code
+            };
+            self.values.extend(code.to_le_bytes());
+        }
+    }
 }

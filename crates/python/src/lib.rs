@@ -7,12 +7,14 @@ mod capture;
 mod column;
 mod control;
 mod environments;
+mod long_table;
 mod parquet_file;
 mod registry;
 mod run;
 mod simulation;
 mod small;
 mod spec;
+mod spill;
 mod stacks;
 mod table;
 

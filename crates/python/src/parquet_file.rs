@@ -3,21 +3,37 @@
 //! take longer for such a column than the simulator for a tenth of the run.
 
 use std::fs::File;
+use std::io::Write;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
+use crate::long_table::LongTable;
+
+/// Tables that are larger than this without compression are read where they are needed.
+const LARGE: i64 = 32 << 20;
 /// Statistics and dictionaries pay off only for more rows than this.
 const FEW: usize = 5000;
 
-/// A table as the content of a Parquet file, with Snappy, which every reader supports.
+/// A table as the content of a Parquet file.
 pub fn parquet(batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
-    let many = batch.num_rows() > FEW;
+    let mut writer = writer(Vec::new(), batch.schema(), batch.num_rows() > FEW)?;
+    writer.write(batch)?;
+    writer.into_inner()
+}
+
+/// A writer of a table with few or many rows, with Snappy, which every reader supports.
+pub fn writer<W: Write + Send>(
+    file: W,
+    schema: SchemaRef,
+    many: bool,
+) -> Result<ArrowWriter<W>, ParquetError> {
     let statistics = if many { EnabledStatistics::Chunk } else { EnabledStatistics::None };
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
@@ -26,20 +42,37 @@ pub fn parquet(batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
         .build();
     let options =
         ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-    let mut writer = ArrowWriter::try_new_with_options(Vec::new(), batch.schema(), options)?;
-    writer.write(batch)?;
-    writer.into_inner()
+    ArrowWriter::try_new_with_options(file, schema, options)
+}
+
+/// A table in a file.
+pub enum Stored {
+    /// It is in memory now.
+    Short(RecordBatch),
+    /// It is read where it is needed.
+    Long(LongTable),
 }
 
 /// The table in a Parquet file; refuses compressions other than Snappy.
-pub fn read(file: File) -> Result<RecordBatch, ParquetError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
-    let rows = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let mut batches = builder.with_batch_size(rows.max(1)).build()?;
-    let empty = RecordBatch::new_empty(batches.schema());
-    let batch = batches.next().transpose()?.unwrap_or(empty);
+pub fn read(file: File) -> Result<Stored, ParquetError> {
+    let table = LongTable::open(file)?;
+    let groups = table.metadata().row_groups();
+    let chunks = groups.iter().flat_map(RowGroupMetaData::columns);
+    let other = chunks.map(ColumnChunkMetaData::compression).find(|compression| {
+        !matches!(compression, Compression::SNAPPY | Compression::UNCOMPRESSED)
+    });
+    if let Some(other) = other {
+        return Err(ParquetError::General(format!("the compression {other}")));
+    }
+    if groups.iter().map(RowGroupMetaData::total_byte_size).sum::<i64>() > LARGE {
+        return Ok(Stored::Long(table));
+    }
+    let rows = table.rows();
+    let mut batches = table.read(rows)?;
+    let batch = batches.next().transpose()?;
+    let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(table.schema()));
     if batch.num_rows() != rows {
         return Err(ParquetError::General(format!("{} of {rows} rows", batch.num_rows())));
     }
-    Ok(batch)
+    Ok(Stored::Short(batch))
 }

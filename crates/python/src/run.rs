@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use narrows_base::Time;
-use narrows_record::{NullTap, Recorder};
+use narrows_record::{Digest, NullTap, Recorder};
 use narrows_sim::{Controls, Outcome, run_with};
 use narrows_spec::scenario::Scenario;
 use pyo3::create_exception;
@@ -19,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::control::{self, Calls, Trouble, Watch};
+use crate::spill::Spill;
 use crate::stacks::{Keys, with_stacks, write_keys};
 use crate::table::ArrowTable;
 
@@ -65,8 +67,14 @@ pub struct RunOutput {
 /// `controls` holds classes of controls by their names in flows; each is called with the flow's
 /// options for every connection. Raises `ControlError` if one doesn't do what it must; one that
 /// hasn't returned after `patience_s` seconds is reported on standard error.
+///
+/// With a directory `spill`, tables with many rows go to files in it that have no names, so that the
+/// run needs no more memory the longer it is. Raises OSError if they can't be written.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None, captures_json=None, controls=None, patience_s=10.0))]
+#[pyo3(signature = (
+    scenario_json, progress=None, captures_json=None, controls=None, patience_s=10.0, spill=None
+))]
+#[expect(clippy::too_many_arguments, reason = "all but the first are keywords with defaults")]
 pub fn run(
     py: Python<'_>,
     scenario_json: &str,
@@ -74,6 +82,7 @@ pub fn run(
     captures_json: Option<&str>,
     controls: Option<BTreeMap<String, Py<PyAny>>>,
     patience_s: f64,
+    spill: Option<PathBuf>,
 ) -> PyResult<RunOutput> {
     let scenario: Scenario = parse(scenario_json)?;
     let request = captures_json.map(request).transpose()?;
@@ -83,13 +92,30 @@ pub fn run(
     let _watch = (!classes.is_empty()).then(|| Watch::new(&calls, patience));
     let keys = Keys::default();
     let controls = with_stacks(control::controls(classes, &trouble, &calls), &keys);
+    let spill = spill.map(|directory| Spill::new(directory, Arc::clone(&trouble)));
     let reporter = Reporter::new(progress, trouble);
-    let Simulated { recorder, outcome, cpu_s, mut captures } =
-        py.detach(|| simulate(&scenario, &controls, request.as_ref(), reporter))?;
+    let parts = Parts { scenario: &scenario, controls: &controls, spill: spill.as_ref() };
+    let Simulated { recorder, digest, outcome, cpu_s, mut captures } =
+        py.detach(|| simulate(&parts, request.as_ref(), reporter))?;
     if let Some(request) = request.filter(|request| request.pcap) {
         captures.extend(write_keys(&keys, &request.directory)?);
     }
-    RunOutput::of(py, &scenario, recorder, &outcome, cpu_s, captures)
+    let recorded = Recorded { recorder, digest, spill };
+    RunOutput::of(py, &scenario, recorded, &outcome, cpu_s, captures)
+}
+
+/// What a run recorded.
+pub(crate) struct Recorded {
+    recorder: Recorder,
+    digest: Digest,
+    /// Has the long tables.
+    spill: Option<Spill>,
+}
+
+impl From<Recorder> for Recorded {
+    fn from(recorder: Recorder) -> Self {
+        Self { digest: recorder.digest(), recorder, spill: None }
+    }
 }
 
 impl RunOutput {
@@ -97,19 +123,21 @@ impl RunOutput {
     pub(crate) fn of(
         py: Python<'_>,
         scenario: &Scenario,
-        recorder: Recorder,
+        recorded: Recorded,
         outcome: &Outcome,
         cpu_s: f64,
         captures: Vec<(String, u64)>,
     ) -> PyResult<Self> {
-        let digest = recorder.digest().to_string();
+        let Recorded { recorder, digest, spill } = recorded;
         let tables = PyDict::new(py);
         for table in recorder.into_tables() {
-            tables.set_item(table.name, Py::new(py, ArrowTable(table.batch))?)?;
+            let long = spill.as_ref().and_then(|spill| spill.table(table.name));
+            let table_in_python = long.map_or_else(|| table.batch.into(), ArrowTable::from);
+            tables.set_item(table.name, Py::new(py, table_in_python)?)?;
         }
         Ok(Self {
             tables: tables.unbind(),
-            digest,
+            digest: digest.to_string(),
             end_s: outcome.end.as_secs_f64(),
             packets: outcome.packets,
             cpu_s,
@@ -137,21 +165,32 @@ fn request(json: &str) -> PyResult<CaptureRequest> {
     serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// What a run needs.
+struct Parts<'a> {
+    scenario: &'a Scenario,
+    controls: &'a Controls,
+    spill: Option<&'a Spill>,
+}
+
 /// A finished run.
 struct Simulated {
     recorder: Recorder,
+    digest: Digest,
     outcome: Outcome,
     cpu_s: f64,
     captures: Vec<(String, u64)>,
 }
 
 fn simulate(
-    scenario: &Scenario,
-    controls: &Controls,
+    parts: &Parts<'_>,
     request: Option<&CaptureRequest>,
     mut reporter: Reporter,
 ) -> PyResult<Simulated> {
+    let &Parts { scenario, controls, spill } = parts;
     let mut recorder = Recorder::new(scenario.run.record, Time::from_nanos(scenario.run.warmup_ns));
+    if let Some(spill) = spill {
+        recorder = spill.under(recorder);
+    }
     let mut taps = request.map(|request| request.begin(scenario)).transpose()?;
     let begin = seconds(ClockId::ThreadCPUTime);
     let mut report = |at, packets| reporter.report(at, packets);
@@ -160,12 +199,19 @@ fn simulate(
         Some(taps) => run_with(scenario, controls, &mut recorder, taps, &mut report),
     };
     let cpu_s = seconds(ClockId::ThreadCPUTime) - begin;
+    if let Some(spill) = spill {
+        spill.finish(&mut recorder);
+    }
     if let Some(error) = reporter.error.or_else(|| reporter.trouble.take()) {
         return Err(error);
     }
     let outcome = outcome.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let digest = recorder.digest();
+    if let Some(error) = reporter.trouble.take() {
+        return Err(error);
+    }
     let captures = taps.map_or(Ok(Vec::new()), written)?;
-    Ok(Simulated { recorder, outcome, cpu_s, captures })
+    Ok(Simulated { recorder, digest, outcome, cpu_s, captures })
 }
 
 fn written(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {

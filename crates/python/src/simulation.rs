@@ -132,7 +132,7 @@ impl Simulation {
         unfinished(&mut guard)?;
         let run = guard.take().ok_or_else(over)?;
         let (scenario, outcome, recorder) = py.detach(|| run.finish());
-        RunOutput::of(py, &scenario, recorder, &outcome, 0.0, Vec::new())
+        RunOutput::of(py, &scenario, recorder.into(), &outcome, 0.0, Vec::new())
     }
 }
 

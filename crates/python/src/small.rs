@@ -16,7 +16,7 @@ use crate::table::ArrowTable;
 pub fn table(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<ArrowTable> {
     let arrays: PyResult<Vec<_>> =
         columns.iter().map(|(name, data, values)| Ok((name, array(data, values)?, true))).collect();
-    RecordBatch::try_from_iter_with_nullable(arrays?).map(ArrowTable).map_err(unfit)
+    RecordBatch::try_from_iter_with_nullable(arrays?).map(ArrowTable::from).map_err(unfit)
 }
 
 fn array(data: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {

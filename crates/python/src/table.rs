@@ -3,23 +3,54 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
 use narrows_record::columns::{Column, TABLES, TableInfo};
+use parquet::errors::ParquetError;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
 use crate::column::{Plain, plain, type_name};
-use crate::parquet_file::{parquet, read};
+use crate::long_table::{LongTable, ROWS, unreadable};
+use crate::parquet_file::{Stored, parquet, read};
 
 /// The name that the Arrow PyCapsule interface gives to a stream.
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A table that any Arrow library reads without a copy.
+/// A table that any Arrow library reads, without a copy if it is in memory.
 #[pyclass(frozen, module = "narrows._native")]
-pub struct ArrowTable(pub RecordBatch);
+pub struct ArrowTable(Held);
+
+/// Where a table is.
+enum Held {
+    Memory(RecordBatch),
+    File(Arc<LongTable>),
+}
+
+impl From<RecordBatch> for ArrowTable {
+    fn from(batch: RecordBatch) -> Self {
+        Self(Held::Memory(batch))
+    }
+}
+
+impl From<Arc<LongTable>> for ArrowTable {
+    fn from(table: Arc<LongTable>) -> Self {
+        Self(Held::File(table))
+    }
+}
+
+impl ArrowTable {
+    fn schema(&self) -> SchemaRef {
+        match &self.0 {
+            Held::Memory(batch) => batch.schema(),
+            Held::File(table) => table.schema(),
+        }
+    }
+}
 
 #[pymethods]
 impl ArrowTable {
@@ -33,14 +64,22 @@ impl ArrowTable {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        let stream = match &self.0 {
+            Held::Memory(batch) => {
+                let batches = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+                FFI_ArrowArrayStream::new(Box::new(batches))
+            }
+            Held::File(table) => {
+                let batches = table.read(ROWS).map_err(unreadable)?;
+                FFI_ArrowArrayStream::new(Box::new(batches))
+            }
+        };
         PyCapsule::new_with_value(py, stream, STREAM)
     }
 
     /// The names of the columns, each with that of its type.
     fn columns(&self) -> Vec<(String, &'static str)> {
-        let schema = self.0.schema();
+        let schema = self.schema();
         let fields = schema.fields().iter();
         fields.map(|f| (f.name().clone(), type_name(f.data_type()).unwrap_or(""))).collect()
     }
@@ -49,29 +88,65 @@ impl ArrowTable {
     /// the value is null (None without nulls), and the texts whose numbers the values are (None for
     /// numbers). Raises `KeyError` for a column that the table doesn't have.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Plain<'py>> {
-        let array = self.0.column_by_name(name);
-        plain(py, array.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+        let schema = self.schema();
+        let (index, field) =
+            schema.column_with_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        match &self.0 {
+            Held::Memory(batch) => {
+                let whole = Arc::clone(batch.column(index));
+                plain(py, field.data_type(), batch.num_rows(), [Ok(whole)].into_iter())
+            }
+            Held::File(table) => {
+                plain(py, field.data_type(), table.rows(), table.column(index).map_err(unreadable)?)
+            }
+        }
     }
 
     /// The table as the content of a Parquet file; fast for few rows.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let content = py.detach(|| parquet(&self.0));
-        let content = content.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let content = py.detach(|| match &self.0 {
+            Held::Memory(batch) => parquet(batch).map_err(bad),
+            Held::File(table) => Ok(table.piece(0, usize::MAX)?),
+        })?;
         Ok(PyBytes::new(py, &content))
     }
 
+    /// Up to `most` bytes, from `offset` on, of the Parquet file in which the table is; none at its
+    /// end. None if the table is in memory.
+    fn piece<'py>(
+        &self,
+        py: Python<'py>,
+        offset: u64,
+        most: usize,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Held::File(table) = &self.0 else { return Ok(None) };
+        let piece = py.detach(|| table.piece(offset, most))?;
+        Ok(Some(PyBytes::new(py, &piece)))
+    }
+
     fn __len__(&self) -> usize {
-        self.0.num_rows()
+        match &self.0 {
+            Held::Memory(batch) => batch.num_rows(),
+            Held::File(table) => table.rows(),
+        }
     }
 }
 
-/// The table in a Parquet file that `ArrowTable.parquet` wrote. Raises `OSError` if it can't be
+#[expect(clippy::needless_pass_by_value, reason = "what map_err gives")]
+fn bad(error: ParquetError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The table in a Parquet file that `ArrowTable.parquet` wrote; a large one is read where it is
+/// needed. Raises `OSError` if it can't be
 /// opened, ValueError for a file of another kind or compression.
 #[pyfunction]
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<ArrowTable> {
     let file = File::open(path)?;
-    let table = py.detach(|| read(file));
-    table.map(ArrowTable).map_err(|error| PyValueError::new_err(error.to_string()))
+    Ok(match py.detach(|| read(file)).map_err(bad)? {
+        Stored::Short(batch) => batch.into(),
+        Stored::Long(table) => Arc::new(table).into(),
+    })
 }
 
 /// The tables that back ends write: dicts of `name`, `row` (what a row is) and `columns`.

@@ -15,6 +15,8 @@ use crate::columns::{Column, TableInfo};
 pub struct Table {
     /// Its name, the same for every back end.
     pub name: &'static str,
+    /// Its declaration.
+    pub info: &'static TableInfo,
     /// Its columns.
     pub batch: RecordBatch,
 }
@@ -96,7 +98,7 @@ impl TableBuilder {
             |column: &Column| Field::new(column.name, column.data.arrow(), column.null.is_some());
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let batch = RecordBatch::try_new(schema, self.arrays).expect("columns as declared");
-        Table { name: self.info.name, batch }
+        Table { name: self.info.name, info: self.info, batch }
     }
 }
 

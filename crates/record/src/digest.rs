@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use narrows_base::{Duration, Rate, Time};
+use narrows_base::{Duration, FlowId, Rate, Time};
 
 use crate::{
-    Completion, Event, FlowSample, Internal, Kind, Observer, PacketEvent, QueueDepth, QueueSample,
-    RttSample,
+    Completion, Event, FlowSample, Kind, Observer, PacketEvent, QueueDepth, QueueSample, RttSample,
 };
 
 /// FNV-1a of 128 bits, taken over 64-bit words instead of bytes.
@@ -42,7 +41,7 @@ impl Digest {
         self.number(event.kind() as u64);
         match event {
             Event::Flow(sample) => self.flow(sample),
-            Event::Internal(internal) => self.internal(internal),
+            Event::Internal(i) => self.internal(i.flow, i.name, i.value),
             Event::Queue(sample) => self.queue(sample),
             Event::Completion(completion) => self.completion(completion),
             Event::Packet(packet) => self.packet(packet),
@@ -75,10 +74,17 @@ impl Digest {
         self.text(s.cca_state);
     }
 
-    fn internal(&mut self, i: &Internal) {
-        self.number(i.flow.0.into());
-        self.text(i.name);
-        self.number(i.value.to_bits());
+    /// Takes an [`Event::Internal`] whose name needn't live as long as the program.
+    pub(crate) fn internal_at(&mut self, at: Time, flow: FlowId, name: &str, value: f64) {
+        self.number(at.as_nanos());
+        self.number(Kind::Internal as u64);
+        self.internal(flow, name, value);
+    }
+
+    fn internal(&mut self, flow: FlowId, name: &str, value: f64) {
+        self.number(flow.0.into());
+        self.text(name);
+        self.number(value.to_bits());
     }
 
     fn queue(&mut self, s: &QueueSample) {

@@ -186,6 +186,24 @@ pub struct QueueDepth {
 }
 
 impl PacketKind {
+    const ALL: [Self; 7] = [
+        Self::Sent,
+        Self::Dropped,
+        Self::Lost,
+        Self::Forwarded,
+        Self::Received,
+        Self::AckSent,
+        Self::AckReceived,
+    ];
+
+    /// The kind with a name that [`PacketKind::name`] gave.
+    ///
+    /// # Panics
+    /// On another name.
+    pub(crate) fn named(name: &str) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).expect("a name of a kind")
+    }
+
     /// The name in the table of packets.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -10,7 +10,9 @@ mod distributions;
 mod event;
 mod histogram;
 mod observer;
+mod read_back;
 mod recorder;
+mod rows;
 mod tables;
 mod tap;
 
@@ -24,4 +26,5 @@ pub use event::{
 pub use histogram::{Dense, Histogram, Sparse, Weights};
 pub use observer::{NullObserver, Observer};
 pub use recorder::Recorder;
+pub use rows::Shelf;
 pub use tap::{NullTap, Tap};

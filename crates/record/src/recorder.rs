@@ -1,20 +1,23 @@
 //! Collects a run's events for its tables.
 
+use arrow_array::RecordBatch;
 use narrows_base::{Level, Time};
 
 use crate::builder::Table;
+use crate::columns::{COMPLETIONS, INTERNALS, PACKETS, QUEUE_SAMPLES, TableInfo};
 use crate::distributions::distributions;
-use crate::tables::{self, Rows};
+use crate::rows::{Rows, Shelf};
 use crate::{
     Completion, Digest, Event, FlowSample, Histogram, Internal, Kind, Observer, PacketEvent,
-    QueueDepth, QueueSample, RttSample,
+    QueueDepth, QueueSample, RttSample, read_back, tables,
 };
 
 /// An observer that keeps the data of the tables.
 ///
-/// Rows are appended as they arrive and turned into columns at the end, which costs a run no more
-/// than a copy of each row. The emitter chooses the instants of the samples.
-#[derive(Clone, Debug)]
+/// Rows are appended as they arrive, which costs a run no more than a copy of each row. They are
+/// turned into columns at the end, or, if there is a [`Shelf`], whenever there are many. The emitter
+/// chooses the instants of the samples.
+#[derive(Debug)]
 pub struct Recorder {
     level: Level,
     warmup: Time,
@@ -23,6 +26,9 @@ pub struct Recorder {
     queues: Rows<QueueSample>,
     completions: Rows<Completion>,
     packets: Rows<PacketEvent>,
+    shelf: Option<Box<dyn Shelf>>,
+    /// The digest begins with the rows of flows, so those that are on the shelf are in it already.
+    digest: Digest,
     /// Round-trip times in ns, by flow; weights are numbers of samples.
     rtts: Vec<Histogram>,
     /// Queues in bytes, by link; weights are ns.
@@ -36,11 +42,13 @@ impl Recorder {
         Self {
             level,
             warmup,
-            flows: Vec::new(),
-            internals: Vec::new(),
-            queues: Vec::new(),
-            completions: Vec::new(),
-            packets: Vec::new(),
+            flows: Rows::default(),
+            internals: Rows::default(),
+            queues: Rows::default(),
+            completions: Rows::default(),
+            packets: Rows::default(),
+            shelf: None,
+            digest: Digest::default(),
             rtts: Vec::new(),
             depths: Vec::new(),
         }
@@ -52,21 +60,47 @@ impl Recorder {
         self.level
     }
 
-    /// The digest of everything recorded, table by table.
+    /// Records long tables in chunks of about `bytes`, each of which goes to the shelf.
+    #[must_use]
+    pub fn with_shelf(mut self, shelf: Box<dyn Shelf>, bytes: usize) -> Self {
+        self.shelf = Some(shelf);
+        self.flows.limit(bytes);
+        self.internals.limit(bytes);
+        self.queues.limit(bytes);
+        self.completions.limit(bytes);
+        self.packets.limit(bytes);
+        self
+    }
+
+    /// Puts the last rows of those tables on the shelf of which earlier ones are there.
+    pub fn close(&mut self) {
+        for kind in [Kind::Flow, Kind::Internal, Kind::Queue, Kind::Completion, Kind::Packet] {
+            if self.on_shelf(kind) {
+                self.shelve(kind);
+            }
+        }
+    }
+
+    /// The digest of everything recorded, table by table. Reads what is on the shelf.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let mut digest = Digest::default();
+        let mut digest = self.digest;
         self.flows.iter().for_each(|&(at, row)| digest.event(at, &Event::Flow(row)));
+        self.shelved(&INTERNALS, |chunk| read_back::internals(&mut digest, chunk));
         self.internals.iter().for_each(|&(at, row)| digest.event(at, &Event::Internal(row)));
+        self.shelved(&QUEUE_SAMPLES, |chunk| read_back::queue_samples(&mut digest, chunk));
         self.queues.iter().for_each(|&(at, row)| digest.event(at, &Event::Queue(row)));
+        self.shelved(&COMPLETIONS, |chunk| read_back::completions(&mut digest, chunk));
         self.completions.iter().for_each(|&(at, row)| digest.event(at, &Event::Completion(row)));
+        self.shelved(&PACKETS, |chunk| read_back::packets(&mut digest, chunk));
         self.packets.iter().for_each(|&(at, row)| digest.event(at, &Event::Packet(row)));
         digest_histograms(&mut digest, &self.rtts);
         digest_histograms(&mut digest, &self.depths);
         digest
     }
 
-    /// The tables in their declared order; `packets` only if the level includes it.
+    /// The tables in their declared order; `packets` only if the level includes it. Those on the
+    /// shelf are without the rows that are there, so without any after [`Recorder::close`].
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
         let mut made = vec![
@@ -80,6 +114,43 @@ impl Recorder {
             made.push(tables::packets(&self.packets));
         }
         made
+    }
+
+    /// Puts the rows of a kind on the shelf as columns.
+    #[cold]
+    fn shelve(&mut self, kind: Kind) {
+        let Some(shelf) = self.shelf.as_deref_mut() else { return };
+        match kind {
+            Kind::Flow => {
+                let rows = &*self.flows;
+                rows.iter().for_each(|&(at, row)| self.digest.event(at, &Event::Flow(row)));
+                self.flows.shelve(shelf, tables::flow_samples);
+            }
+            Kind::Internal => self.internals.shelve(shelf, tables::internals),
+            Kind::Queue => self.queues.shelve(shelf, tables::queue_samples),
+            Kind::Completion => self.completions.shelve(shelf, tables::completions),
+            Kind::Packet => self.packets.shelve(shelf, tables::packets),
+            Kind::Rtt | Kind::QueueDepth => {}
+        }
+    }
+
+    /// Whether rows of a kind are on the shelf.
+    fn on_shelf(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Flow => self.flows.on_shelf(),
+            Kind::Internal => self.internals.on_shelf(),
+            Kind::Queue => self.queues.on_shelf(),
+            Kind::Completion => self.completions.on_shelf(),
+            Kind::Packet => self.packets.on_shelf(),
+            Kind::Rtt | Kind::QueueDepth => false,
+        }
+    }
+
+    /// Takes the rows of a table that are on the shelf.
+    fn shelved(&self, table: &'static TableInfo, mut take: impl FnMut(&RecordBatch)) {
+        if let Some(shelf) = &self.shelf {
+            shelf.each(table, &mut take);
+        }
     }
 
     fn rtt(&mut self, at: Time, sample: RttSample) {
@@ -110,14 +181,17 @@ impl Observer for Recorder {
 
     #[inline]
     fn on(&mut self, at: Time, event: &Event) {
-        match *event {
-            Event::Flow(row) => self.flows.push((at, row)),
-            Event::Internal(row) => self.internals.push((at, row)),
-            Event::Queue(row) => self.queues.push((at, row)),
-            Event::Completion(row) => self.completions.push((at, row)),
-            Event::Packet(row) => self.packets.push((at, row)),
-            Event::Rtt(sample) => self.rtt(at, sample),
-            Event::QueueDepth(depth) => self.depth(at, depth),
+        let full = match *event {
+            Event::Flow(row) => self.flows.push(at, row),
+            Event::Internal(row) => self.internals.push(at, row),
+            Event::Queue(row) => self.queues.push(at, row),
+            Event::Completion(row) => self.completions.push(at, row),
+            Event::Packet(row) => self.packets.push(at, row),
+            Event::Rtt(sample) => return self.rtt(at, sample),
+            Event::QueueDepth(depth) => return self.depth(at, depth),
+        };
+        if full {
+            self.shelve(event.kind());
         }
     }
 }

@@ -7,20 +7,17 @@ use crate::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, QUEUE_SAMPLE
 use crate::histogram::float;
 use crate::{Completion, FlowSample, Internal, PacketEvent, QueueSample};
 
-/// Rows with their instants.
-pub(crate) type Rows<T> = Vec<(Time, T)>;
-
 /// A value of every row.
-fn each<T, V>(rows: &Rows<T>, get: impl Fn(&T) -> V) -> impl Iterator<Item = V> {
+fn each<T, V>(rows: &[(Time, T)], get: impl Fn(&T) -> V) -> impl Iterator<Item = V> {
     rows.iter().map(move |(_, row)| get(row))
 }
 
 /// The instant of every row, in s.
-fn instants<T>(rows: &Rows<T>) -> impl Iterator<Item = f64> {
+fn instants<T>(rows: &[(Time, T)]) -> impl Iterator<Item = f64> {
     rows.iter().map(|(at, _)| at.as_secs_f64())
 }
 
-pub(crate) fn flow_samples(rows: &Rows<FlowSample>) -> Table {
+pub(crate) fn flow_samples(rows: &[(Time, FlowSample)]) -> Table {
     let mut columns = TableBuilder::of(&FLOW_SAMPLES);
     columns.floats("time_s", instants(rows));
     columns.small("flow", each(rows, |r| r.flow.0));
@@ -44,7 +41,7 @@ pub(crate) fn flow_samples(rows: &Rows<FlowSample>) -> Table {
     columns.finish()
 }
 
-pub(crate) fn internals(rows: &Rows<Internal>) -> Table {
+pub(crate) fn internals(rows: &[(Time, Internal)]) -> Table {
     let mut columns = TableBuilder::of(&INTERNALS);
     columns.floats("time_s", instants(rows));
     columns.small("flow", each(rows, |r| r.flow.0));
@@ -53,7 +50,7 @@ pub(crate) fn internals(rows: &Rows<Internal>) -> Table {
     columns.finish()
 }
 
-pub(crate) fn queue_samples(rows: &Rows<QueueSample>) -> Table {
+pub(crate) fn queue_samples(rows: &[(Time, QueueSample)]) -> Table {
     let mut columns = TableBuilder::of(&QUEUE_SAMPLES);
     columns.floats("time_s", instants(rows));
     columns.small("link", each(rows, |r| r.link));
@@ -67,7 +64,7 @@ pub(crate) fn queue_samples(rows: &Rows<QueueSample>) -> Table {
     columns.finish()
 }
 
-pub(crate) fn completions(rows: &Rows<Completion>) -> Table {
+pub(crate) fn completions(rows: &[(Time, Completion)]) -> Table {
     let mut columns = TableBuilder::of(&COMPLETIONS);
     columns.small("flow", each(rows, |r| r.flow.0));
     columns.small("instance", each(rows, |r| r.instance));
@@ -78,7 +75,7 @@ pub(crate) fn completions(rows: &Rows<Completion>) -> Table {
     columns.finish()
 }
 
-pub(crate) fn packets(rows: &Rows<PacketEvent>) -> Table {
+pub(crate) fn packets(rows: &[(Time, PacketEvent)]) -> Table {
     let mut columns = TableBuilder::of(&PACKETS);
     columns.floats("time_s", instants(rows));
     columns.texts("event", each(rows, |r| r.kind.name()));

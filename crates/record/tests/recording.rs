@@ -5,10 +5,12 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use narrows_base::{Bytes, Duration, FlowId, Level, Rate, Time};
+use narrows_record::columns::TableInfo;
 use narrows_record::{
     Completion, Digest, Event, FlowSample, Internal, Kind, NullObserver, Observer, PacketEvent,
-    PacketKind, QueueDepth, QueueSample, Recorder, RttSample,
+    PacketKind, QueueDepth, QueueSample, Recorder, RttSample, Shelf,
 };
+use std::sync::{Arc, Mutex};
 
 fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
@@ -141,11 +143,11 @@ fn a_queue_sample_comes_back() {
 
 #[test]
 fn an_internal_and_a_completion_come_back() {
-    let recorder = record(Level::Samples, Time::ZERO, &events());
-    let batch = table(recorder.clone(), "internals");
+    let recorded = || record(Level::Samples, Time::ZERO, &events());
+    let batch = table(recorded(), "internals");
     assert_eq!((small(&batch, "flow"), text(&batch, "name")), (Some(1), "bw_mbps"));
     assert_eq!(["time_s", "value"].map(|n| float(&batch, n)), [Some(1.0), Some(79.5)]);
-    let batch = table(recorder, "completions");
+    let batch = table(recorded(), "completions");
     assert_eq!(["flow", "instance"].map(|n| small(&batch, n)), [Some(1), Some(2)]);
     assert_eq!(["start_s", "end_s"].map(|n| float(&batch, n)), [Some(0.5), Some(1.25)]);
     assert_eq!(["size_bytes", "retransmitted"].map(|n| large(&batch, n)), [1_000_000, 6]);
@@ -322,4 +324,96 @@ fn the_digest_sees_instants_order_and_absence() {
     let mut swapped = all.clone();
     swapped.swap(0, 1);
     assert_ne!(digest_of(&swapped), digest_of(&all));
+}
+
+/// Chunks by their tables.
+#[derive(Clone, Debug, Default)]
+struct Chunks(Arc<Mutex<Vec<(&'static str, RecordBatch)>>>);
+
+impl Chunks {
+    fn of(&self, table: &str) -> Vec<RecordBatch> {
+        let all = self.0.lock().unwrap();
+        all.iter().filter(|(name, _)| *name == table).map(|(_, chunk)| chunk.clone()).collect()
+    }
+}
+
+impl Shelf for Chunks {
+    fn put(&mut self, table: &'static TableInfo, chunk: RecordBatch) {
+        self.0.lock().unwrap().push((table.name, chunk));
+    }
+
+    fn each(&self, table: &'static TableInfo, take: &mut dyn FnMut(&RecordBatch)) {
+        self.of(table.name).iter().for_each(take);
+    }
+}
+
+/// Every event 1,000 times, at instants up to the longest run, with different values.
+fn many() -> Vec<(Time, Event)> {
+    let mut numbers = 1_u64;
+    let mut all = Vec::new();
+    for round in 0..1_000_u64 {
+        numbers = numbers.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let at = Time::from_nanos(round * 1_000_000_000_000 + (numbers >> 40));
+        for (_, mut event) in events() {
+            match &mut event {
+                Event::Flow(row) => row.sent = numbers,
+                Event::Internal(row) => {
+                    row.name =
+                        ["bw_mbps", "a longer name, of 28 letters"][usize::from(round % 2 > 0)];
+                    row.value = f64::from_bits(numbers >> 1);
+                }
+                Event::Queue(row) => row.forwarded_bytes = Bytes::new(numbers),
+                Event::Completion(row) => row.start = Time::from_nanos(at.as_nanos() / 3),
+                Event::Packet(row) => {
+                    row.kind =
+                        [PacketKind::Sent, PacketKind::Forwarded][usize::from(round % 2 > 0)];
+                    row.seq = numbers;
+                }
+                Event::Rtt(_) | Event::QueueDepth(_) => {}
+            }
+            all.push((at, event));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_goes_to_a_shelf_has_the_same_digest_and_the_same_rows() {
+    let events = many();
+    let whole = record(Level::Packets, Time::ZERO, &events);
+    let shelf = Chunks::default();
+    let mut chunked =
+        Recorder::new(Level::Packets, Time::ZERO).with_shelf(Box::new(shelf.clone()), 5_000);
+    events.iter().for_each(|(at, event)| chunked.offer(*at, event.kind(), || *event));
+    let unclosed = chunked.digest();
+    chunked.close();
+    assert_eq!([unclosed, chunked.digest()], [whole.digest(); 2]);
+    for (table, rest) in whole.into_tables().into_iter().zip(chunked.into_tables()) {
+        let chunks = shelf.of(table.name);
+        if table.name == "distributions" {
+            assert_eq!((chunks.len(), rest.batch), (0, table.batch));
+            continue;
+        }
+        let rows: Vec<_> = chunks.iter().map(RecordBatch::num_rows).collect();
+        assert!(rows.len() > 3 && rows.iter().all(|&rows| rows > 0), "{}: {rows:?}", table.name);
+        assert_eq!(rest.batch.num_rows(), 0, "{}", table.name);
+        let mut first = 0;
+        for chunk in chunks {
+            assert_eq!(chunk, table.batch.slice(first, chunk.num_rows()), "{}", table.name);
+            first += chunk.num_rows();
+        }
+        assert_eq!(first, table.batch.num_rows(), "{}", table.name);
+    }
+}
+
+#[test]
+fn a_short_recording_puts_nothing_on_a_shelf() {
+    let shelf = Chunks::default();
+    let recorder = Recorder::new(Level::Packets, Time::ZERO);
+    let mut recorder = recorder.with_shelf(Box::new(shelf.clone()), 10_000);
+    events().iter().for_each(|(at, event)| recorder.offer(*at, event.kind(), || *event));
+    recorder.close();
+    assert!(shelf.0.lock().unwrap().is_empty());
+    assert_eq!(recorder.digest(), record(Level::Packets, Time::ZERO, &events()).digest());
+    assert!(recorder.into_tables().iter().all(|table| table.batch.num_rows() > 0));
 }

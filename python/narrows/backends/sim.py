@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -101,9 +103,19 @@ class Simulator:
         """Passes its part of the scenario and the classes of own controls to the engine."""
         self.check(scenario)
         text, classes = parts(scenario)
+        patience_s, spill = python_control.PATIENCE_S, _large_files()
         return self._native.run(
-            text, progress, _captures_json(captures), classes, python_control.PATIENCE_S
+            text, progress, _captures_json(captures), classes, patience_s, spill
         )
+
+
+def _large_files() -> str:
+    """The directory for large temporary files: /tmp is in memory on many systems."""
+    chosen = os.environ.get("TMPDIR")
+    return chosen or (_LARGE if os.access(_LARGE, os.W_OK) else tempfile.gettempdir())
+
+
+_LARGE = "/var/tmp"  # noqa: S108
 
 
 def parts(scenario: Scenario) -> tuple[str, dict[str, Callable[..., object]]]:

@@ -155,7 +155,8 @@ class ObjectStore:
         self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
     ) -> dict[str, Any]:
         """Stores a run with further `tables`, and finally marks it as complete."""
-        files = dict(run_files(trial, result, tables))
+        parts = run_files(trial, result, tables)
+        files = {name: b"".join(pieces) for name, pieces in parts}
         digests = {name: digest_of(content) for name, content in files.items()}
         record = record_of(trial, result, digests)
         files[RUN] = _json(record)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from narrows.columns import Columns
 
 SUFFIX = ".parquet"
+_PIECE = 1 << 20
+"""Bytes that are copied at a time from the file of a long table."""
 
 
 class NativeTables(Mapping[str, "pl.DataFrame"]):
@@ -61,16 +63,24 @@ def without(
     return {name: table for name, table in tables.items() if name not in left_out}
 
 
-def parquet_files(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, bytes]]:
-    """The tables as names and contents of files."""
+def parquet_files(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The tables as names and contents of files, in pieces."""
     for name in tables:
         yield f"{name}{SUFFIX}", _content(tables, name)
 
 
-def _content(tables: Mapping[str, pl.DataFrame], name: str) -> bytes:
-    if isinstance(tables, NativeTables):
-        return tables.native[name].parquet()
-    return parquet_bytes(tables[name])
+def _content(tables: Mapping[str, pl.DataFrame], name: str) -> Iterator[bytes]:
+    if not isinstance(tables, NativeTables):
+        yield parquet_bytes(tables[name])
+        return
+    table, offset = tables.native[name], 0
+    piece = table.piece(offset, _PIECE)
+    if piece is None:
+        yield table.parquet()
+    while piece:
+        yield piece
+        offset += len(piece)
+        piece = table.piece(offset, _PIECE)
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:

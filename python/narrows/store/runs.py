@@ -25,7 +25,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -132,7 +133,7 @@ class RunStore:
     def digest(self, key: str, name: str) -> str | None:
         """The current digest of a file of a run; None if the file is missing."""
         file = self.run_path(key) / name
-        return digest_of(file.read_bytes()) if file.is_file() else None
+        return _digest_of_file(file) if file.is_file() else None
 
     def discard(self, key: str) -> None:
         """Removes a run, its name first, so that it is never visible in part."""
@@ -188,9 +189,8 @@ class RunStore:
         work = room / trial.hash
         work.mkdir()
         digests = {}
-        for name, content in run_files(trial, result, tables):
-            (work / name).write_bytes(content)
-            digests[name] = digest_of(content)
+        for name, pieces in run_files(trial, result, tables):
+            digests[name] = _written(work / name, pieces)
         record = record_of(trial, result, digests)
         _write(work / RUN, json_lines(record))
         return record
@@ -277,11 +277,27 @@ def digest_of(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
+def _written(path: Path, pieces: Iterable[bytes]) -> str:
+    """Writes a file; returns the digest of its content."""
+    digest = blake2b(digest_size=16)
+    with path.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _digest_of_file(path: Path) -> str:
+    """The same of a file, which needn't fit into memory."""
+    with path.open("rb") as file:
+        return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
+
+
 def run_files(
     trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
-) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the files of a run, without `run.json`."""
-    yield SCENARIO, (canonical_json(trial.scenario) + "\n").encode()
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The names and contents, in pieces, of the files of a run, without `run.json`."""
+    yield SCENARIO, [(canonical_json(trial.scenario) + "\n").encode()]
     yield from parquet_files(result.tables)
     yield from parquet_files(tables)
 

@@ -71,8 +71,9 @@ class Draft:
         """Writes the scenario, tables and further files of one run."""
         directory = self._trial(trial)
         _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
-        for name, content in parquet_files(result.tables):
-            (directory / name).write_bytes(content)
+        for name, pieces in parquet_files(result.tables):
+            with (directory / name).open("wb") as file:
+                file.writelines(pieces)
         for name, content in result.files.items():
             (directory / name).write_bytes(content)
         info = asdict(result.info)

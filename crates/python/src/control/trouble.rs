@@ -34,7 +34,7 @@ impl Trouble {
     }
 
     /// Notes an error, unless there is one already.
-    pub(super) fn note(&self, error: PyErr) {
+    pub fn note(&self, error: PyErr) {
         let mut first = self.first.lock().expect("no panic while it is held");
         first.get_or_insert(error);
         self.any.store(true, Ordering::Relaxed);

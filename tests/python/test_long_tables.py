@@ -1,0 +1,126 @@
+"""Long tables are in files while a run lasts, and are read where they are needed."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from specimens import GOOD, scenario_of
+
+from narrows import _native
+from narrows.backends.sim import Simulator
+from narrows.columns import columns
+from narrows.store.parquet import NativeTables, parquet_files
+
+MANY = ["run.sample_interval=50us", "run.duration=3s", "run.warmup=1s", "flows.0.cca=bbr3"]
+"""60,000 rows of the flow, ten times as many internals, but few of anything else."""
+LONG = {"flow_samples", "internals"}
+
+
+@pytest.fixture(scope="module")
+def scenario() -> str:
+    return json.dumps(scenario_of(GOOD, MANY))
+
+
+@pytest.fixture(scope="module")
+def whole(scenario: str) -> _native.RunOutput:
+    return _native.run(scenario)
+
+
+@pytest.fixture(scope="module")
+def spilled(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> _native.RunOutput:
+    return _native.run(scenario, spill=tmp_path_factory.mktemp("spill"))
+
+
+def test_a_run_with_files_has_the_same_results(
+    whole: _native.RunOutput, spilled: _native.RunOutput
+) -> None:
+    assert spilled.digest == whole.digest
+    for name, table in whole.tables.items():
+        other = spilled.tables[name]
+        assert len(other) == len(table)
+        assert other.columns() == table.columns()
+        assert pl.DataFrame(other).equals(pl.DataFrame(table)), name
+        for column, _ in table.columns():
+            mine, other_values = columns(table)[column], columns(other)[column]
+            np.testing.assert_array_equal(mine, other_values, strict=True)
+
+
+def test_only_long_tables_are_in_files(
+    whole: _native.RunOutput, spilled: _native.RunOutput
+) -> None:
+    assert {name for name, table in spilled.tables.items() if table.piece(0, 1)} == LONG
+    assert all(table.piece(0, 1) is None for table in whole.tables.values())
+
+
+def test_nothing_of_them_is_left(scenario: str, tmp_path: Path) -> None:
+    output = _native.run(scenario, spill=tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert output.tables["internals"].piece(0, 4) == b"PAR1"
+
+
+def test_the_file_of_a_result_is_that_of_the_run(
+    spilled: _native.RunOutput, tmp_path: Path
+) -> None:
+    for name, pieces in parquet_files(NativeTables(spilled.tables)):
+        (tmp_path / name).write_bytes(b"".join(pieces))
+    for name, table in spilled.tables.items():
+        file = tmp_path / f"{name}.parquet"
+        assert pl.read_parquet(file).equals(pl.DataFrame(table)), name
+        assert pl.DataFrame(_native.read_parquet(file)).equals(pl.DataFrame(table)), name
+        assert file.read_bytes() == table.parquet()
+
+
+def test_a_directory_that_is_not_there_is_an_error(scenario: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        _native.run(scenario, spill=tmp_path / "missing")
+    assert caught.value.errno == errno.ENOENT
+    assert Path(caught.value.filename) == tmp_path / "missing"
+
+
+def test_the_simulator_uses_the_directory_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    with pytest.raises(FileNotFoundError):
+        Simulator().run(scenario_of(GOOD, MANY))
+
+
+NUMBERS = 4_300_000
+"""More than 32 MB of them."""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    numbers = np.arange(NUMBERS, dtype=np.float64).tolist()
+    file = tmp_path_factory.mktemp("large") / "large.parquet"
+    file.write_bytes(_native.table([("number", "float64", numbers)]).parquet())
+    return file
+
+
+def test_a_large_file_is_read_where_it_is_needed(large: Path) -> None:
+    table = _native.read_parquet(large)
+    assert table.piece(0, 4) == b"PAR1"
+    np.testing.assert_array_equal(columns(table)["number"], np.arange(NUMBERS))
+
+
+def test_a_small_file_is_read_at_once(tmp_path: Path) -> None:
+    texts = ["one", None, "another of many letters"]
+    few = _native.table([("text", "text", texts), ("count", "int64", [1, 2, None])])
+    (tmp_path / "few.parquet").write_bytes(few.parquet())
+    read = _native.read_parquet(tmp_path / "few.parquet")
+    assert read.piece(0, 4) is None
+    assert columns(read)["text"].tolist() == texts
+
+
+def test_a_damaged_large_file_is_an_error_that_is_told(large: Path, tmp_path: Path) -> None:
+    content = bytearray(large.read_bytes())
+    content[1_000_000:1_100_000] = bytes(100_000)
+    (tmp_path / "damaged.parquet").write_bytes(content)
+    damaged = _native.read_parquet(tmp_path / "damaged.parquet")
+    with pytest.raises(OSError, match=r"."):
+        columns(damaged)["number"]
