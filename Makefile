@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels release crates instructions reference locks clean
+.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels release crates controls instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -98,6 +98,9 @@ release: $(BIN)/python ## check that a release is ready, build everything, say h
 
 crates: $(BIN)/python ## package the published crates and build each from its package
 	$(CARGO) package --locked $$($(BIN)/python tools/release.py crates) $(PACKAGE)
+
+controls: $(VENV)/.built ## every claim under the conditions in which it must fail, on small grids
+	$(BIN)/narrows reproduce all --mutations --quick --out target/controls
 
 instructions: setup ## instructions per packet, compared with the tracked ones
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from narrows.backends import get_backend
+from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.execute import run_all
 from narrows.report import Check
-from narrows.reproduce import catalogue, ledger, negative
+from narrows.reproduce import catalogue, gather, ledger, negative
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Finding, Scope
 from narrows.reproduce.gather import conditions, work
@@ -147,6 +148,22 @@ def test_what_follows_claim_must_be_one() -> None:
         catalogue.select("claim:panaderia/fig9-los")
     with pytest.raises(InputError, match="reproduce"):
         catalogue.select("claim:all")
+
+
+def test_a_control_that_needs_a_back_end_that_isn_t_set_up_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unbuilt(name: str) -> Backend:
+        if name == "sim":
+            return get_backend(name)
+        raise InputError.at("--backend", name, "another")
+
+    monkeypatch.setattr(gather, "get_backend", unbuilt)
+    named = "cs244/two-environments"
+    assert negative.run(named, quick=True, out=tmp_path) == []
+    told = "not run here: cs244/two-environments, which needs uml"
+    assert list(negative.left_out(named, quick=True)) == [told]
+    assert list(negative.left_out("cs244/fig5", quick=True)) == []
 
 
 @pytest.mark.parametrize("named", CHEAP)

@@ -277,6 +277,7 @@ def reproduce(
         with ProgressBar() as bar:
             controls = negative.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
         print_lines(negative.describe(controls))
+        print_lines(negative.left_out(wanted, quick=quick))
         raise typer.Exit(DONE if all(one.noticed for one in controls) else FAILED)
     with ProgressBar() as bar:
         done = make.reproduce(

@@ -107,6 +107,12 @@ def work(
     return Work(exhibit, scope, backend.name, cells, variation.name if variation else "")
 
 
+def missing(exhibit: Exhibit, scope: Scope, backend: Backend) -> list[str]:
+    """The back ends of its cases that aren't set up."""
+    cases = exhibit.method().cases(scope)
+    return sorted({case.backend for case in cases if _engine(case, backend) is None})
+
+
 def conditions(
     cases: Iterable[Case], backend: Backend, variation: Variation | None = None
 ) -> Iterator[Condition]:

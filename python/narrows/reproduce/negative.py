@@ -13,7 +13,7 @@ from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import asked, exhibits, select
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
-from narrows.reproduce.gather import Work, gather, measured, work
+from narrows.reproduce.gather import Work, gather, measured, missing, work
 from narrows.reproduce.make import OUT
 from narrows.reproduce.mutations import mutations
 from narrows.reproduce.records import read_list, write_list
@@ -50,8 +50,9 @@ def run(
 ) -> list[Control]:
     """Runs the negative controls of `wanted`: a figure, a claim, a document or "all".
 
-    They run in the simulator with the documents' kernels, and are kept in `out`. Raises
-    InputError for an unknown name or a directory that can't be used.
+    They run in the simulator with the documents' kernels, and are kept in `out`. Figures that
+    `left_out` names aren't run. Raises InputError for an unknown name or a directory that can't
+    be used.
     """
     place = Path(out) if out is not None else OUT
     works = list(_works(select(wanted), wanted, quick))
@@ -100,9 +101,19 @@ def only_simulated(backend: str, profile: str | None) -> None:
 def _works(chosen: Sequence[Exhibit], wanted: str, quick: bool) -> Iterator[Work]:
     backend = get_backend("sim")
     for exhibit in chosen:
+        if missing(exhibit, Scope(exhibit.profile, quick), backend):
+            continue
         named = [name for claim in asked(exhibit, wanted) for name in claims()[claim].fails_under]
         for name in dict.fromkeys(named):
             yield work(exhibit, Scope(exhibit.profile, quick), backend, mutations()[name])
+
+
+def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
+    """A line for each figure that needs a back end that isn't set up here."""
+    for exhibit in select(wanted):
+        needed = missing(exhibit, Scope(exhibit.profile, quick), get_backend("sim"))
+        if needed:
+            yield f"not run here: {exhibit.identifier}, which needs {' and '.join(needed)}"
 
 
 def _judged(item: Work, wanted: str, out: Path, before: Answers) -> Iterator[Control]:
