@@ -19,7 +19,7 @@ import synthetic_run
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.interactive.plot import numbers
-from narrows.figures.model import Figure, Line, Panel, Stack
+from narrows.figures.model import Bar, Figure, Line, Panel, Stack
 
 
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
@@ -195,3 +195,12 @@ def test_packets_that_follow_one_another_closely_are_one_line():
     (series,) = drawn.panels[0].lines
     assert list(np.flatnonzero(np.isnan(series.y))) == [4, 7, 12]
     assert list(series.y[:4] * 1e6) == pytest.approx([0, 1000, 1000, 2000])
+
+
+def test_a_bar_may_be_rounded_beyond_its_interval(tmp_path: Path) -> None:
+    values = [0.1] * 3
+    mean = sum(values) / 3
+    assert mean > max(values)
+    bar = Bar("same", 0.0, mean, "bbr", (min(values), max(values)))
+    figure = Figure("Bars", "", (Panel("x", "y", (bar,)),), "One bar.")
+    assert all(path.stat().st_size for path in static.save(figure, tmp_path / "bars"))

@@ -96,8 +96,9 @@ def _bar(axes: Axes, bar: Bar) -> None:
     axes.bar(bar.x, bar.y, width=bar.width, color=colour(bar.colour).light, alpha=0.75)
     if bar.interval is not None:
         low, high = bar.interval
-        axes.errorbar(bar.x, bar.y, [[bar.y - low], [high - bar.y]], ecolor=INK, elinewidth=0.7,
-                      capsize=1.5, fmt="none")  # fmt: skip
+        # The mean of equal values may be rounded beyond them.
+        reach = [[max(bar.y - low, 0.0)], [max(high - bar.y, 0.0)]]
+        axes.errorbar(bar.x, bar.y, reach, ecolor=INK, elinewidth=0.7, capsize=1.5, fmt="none")
 
 
 def draw_guide(axes: Axes, guide: Guide) -> None:
