@@ -4,13 +4,14 @@
 
 Each OUT is a directory that `narrows reproduce` wrote, such as one of the simulator and one
 of a real kernel; if two made the same figure in the same way, the later counts. Nothing in the page
-is written by hand.
+is written by hand but for what kernel_notes.toml says of a kernel and its model.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from narrows.store.atomic import write_text
 
 OPEN = ("differs", "refuted", "undecided", "partly")
 """Verdicts whose failed and undecided checks are listed."""
+NOTES = Path(__file__).with_name("kernel_notes.toml")
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "claims.md"
 HEAD = """\
 # The verdict on every claim
@@ -203,7 +205,14 @@ def _unlike(line: Line) -> Iterator[str]:
     ]
     if told:
         yield f"**`{line.claim.identifier}`** {real.verdict}, in the simulator {simulated.verdict}."
-        yield "\n".join(told) + "\n"
+        note = kernel_notes().get(line.claim.identifier)
+        yield "\n".join([*told, note] if note else told) + "\n"
+
+
+def kernel_notes() -> dict[str, str]:
+    """What was found out about such differences, by claim."""
+    found: dict[str, str] = tomllib.loads(NOTES.read_text(encoding="utf-8"))
+    return found
 
 
 def _answer(check: dict[str, Any]) -> str:

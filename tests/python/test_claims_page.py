@@ -63,6 +63,19 @@ def test_the_page_says_where_the_kernel_itself_decides_otherwise(
     sys.modules.pop("write_claims")
 
 
+def test_notes_on_a_kernel_are_about_claims_that_it_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    decided = {entry.claim for entry in ledger.recorded() if entry.way.backend == "uml"}
+    assert set(write_claims.kernel_notes()) <= decided
+    page = write_claims.TARGET.read_text(encoding="utf-8")
+    assert all(note in page for note in write_claims.kernel_notes().values())
+    sys.modules.pop("write_claims")
+
+
 def test_a_smaller_grid_stands_only_where_there_is_no_whole_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
