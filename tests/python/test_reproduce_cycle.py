@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +10,9 @@ import polars as pl
 import pytest
 import synthetic_run
 
+from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import measure
-from narrows.reproduce.panaderia import cycle
+from narrows.reproduce.panaderia import cycle, fig9
 
 DURATION_S = 300.0
 
@@ -123,3 +125,14 @@ def test_stretches_end_with_the_first_sample_outside():
 def test_smooth_keeps_the_level_at_both_ends():
     assert measure.smooth(np.full(9, 3.0), 5).tolist() == [3.0] * 9
     assert measure.smooth(np.array([0, 0, 6.0, 0, 0]), 3).tolist() == [0, 2, 2, 2, 0]
+
+
+def test_the_chart_has_the_paper_s_rtt_and_its_axis_of_the_loss_unless_more_is_lost() -> None:
+    def drawn(percent: float) -> Figure:
+        loss = Line("loss", np.array([0.0, 1.0]), np.array([math.nan, percent]), "loss")
+        return fig9.with_the_paper_s(
+            Figure("run", "", (Panel("s", "%", (loss,)), Panel("s", "ms", ())), "alt")
+        )
+
+    assert [drawn(percent).panels[0].y_range for percent in (5.9, 6.1)] == [(0, 6), (0, None)]
+    assert [guide.value for guide in drawn(1.0).panels[1].guides] == [60]

@@ -90,6 +90,12 @@ def draw(data: Data) -> list[Picture]:
     return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", figure)]
 
 
+REPORTED = (
+    Guide(30, "the report: 30 to 40", upright=True), Guide(40, "", upright=True),
+)  # fmt: skip
+"""When flows that start 2 s apart have converged."""
+
+
 def _panel(data: Data, environment: str, starts: str) -> Panel:
     rows = data["throughput"].filter(
         (pl.col("environment") == environment)
@@ -101,9 +107,11 @@ def _panel(data: Data, environment: str, starts: str) -> Panel:
         mine = rows.filter(pl.col("class") == label)
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(label, x, y, f"flow:{place}", width=1.2))
+    fair = Guide(RATE / FLOWS, "")
+    guides = (fair, *REPORTED) if starts == EXACT else (fair,)
     words = "starts 2 s apart" if starts == EXACT else "starts up to 0.5 s earlier or later"
     return Panel("Time (s)", "Mbit/s", tuple(lines), title=f"{environment}, {words}",
-                 x_range=(0, SHOWN_S), guides=(Guide(RATE / FLOWS, ""),))  # fmt: skip
+                 x_range=(0, SHOWN_S), guides=guides)  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:

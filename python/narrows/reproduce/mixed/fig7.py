@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from narrows.figures import frames
+from narrows.figures.model import Guide
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import differences, held, per_trial
 from narrows.reproduce.mixed import sizes, testbed
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 DIPS = {"500kb": 20.0, "1mb": 40.0, "2mb": 60.0}
+STATED = tuple(Guide(at, sizes.SIZES[size], upright=True) for size, at in DIPS.items())
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -32,8 +34,9 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Utilisation over the rate, in percent."""
     title = "Utilisation beside medium flows of three sizes"
-    figure = sizes.figure(data, "utilization", title, "Percent", 100.0)
-    return [Picture("", "Bytes that left the bottleneck while the large flow lasted", figure)]
+    figure = sizes.figure(data, "utilization", title, "Percent", 100.0, STATED)
+    words = "Bytes that left the bottleneck while the large flow lasted; dashed: the study's dips"
+    return [Picture("", words, figure)]
 
 
 def judge(data: Data) -> list[Finding]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce.exhibit import Case, Data, Scope
 from narrows.reproduce.mixed import testbed
@@ -31,8 +32,15 @@ def by_rate(data: Data, value: str, small: str, size: str) -> pl.DataFrame:
     return testbed.means(rows, value, "rate_mbps")
 
 
-def figure(data: Data, value: str, title: str, y_label: str, scale: float = 1.0) -> Figure:
-    """A column of `outcome` over the rate; a panel for each control."""
+def figure(
+    data: Data,
+    value: str,
+    title: str,
+    y_label: str,
+    scale: float = 1.0,
+    stated: tuple[Guide, ...] = (),
+) -> Figure:
+    """A column of `outcome` over the rate; a panel for each control, BBR's with `stated`."""
     panels = []
     for small in ("bbr", "cubic"):
         lines = []
@@ -47,15 +55,11 @@ def figure(data: Data, value: str, title: str, y_label: str, scale: float = 1.0)
                 tuple(lines),
                 title=f"Beside {name(small)}",
                 x_range=(0, 75),
+                guides=stated if small == "bbr" else (),
             )
         )
     top = max(float(mark.y.max()) for c in panels for mark in c.marks if isinstance(mark, Line))
-    even = tuple(
-        Panel(
-            c.x_label, c.y_label, c.marks, title=c.title, x_range=c.x_range, y_range=(0, 1.05 * top)
-        )
-        for c in panels
-    )
+    even = tuple(replace(panel, y_range=(0, 1.05 * top)) for panel in panels)
     return Figure(
         title,
         f"Large CUBIC flow of 30 MB, 45 ms, 0.5 BDP, mean of the repetitions; {data.scope.profile}",

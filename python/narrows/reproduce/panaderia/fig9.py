@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from narrows import figures
+from narrows.figures.model import Figure, Guide, Line
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import only
 from narrows.reproduce.panaderia import cycle, testbed
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 BUFFER = 1.75
 TRIALS = 5
 SHOWN_S = (120.0, 180.0)
+TITLE = "BBR and CUBIC take turns in a medium buffer"
+LOSS_AXIS = (0.0, 6.0)
+"""The paper's, in percent."""
+INFLATED_MS = 60.0
+"""The RTT that an inaccurate probe finds, by the paper's text."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -51,7 +59,20 @@ def draw(data: Data) -> list[Picture]:
     run = _run(data)
     figure = figures.describe("timeline", run.scenario, run.tables)
     caption = "Throughput, queue, loss and RTT; shaded: PROBE_RTT of some BBR flow"
-    return [Picture("", caption, figure.between(*SHOWN_S))]
+    return [Picture("", caption, with_the_paper_s(figure.between(*SHOWN_S)))]
+
+
+def with_the_paper_s(figure: Figure) -> Figure:
+    """The same with a title, the paper's RTT and, unless more is lost, its axis of the loss."""
+    *others, loss, rtt = figure.panels
+    most = max(
+        (float(np.nanmax(mark.y)) for mark in loss.marks if isinstance(mark, Line) and len(mark.y)),
+        default=0.0,
+    )
+    if most <= LOSS_AXIS[1]:
+        loss = replace(loss, y_range=LOSS_AXIS)
+    rtt = replace(rtt, guides=(*rtt.guides, Guide(INFLATED_MS, "the paper: around 60")))
+    return replace(figure, title=TITLE, panels=(*others, loss, rtt))
 
 
 def judge(data: Data) -> list[Finding]:
