@@ -116,6 +116,12 @@ impl Values {
         within(self.whole_of(name, Unit::Packets))
     }
 
+    /// A number of packets, unless it is off.
+    #[must_use]
+    pub fn some_packets<T: TryFrom<u64>>(&self, name: &str) -> Option<T> {
+        self.some_whole_of(name, Unit::Packets).map(within)
+    }
+
     /// A share or a number.
     #[must_use]
     pub fn number(&self, name: &str) -> f64 {
@@ -191,6 +197,24 @@ impl Values {
         match self.get("opportunities_ms") {
             Some(Value::List(list)) => list,
             other => panic!("the opportunities are {other:?}: they weren't checked"),
+        }
+    }
+
+    /// Tables with their values; none if it is off.
+    #[must_use]
+    pub fn tables(&self, name: &str) -> &[Self] {
+        match self.get(name) {
+            Some(Value::Tables(tables)) => tables,
+            _ => &[],
+        }
+    }
+
+    /// A word, unless it is off.
+    #[must_use]
+    pub fn some_word(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Value::Word(word)) => Some(word),
+            _ => None,
         }
     }
 

@@ -119,6 +119,7 @@ fn netem(choice: &Choice) -> NetemParams {
         jitter: choice.parameters.duration("jitter"),
         reorder: choice.parameters.number("reorder"),
         gap: choice.parameters.whole("gap"),
+        limit: choice.parameters.some_packets("limit"),
     }
 }
 

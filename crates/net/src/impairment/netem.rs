@@ -1,10 +1,13 @@
 //! Delay as in netem: jitter that reorders, and packets sent ahead.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Stream, Time};
 
 use crate::schedule::Schedule;
-use crate::{Departure, Element};
+use crate::{Departure, DropReason, Dropped, Element};
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {
@@ -12,7 +15,7 @@ pub(crate) static INFO: Info = Info {
     title: "netem delay",
     family: "delay",
     summary: "a delay with noise that reorders, and packets sent ahead",
-    source: "Linux netem delay and reorder (net/sched/sch_netem.c)",
+    source: "Linux netem delay, reorder and limit (net/sched/sch_netem.c)",
     role: Role::Impairment,
     parameters: &[
         Parameter::duration("delay", Fallback::Whole(0), "one way, besides the path's"),
@@ -33,6 +36,12 @@ pub(crate) static INFO: Info = Info {
             "reorder only every gap-th packet; 0: every one",
         )
         .at_most(u32::MAX as u64),
+        Parameter::packets(
+            "limit",
+            Fallback::Off,
+            "packets that it holds at a time, and drops others; tc's default is 1000",
+        )
+        .positive(),
     ],
 };
 
@@ -50,6 +59,8 @@ pub struct NetemParams {
     /// The number of packets from one turn to the next; 0 means 1 if there is a `reorder`, as in
     /// `tc`.
     pub gap: u32,
+    /// Packets that it holds at most; any number if none, unlike in `tc`, which takes 1,000.
+    pub limit: Option<usize>,
 }
 
 /// A delay with noise (Linux `sch_netem.c`, `netem_enqueue`). Packets leave in
@@ -62,6 +73,9 @@ pub struct Netem<B> {
     counter: u32,
     random: Stream,
     schedule: Schedule<B>,
+    /// When the packets leave that count towards the limit, if there is one.
+    leaving: BinaryHeap<Reverse<Time>>,
+    dropped: VecDeque<Dropped<B>>,
 }
 
 impl<B> Netem<B> {
@@ -74,7 +88,32 @@ impl<B> Netem<B> {
     pub fn new(params: &NetemParams, random: Stream) -> Self {
         assert!((0.0..=1.0).contains(&params.reorder), "a probability of {}", params.reorder);
         let gap = if params.reorder > 0.0 { params.gap.max(1) } else { 0 };
-        Self { params: *params, gap, counter: 0, random, schedule: Schedule::new() }
+        Self {
+            params: *params,
+            gap,
+            counter: 0,
+            random,
+            schedule: Schedule::new(),
+            leaving: BinaryHeap::new(),
+            dropped: VecDeque::new(),
+        }
+    }
+
+    /// Whether it holds as many packets as it may. Those that are due don't count, although they may
+    /// not have been taken yet.
+    fn is_full(&mut self, now: Time) -> bool {
+        let Some(limit) = self.params.limit else { return false };
+        while self.leaving.peek().is_some_and(|at| at.0 <= now) {
+            self.leaving.pop();
+        }
+        self.leaving.len() >= limit
+    }
+
+    fn hold(&mut self, packet: Packet<B>, now: Time, until: Time) {
+        if self.params.limit.is_some() {
+            self.leaving.push(Reverse(until));
+        }
+        self.schedule.push(now, until, packet);
     }
 
     fn draw(&mut self) -> Duration {
@@ -93,13 +132,15 @@ impl<B> Netem<B> {
 
 impl<B> Element<B> for Netem<B> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
-        if self.goes_ahead() {
+        if self.is_full(now) {
+            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Overflow });
+        } else if self.goes_ahead() {
             self.counter = 0;
-            self.schedule.push(now, now, packet);
+            self.hold(packet, now, now);
         } else {
             self.counter = self.counter.saturating_add(1);
-            let delay = self.draw();
-            self.schedule.push(now, now + delay, packet);
+            let until = now + self.draw();
+            self.hold(packet, now, until);
         }
     }
 
@@ -113,6 +154,10 @@ impl<B> Element<B> for Netem<B> {
 
     fn held(&self) -> usize {
         self.schedule.len()
+    }
+
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.dropped.pop_front()
     }
 }
 
@@ -154,6 +199,30 @@ mod tests {
         assert!(mean.abs_diff(5 * MILLI) < MILLI / 50, "{mean}");
         assert!(left.windows(2).filter(|w| w[0].0 > w[1].0).count() > 5_000);
         assert!(left.windows(2).all(|w| w[0].1 <= w[1].1));
+    }
+
+    /// Of packets 1 ms apart that each stay for 5 ms, three fit, however late they are taken.
+    #[test]
+    fn more_packets_than_its_limit_are_dropped() {
+        let delay = Duration::from_millis(5);
+        let params = NetemParams { delay, limit: Some(3), ..NetemParams::default() };
+        for late in [false, true] {
+            let mut netem = Netem::new(&params, Stream::new(1, "netem"));
+            let mut left = Vec::new();
+            for body in 0..12 {
+                let now = Time::from_nanos(body * MILLI);
+                if !late {
+                    left.extend(std::iter::from_fn(|| netem.poll(now)).map(|d| d.packet.body));
+                }
+                let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::NotEct, body };
+                netem.receive(packet, now);
+            }
+            left.extend(std::iter::from_fn(|| netem.poll(Time::MAX)).map(|d| d.packet.body));
+            let dropped: Vec<_> =
+                std::iter::from_fn(|| netem.take_dropped()).map(|d| d.packet.body).collect();
+            assert_eq!(left, [0, 1, 2, 5, 6, 7, 10, 11]);
+            assert_eq!(dropped, [3, 4, 8, 9]);
+        }
     }
 
     #[test]

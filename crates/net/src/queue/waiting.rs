@@ -8,13 +8,21 @@ use narrows_base::{Bytes, Packet, Time};
 /// packet (`qdisc_pkt_len_init`), so Linux's constants are valid only with them.
 const ETHERNET_HEADER: u64 = 14;
 
+/// IP bytes of a full packet.
+const FULL_PACKET: u32 = 1_500;
+
 /// A full Ethernet frame as Linux counts it (`psched_mtu`).
 pub(super) const FRAME: u32 = 1_514;
 
-/// Bytes of the packet's Ethernet frame without its checksum.
+/// Bytes of the packet's Ethernet frame without its checksum. A super-packet, which is larger than
+/// one frame's, has a header for each of its segments (`qdisc_pkt_len_init`).
 #[inline]
 pub(super) fn frame_bytes<B>(packet: &Packet<B>) -> u64 {
-    u64::from(packet.size) + ETHERNET_HEADER
+    u64::from(packet.size) + ETHERNET_HEADER * frames(packet.size)
+}
+
+fn frames(size: u32) -> u64 {
+    u64::from(size.div_ceil(FULL_PACKET)).max(1)
 }
 
 /// A first-in, first-out queue that knows how long each packet has waited.
@@ -22,16 +30,19 @@ pub(super) fn frame_bytes<B>(packet: &Packet<B>) -> u64 {
 pub(super) struct Waiting<B> {
     packets: VecDeque<(Time, Packet<B>)>,
     bytes: u64,
+    /// Ethernet frames, of which super-packets have several.
+    frames: u64,
 }
 
 impl<B> Waiting<B> {
     pub(super) const fn new() -> Self {
-        Self { packets: VecDeque::new(), bytes: 0 }
+        Self { packets: VecDeque::new(), bytes: 0, frames: 0 }
     }
 
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>, now: Time) {
         self.bytes += u64::from(packet.size);
+        self.frames += frames(packet.size);
         self.packets.push_back((now, packet));
     }
 
@@ -40,6 +51,7 @@ impl<B> Waiting<B> {
     pub(super) fn pop(&mut self) -> Option<(Time, Packet<B>)> {
         let (since, packet) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
+        self.frames -= frames(packet.size);
         Some((since, packet))
     }
 
@@ -47,6 +59,7 @@ impl<B> Waiting<B> {
     pub(super) fn pop_last(&mut self) -> Option<Packet<B>> {
         let (_, packet) = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.size);
+        self.frames -= frames(packet.size);
         Some(packet)
     }
 
@@ -61,10 +74,30 @@ impl<B> Waiting<B> {
 
     /// Bytes of the Ethernet frames that wait.
     pub(super) fn frame_bytes(&self) -> u64 {
-        self.bytes + ETHERNET_HEADER * self.packets.len() as u64
+        self.bytes + ETHERNET_HEADER * self.frames
     }
 
     pub(super) fn len(&self) -> usize {
         self.packets.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Ecn, FlowId};
+
+    use super::*;
+
+    /// Three full packets in one, a full one, and an ACK.
+    #[test]
+    fn a_super_packet_has_a_header_for_each_segment() {
+        let packet = |size| Packet { flow: FlowId(0), size, ecn: Ecn::NotEct, body: () };
+        let sizes = [4_500, 1_500, 52];
+        assert_eq!(sizes.map(|size| frame_bytes(&packet(size))), [3 * 1_514, 1_514, 66]);
+        let mut waiting = Waiting::new();
+        sizes.map(|size| waiting.push(packet(size), Time::ZERO));
+        assert_eq!(waiting.frame_bytes(), 4 * 1_514 + 66);
+        let _ = waiting.pop();
+        assert_eq!(waiting.frame_bytes(), 1_514 + 66);
     }
 }

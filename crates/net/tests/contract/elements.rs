@@ -161,6 +161,7 @@ fn netem(random: &mut Stream) -> NetemParams {
         jitter: [Duration::ZERO, delay(random)][pick(random, 2)],
         reorder: [0.0, 0.1, 1.0][pick(random, 3)],
         gap: [0, 1, 5][pick(random, 3)],
+        limit: [None, Some(3)][pick(random, 2)],
     }
 }
 
