@@ -7,7 +7,7 @@ It replaces the text between a line `<!-- table: NAME -->` and the next `<!-- en
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def _elements(entries: Mapping[str, Entry]) -> str:
 def _element(name: str, entry: Entry) -> Iterator[str]:
     yield f"#### `{name}`\n"
     yield f"{_sentence(entry['summary'])} Source: {entry['source']}.\n"
-    rows = [(p["name"], p["unit"], p["shown"], p["what"]) for p in entry["parameters"]]
+    rows = list(_rows(entry["parameters"]))
     if entry["room"][0]:
         rows.insert(0, ("limit", entry["limit"], "`path.buffer`", "what may wait"))
     if not rows:
@@ -41,6 +41,14 @@ def _element(name: str, entry: Entry) -> Iterator[str]:
     for parameter, unit, default, what in rows:
         yield f"| `{parameter}` | {unit} | {default} | {what} |"
     yield ""
+
+
+def _rows(parameters: Sequence[Entry]) -> Iterator[tuple[str, str, str, str]]:
+    """A row for each parameter, and for those of the tables that it may be a list of."""
+    for one in parameters:
+        yield one["name"], one["unit"], one["shown"], one["what"]
+        for inner in _rows(one.get("parameters", ())):
+            yield f"{one['name']}: {inner[0]}", *inner[1:]
 
 
 def _presets() -> str:

@@ -55,7 +55,7 @@ MORE = {
 }
 """Fields that a scenario has in addition."""
 
-GIVEN = ("stack", "deadline_ns", "profile", "fq", "kernel", "line_rate_bps", "sysctls")
+GIVEN = ("stack", "deadline_ns", "dscp", "profile", "fq", "kernel", "line_rate_bps", "sysctls")
 """Fields of a flow that exist only if they are given."""
 
 

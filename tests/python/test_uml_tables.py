@@ -13,8 +13,10 @@ from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.tables import packets, received_bytes
 from narrows.backends.uml import build, builder, get_kernel, kernels, packages
 from narrows.backends.uml.backend import _interval
+from narrows.backends.uml.checks import crosses_router
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import network_script, tool_config
+from narrows.backends.uml.qdiscs import dscp_bits
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 
@@ -153,7 +155,7 @@ FQ = (
     "maxrate 5000000bit"
 )
 
-CAKE = "besteffort triple-isolate raw mpu 0 noatm rtt 100000us memlimit 15503360"
+CAKE = "diffserv3 triple-isolate raw mpu 0 noatm rtt 100000us memlimit 15503360"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +199,54 @@ def test_cake_with_a_bandwidth_below_the_link_is_the_shaper() -> None:
     assert f"{shaper} no-ack-filter" in found
     assert not any(" htb " in line for line in found)
     assert tool_config(scenario_of(text), 1)["bottleneck_class"] is None
+
+
+HTB = """kind = "htb", rate = "7mbit", r2q = 5, classes = [
+    { dscp = "af41", rate = "1mbit", ceil = "7mbit", quantum = 3000 },
+    { rate = "6mbit", prio = 1 },
+]"""
+
+
+def test_htb_is_the_shaper_with_a_filter_for_each_code_point() -> None:
+    text = GOOD.replace('buffer = "1bdp"', f'buffer = "30kb"\nqueue = {{ {HTB} }}')
+    found = [" ".join(line.split()) for line in lines(text)]
+    bursts = "burst 1600 cburst 1600"
+    root = "qdisc add dev r1 root handle 1: htb default 11 r2q 5"
+    below = "class add dev r1 parent 1:1 classid"
+    first = f"rate 1000000bit ceil 7000000bit {bursts} prio 0 quantum 3000"
+    rule = "filter add dev r1 parent 1: protocol ip prio 1 u32"
+    at = found.index(root)
+    assert found[at : at + 7] == [
+        root,
+        f"class add dev r1 parent 1: classid 1:1 htb rate 7000000bit ceil 7000000bit {bursts}",
+        f"{below} 1:10 htb {first}",
+        "qdisc add dev r1 parent 1:10 handle 10: bfifo limit 30280",
+        f"{rule} match ip dsfield 0x88 0xfc flowid 1:10",
+        f"{below} 1:11 htb rate 6000000bit ceil 6000000bit {bursts} prio 1",
+        "qdisc add dev r1 parent 1:11 handle 11: bfifo limit 30280",
+    ]
+    scenario = scenario_of(text)
+    assert tool_config(scenario, 1)["bottleneck_class"] is None
+    assert not crosses_router(scenario)
+    # A shaper that is faster than its link is none.
+    assert crosses_router(scenario_of(text.replace("7mbit", "9mbit")))
+
+
+def test_the_service_htb_is_a_class_over_the_queue() -> None:
+    service = 'service = { kind = "htb", rate = "7mbit", burst = "2kb", device = "100mbit" }'
+    text = GOOD.replace('buffer = "1bdp"', f'buffer = "20pkt"\n{service}')
+    found = [" ".join(line.split()) for line in lines(text)]
+    shape = "rate 7000000bit ceil 7000000bit burst 2000 cburst 1600 quantum 1514"
+    assert f"class add dev r1 parent 1: classid 1:1 htb {shape}" in found
+    assert "qdisc add dev r1 parent 1:1 handle 2: pfifo limit 20" in found
+    assert any(line.endswith("rate 100933334bit") for line in found)
+    assert tool_config(scenario_of(text), 1)["bottleneck_class"] == 0x10001
+    assert not crosses_router(scenario_of(text))
+
+
+def test_code_points_have_their_bits() -> None:
+    names = {"cs0": 0, "cs6": 48, "af11": 10, "af43": 38, "ef": 46, "va": 44, "le": 1}
+    assert {name: dscp_bits(name) for name in names} == names
 
 
 def test_the_tool_gets_the_scenario() -> None:

@@ -4,6 +4,7 @@
 //! can't be added to a time. Arithmetic overflow panics, in release builds too: a wrong result is
 //! worse than none.
 
+mod dscp;
 mod jiffies;
 mod level;
 mod packet;
@@ -14,6 +15,7 @@ mod range_set;
 pub mod registry;
 mod time;
 
+pub use dscp::{DSCP_NAMES, Dscp};
 pub use jiffies::Jiffies;
 pub use level::Level;
 pub use packet::{Ecn, FlowId, Packet};

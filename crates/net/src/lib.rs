@@ -64,10 +64,10 @@ pub use line::{ChangingLine, Line};
 pub use link::{AnyServed, Link, QueueState, Served};
 pub use port::{Counters, Port};
 pub use queue::{
-    Cake, CakeParams, Cells, CoDel, CoDelParams, DocsisPie, DocsisPieParams, DropTail, DualPi2,
-    DualPi2Params, Fq, FqCoDel, FqCoDelParams, FqParams, FqPie, FqPieParams, Framing, Isolation,
-    Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams, Sfq, SfqParams, SquareRoot, Tbf,
-    TbfParams, Verdicts,
+    Cake, CakeParams, Cells, CoDel, CoDelParams, Diffserv, DocsisPie, DocsisPieParams, DropTail,
+    DualPi2, DualPi2Params, Fq, FqCoDel, FqCoDelParams, FqParams, FqPie, FqPieParams, Framing, Htb,
+    HtbClass, HtbParams, Isolation, Limit, Pie, PieParams, Queue, QueueDiscipline, Red, RedParams,
+    Sfq, SfqParams, Shape, SquareRoot, Tbf, TbfParams, Verdicts,
 };
 pub use service::{
     Cellular, CellularParams, ConstantRate, RateProcess, Service, SteppedRate, Trace, TraceError,

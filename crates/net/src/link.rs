@@ -1,6 +1,6 @@
 //! Links: a queue and its service.
 
-use narrows_base::{Bytes, Packet, Rate, Time};
+use narrows_base::{Bytes, Dscp, Packet, Rate, Time};
 
 use crate::port::{Counters, Due};
 use crate::{
@@ -55,6 +55,11 @@ impl<B, S: Service<B>> Served<B, S> {
     #[must_use]
     pub fn with(queue: impl Into<Queue<B>>, service: S) -> Self {
         Self { port: Port::new(queue.into()), service }
+    }
+
+    /// Tells the queue the DSCP of each flow's packets, before the first arrives.
+    pub fn learn_dscps(&mut self, of_flows: &[Dscp]) {
+        self.port.queue.learn_dscps(of_flows);
     }
 
     /// Settles everything that is due at or before `now`: the service's actions until then, and the

@@ -97,6 +97,10 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
     let (unit, words) = unit(info.unit);
     entry.set_item("unit", unit)?;
     entry.set_item("words", words)?;
+    if let Unit::Tables(own) = info.unit {
+        let all: PyResult<Vec<_>> = own.iter().map(|p| parameter(py, p)).collect();
+        entry.set_item("parameters", all?)?;
+    }
     entry.set_item("required", info.fallback == Fallback::Required)?;
     match info.fallback {
         Fallback::Required | Fallback::Off => entry.set_item("default", py.None())?,
@@ -157,6 +161,7 @@ fn unit(unit: Unit) -> (&'static str, &'static [&'static str]) {
         Unit::Distributed => ("duration or size", &[]),
         Unit::Quantiles => ("pairs", &[]),
         Unit::QuantileFile => ("file", &[]),
+        Unit::Tables(_) => ("tables", &[]),
     }
 }
 

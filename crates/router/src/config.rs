@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use narrows_base::Dscp;
 use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::{PathConfig, Scenario};
 use serde::Deserialize;
@@ -75,6 +76,8 @@ pub struct Crossing {
     pub rtts_ns: Vec<u64>,
     /// Whether each flow's data goes from the receiving host to the sending host.
     pub reverse: Vec<bool>,
+    /// The DSCP of each flow's data; of none if it is empty.
+    pub dscps: Vec<Dscp>,
     /// The links that each flow crosses to the receiver, by name; all if none.
     pub links: Vec<Option<Vec<String>>>,
     /// The sender's port of each flow's data, as in [`Config`].
@@ -93,6 +96,7 @@ impl Crossing {
             first_port,
             rtts_ns: flows.iter().map(|flow| flow.rtt_ns.unwrap_or(path.rtt_ns)).collect(),
             reverse: flows.iter().map(|flow| flow.reverse).collect(),
+            dscps: flows.iter().map(|flow| flow.dscp.unwrap_or_default()).collect(),
             links: flows.iter().map(|flow| flow.links.clone()).collect(),
             data_ports,
         }

@@ -104,6 +104,9 @@ impl Path {
             end: Time::from_nanos(crossing.end_ns),
             round_trips: &round_trips,
             acks: Acks { is_ack, merge: says_all },
+            dscps: path::dscps(
+                crossing.dscps.iter().copied().zip(crossing.reverse.iter().copied()),
+            ),
         };
         let path = path::Path::new(&crossing.path, &around);
         let [ahead, back] =

@@ -39,7 +39,17 @@ fn crossing(
 ) -> Path {
     let (seed, end_ns, first_port) = (1, 0, 5000);
     let reverse = vec![false; rtts_ns.len()];
-    Path::new(&Crossing { path, seed, end_ns, first_port, rtts_ns, reverse, data_ports, links })
+    Path::new(&Crossing {
+        path,
+        seed,
+        end_ns,
+        first_port,
+        rtts_ns,
+        reverse,
+        data_ports,
+        links,
+        dscps: Vec::new(),
+    })
 }
 
 fn packet(flow: u32) -> Packet<Vec<u8>> {
@@ -258,6 +268,7 @@ fn data_the_other_way_is_counted_behind_the_link_back() {
         reverse,
         data_ports: vec![None, None],
         links: Vec::new(),
+        dscps: Vec::new(),
     });
     let mut told = Vec::new();
     let mut witness = |at: Time, event, packet: &Packet<_>| {

@@ -39,7 +39,17 @@ fn droptail(loss: f64) -> Crossing {
     let rtts_ns = vec![10_000_000, 14_000_000];
     let data_ports = vec![None; rtts_ns.len()];
     let (reverse, links) = (vec![false; rtts_ns.len()], Vec::new());
-    Crossing { path, seed: 1, end_ns: 0, first_port: PORT, rtts_ns, reverse, data_ports, links }
+    Crossing {
+        path,
+        seed: 1,
+        end_ns: 0,
+        first_port: PORT,
+        rtts_ns,
+        reverse,
+        data_ports,
+        links,
+        dscps: Vec::new(),
+    }
 }
 
 /// Both hosts, or why there are none. A thread of a test can't take a user namespace, so this

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::Bytes;
 use narrows_base::registry::{EcnNeed, Role};
+use narrows_base::{Bytes, Dscp};
 use serde::de::DeserializeOwned;
 
 use crate::place::{Place, Step};
@@ -241,6 +241,7 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
         links: entry.some_names("links"),
         repeat_gap_ns: entry.some_whole("repeat_gap"),
         while_flow: entry.some_text("while"),
+        dscp: entry.some_text("dscp").as_deref().and_then(Dscp::named),
         profile: entry.some_text("profile"),
         fq: entry.some_flag("fq"),
         kernel: entry.some_text("kernel"),

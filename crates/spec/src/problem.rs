@@ -141,6 +141,11 @@ impl Wrong {
         self
     }
 
+    pub(crate) fn at_index(mut self, index: usize) -> Self {
+        self.within = Place::default().index(index).join(&self.within);
+        self
+    }
+
     pub(crate) fn problem(self, place: &Place) -> Problem {
         Problem::new(self.kind, place.join(&self.within), self.found, self.remedy)
     }

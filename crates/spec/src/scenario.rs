@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use narrows_base::Dscp;
 use narrows_base::registry::Values;
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +118,9 @@ pub struct Flow {
     /// Repeat until the flow of this name, or all of an entry with a count, are done.
     #[serde(rename = "while")]
     pub while_flow: Option<String>,
+    /// The DSCP of its data; 0 if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// The profile of its own hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,

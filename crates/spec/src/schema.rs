@@ -201,7 +201,9 @@ fn parameters(parameters: &[Parameter], further: &[(&str, Value)], one: &Value) 
     let mut required: Vec<&str> =
         further.iter().map(|(key, _)| *key).filter(|key| *key == "kind").collect();
     for parameter in parameters {
-        let mut made = axis(unit(parameter, one));
+        let value = unit(parameter, one);
+        let is_list = matches!(parameter.unit, Unit::Tables(_));
+        let mut made = if is_list { value } else { axis(value) };
         made["description"] = parameter.what.into();
         properties.insert(parameter.name.into(), made);
         if parameter.fallback == Fallback::Required {
@@ -243,6 +245,9 @@ fn unit(parameter: &Parameter, one: &Value) -> Value {
         Unit::Durations => law(&quantity(DURATION_UNITS)),
         Unit::Sizes => law(&quantity(&SIZE_UNITS[..BYTES])),
         Unit::Distributed => one.clone(),
+        Unit::Tables(own) => {
+            json!({ "type": "array", "items": parameters(own, &[], one), "minItems": 1 })
+        }
         Unit::Quantiles => json!({
             "type": "array",
             "items": { "type": "array", "prefixItems": [one, { "type": "number" }] },

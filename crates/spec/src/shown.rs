@@ -27,6 +27,7 @@ pub fn values(parameter: &Parameter) -> String {
     match (parameter.unit, parameter.bounds) {
         (Unit::Flag, _) => "true or false".into(),
         (Unit::Word(words), _) => words.join(", "),
+        (Unit::Tables(_), _) => "a list of tables".into(),
         (Unit::Duration, Bounds::Whole { least, most, .. }) => {
             format!("{} to {}", format_duration(least), format_duration(most))
         }

@@ -88,6 +88,33 @@ fn a_problem_of_the_whole_is_told_where_it_was_written() {
 }
 
 #[test]
+fn a_queue_has_classes_and_flows_their_code_point() {
+    let classes = "path.queue={kind = \"htb\", classes = [{dscp = \"ef\", rate = \"1mbit\"}, {rate = \"2mbit\", ceil = \"4mbit\"}]}";
+    let read = read(GOOD, &[classes, "flows.0.dscp=ef"]);
+    let text = read.canonical(1);
+    let first = r#"{"burst_bytes":1600,"cburst_bytes":1600,"ceil_bps":null,"dscp":"ef","prio":0,"quantum_bytes":null,"rate_bps":1000000}"#;
+    assert!(text.contains(first), "{text}");
+    assert!(text.contains(r#""dscp":"ef","ecn""#), "{text}");
+    for (wrong, with, place) in [
+        ("ef", "expedited", "path.queue.classes[0].dscp"),
+        ("dscp = \"ef\", ", "", "path.queue.classes[1].dscp"),
+        ("4mbit", "1mbit", "path.queue.classes[1].ceil"),
+        ("{rate", "{dscp = \"cs1\", rate", "path.queue.classes"),
+        ("ceil", "top", "path.queue.classes[1].top"),
+        ("rate = \"2mbit\"", "prio = 2", "path.queue.classes[1].rate"),
+        ("ceil = \"4mbit\"", "prio = 8", "path.queue.classes[1].prio"),
+    ] {
+        let [problem] = problems(GOOD, &[&classes.replace(wrong, with)]).try_into().unwrap();
+        assert_eq!(problem.place.to_string(), place, "{problem}");
+    }
+    let [problem] =
+        problems(GOOD, &["path.queue={kind = \"htb\", classes = []}"]).try_into().unwrap();
+    assert_eq!(problem.place.to_string(), "path.queue.classes");
+    let [problem] = problems(GOOD, &["flows.0.dscp=46"]).try_into().unwrap();
+    assert_eq!(problem.place.to_string(), "flows[0].dscp");
+}
+
+#[test]
 fn files_are_what_the_caller_gives() {
     let trace = "path.service={kind = \"trace\", file = \"a.trace\"}";
     let files = Files([("a.trace".to_owned(), "2\n2\n5\n".to_owned())].into());

@@ -4,6 +4,8 @@ use std::io::Result;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use narrows_base::Dscp;
+
 use crate::info::{self, TcpInfo};
 use crate::stage::Watched;
 use crate::sys;
@@ -37,6 +39,8 @@ pub struct Connection<'a> {
     pub tcp_ecn: Option<[u8; 2]>,
     /// Unsent data kept in the socket of a flow that sends all it can, bytes.
     pub bulk_low_water: i32,
+    /// The DSCP of what it sends; untouched if none.
+    pub dscp: Option<Dscp>,
 }
 
 impl Connection<'_> {
@@ -65,6 +69,10 @@ impl Connection<'_> {
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
         let low = low.to_ne_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
+        if let Some(dscp) = self.dscp {
+            let field = i32::from(dscp.bits() << 2).to_ne_bytes();
+            sys::set_option(raw, libc::IPPROTO_IP, libc::IP_TOS, &field)?;
+        }
         if tells {
             sys::tell_acknowledgements(raw)?;
             // The last packet of an answer leaves at once.

@@ -169,6 +169,12 @@ impl<'a> Iperf<'a> {
             .args(["-c", &self.to.to_string(), "-p", &self.port.to_string(), "-J", "-4"])
             .args(["--cport", &self.iperf3.data_port.to_string(), "-C", &self.flow.cca])
             .args(["-t", &seconds.to_string()])
+            .args(
+                self.flow
+                    .dscp
+                    .iter()
+                    .flat_map(|dscp| ["--tos".into(), (dscp.bits() << 2).to_string()]),
+            )
             .stdout(File::create(&self.output)?)
             .stderr(Stdio::null())
             .spawn()

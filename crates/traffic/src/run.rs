@@ -201,6 +201,7 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
         to: SocketAddrV4::new(host, port),
         tcp_ecn: tcp_ecn(config, flow.ecn),
         bulk_low_water: bulk_low_water(config.scenario.path.rate_bps),
+        dscp: flow.dscp,
     };
     let draws = Draws { seed: config.scenario.seed, flow: &flow.name };
     let ends = if let Some(session) = Session::new(flow, connection, draws) {

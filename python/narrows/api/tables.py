@@ -134,6 +134,10 @@ class Flow(Table):
     """Use of ECN; by default what the control needs, or the hosts' setting. Takes a use of
     ECN, such as "classic".
     """
+    dscp: Values[str] | None = None
+    """The DSCP of its data, for queues with classes; its ACKs have none. Takes a DSCP, such as
+    "ef".
+    """
     options: Mapping[str, object] | None = None
     """Options of the control: a quantity with its unit, a number, a word, true or false."""
     profile: Values[str] | None = None

@@ -93,6 +93,7 @@ _FLOWS = (
     Feature("own sysctls", "settings of a flow's hosts", flow="sysctls = { tcp_sack = 0 }"),
     Feature("ecn classic", "marks as in RFC 3168", flow='ecn = "classic"'),
     Feature("ecn l4s", "marks as in RFC 9331", flow='ecn = "l4s"'),
+    Feature("dscp", "a code point for queues with classes", flow='dscp = "ef"'),
     Feature("options", "of a control", flow='options = { hystart = "off" }'),
     Feature("reverse flow", "data the other way", path=_BACK, flow="reverse = true"),
 )

@@ -106,6 +106,8 @@ def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
     yield from (f"{key} = {value}" for key, value in first.get("options", {}).items())
     if first["ecn"] != "off":
         yield f"ECN {first['ecn']}"
+    if "dscp" in first:
+        yield f"DSCP {first['dscp'].upper()}"
     if first["receive_window_bytes"] is not None:
         yield f"receive window {number(first['receive_window_bytes'])} bytes"
     yield from _own_hosts(first)

@@ -64,6 +64,7 @@ Flow = TypedDict(
         "repeat_gap_ns": int | None,
         "while": str | None,
         "ecn": str,
+        "dscp": NotRequired[str],
         "options": dict[str, Any],
         "profile": NotRequired[str],
         "fq": NotRequired[bool],

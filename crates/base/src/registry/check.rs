@@ -34,14 +34,17 @@ pub fn check(registry: &[&'static Info], choice: &Choice) -> Result<&'static Inf
         let names: Vec<_> = registry.iter().map(|info| info.name).collect();
         return Err(Fault::new("kind", &choice.kind, format!("one of {}", names.join(", "))));
     };
-    for parameter in info.parameters {
-        let key = parameter.key();
-        if !choice.parameters.contains_key(&key) {
-            return Err(Fault::new(&key, "nothing", expectation(parameter)));
-        }
-    }
+    all_there(info.parameters, &choice.parameters)?;
     check_values(info, &choice.parameters)?;
     Ok(info)
+}
+
+fn all_there(parameters: &[Parameter], values: &Values) -> Result<(), Fault> {
+    let missing = |parameter: &&Parameter| !values.contains_key(&parameter.key());
+    match parameters.iter().find(missing) {
+        Some(parameter) => Err(Fault::new(&parameter.key(), "nothing", expectation(parameter))),
+        None => Ok(()),
+    }
 }
 
 /// Checks that each value is in the range of its parameter, and that there is no other; missing
@@ -50,10 +53,14 @@ pub fn check(registry: &[&'static Info], choice: &Choice) -> Result<&'static Inf
 /// # Errors
 /// The first fault.
 pub fn check_values(info: &Info, values: &Values) -> Result<(), Fault> {
-    for parameter in info.parameters {
+    check_parameters(info.parameters, values)
+}
+
+fn check_parameters(parameters: &[Parameter], values: &Values) -> Result<(), Fault> {
+    for parameter in parameters {
         check_value(parameter, values)?;
     }
-    let known = |key: &str| info.parameters.iter().any(|p| p.key() == key);
+    let known = |key: &str| parameters.iter().any(|p| p.key() == key);
     match values.keys().find(|key| !known(key)) {
         Some(key) => Err(Fault::new(key, "an unknown key", "a parameter of its kind")),
         None => Ok(()),
@@ -64,10 +71,24 @@ fn check_value(parameter: &Parameter, values: &Values) -> Result<(), Fault> {
     let key = parameter.key();
     let Some(value) = values.get(&key) else { return Ok(()) };
     let may_be_off = parameter.fallback == Fallback::Off;
+    if let (Unit::Tables(parameters), Value::Tables(tables)) = (parameter.unit, value) {
+        return check_tables(&key, parameters, tables);
+    }
     if fits(parameter, value) || (may_be_off && *value == Value::Off) {
         return Ok(());
     }
     Err(Fault::new(&key, describe(value), expectation(parameter)))
+}
+
+/// Each table has all its parameters; a fault's key is that of the tables, the place and the
+/// table's own.
+fn check_tables(key: &str, parameters: &[Parameter], tables: &[Values]) -> Result<(), Fault> {
+    for (place, table) in tables.iter().enumerate() {
+        all_there(parameters, table)
+            .and_then(|()| check_parameters(parameters, table))
+            .map_err(|fault| Fault { key: format!("{key}[{place}].{}", fault.key), ..fault })?;
+    }
+    Ok(())
 }
 
 fn fits(parameter: &Parameter, value: &Value) -> bool {
@@ -127,6 +148,7 @@ fn expectation(parameter: &Parameter) -> String {
         (Unit::Flag, _) => "true or false".into(),
         (Unit::Word(words), _) => format!("one of {}", words.join(", ")),
         (Unit::Rates | Unit::Delays | Unit::Spans, _) => "pairs whose times ascend".into(),
+        (Unit::Tables(_), _) => "tables".into(),
         (Unit::Opportunities, _) => "ms that don't descend, the last above zero".into(),
         (_, Bounds::Number { least: 0.0, most: f64::MAX }) => "a number that isn't negative".into(),
         (_, Bounds::Number { least, most }) => format!("a number from {least} to {most}"),
@@ -150,6 +172,6 @@ fn describe(value: &Value) -> String {
         Value::Whole(number) => number.to_string(),
         Value::Number(number) => number.to_string(),
         Value::Word(word) => format!("{word:?}"),
-        Value::List(_) | Value::Pairs(_) => "a list".into(),
+        Value::List(_) | Value::Pairs(_) | Value::Tables(_) => "a list".into(),
     }
 }

@@ -3,7 +3,7 @@
 use super::value::Value;
 
 /// A parameter of an entry.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Parameter {
     /// The name, that of `tc` or the kernel if it has one.
     pub name: &'static str,
@@ -20,7 +20,7 @@ pub struct Parameter {
 }
 
 /// The unit of a value, and how a scenario writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
     /// A number of packets.
     Packets,
@@ -62,6 +62,8 @@ pub enum Unit {
     Quantiles,
     /// The path of a file of such pairs, one on each line.
     QuantileFile,
+    /// Tables with these parameters.
+    Tables(&'static [Parameter]),
 }
 
 /// The default of a parameter.

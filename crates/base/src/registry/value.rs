@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::Values;
 use crate::time::Duration;
 
 /// The value of a parameter.
@@ -22,6 +23,8 @@ pub enum Value {
     List(Vec<u64>),
     /// Pairs of whole numbers.
     Pairs(Vec<(u64, u64)>),
+    /// Tables, each with the values of its parameters.
+    Tables(Vec<Values>),
 }
 
 macro_rules! from {

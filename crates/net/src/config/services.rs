@@ -1,13 +1,13 @@
 //! The services of links, by name.
 
-use narrows_base::{Bytes, Rate, Stream, Time};
+use narrows_base::{Bytes, Dscp, Rate, Stream, Time};
 
 use super::{Choice, Fault, Info, queue};
-use crate::queue::tbf as bucket;
+use crate::queue::{htb, tbf as bucket};
 use crate::service;
 use crate::{
-    AnyServed, Cellular, CellularParams, Limit, Link, Queue, QueueDiscipline as _, RateProcess,
-    Served, Service, SteppedRate, Tbf, TbfParams, Trace, Wifi, WifiParams,
+    AnyServed, Cellular, CellularParams, Htb, Limit, Link, Queue, QueueDiscipline as _,
+    RateProcess, Served, Service, SteppedRate, Tbf, TbfParams, Trace, Wifi, WifiParams,
 };
 
 /// Every service, by name.
@@ -16,6 +16,7 @@ pub static SERVICES: &[&Info] = &[
     &service::steps::INFO,
     &service::trace::INFO,
     &bucket::INFO,
+    &htb::SERVICE,
     &service::cellular::INFO,
     &service::wifi::INFO,
 ];
@@ -39,6 +40,16 @@ pub enum AnyLink<B> {
     Link(Link<B>),
     /// In batches or slots.
     Served(AnyServed<B>),
+}
+
+impl<B> AnyLink<B> {
+    /// Tells its queue the DSCP of each flow's packets, before the first arrives.
+    pub fn learn_dscps(&mut self, of_flows: &[Dscp]) {
+        match self {
+            Self::Link(link) => link.learn_dscps(of_flows),
+            Self::Served(link) => link.learn_dscps(of_flows),
+        }
+    }
 }
 
 /// Checks whether the parameters of a checked service fit together.
@@ -117,6 +128,10 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
             simple(waiting, Trace::new(opportunities).expect("the trace was checked").into())
         }
         "tbf" => AnyLink::Link(tbf(parts, random("queue"))),
+        "htb" => {
+            let shaper = Htb::over(&htb::single(parts.service), 1, waiting);
+            simple(shaper.into(), RateProcess::constant(parts.service.parameters.rate("device")))
+        }
         "cellular" => served(
             waiting,
             Box::new(Cellular::new(&CellularParams::of(&parts.service.parameters, parts.rate))),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::{Duration, Stream, Time};
+use narrows_base::{Dscp, Duration, Stream, Time};
 
 use super::{Direction, FIRST_LINK, PathConfig, PathElement, Spot};
 use crate::config::{self, Acks, LinkChoice};
@@ -44,6 +44,18 @@ pub struct Conditions<'a, B> {
     pub round_trips: &'a [Duration],
     /// How acknowledgements are recognised and merged.
     pub acks: Acks<B>,
+    /// The DSCP of each flow's packets on the links forward and backward, see [`dscps`].
+    pub dscps: [Vec<Dscp>; 2],
+}
+
+/// The DSCP of each flow's packets in either direction, from that of its data and whether it is
+/// reversed. Its acknowledgements have none, as those of Linux's receivers by default
+/// (`tcp_reflect_tos`).
+pub fn dscps(flows: impl Iterator<Item = (Dscp, bool)>) -> [Vec<Dscp>; 2] {
+    let none = Dscp::default();
+    let both = |(dscp, reverse)| if reverse { (none, dscp) } else { (dscp, none) };
+    let (forward, backward) = flows.map(both).unzip();
+    [forward, backward]
 }
 
 impl<B: Clone + Send + 'static> Path<B> {
@@ -60,7 +72,7 @@ impl<B: Clone + Send + 'static> Path<B> {
             forward: Row::default(),
             backward: Row::default(),
         };
-        path.add_links(config, around.seed);
+        path.add_links(config, around.seed, &around.dscps);
         path.add_impairments(config, around);
         path.forward.lines = path.add_lines(around.round_trips.iter().map(|&rtt| rtt / 2));
         path.backward.lines = path.add_lines(around.round_trips.iter().map(|&rtt| rtt - rtt / 2));
@@ -72,21 +84,25 @@ impl<B: Clone + Send + 'static> Path<B> {
         self.elements.len() - 1
     }
 
-    fn add_link(&mut self, parts: LinkChoice<'_>, seed: u64, name: &str) -> usize {
-        self.add(config::link(parts, seed, name).into())
+    fn add_link(&mut self, parts: LinkChoice<'_>, seed: u64, name: &str, dscps: &[Dscp]) -> usize {
+        let mut link = config::link(parts, seed, name);
+        if dscps.iter().any(|&dscp| dscp != Dscp::default()) {
+            link.learn_dscps(dscps);
+        }
+        self.add(link.into())
     }
 
-    fn add_links(&mut self, config: &PathConfig, seed: u64) {
-        let first = self.add_link(config.first_link(), seed, "path");
+    fn add_links(&mut self, config: &PathConfig, seed: u64, [there, back]: &[Vec<Dscp>; 2]) {
+        let first = self.add_link(config.first_link(), seed, "path", there);
         self.forward.links.push(first);
         self.names.push(FIRST_LINK.into());
         for link in &config.links {
-            let id = self.add_link(link.choice(), seed, &format!("link/{}", link.name));
+            let id = self.add_link(link.choice(), seed, &format!("link/{}", link.name), there);
             self.forward.links.push(id);
             self.names.push(link.name.clone());
         }
         if let Some(link) = &config.reverse {
-            let id = self.add_link(link.choice(), seed, &format!("link/{}", link.name));
+            let id = self.add_link(link.choice(), seed, &format!("link/{}", link.name), back);
             self.backward.links.push(id);
         }
     }

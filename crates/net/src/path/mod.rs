@@ -8,7 +8,7 @@ mod check;
 mod config;
 mod element;
 
-pub use build::{Conditions, Path};
+pub use build::{Conditions, Path, dscps};
 pub use check::PathError;
 pub use config::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
 pub use element::PathElement;

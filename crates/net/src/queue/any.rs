@@ -1,6 +1,6 @@
 //! The queue of a link, with any discipline.
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::{Bytes, Dscp, Packet, Time};
 
 use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
@@ -70,5 +70,9 @@ impl<B> QueueDiscipline<B> for Queue<B> {
     #[inline]
     fn on_deadline(&mut self, due: Time, verdicts: &mut Verdicts<B>) {
         forward!(self, queue => queue.on_deadline(due, verdicts));
+    }
+
+    fn learn_dscps(&mut self, of_flows: &[Dscp]) {
+        forward!(self, queue => queue.learn_dscps(of_flows));
     }
 }

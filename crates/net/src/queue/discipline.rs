@@ -1,6 +1,6 @@
 //! The interface of every queue discipline.
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::{Bytes, Dscp, Packet, Time};
 
 use super::verdicts::Verdicts;
 
@@ -56,5 +56,11 @@ pub trait QueueDiscipline<B> {
     #[inline]
     fn on_deadline(&mut self, due: Time, verdicts: &mut Verdicts<B>) {
         let _ = (due, verdicts);
+    }
+
+    /// Tells the DSCP of each flow's packets on this link, before the first arrives. Without it, and
+    /// for flows beyond, it is 0.
+    fn learn_dscps(&mut self, of_flows: &[Dscp]) {
+        let _ = of_flows;
     }
 }

@@ -15,6 +15,7 @@ use super::entry::Registered;
 use super::fq::{Fq, FqParams};
 use super::fq_codel::{FqCoDel, FqCoDelParams};
 use super::fq_pie::{FqPie, FqPieParams};
+use super::htb::{Htb, HtbParams};
 use super::limit::Limit;
 use super::pie::{Pie, PieParams};
 use super::red::{Red, RedParams};
@@ -82,6 +83,7 @@ disciplines! {
     SfqParams => Sfq,
     FqPieParams => FqPie,
     CakeParams => Cake,
+    HtbParams => Htb,
 }
 boxed!(Tbf);
 

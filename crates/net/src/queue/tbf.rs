@@ -1,7 +1,7 @@
 //! The token bucket filter: a rate with bursts after idle times.
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
-use narrows_base::{Bytes, Duration, Packet, Rate, Time};
+use narrows_base::{Bytes, Dscp, Duration, Packet, Rate, Time};
 
 use super::any::Queue;
 use super::discipline::QueueDiscipline;
@@ -171,6 +171,10 @@ impl<B> QueueDiscipline<B> for Tbf<B> {
         if self.inner.next_deadline().is_some_and(|inner| inner <= due) {
             self.inner.on_deadline(due, verdicts);
         }
+    }
+
+    fn learn_dscps(&mut self, of_flows: &[Dscp]) {
+        self.inner.learn_dscps(of_flows);
     }
 }
 

@@ -95,7 +95,9 @@ mod tests {
         let sizes = [4_500, 1_500, 52];
         assert_eq!(sizes.map(|size| frame_bytes(&packet(size))), [3 * 1_514, 1_514, 66]);
         let mut waiting = Waiting::new();
-        sizes.map(|size| waiting.push(packet(size), Time::ZERO));
+        for size in sizes {
+            waiting.push(packet(size), Time::ZERO);
+        }
         assert_eq!(waiting.frame_bytes(), 4 * 1_514 + 66);
         let _ = waiting.pop();
         assert_eq!(waiting.frame_bytes(), 1_514 + 66);

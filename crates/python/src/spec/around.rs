@@ -51,7 +51,7 @@ pub(crate) fn keywords<'py>(py: Python<'py>, options: &Values) -> PyResult<Bound
             Value::Whole(number) => given.set_item(name, number)?,
             Value::Number(number) => given.set_item(name, number)?,
             Value::Word(word) => given.set_item(name, word)?,
-            Value::Off | Value::List(_) | Value::Pairs(_) => {}
+            Value::Off | Value::List(_) | Value::Pairs(_) | Value::Tables(_) => {}
         }
     }
     Ok(given)

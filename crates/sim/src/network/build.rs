@@ -3,7 +3,7 @@
 use narrows_base::{Duration, Packet, Stream, Time};
 use narrows_net::Jitter;
 use narrows_net::config::Acks;
-use narrows_net::path::{Conditions, Direction, Path};
+use narrows_net::path::{Conditions, Direction, Path, dscps};
 use narrows_spec::scenario::{Flow, Scenario};
 use narrows_tcp::{Kind, Segment};
 
@@ -120,6 +120,9 @@ fn build_path(scenario: &Scenario) -> Path<Segment> {
         end: Time::from_nanos(scenario.run.duration_ns),
         round_trips: &round_trips,
         acks: acks(),
+        dscps: dscps(
+            scenario.flows.iter().map(|flow| (flow.dscp.unwrap_or_default(), flow.reverse)),
+        ),
     };
     Path::new(&scenario.path, &around)
 }

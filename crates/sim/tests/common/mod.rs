@@ -33,6 +33,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         reverse: false,
         links: None,
         deadline_ns: None,
+        dscp: None,
         repeat_gap_ns: None,
         while_flow: None,
         stack: None,

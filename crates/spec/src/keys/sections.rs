@@ -1,6 +1,6 @@
 //! The sections of a specification.
 
-use super::words::{DESIGN, ECN, LEVEL, PROFILE, SOCKET_BUFFERS, STACK};
+use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, SOCKET_BUFFERS, STACK};
 use super::{CHANGE, EXPECT, Elements, Fallback, Key, Kind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
@@ -190,6 +190,13 @@ pub static FLOW: Section = Section {
         )
         .stays()
         .filled(),
+        Key::new(
+            "dscp",
+            Kind::Word(&DSCP),
+            Off,
+            "The DSCP of its data, for queues with classes; its ACKs have none.",
+        )
+        .stays(),
         Key::new(
             "options",
             Kind::Options,

@@ -1,5 +1,6 @@
 //! Lists of words.
 
+use narrows_base::DSCP_NAMES;
 use narrows_tcp::PROFILES;
 
 use crate::stacks::STACKS;
@@ -42,6 +43,10 @@ pub(super) static ECN: Words = Words {
     example: "classic",
     known: || vec!["off", "classic", "dctcp", "l4s"],
 };
+
+/// The code points of differentiated services that have names.
+pub(super) static DSCP: Words =
+    Words { what: "DSCP", example: "ef", known: || DSCP_NAMES.to_vec() };
 
 /// Levels of recording.
 pub(super) static LEVEL: Words = Words {

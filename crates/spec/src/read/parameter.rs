@@ -18,10 +18,20 @@ pub(super) fn read_all(
     further: &[&str],
     around: &dyn Surroundings,
 ) -> Result<Values, Wrong> {
+    values_of(info.parameters, table, further, around)
+}
+
+fn values_of(
+    parameters: &[Parameter],
+    table: &Table,
+    further: &[&str],
+    around: &dyn Surroundings,
+) -> Result<Values, Wrong> {
     let mut values = Values::default();
     for entry in &table.0 {
-        let Some(parameter) = info.parameter(&entry.key) else {
-            let names = info.parameters.iter().map(|parameter| parameter.name);
+        let known = parameters.iter().find(|parameter| parameter.name == entry.key);
+        let Some(parameter) = known else {
+            let names = parameters.iter().map(|parameter| parameter.name);
             let remedy = one_of(&entry.key, names.chain(further.iter().copied()));
             return Err(Wrong::unknown_key(&entry.key, remedy));
         };
@@ -31,7 +41,7 @@ pub(super) fn read_all(
     let missing = |parameter: &&Parameter| {
         parameter.fallback == Fallback::Required && !values.contains_key(&parameter.key())
     };
-    match info.parameters.iter().find(missing) {
+    match parameters.iter().find(missing) {
         Some(parameter) => Err(Wrong::missing(parameter.name, expectation(parameter))),
         None => Ok(values),
     }
@@ -99,6 +109,7 @@ pub(super) fn read(
         Unit::Rates => timed(node, parse_rate, &unfit, &within),
         Unit::Delays | Unit::Spans => timed(node, parse_duration, &unfit, &within),
         Unit::Opportunities => trace::read(text()?, around).map(Value::List),
+        Unit::Tables(parameters) => tables(parameters, node, &unfit, around),
         Unit::Frequency
         | Unit::RateList
         | Unit::Durations
@@ -109,6 +120,27 @@ pub(super) fn read(
             unreachable!("{} belongs to a workload, which reads it itself", parameter.name)
         }
     }
+}
+
+/// Tables, each with all its parameters.
+fn tables(
+    parameters: &[Parameter],
+    node: &Node,
+    unfit: &dyn Fn() -> Wrong,
+    around: &dyn Surroundings,
+) -> Result<Value, Wrong> {
+    let document::Value::List(nodes) = &node.value else { return Err(unfit()) };
+    let one = |(place, node): (usize, &Node)| {
+        let table = node.table().ok_or_else(unfit)?;
+        let given =
+            values_of(parameters, table, &[], around).map_err(|wrong| wrong.at_index(place))?;
+        let fallback = parameters.iter().filter_map(|p| Some((p.key(), p.default(0)?)));
+        let mut values: Values = fallback.collect();
+        values.extend(given.0);
+        Ok(values)
+    };
+    let tables = nodes.iter().enumerate().map(one).collect::<Result<Vec<_>, Wrong>>()?;
+    if tables.is_empty() { Err(unfit()) } else { Ok(Value::Tables(tables)) }
 }
 
 /// Packets or bytes: a plain number, or a text with the unit.
@@ -147,6 +179,10 @@ pub(super) fn expectation(parameter: &Parameter) -> String {
         (Unit::Flag, _) => "true or false".into(),
         (Unit::Word(words), _) => format!("one of {}", words.join(", ")),
         (Unit::Opportunities, _) => "the path of a trace in mahimahi's format".into(),
+        (Unit::Tables(parameters), _) => {
+            let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
+            format!("a list of tables with {}", names.join(", "))
+        }
         (Unit::Rates, _) => "a table of times and rates, such as { \"10s\" = \"40mbit\" },".into(),
         (Unit::Delays, _) => "a table of times and delays, such as { \"10s\" = \"40ms\" },".into(),
         (Unit::Spans, _) => {

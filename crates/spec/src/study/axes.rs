@@ -139,7 +139,8 @@ fn is_plain_list(place: &Place) -> bool {
     let of_flow = text.starts_with("flows[")
         && (place.0.len() == 3 && text.ends_with(".links")
             || text.contains("].workload.") && LISTS.iter().any(|list| text.ends_with(list)));
-    of_flow || text == "path.links" || text == "path.impairments"
+    let classes = text.starts_with("path.") && text.ends_with(".queue.classes");
+    of_flow || classes || text == "path.links" || text == "path.impairments"
 }
 
 /// Places with one value in all combinations.

@@ -22,7 +22,7 @@ from narrows.backends.protocol import refuse_own_controls
 from narrows.backends.uml.coupled import window_ns
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.network import MAX_FLOWS
-from narrows.backends.uml.qdiscs import KINDS
+from narrows.backends.uml.qdiscs import can_make
 from narrows.errors import SpecError
 from narrows.spec.classes import OWN_HOST
 from narrows.spec.kernel_program import refuse_programs
@@ -38,7 +38,7 @@ def crosses_router(scenario: Scenario) -> bool:
     """Whether Linux alone can't make the path, or flows have hosts of their own."""
     path = scenario["path"]
     elements = path["links"] or path["reverse"] or path["impairments"]
-    other = path["service"]["kind"] != "constant" or path["queue"]["kind"] not in KINDS
+    other = not can_make(path)
     own = any(key in flow for flow in scenario["flows"] for key in OWN_HOST)
     return bool(elements or other or own or scenario["host"]["gso"])
 

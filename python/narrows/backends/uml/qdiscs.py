@@ -5,7 +5,7 @@ would start, so that the queue holds waiting packets only; `netem rate` behind i
 transmission time. Drop-tail is a token bucket with room for one packet's tokens. The others are
 children of an `htb` class without a burst: a token bucket would dequeue a packet early to peek at
 it (`qdisc_peek_dequeued`), and they would see too short a delay. CAKE with a bandwidth of its own
-is the shaper.
+is the shaper, and so is HTB, as a queue or as a service.
 
 tc counts Ethernet headers, so rates and sizes are scaled by the headers' part of a full packet.
 """
@@ -24,6 +24,7 @@ ETHERNET = 14
 """Bytes that tc counts beyond the IP packet."""
 _CLASS = 0x10001
 """1:1."""
+_FULL_FRAME = FULL_PACKET + ETHERNET
 _LATE_US = 3
 """The guest's timers are at most this late; a bucket without this slack would lose tokens."""
 
@@ -35,30 +36,115 @@ def framed(count: int) -> int:
 
 def bottleneck(path: Path) -> list[str]:
     """The commands for tc that make the bottleneck on r1."""
-    if path["queue"]["kind"] == "droptail":
+    kind, service = path["queue"]["kind"], path["service"]
+    if service["kind"] == "htb":
+        return _below(f"{_shape(service)} quantum {_FULL_FRAME}", path)
+    if kind == "droptail":
         return _droptail(path)
-    kind, rate = path["queue"]["kind"], framed(path["rate_bps"])
+    if kind == "htb":
+        return _htb(path)
     if _shapes(path):
         return [f"qdisc add dev r1 root handle 1: {kind} {_parameters(path)}"]
-    burst, quantum = _slack(rate), FULL_PACKET + ETHERNET
-    speed = f"rate {rate}bit burst {burst} cburst {burst} quantum {quantum}"
-    return [
-        "qdisc add dev r1 root handle 1: htb default 1",
-        f"class add dev r1 parent 1: classid 1:1 htb {speed}",
-        f"qdisc add dev r1 parent 1:1 handle 2: {kind} {_parameters(path)}",
-    ]
+    rate = framed(path["rate_bps"])
+    burst = _slack(rate)
+    speed = f"rate {rate}bit burst {burst} cburst {burst} quantum {_FULL_FRAME}"
+    return _below(speed, path)
 
 
 def bottleneck_class(path: Path) -> int | None:
     """The class that the discipline belongs to, as a number; None for the root."""
+    if path["service"]["kind"] == "htb":
+        return _CLASS
     root = path["queue"]["kind"] == "droptail" or _shapes(path)
     return None if root else _CLASS
 
 
+def device_rate(path: Path) -> int:
+    """The rate of what is behind the bottleneck's discipline, in bit/s of IP packets."""
+    service = path["service"]
+    rate: int = service["device_bps"] if service["kind"] == "htb" else path["rate_bps"]
+    return rate
+
+
+def can_make(path: Path) -> bool:
+    """Whether Linux's own disciplines can be this bottleneck."""
+    queue, service = path["queue"], path["service"]
+    device = framed(device_rate(path))
+    if service["kind"] == "htb":
+        shaper = service["rate_bps"] <= device
+        return shaper and queue["kind"] in KINDS and queue["kind"] != "htb"
+    if queue["kind"] == "htb" and queue["rate_bps"] > device:
+        return False
+    return service["kind"] == "constant" and queue["kind"] in KINDS
+
+
+def dscp_bits(name: str) -> int:
+    """The six bits of the code point with this name."""
+    if name.startswith("cs"):
+        return 8 * int(name[2:])
+    if name.startswith("af"):
+        return 8 * int(name[2]) + 2 * int(name[3])
+    return {"ef": 46, "va": 44, "le": 1}[name]
+
+
 def _shapes(path: Path) -> bool:
     """Whether the discipline itself holds packets back more than the link would."""
+    if path["queue"]["kind"] == "htb":
+        return True
     bandwidth = path["queue"].get("bandwidth_bps") if path["queue"]["kind"] == "cake" else None
     return bandwidth is not None and bandwidth <= framed(path["rate_bps"])
+
+
+def _below(speed: str, path: Path) -> list[str]:
+    """The discipline below a single class of HTB."""
+    return [
+        "qdisc add dev r1 root handle 1: htb default 1",
+        f"class add dev r1 parent 1: classid 1:1 htb {speed}",
+        f"qdisc add dev r1 parent 1:1 handle 2: {_leaf(path)}",
+    ]
+
+
+def _leaf(path: Path) -> str:
+    kind = path["queue"]["kind"]
+    if kind not in {"droptail", "htb"}:
+        return f"{kind} {_parameters(path)}"
+    if "packets" in path["buffer"]:
+        return f"pfifo limit {_limit(path['buffer']['packets'])}"
+    return f"bfifo limit {_limit(framed(path['buffer']['bytes']))}"
+
+
+def _shape(given: Mapping[str, Any]) -> str:
+    """What HTB calls a class's rates, which count frames already."""
+    ceil = given.get("ceil_bps") or given["rate_bps"]
+    bursts = f"burst {given['burst_bytes']} cburst {given['cburst_bytes']}"
+    return f"rate {given['rate_bps']}bit ceil {ceil}bit {bursts}"
+
+
+def _htb(path: Path) -> list[str]:
+    """HTB with its classes: 1:10 and on below 1:1, in their order."""
+    queue = path["queue"]
+    classes = queue["classes"] or []
+    numbers = {place: f"{0x10 + place:x}" for place in range(len(classes))}
+    default = next((n for place, n in numbers.items() if classes[place]["dscp"] is None), "1")
+    commands = [
+        f"qdisc add dev r1 root handle 1: htb default {default} r2q {queue['r2q']}",
+        f"class add dev r1 parent 1: classid 1:1 htb {_shape(queue)}",
+    ]
+    if not classes:
+        return [*commands, f"qdisc add dev r1 parent 1:1 handle 2: {_leaf(path)}"]
+    for place, number in numbers.items():
+        own = classes[place]
+        quantum = "" if own["quantum_bytes"] is None else f"quantum {own['quantum_bytes']}"
+        turn = f"prio {own['prio']} {quantum}"
+        commands += [
+            f"class add dev r1 parent 1:1 classid 1:{number} htb {_shape(own)} {turn}",
+            f"qdisc add dev r1 parent 1:{number} handle {number}: {_leaf(path)}",
+        ]
+        if own["dscp"] is not None:
+            match = f"match ip dsfield {dscp_bits(own['dscp']) << 2:#x} 0xfc"
+            rule = f"filter add dev r1 parent 1: protocol ip prio 1 u32 {match}"
+            commands.append(f"{rule} flowid 1:{number}")
+    return commands
 
 
 def _droptail(path: Path) -> list[str]:
@@ -156,13 +242,12 @@ def _fq_pie(queue: Queue, limit: int) -> str:
 
 
 def _cake(queue: Queue, limit: int) -> str:
-    """CAKE with one tin, since packets carry no DSCP."""
     bandwidth = queue["bandwidth_bps"]
     rate = "unlimited" if bandwidth is None else f"bandwidth {bandwidth}bit"
     counted = "raw" if queue["overhead_bytes"] is None else f"overhead {queue['overhead_bytes']}"
     cells = f"{counted} mpu {queue['mpu_bytes']} {queue['atm']}"
     other = f"rtt {_us(queue['rtt_ns'])} memlimit {limit} {_flag(queue, 'ingress', 'egress')}"
-    return f"{rate} besteffort {queue['isolation']} {cells} {other} no-ack-filter"
+    return f"{rate} {queue['diffserv']} {queue['isolation']} {cells} {other} no-ack-filter"
 
 
 _KINDS: Mapping[str, Callable[[Queue, int], str]] = {
@@ -175,5 +260,5 @@ _KINDS: Mapping[str, Callable[[Queue, int], str]] = {
     "fq_pie": _fq_pie,
     "cake": _cake,
 }
-KINDS = ("droptail", *_KINDS)
+KINDS = ("droptail", "htb", *_KINDS)
 """The simulator's disciplines that Linux 6.12 has."""

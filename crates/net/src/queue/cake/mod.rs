@@ -1,25 +1,28 @@
 //! CAKE: a shaper, a queue for each flow, and COBALT in each.
 
 mod cobalt;
+mod diffserv;
 mod pace;
+mod tin;
 mod turns;
 mod ways;
 
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
-use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
+use narrows_base::{Bytes, Dscp, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
 use super::entry::Registered;
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Waiting, frame_bytes};
+use super::waiting::{FRAME, frame_bytes};
 use crate::DropReason;
-use cobalt::{Control, Head, Law};
+use cobalt::Head;
+pub use diffserv::Diffserv;
+use pace::Shaper;
 pub use pace::{Cells, Framing};
-use pace::{Pace, Shaper};
-use turns::Turns;
-use ways::{QUEUES, Ways};
+use tin::{Flow, Tin, in_turn, scheduled};
+use ways::QUEUES;
 
 /// Which packets share a queue, and which flows a quantum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +38,8 @@ pub enum Isolation {
 
 /// The parameters of `tc`'s `cake`; the defaults are Linux's (`cake_init`).
 ///
-/// Packets carry no DSCP, so all are of one tin (`besteffort`). `ack-filter`, `autorate-ingress`,
-/// `nat`, `wash`, `fwmark` and the isolation of several hosts aren't modelled.
+/// A packet's tin follows from the DSCP of its flow. `ack-filter`, `autorate-ingress`, `nat`, `wash`,
+/// `fwmark` and the isolation of several hosts aren't modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
     /// Bytes of memory that packets may occupy (`memlimit`).
@@ -45,6 +48,8 @@ pub struct CakeParams {
     pub bandwidth: Option<Rate>,
     /// The time in which senders react: CoDel's interval.
     pub rtt: Duration,
+    /// How packets are divided into tins.
+    pub diffserv: Diffserv,
     /// Which packets share a queue.
     pub isolation: Isolation,
     /// How a packet's bytes are counted.
@@ -57,15 +62,15 @@ pub struct CakeParams {
 /// drivers have them. Linux's limits count memory (`truesize`).
 const PACKET_MEMORY: u64 = 2_304;
 /// What Linux allows without a bandwidth: 10,240 full frames.
-const LIMIT: u64 = 10_240 * 1_514;
+const LIMIT: u64 = 10_240 * FRAME as u64;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {
     name: "cake",
     title: "CAKE",
     family: "fq",
-    summary: "a shaper over a queue for each flow, in turns; COBALT in each; of its limit, which is memory, \
-              a packet takes 2,304 bytes",
+    summary: "a shaper over tins of classes, with a queue for each flow, in turns; COBALT in each; of its \
+              limit, which is memory, a packet takes 2,304 bytes",
     source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
     role: Role::Queue(Room::Bytes(Some(LIMIT))),
     parameters: &[
@@ -81,6 +86,13 @@ pub(crate) static INFO: Info = Info {
         )
         .at_least(20_000)
         .at_most(4_000_000_000),
+        Parameter::word(
+            "diffserv",
+            Diffserv::WORDS,
+            "diffserv3",
+            "how the DSCP of a flow decides on its tin: three, four or eight by the traffic's class, \
+             eight by precedence, or one",
+        ),
         Parameter::word(
             "isolation",
             &["triple-isolate", "flows", "flowblind"],
@@ -122,6 +134,7 @@ impl CakeParams {
             limit: limit.bytes(),
             bandwidth: values.some_rate("bandwidth"),
             rtt: values.duration("rtt"),
+            diffserv: Diffserv::named(values.word("diffserv")),
             isolation,
             framing: Framing {
                 overhead: values.some_bytes("overhead").map(Bytes::get),
@@ -151,22 +164,17 @@ impl Registered for CakeParams {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Flow<B> {
-    waiting: Waiting<B>,
-    control: Control,
-}
-
-/// CAKE with one tin (Linux `sch_cake.c`).
+/// CAKE (Linux `sch_cake.c`).
 #[derive(Clone, Debug)]
 pub struct Cake<B> {
     params: CakeParams,
-    law: Law,
+    tins: Vec<Tin<B>>,
+    /// The tin that was served last.
+    current: usize,
+    /// The tin of each flow whose DSCP isn't the default one.
+    flows: Vec<usize>,
     shaper: Shaper,
     hash: FlowHash,
-    ways: Ways,
-    flows: Vec<Flow<B>>,
-    turns: Turns,
     /// BLUE's dice.
     random: Stream,
     packets: usize,
@@ -180,22 +188,24 @@ impl<B> Cake<B> {
     /// decides BLUE's drops and how quanta are rounded.
     #[must_use]
     pub fn new(params: &CakeParams, mut random: Stream) -> Self {
-        let pace = params.bandwidth.map(Pace::new);
-        let empty = || Flow { waiting: Waiting::new(), control: Control::default() };
-        let quantum = params
-            .bandwidth
-            .map_or(1_514, |rate| (rate.as_bytes_per_sec() >> 12).clamp(300, 1_514));
         let by_host = params.isolation == Isolation::Triple;
         let hash = FlowHash::new(QUEUES, &mut random);
-        let rounding = Stream::new(random.next_u64(), "quantum");
+        let seed = random.next_u64();
+        let rounding = |tin: usize| match tin {
+            0 => Stream::new(seed, "quantum"),
+            tin => Stream::new(seed, &format!("quantum/{tin}")),
+        };
+        let shares = params.diffserv.shares(params.bandwidth).into_iter().enumerate();
+        let tins: Vec<_> = shares
+            .map(|(number, share)| Tin::new(share, params.rtt, by_host, rounding(number)))
+            .collect();
         Self {
             params: *params,
-            law: Law::new(params.rtt, pace),
-            shaper: Shaper::new(pace),
+            shaper: Shaper::new(tins[0].pace()),
+            tins,
+            current: 0,
+            flows: Vec::new(),
             hash,
-            ways: Ways::new(),
-            flows: std::iter::repeat_with(empty).take(QUEUES as usize).collect(),
-            turns: Turns::new(QUEUES as usize, quantum, by_host, rounding),
             random,
             packets: 0,
             bytes: 0,
@@ -203,20 +213,20 @@ impl<B> Cake<B> {
         }
     }
 
-    fn queue_of(&mut self, packet: &Packet<B>) -> usize {
+    fn queue_of(&mut self, tin: usize, packet: &Packet<B>) -> usize {
         if self.params.isolation == Isolation::FlowBlind {
             return 0;
         }
-        let (turns, hash) = (&self.turns, self.hash.hash(packet.flow));
-        self.ways.queue(hash, |queue| turns.holds(queue))
+        let hash = self.hash.hash(packet.flow);
+        self.tins[tin].queue(hash)
     }
 
     fn counted(&self, packet: &Packet<B>) -> u64 {
         self.params.framing.bytes(packet.size.into(), frame_bytes(packet))
     }
 
-    fn pop(&mut self, flow: usize) -> Option<(Time, Packet<B>)> {
-        let (since, packet) = self.flows[flow].waiting.pop()?;
+    fn pop(&mut self, tin: usize, flow: usize) -> Option<(Time, Packet<B>)> {
+        let (since, packet) = self.tins[tin].pop(flow)?;
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
         Some((since, packet))
@@ -224,39 +234,55 @@ impl<B> Cake<B> {
 
     /// Drops from the head of the queue with the most bytes (`cake_drop`).
     fn drop_from_longest(&mut self, now: Time, verdicts: &mut Verdicts<B>) {
-        let longest =
-            self.turns.active().max_by_key(|&flow| self.flows[flow].waiting.frame_bytes());
-        let Some(flow) = longest else { return };
-        let Some((_, packet)) = self.pop(flow) else { return };
-        self.flows[flow].control.overflowed(&self.law, now);
-        self.count_drop(&packet);
+        let of = |(number, tin)| Tin::turns_of(tin).map(move |flow| (number, flow));
+        let length =
+            |&(tin, flow): &(usize, usize)| self.tins[tin].flows[flow].waiting.frame_bytes();
+        let longest = self.tins.iter().enumerate().flat_map(of).max_by_key(length);
+        let Some((number, flow)) = longest else { return };
+        let Some((_, packet)) = self.pop(number, flow) else { return };
+        let tin = &mut self.tins[number];
+        tin.flows[flow].control.overflowed(&tin.law, now);
+        self.count_drop(number, &packet, now);
         verdicts.drop(packet, now, DropReason::Overflow);
     }
 
     /// Lets the shaper count a dropped packet in ingress mode; returns the bytes that it counted.
-    fn count_drop(&mut self, packet: &Packet<B>) -> u64 {
+    fn count_drop(&mut self, tin: usize, packet: &Packet<B>, now: Time) -> u64 {
         if !self.params.ingress {
             return 0;
         }
+        self.count(tin, packet, now, true)
+    }
+
+    /// Counts a packet that leaves, or is dropped in ingress mode; returns the bytes counted.
+    fn count(&mut self, tin: usize, packet: &Packet<B>, now: Time, dropped: bool) -> u64 {
         let bytes = self.counted(packet);
-        self.shaper.count(bytes, true);
+        self.shaper.count(bytes, dropped);
+        self.tins[tin].count(bytes, now);
         bytes
     }
 
-    /// A flow's next packet that isn't dropped; its last one never is. `None` if it has no packet,
-    /// or if a drop counted as its turn.
-    fn dequeue_flow(&mut self, flow: usize, now: Time, verdicts: &mut Verdicts<B>) -> Taken<B> {
-        let bulk = if self.params.ingress { self.turns.bulk() } else { 0 };
-        while let Some((since, mut packet)) = self.pop(flow) {
-            let Flow { waiting, control } = &mut self.flows[flow];
+    /// A flow's next packet that isn't dropped; its last one never is. In ingress mode the first drop
+    /// is its turn.
+    fn dequeue_flow(
+        &mut self,
+        number: usize,
+        flow: usize,
+        now: Time,
+        verdicts: &mut Verdicts<B>,
+    ) -> Taken<B> {
+        while let Some((since, mut packet)) = self.pop(number, flow) {
+            let tin = &mut self.tins[number];
+            let bulk = if self.params.ingress { tin.turns.bulk() } else { 0 };
+            let Flow { waiting, control } = &mut tin.flows[flow];
             let mark = || verdicts.mark(&mut packet);
             let head = Head { since, now, bulk };
-            let drops = control.drops(&self.law, head, &mut self.random, mark);
+            let drops = control.drops(&tin.law, head, &mut self.random, mark);
             if !drops || waiting.len() == 0 {
                 return Taken::Packet(packet);
             }
-            let bytes = self.count_drop(&packet);
-            self.turns.spend(flow, bytes);
+            let bytes = self.count_drop(number, &packet, now);
+            self.tins[number].spend(flow, bytes);
             verdicts.drop(packet, now, DropReason::Early);
             if self.params.ingress {
                 return Taken::Dropped;
@@ -265,10 +291,38 @@ impl<B> Cake<B> {
         Taken::Nothing
     }
 
-    fn end_turn(&mut self, flow: usize, now: Time) {
-        let control = &mut self.flows[flow].control;
-        control.emptied(&self.law, now);
-        self.turns.end(flow, control.is_at_rest(now));
+    /// Serves a tin until it gives a packet or a flow's turn ends without one. With `decaying`, a flow
+    /// without packets may go first, which lets it fade.
+    fn serve(
+        &mut self,
+        tin: usize,
+        mut decaying: bool,
+        now: Time,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<Packet<B>> {
+        loop {
+            let flow = self.tins[tin].current(decaying)?;
+            decaying = false;
+            match self.dequeue_flow(tin, flow, now, verdicts) {
+                Taken::Packet(packet) => {
+                    let bytes = self.count(tin, &packet, now, false);
+                    self.tins[tin].spend(flow, bytes);
+                    return Some(packet);
+                }
+                Taken::Dropped => {}
+                Taken::Nothing => {
+                    self.tins[tin].end_turn(flow, now);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn choose(&mut self, now: Time) -> Option<usize> {
+        match self.params.bandwidth {
+            Some(_) => scheduled(&self.tins, now),
+            None => in_turn(&mut self.tins, self.current),
+        }
     }
 }
 
@@ -282,41 +336,31 @@ enum Taken<B> {
 
 impl<B> QueueDiscipline<B> for Cake<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
-        let flow = self.queue_of(&packet);
+        let tin = self.flows.get(packet.flow.index()).copied().unwrap_or_default();
+        let flow = self.queue_of(tin, &packet);
         if self.packets == 0 {
             self.shaper.begin(now);
         }
         self.packets += 1;
         self.bytes += u64::from(packet.size);
-        self.flows[flow].waiting.push(packet, now);
-        self.turns.join(flow);
+        self.tins[tin].push(flow, packet, now);
         while self.packets as u64 * PACKET_MEMORY > self.params.limit.get() {
             self.drop_from_longest(now, verdicts);
         }
     }
 
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        let (mut decaying, mut resumes) = (true, false);
+        let mut decaying = true;
         while self.packets > 0 {
-            self.ready = self.shaper.held_until(now).filter(|_| !resumes);
+            self.ready = self.shaper.held_until(now);
             if self.ready.is_some() {
                 return None;
             }
-            let flows = &self.flows;
-            let flow = self.turns.current(decaying, |flow| flows[flow].waiting.len() > 0)?;
+            self.current = self.choose(now)?;
+            let packet = self.serve(self.current, decaying, now, verdicts);
             decaying = false;
-            match self.dequeue_flow(flow, now, verdicts) {
-                Taken::Packet(packet) => {
-                    let bytes = self.counted(&packet);
-                    self.shaper.count(bytes, false);
-                    self.turns.spend(flow, bytes);
-                    return Some(packet);
-                }
-                Taken::Dropped => resumes = true,
-                Taken::Nothing => {
-                    self.end_turn(flow, now);
-                    resumes = false;
-                }
+            if packet.is_some() {
+                return packet;
             }
         }
         self.ready = None;
@@ -338,131 +382,12 @@ impl<B> QueueDiscipline<B> for Cake<B> {
     fn on_deadline(&mut self, due: Time, _: &mut Verdicts<B>) {
         self.ready = self.ready.filter(|&ready| ready > due);
     }
+
+    fn learn_dscps(&mut self, of_flows: &[Dscp]) {
+        let scheme = self.params.diffserv;
+        self.flows = of_flows.iter().map(|dscp| scheme.tin(dscp.bits())).collect();
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{dropped, leaving, packet, seven_packets};
-    use super::*;
-
-    fn cake(params: CakeParams) -> Cake<u32> {
-        Cake::new(&params, Stream::new(1, "cake"))
-    }
-
-    /// When packets leave if the queue is asked whenever it wants to be.
-    fn times(queue: &mut Cake<u32>, from: u64) -> Vec<u64> {
-        let (mut now, mut verdicts) = (Time::from_nanos(from), Verdicts::new());
-        let mut times = Vec::new();
-        while queue.len() > 0 {
-            if queue.dequeue(now, &mut verdicts).is_some() {
-                times.push(now.as_nanos() / 1_000);
-            } else {
-                now = queue.next_deadline().expect("packets wait for something");
-                queue.on_deadline(now, &mut verdicts);
-            }
-        }
-        times
-    }
-
-    fn shaped(framing: Framing) -> Cake<u32> {
-        let bandwidth = Some(Rate::from_bps(12_112_000));
-        cake(CakeParams { bandwidth, framing, ..CakeParams::default() })
-    }
-
-    #[test]
-    fn flows_take_turns_by_frame_bytes() {
-        let mut queue = cake(CakeParams { isolation: Isolation::Flows, ..CakeParams::default() });
-        seven_packets(&mut queue);
-        assert_eq!(leaving(&mut queue).0, [1, 2, 2, 1, 2, 2, 1]);
-        let mut blind =
-            cake(CakeParams { isolation: Isolation::FlowBlind, ..CakeParams::default() });
-        seven_packets(&mut blind);
-        assert_eq!(leaving(&mut blind).0, [1, 1, 1, 2, 2, 2, 2]);
-    }
-
-    /// 1,514 bytes at 12.112 Mbit/s take a millisecond; an idle time gives no credit.
-    #[test]
-    fn the_shaper_lets_packets_go_at_its_rate() {
-        let plain = CakeParams::default().framing;
-        let mut queue = shaped(plain);
-        for from in [0, 50_000_000] {
-            let mut verdicts = Verdicts::new();
-            for body in 0..4 {
-                queue.enqueue(packet(1, 1_500, body), Time::from_nanos(from), &mut verdicts);
-            }
-            let us = from / 1_000;
-            let expected = [us, us + 1_000, us + 2_000, us + 3_000];
-            let found = times(&mut queue, from);
-            assert!(found.iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1), "{found:?}");
-        }
-        // 1,500 bytes and 48 are 33 cells: 1.155 times as long.
-        let mut cells = shaped(Framing { overhead: Some(48), cells: Cells::Atm, ..plain });
-        for body in 0..3 {
-            cells.enqueue(packet(1, 1_500, body), Time::ZERO, &mut Verdicts::new());
-        }
-        assert_eq!(times(&mut cells, 0)[2], 2 * 33 * 53 * 1_000 / 1_514);
-    }
-
-    /// At 12.112 Mbit/s a quantum is 369 bytes, so a bulk flow has no two packets in a row.
-    #[test]
-    fn a_new_flow_goes_first() {
-        let mut queue = cake(CakeParams::default());
-        let mut verdicts = Verdicts::new();
-        for body in 0..5 {
-            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
-        }
-        let _ = queue.dequeue(Time::ZERO, &mut verdicts);
-        let _ = queue.dequeue(Time::ZERO, &mut verdicts);
-        queue.enqueue(packet(2, 100, 0), Time::ZERO, &mut verdicts);
-        assert_eq!(leaving(&mut queue).0, [2, 1, 1, 1]);
-    }
-
-    #[test]
-    fn overflow_drops_from_the_head_of_the_longest() {
-        let limit = Bytes::new(10 * PACKET_MEMORY);
-        let mut queue = cake(CakeParams { limit, ..CakeParams::default() });
-        let mut verdicts = Verdicts::new();
-        queue.enqueue(packet(2, 1_500, 100), Time::ZERO, &mut verdicts);
-        for body in 0..12 {
-            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
-        }
-        assert_eq!(dropped(&mut verdicts), [0, 1, 2]);
-        assert_eq!((queue.len(), queue.backlog()), (10, Bytes::new(15_000)));
-    }
-
-    /// A flow alone keeps its last packet, however long it waited.
-    #[test]
-    fn the_last_packet_of_a_flow_is_never_dropped() {
-        let mut queue = cake(CakeParams::default());
-        let mut verdicts = Verdicts::new();
-        for body in 0..40 {
-            queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
-        }
-        let left: Vec<_> = (0..40)
-            .filter_map(|n| {
-                queue.dequeue(Time::from_nanos((1_000 + 100 * n) * 1_000_000), &mut verdicts)
-            })
-            .map(|packet| packet.body)
-            .collect();
-        assert_eq!(left.last(), Some(&39));
-        assert_eq!(left.len() + dropped(&mut verdicts).len(), 40);
-        assert!(left.len() < 30, "{left:?}");
-    }
-
-    /// In ingress mode a drop uses up the rate of the packet.
-    #[test]
-    fn drops_count_as_sent_behind_a_bottleneck() {
-        let spans = [false, true].map(|ingress| {
-            let bandwidth = Some(Rate::from_bps(12_112_000));
-            let mut queue = cake(CakeParams { bandwidth, ingress, ..CakeParams::default() });
-            for body in 0..300 {
-                queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut Verdicts::new());
-            }
-            let times = times(&mut queue, 0);
-            (times.len() as u64, times[times.len() - 1] / 1_000)
-        });
-        let [(sent, span), (less, as_long)] = spans;
-        assert!(sent < 299 && span.abs_diff(sent - 1) <= 1, "{spans:?}");
-        assert!(less < 299 && as_long > less + (299 - less) / 3, "{spans:?}");
-    }
-}
+mod tests;

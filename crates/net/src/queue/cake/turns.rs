@@ -36,6 +36,7 @@ pub(super) struct Turns {
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     decaying: VecDeque<usize>,
+    sparse: u64,
     bulk: u64,
 }
 
@@ -49,6 +50,7 @@ impl Turns {
             new: VecDeque::new(),
             old: VecDeque::new(),
             decaying: VecDeque::new(),
+            sparse: 0,
             bulk: 0,
         }
     }
@@ -56,6 +58,11 @@ impl Turns {
     /// Whether a flow is in a list, so that its queue is its own.
     pub(super) fn holds(&self, flow: usize) -> bool {
         self.credits[flow].place != Place::Out
+    }
+
+    /// Whether a flow may have packets.
+    pub(super) const fn busy(&self) -> bool {
+        self.sparse + self.bulk > 0
     }
 
     /// The number of bulk flows.
@@ -82,6 +89,7 @@ impl Turns {
             Place::Out | Place::Decaying => {
                 self.decaying.retain(|&other| other != flow);
                 self.new.push_back(flow);
+                self.sparse += 1;
                 self.credits[flow] = Credit { place: Place::Sparse, deficit: self.credit() };
             }
             Place::SparseWaiting => self.become_bulk(flow),
@@ -91,6 +99,7 @@ impl Turns {
 
     fn become_bulk(&mut self, flow: usize) {
         self.credits[flow].place = Place::Bulk;
+        self.sparse -= 1;
         self.bulk += 1;
     }
 
@@ -143,8 +152,10 @@ impl Turns {
     /// Ends the turn of a flow without packets; unless it is `at_rest` it goes on fading.
     pub(super) fn end(&mut self, flow: usize, at_rest: bool) {
         self.take_out(flow);
-        if self.credits[flow].place == Place::Bulk {
-            self.bulk -= 1;
+        match self.credits[flow].place {
+            Place::Bulk => self.bulk -= 1,
+            Place::Sparse | Place::SparseWaiting => self.sparse -= 1,
+            Place::Out | Place::Decaying => {}
         }
         self.credits[flow].place = if at_rest { Place::Out } else { Place::Decaying };
         if !at_rest {
