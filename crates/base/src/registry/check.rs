@@ -1,5 +1,7 @@
 //! Checks whether a registry allows a choice.
 
+use std::collections::BTreeMap;
+
 use super::choice::{Choice, Values};
 use super::info::{Info, info};
 use super::parameter::{Bounds, Fallback, Parameter, Unit};
@@ -39,7 +41,7 @@ pub fn check(registry: &[&'static Info], choice: &Choice) -> Result<&'static Inf
     Ok(info)
 }
 
-fn all_there(parameters: &[Parameter], values: &Values) -> Result<(), Fault> {
+fn all_there(parameters: &[Parameter], values: &BTreeMap<String, Value>) -> Result<(), Fault> {
     let missing = |parameter: &&Parameter| !values.contains_key(&parameter.key());
     match parameters.iter().find(missing) {
         Some(parameter) => Err(Fault::new(&parameter.key(), "nothing", expectation(parameter))),
@@ -56,7 +58,10 @@ pub fn check_values(info: &Info, values: &Values) -> Result<(), Fault> {
     check_parameters(info.parameters, values)
 }
 
-fn check_parameters(parameters: &[Parameter], values: &Values) -> Result<(), Fault> {
+fn check_parameters(
+    parameters: &[Parameter],
+    values: &BTreeMap<String, Value>,
+) -> Result<(), Fault> {
     for parameter in parameters {
         check_value(parameter, values)?;
     }
@@ -67,7 +72,7 @@ fn check_parameters(parameters: &[Parameter], values: &Values) -> Result<(), Fau
     }
 }
 
-fn check_value(parameter: &Parameter, values: &Values) -> Result<(), Fault> {
+fn check_value(parameter: &Parameter, values: &BTreeMap<String, Value>) -> Result<(), Fault> {
     let key = parameter.key();
     let Some(value) = values.get(&key) else { return Ok(()) };
     let may_be_off = parameter.fallback == Fallback::Off;
@@ -82,7 +87,11 @@ fn check_value(parameter: &Parameter, values: &Values) -> Result<(), Fault> {
 
 /// Each table has all its parameters; a fault's key is that of the tables, the place and the
 /// table's own.
-fn check_tables(key: &str, parameters: &[Parameter], tables: &[Values]) -> Result<(), Fault> {
+fn check_tables(
+    key: &str,
+    parameters: &[Parameter],
+    tables: &[BTreeMap<String, Value>],
+) -> Result<(), Fault> {
     for (place, table) in tables.iter().enumerate() {
         all_there(parameters, table)
             .and_then(|()| check_parameters(parameters, table))

@@ -202,10 +202,10 @@ impl Values {
 
     /// Tables with their values; none if it is off.
     #[must_use]
-    pub fn tables(&self, name: &str) -> &[Self] {
+    pub fn tables(&self, name: &str) -> Vec<Self> {
         match self.get(name) {
-            Some(Value::Tables(tables)) => tables,
-            _ => &[],
+            Some(Value::Tables(tables)) => tables.iter().cloned().map(Self).collect(),
+            _ => Vec::new(),
         }
     }
 

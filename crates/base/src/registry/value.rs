@@ -1,8 +1,9 @@
 //! The value of a parameter.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::choice::Values;
 use crate::time::Duration;
 
 /// The value of a parameter.
@@ -23,8 +24,8 @@ pub enum Value {
     List(Vec<u64>),
     /// Pairs of whole numbers.
     Pairs(Vec<(u64, u64)>),
-    /// Tables, each with the values of its parameters.
-    Tables(Vec<Values>),
+    /// Tables, each with the values of its parameters by their keys.
+    Tables(Vec<BTreeMap<String, Value>>),
 }
 
 macro_rules! from {

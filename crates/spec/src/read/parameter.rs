@@ -137,7 +137,7 @@ fn tables(
         let fallback = parameters.iter().filter_map(|p| Some((p.key(), p.default(0)?)));
         let mut values: Values = fallback.collect();
         values.extend(given.0);
-        Ok(values)
+        Ok(values.0)
     };
     let tables = nodes.iter().enumerate().map(one).collect::<Result<Vec<_>, Wrong>>()?;
     if tables.is_empty() { Err(unfit()) } else { Ok(Value::Tables(tables)) }

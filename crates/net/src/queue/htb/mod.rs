@@ -4,22 +4,22 @@ mod class;
 mod params;
 mod turns;
 
-use narrows_base::{Bytes, Dscp, FlowId, Packet, Time};
+use narrows_base::registry::{Fault, Info, Values};
+use narrows_base::{Bytes, Dscp, FlowId, Packet, Stream, Time};
 
 use super::any::Queue;
 use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
+use super::entry::Registered;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::frame_bytes;
 pub use class::Shape;
 use class::{Class, Mode};
 pub use params::{HtbClass, HtbParams};
+use params::{INFO, PRIORITIES};
 pub(crate) use params::{SERVICE, single};
 use turns::Turn;
-
-/// Priorities, the first of which goes first (`TC_HTB_NUMPRIO`).
-const PRIORITIES: usize = 8;
 
 /// Where a class gets what it sends from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,6 +282,20 @@ impl<B> QueueDiscipline<B> for Htb<B> {
             named.map_or(self.default, |class| class.1)
         };
         self.flows = of_flows.iter().map(class).collect();
+    }
+}
+
+impl Registered for HtbParams {
+    const INFO: &'static Info = &INFO;
+
+    type Discipline<B: Send + 'static> = Htb<B>;
+
+    fn fits(values: &Values, _: Limit) -> Result<(), Fault> {
+        Self::fit(values)
+    }
+
+    fn build<B: Send + 'static>(values: &Values, limit: Limit, _: Stream) -> Htb<B> {
+        Htb::new(&Self::of(values), limit)
     }
 }
 

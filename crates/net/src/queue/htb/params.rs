@@ -1,12 +1,12 @@
 //! The parameters of HTB, as `tc` has them.
 
 use narrows_base::registry::{Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Values};
-use narrows_base::{Bytes, DSCP_NAMES, Dscp, Stream};
+use narrows_base::{Bytes, DSCP_NAMES, Dscp};
 
-use super::{Htb, PRIORITIES, Shape};
-use crate::queue::entry::Registered;
-use crate::queue::limit::Limit;
+use super::class::Shape;
 
+/// Priorities, the first of which goes first (`TC_HTB_NUMPRIO`).
+pub(super) const PRIORITIES: usize = 8;
 /// What `tc` gives a bucket that isn't given a burst, where the kernel's timers count ns: its guess
 /// of the largest frame.
 const BURST: Fallback = Fallback::Whole(1_600);
@@ -46,7 +46,7 @@ static CLASS: &[Parameter] = &[
 ];
 
 /// The queue discipline.
-static INFO: Info = Info {
+pub(super) static INFO: Info = Info {
     name: "htb",
     title: "HTB",
     family: "bucket",
@@ -142,26 +142,16 @@ pub struct HtbParams {
 }
 
 impl HtbParams {
-    fn of(values: &Values) -> Self {
+    pub(super) fn of(values: &Values) -> Self {
         Self {
             root: shape(values),
             r2q: values.whole("r2q"),
             classes: values.tables("classes").iter().map(HtbClass::of).collect(),
         }
     }
-}
 
-/// The class of a service.
-pub(crate) fn single(choice: &Choice) -> HtbClass {
-    HtbClass::new(shape(&choice.parameters))
-}
-
-impl Registered for HtbParams {
-    const INFO: &'static Info = &INFO;
-
-    type Discipline<B: Send + 'static> = Htb<B>;
-
-    fn fits(values: &Values, _: Limit) -> Result<(), Fault> {
+    /// Whether each class has a DSCP of its own, one class has none, and no ceiling is below its rate.
+    pub(super) fn fit(values: &Values) -> Result<(), Fault> {
         let tables = values.tables("classes");
         let dscp = |table: &Values| table.some_word("dscp").map(str::to_owned);
         for (place, table) in tables.iter().enumerate() {
@@ -186,8 +176,9 @@ impl Registered for HtbParams {
         let need = "one class without a dscp, for the other flows,";
         Err(Fault::new("classes", "a dscp of each class", need))
     }
+}
 
-    fn build<B: Send + 'static>(values: &Values, limit: Limit, _: Stream) -> Htb<B> {
-        Htb::new(&HtbParams::of(values), limit)
-    }
+/// The class of a service.
+pub(crate) fn single(choice: &Choice) -> HtbClass {
+    HtbClass::new(shape(&choice.parameters))
 }
