@@ -21,9 +21,13 @@ NOTICEABLE = 0.98
 """A smaller reduction isn't visible in bars."""
 
 
+QUICK_TRIALS = 8
+"""With three, four rates don't tell what happens at most of them."""
+
+
 def cases(scope: Scope) -> Iterator[Case]:
     """The whole of Table I with flows of 1 MB."""
-    yield from testbed.table(scope)
+    yield from testbed.table(scope, **({"trials": QUICK_TRIALS} if scope.quick else {}))
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:

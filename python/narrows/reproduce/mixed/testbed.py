@@ -74,7 +74,7 @@ def rates(scope: Scope) -> tuple[int, ...]:
     return QUICK_RATES if scope.quick else RATES
 
 
-def table(scope: Scope) -> Iterator[Case]:
+def table(scope: Scope, **run: Any) -> Iterator[Case]:  # noqa: ANN401 (keys of the table `run`)
     """All four pairs over all rates and buffers, with flows of 1 MB."""
     for large, small in PAIRS:
         for rate in rates(scope):
@@ -82,7 +82,7 @@ def table(scope: Scope) -> Iterator[Case]:
                 key: Key = {
                     "pair": pair_name(large, small), "rate_mbps": rate, "buffer_bdp": room,
                 }  # fmt: skip
-                yield Case(key, spec(scope, large, small, rate, room))
+                yield Case(key, spec(scope, large, small, rate, room, **run))
 
 
 def outcome(trial: StoredTrial) -> pl.DataFrame:
