@@ -67,7 +67,7 @@ def shaped(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) -> pl.D
 
 
 class Columns:
-    """Columns of equal length by name, each an array that is read on first use.
+    """Columns of equal length by name, each an array that is read on use, usually only once.
 
     Numbers with nulls are floats, NaN where they are null; texts are objects, None where they are.
     Metrics and the figures of runs compute on this, whether the table comes from the native module
@@ -80,9 +80,12 @@ class Columns:
         read: Callable[[str], NDArray[Any]],
         length: int,
         rows: NDArray[np.intp] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
+        """Without `keep`, a column is read whenever it is asked for, as one of a file may be."""
         self.names = tuple(names)
-        self._read, self._rows = read, rows
+        self._read, self._rows, self._keep = read, rows, keep
         self._length = length if rows is None else len(rows)
         self._known: dict[str, NDArray[Any]] = {}
 
@@ -99,6 +102,8 @@ class Columns:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Raises KeyError for a column that isn't there."""
+        if not self._keep:
+            return self._read(name)
         if name not in self._known:
             values = self._read(name)
             self._known[name] = values if self._rows is None else values[self._rows]
@@ -148,7 +153,8 @@ def columns(table: Table) -> Columns:
         return table
     if isinstance(table, ArrowTable):
         names = [name for name, _ in table.columns()]
-        return Columns(names, partial(_from_native, table), len(table))
+        long = table.piece(0, 0) is not None
+        return Columns(names, partial(_from_native, table), len(table), keep=not long)
     return Columns(table.columns, lambda name: table[name].to_numpy(), table.height)
 
 

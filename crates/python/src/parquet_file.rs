@@ -16,8 +16,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::long_table::LongTable;
 
-/// Tables that are larger than this without compression are read where they are needed.
-const LARGE: i64 = 32 << 20;
+/// Tables of more bytes in memory than this are read where they are needed...
+const LARGE: usize = 32 << 20;
+/// ...if each value takes so many.
+const WIDTH: usize = 8;
 /// Statistics and dictionaries pay off only for more rows than this.
 const FEW: usize = 5000;
 
@@ -64,10 +66,11 @@ pub fn read(file: File) -> Result<Stored, ParquetError> {
     if let Some(other) = other {
         return Err(ParquetError::General(format!("the compression {other}")));
     }
-    if groups.iter().map(RowGroupMetaData::total_byte_size).sum::<i64>() > LARGE {
+    let rows = table.rows();
+    // The file's own sizes are those of its encodings, which may be a hundredth of this.
+    if rows.saturating_mul(table.schema().fields().len() * WIDTH) > LARGE {
         return Ok(Stored::Long(table));
     }
-    let rows = table.rows();
     let mut batches = table.read(rows)?;
     let batch = batches.next().transpose()?;
     let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(table.schema()));

@@ -198,15 +198,20 @@ def class_mean(flow_samples: Table, members: FlowClass, title: str) -> tuple[Flo
     return times, means
 
 
-def internals_of(tables: Tables) -> Columns:
-    """The controls' internals, ascending in time; empty if the back end sees none."""
-    return columns(tables["internals"]).sorted("time_s") if "internals" in tables else NO_INTERNALS
+def internals_of(tables: Tables, flows: Sequence[int]) -> Columns:
+    """The internals of flows, ascending in time; empty if the back end sees none."""
+    if "internals" not in tables:
+        return NO_INTERNALS
+    rows = columns(tables["internals"])
+    return rows.where(np.isin(rows["flow"], flows)).sorted("time_s")
 
 
 def internal(tables: Tables, title: str) -> Columns:
     """One named internal of all flows, ascending in time."""
-    rows = internals_of(tables)
-    return rows.where(rows["name"] == title)
+    if "internals" not in tables:
+        return NO_INTERNALS
+    rows = columns(tables["internals"])
+    return rows.where(rows["name"] == title).sorted("time_s")
 
 
 def shown(lines: Iterable[Line]) -> tuple[Line, ...]:

@@ -42,7 +42,8 @@ def convergence_s(
     if len(flows) < 2 or span_s < need * window_s:
         return None
     borders = begin_s + edges(span_s, window_s)
-    samples = columns(flow_samples)
+    every = columns(flow_samples)
+    samples = every.where(np.isin(every["flow"], flows))
     grown = [_received(samples.where(samples["flow"] == flow), borders) for flow in flows]
     fair = _jain(np.array(grown)) >= level
     good = np.convolve(fair.astype(np.int64), np.ones(need, dtype=np.int64), "valid") == need

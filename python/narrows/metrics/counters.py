@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from narrows.columns import Table, columns
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 _SLACK_S = 1e-9
 """Sample times are whole nanoseconds; as floats they may be slightly off."""
@@ -42,23 +43,24 @@ class Counters:
         without a row up to the end are left out.
         """
         found: Grown = {}
+        counters = {name: self._samples[name] for name in names}
         for key, (first, after) in self._spans.items():
             times = (end_s + _SLACK_S, start_s + _SLACK_S)
             rows = np.searchsorted(self._time_s[first:after], times, side="right") - 1
             late, early = rows.tolist()
             if late >= 0:
                 end, start = self._row(first, late), self._row(first, early)
-                found[key] = {name: self._grown(name, end, start) for name in names}
+                found[key] = {name: _grown(counters[name], end, start) for name in names}
         return found
 
     def _row(self, first: int, index: int) -> int | None:
         return int(self._order[first + index]) if index >= 0 else None
 
-    def _grown(self, name: str, late: int | None, early: int | None) -> int | None:
-        counter = self._samples[name]
-        end = 0 if late is None else counter[late]
-        start = 0 if early is None else counter[early]
-        return None if np.isnan(end) or np.isnan(start) else int(end) - int(start)
+
+def _grown(counter: NDArray[Any], late: int | None, early: int | None) -> int | None:
+    end = 0 if late is None else counter[late]
+    start = 0 if early is None else counter[early]
+    return None if np.isnan(end) or np.isnan(start) else int(end) - int(start)
 
 
 def growth(

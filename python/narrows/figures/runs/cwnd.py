@@ -26,8 +26,9 @@ def cwnd(
     lost. If there are more than `most` flows, the first of each class are shown, as evenly as
     possible.
     """
-    flow_samples = columns(tables["flow_samples"])
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
+    every = columns(tables["flow_samples"])
+    flow_samples = every.where(np.isin(every["flow"], chosen))
     count = len(scenario["flows"])
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(

@@ -18,8 +18,8 @@ def internals(
     Names and units are the control's own (`bw_mbps`, `min_rtt_ms`, ...). Flows
     are chosen as in `cwnd`. A back end that sees no internals has no panels.
     """
-    table = frames.internals_of(tables)
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
+    table = frames.internals_of(tables, chosen)
     panels = []
     for label in sorted(set(table["name"].tolist())):
         rows = table.where(table["name"] == label)
