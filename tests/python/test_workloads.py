@@ -159,6 +159,12 @@ SIZED = 'size = "10kb"'
         ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "at least 1"),
         ('{ kind = "ping", interval = "0s" }', "workload.interval", "above zero"),
         ('{ kind = "ping", size = "3pkt" }', "workload.size", "a size in bytes"),
+        ('{ kind = "media", control = "gcc" }', "workload.control", '"nada", "scream" or "none"'),
+        ('{ kind = "media", min = "2mbit" }', "workload.min", "at most `max`"),
+        ('{ kind = "media", max = "100kbit" }', "workload.max", "`min` or more"),
+        ('{ kind = "media", packet = "60b" }', "workload.packet", "100"),
+        ('{ kind = "media", fps = 0 }', "workload.fps", "at least 1"),
+        ('{ kind = "media", reaction = 3 }', "workload.reaction", '"200ms"'),
         ('{ kind = "video", bitrate = "5mbit" }', "workload.chunk", "found nothing"),
         (
             '{ kind = "adaptive_video", bitrates = "5mbit", chunk = "4s" }',
@@ -178,7 +184,7 @@ SIZED = 'size = "10kb"'
     ],
 )
 def test_a_wrong_workload_is_told_with_its_place(workload: str, place: str, words: str) -> None:
-    cca = "none" if '"udp"' in workload or '"ping"' in workload else "reno"
+    cca = "none" if any(kind in workload for kind in ('"udp"', '"ping"', '"media"')) else "reno"
     with pytest.raises(SpecError) as caught:
         spec_of(GOOD + f'\n[[flows]]\ncca = "{cca}"\nworkload = {workload}\n')
     (problem,) = caught.value.problems

@@ -48,6 +48,7 @@ pub use config::{CcConfig, Entry};
 pub use control::{CongestionControl, Control, INFINITE_SSTHRESH, Setting};
 pub use filter::WindowedMax;
 pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips};
+pub use pcc::exponential;
 pub use profile::{
     BbrProfile, CcProfile, CubicProfile, HystartClock, LINUX_4_9, LINUX_4_11, LINUX_4_17,
     LINUX_5_15, LINUX_6_1, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,

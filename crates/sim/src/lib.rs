@@ -43,6 +43,7 @@ mod ending;
 mod engine;
 mod environments;
 mod host;
+mod media;
 mod network;
 mod sampler;
 mod setup;

@@ -6,7 +6,7 @@ use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
-use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
+use narrows_spec::scenario::{Flow, Level, Media, Scenario, SocketBuffers, Workload};
 use narrows_spec::text::quote;
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
 use narrows_tcp::{
@@ -16,7 +16,8 @@ use narrows_tcp::{
 use crate::controls::Controls;
 use crate::ending::StopWhen;
 use crate::host::{
-    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source, stack_hosts,
+    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source, media_hosts,
+    stack_hosts,
 };
 use crate::sampler::Sampler;
 use crate::stacks::{Connecting, MakeEnds};
@@ -70,6 +71,9 @@ pub(crate) fn hosts(
             let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
             return (source, ReceivingHost::Sink(Box::new(Sink::new(id, ecn, what))));
         }
+        if let Some(Workload::Media(media)) = &flow.workload {
+            return media_host(scenario, flow, id, media, &plan);
+        }
         if let Some(stack) = &flow.stack {
             let make = controls.stack(stack).expect("it was looked for");
             return stack_host(scenario, flow, id, make);
@@ -112,6 +116,25 @@ pub(crate) fn hosts(
     flows.map(host).collect()
 }
 
+/// Whether the path may copy packets.
+fn copies(scenario: &Scenario) -> bool {
+    scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate")
+}
+
+/// The ends of a flow of real-time media.
+fn media_host(
+    scenario: &Scenario,
+    flow: &Flow,
+    id: FlowId,
+    media: &Media,
+    plan: &Plan,
+) -> (SendingHost, ReceivingHost) {
+    let draws = Draws { seed: scenario.seed, flow: &flow.name };
+    let when = (plan.start, plan.stop, flow.ecn);
+    let (sender, receiver) = media_hosts(id, media, when, copies(scenario), draws);
+    (SendingHost::Media(Box::new(sender)), ReceivingHost::Stack(Box::new(receiver)))
+}
+
 /// The ends of a flow with a stack of another project.
 fn stack_host(
     scenario: &Scenario,
@@ -121,7 +144,7 @@ fn stack_host(
 ) -> (SendingHost, ReceivingHost) {
     let (seed, buffers) = (scenario.seed, scenario.host.socket_buffers);
     let ends = make(&Connecting { flow: flow.clone(), seed, buffers });
-    let copies = scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate");
+    let copies = copies(scenario);
     let times = (Time::from_nanos(flow.start_ns), flow.size_bytes);
     let (sender, receiver) = stack_hosts(id, flow.ecn, copies, times, ends);
     (SendingHost::Stack(Box::new(sender)), ReceivingHost::Stack(Box::new(receiver)))

@@ -221,13 +221,53 @@ pub enum Workload {
         /// Payload of a datagram, in bytes.
         size_bytes: u64,
     },
+    /// Frames of a video call.
+    Media(Media),
+}
+
+/// A flow of real-time media.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Media {
+    /// What governs its rate.
+    pub control: MediaControl,
+    /// Lowest and highest rate of the encoder, in bit/s.
+    pub min_bps: u64,
+    /// Highest rate of the encoder, in bit/s.
+    pub max_bps: u64,
+    /// Frames in a second.
+    pub fps: u64,
+    /// Largest payload of UDP in a packet.
+    pub packet_bytes: u64,
+    /// How long the encoder keeps a rate before it takes another, in ns.
+    pub reaction_ns: u64,
+    /// Deviations of the sizes of frames from the mean, to either side, in millionths.
+    pub deviation_ppm: Law,
+    /// Size of a key frame as a multiple of the mean.
+    pub key_frame: u64,
+    /// How long after the fastest frame's delay each frame is shown at the earliest, in ns.
+    pub jitter_buffer_ns: u64,
+    /// From one feedback packet to the next, in ns.
+    pub feedback_ns: u64,
+}
+
+/// A control of real-time media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaControl {
+    /// NADA (RFC 8698).
+    Nada,
+    /// `SCReAM` (RFC 8298).
+    Scream,
+    /// A constant rate.
+    None,
 }
 
 impl Workload {
     /// Whether it sends datagrams, without a connection and its control.
     #[must_use]
     pub const fn is_of_datagrams(&self) -> bool {
-        matches!(self, Self::Udp { .. } | Self::Ping { .. })
+        matches!(self, Self::Udp { .. } | Self::Ping { .. } | Self::Media(_))
     }
 }
 

@@ -4,7 +4,7 @@ use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 
 /// Every workload, by name.
 pub static WORKLOADS: &[&Info] =
-    &[&POISSON, &ARRIVALS, &ON_OFF, &REQUESTS, &VIDEO, &ADAPTIVE_VIDEO, &WEB, &UDP, &PING];
+    &[&POISSON, &ARRIVALS, &ON_OFF, &REQUESTS, &VIDEO, &ADAPTIVE_VIDEO, &WEB, &UDP, &PING, &MEDIA];
 
 /// The longest payload of a datagram in a packet of 1500 bytes.
 pub const LONGEST_DATAGRAM: u64 = 1_472;
@@ -199,6 +199,64 @@ static PING: Info = Info {
             .at_most(LONGEST_DATAGRAM),
     ],
 };
+
+static MEDIA: Info = Info {
+    name: "media",
+    title: "Real-time media",
+    family: "datagrams",
+    summary: "a video call: frames that leave as RTP packets at the rate of a published control, \
+              and are shown as soon as they can be decoded; a completion is a frame that was \
+              shown; with `cca = \"none\"`",
+    source: "SCReAM (RFC 8298), NADA (RFC 8698), feedback of RFC 8888, the source of RFC 8593 \
+             section 5",
+    role: Role::Workload,
+    parameters: &[
+        Parameter::word(
+            "control",
+            &["nada", "scream", "none"],
+            "nada",
+            "what governs the rate; `none` always sends `max`",
+        ),
+        Parameter::rate("min", Fallback::Whole(150_000), "lowest rate of the encoder"),
+        Parameter::rate("max", Fallback::Whole(1_500_000), "highest rate of the encoder"),
+        Parameter::whole("fps", Fallback::Whole(30), "frames in a second").positive().at_most(240),
+        Parameter::bytes("packet", Fallback::Whole(1_000), "largest payload of UDP in a packet")
+            .at_least(LEAST_MEDIA_PACKET)
+            .at_most(LONGEST_DATAGRAM),
+        Parameter::duration(
+            "reaction",
+            Fallback::ms(200),
+            "how long the encoder keeps a rate before it takes another (tau_v)",
+        ),
+        Parameter::whole(
+            "variation",
+            Fallback::Whole(15),
+            "percent of the mean by which sizes of frames vary on the mean (SCALE_B, Laplacian)",
+        )
+        .at_most(100),
+        Parameter::whole(
+            "key_frame",
+            Fallback::Whole(3),
+            "size of a key frame as a multiple of the mean; the seven after it are smaller",
+        )
+        .positive()
+        .at_most(8),
+        Parameter::duration(
+            "jitter_buffer",
+            Fallback::Whole(0),
+            "how long after the fastest frame's delay each frame is shown at the earliest",
+        ),
+        Parameter::duration(
+            "feedback",
+            Fallback::Off,
+            "from one feedback packet to the next; by default 100 ms with NADA, else 20 ms",
+        )
+        .positive(),
+    ],
+};
+
+/// The least payload of a packet of media: its headers and some of a frame.
+pub const LEAST_MEDIA_PACKET: u64 = 100;
 
 const CHUNK: Parameter =
     Parameter::duration("chunk", Fallback::Required, "the length of a chunk").positive();

@@ -58,7 +58,8 @@ impl<'a> Session<'a> {
             Workload::Arrivals { .. }
             | Workload::Web { .. }
             | Workload::Udp { .. }
-            | Workload::Ping { .. } => return None,
+            | Workload::Ping { .. }
+            | Workload::Media(_) => return None,
             Workload::OnOff { on_ns, first_ns, off_ns } => App::OnOff {
                 on: draws.of(on_ns, "on"),
                 first: *first_ns,

@@ -259,6 +259,17 @@ WORKLOAD: tuple[Metric, ...] = (
           "more"),
     _seen("switches", "switches", "", "changes of a video's bitrate from chunk to chunk", "less",
           whole=True),
+    _seen("freezes", "freezes", "",
+          "freezes of a video call: from one shown frame to the next it takes three times the mean "
+          "of the last 30, and 150 ms more than it, or longer (`freezeCount` of WebRTC's "
+          "statistics, W3C)", "less", whole=True),
+    _seen("frozen_s", "frozen", "s", "their total duration (`totalFreezesDuration`)", "less"),
+    _seen("lost_frames", "lost frames", "", "frames of a video call that were never shown", "less",
+          whole=True),
+    _seen("media_mbps", "media rate", "Mbit/s", "mean rate of a video call's encoder", "more"),
+    _seen("rate_changes", "rate changes", "",
+          "changes of a video call's encoder by more than 10 % since the change before", "less",
+          whole=True),
     *(_completion(name) for name in STATISTICS),
 )  # fmt: skip
 """Columns of `flows` for flows with a workload, after its kind in `workload`."""

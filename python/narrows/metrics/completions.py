@@ -105,7 +105,8 @@ def transfers(
 def _least(facts: FlowFacts) -> tuple[float, float]:
     """The minimum time of a transfer in seconds: a fixed part, and the part per byte."""
     work = facts.described.get("workload")
-    trips = 1 if work is not None and work["kind"] in CONNECTED else 2
+    kind = "" if work is None else work["kind"]
+    trips = 0.5 if kind == "media" else 1 if kind in CONNECTED else 2
     return trips * facts.two_way_ms / 1e3, 8 / facts.rate_bps
 
 

@@ -13,6 +13,10 @@ from narrows.metrics.completions import STATISTICS, statistics
 VIDEOS = ("video", "adaptive_video")
 """Workloads with a player."""
 BUFFER = "playout_buffer_s"
+MEDIA = "media"
+"""The workload of a video call."""
+GROWING = ("freezes", "frozen_s", "lost_frames", "rate_changes")
+"""Totals of a video call."""
 
 
 def workload_summary(
@@ -24,6 +28,8 @@ def workload_summary(
     `internals` are its rows of that table. Times are in seconds. For a video, `stalls` and
     `stalled_s` are the interruptions after it began to play, `startup_s` is the time until it
     began (None if it never did), and `between_stalls_s` what it played for each interruption.
+    For a call, completions are frames that were shown, so their times are the delays of frames;
+    `media_mbps` is what its encoder produced.
     """
     counted = lives.where(lives["start_s"] >= warmup_s)
     summary = {
@@ -40,7 +46,19 @@ def workload_summary(
         stalls = summary["stalls"]
         summary["between_stalls_s"] = played_s / stalls if stalls and played_s else None
         summary |= _quality(counted, chunk_s)
+    if summary["kind"] == MEDIA:
+        summary |= {name: _growth(internals, name, warmup_s) for name in GROWING}
+        summary["media_mbps"] = _rate_mbps(internals, "encoded_bytes", warmup_s)
     return summary
+
+
+def _rate_mbps(internals: Columns, name: str, since_s: float) -> float | None:
+    """A total in bytes as a rate, from its first sample at or after `since_s` to the last."""
+    rows = _told(internals, name, since_s)
+    if len(rows) < 2:
+        return None
+    size, span_s = (rows[of][-1] - rows[of][0] for of in ("value", "time_s"))
+    return float(size * 8e-6 / span_s)
 
 
 def _played(lives: Columns, internals: Columns, chunk_s: float, since_s: float) -> float | None:

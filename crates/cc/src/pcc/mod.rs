@@ -17,6 +17,7 @@ use narrows_base::{Duration, Rate, Stream, Time};
 
 pub(crate) use self::allegro::PCC_ALLEGRO;
 use self::monitor::{Monitor, Outcome};
+pub use self::real::exponential;
 pub(crate) use self::vivace::PCC_VIVACE;
 use crate::config::CcConfig;
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};

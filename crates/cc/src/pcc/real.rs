@@ -23,7 +23,7 @@ pub(super) fn power_nine_tenths(x: f64) -> f64 {
 }
 
 /// e to the power of `x`, for `x` from -700 to 700.
-pub(super) fn exponential(x: f64) -> f64 {
+pub fn exponential(x: f64) -> f64 {
     let part = x / f64::from(1_u32 << SQUARINGS);
     let mut sum = 1.0;
     for n in (1..=TERMS).rev() {

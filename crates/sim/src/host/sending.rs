@@ -13,6 +13,7 @@ use super::chain::Chain;
 use super::completed::Completed;
 use super::crowd::Crowd;
 use super::datagram::Source;
+use super::media::Media;
 use super::session::Session;
 use super::stack::StackSender;
 use super::web::Web;
@@ -33,6 +34,8 @@ pub(crate) enum SendingHost {
     Source(Box<Source>),
     /// A transport stack of another project.
     Stack(Box<StackSender>),
+    /// Real-time media.
+    Media(Box<Media>),
 }
 
 impl SendingHost {
@@ -62,7 +65,7 @@ impl SendingHost {
                 Self::Session(Box::new(Session::new(chain, App::Video(player))))
             }
             Workload::Web { .. } => Self::Web(Box::new(Web::new(chain, workload, draws))),
-            Workload::Udp { .. } | Workload::Ping { .. } => {
+            Workload::Udp { .. } | Workload::Ping { .. } | Workload::Media(_) => {
                 unreachable!("datagrams have a source instead of a connection")
             }
         }
@@ -77,6 +80,7 @@ impl SendingHost {
             Self::Web(web) => web.flow(),
             Self::Source(source) => source.flow(),
             Self::Stack(stack) => stack.flow(),
+            Self::Media(media) => media.stack.flow(),
         }
     }
 
@@ -89,6 +93,7 @@ impl SendingHost {
             Self::Web(web) => web.receive(packet, now),
             Self::Source(source) => source.receive(packet, now),
             Self::Stack(stack) => stack.receive(packet, now),
+            Self::Media(media) => media.stack.receive(packet, now),
         }
     }
 
@@ -101,6 +106,7 @@ impl SendingHost {
             Self::Web(web) => web.poll(now),
             Self::Source(source) => source.poll(now),
             Self::Stack(stack) => stack.poll(now),
+            Self::Media(media) => media.poll(now),
         }
     }
 
@@ -113,6 +119,7 @@ impl SendingHost {
             Self::Web(web) => web.next_deadline(),
             Self::Source(source) => source.next_deadline(),
             Self::Stack(stack) => stack.end().next_deadline(),
+            Self::Media(media) => media.stack.end().next_deadline(),
         }
     }
 
@@ -127,6 +134,7 @@ impl SendingHost {
             Self::Web(web) => web.next_deadline(),
             Self::Source(source) => source.next_deadline(),
             Self::Stack(stack) => stack.end().next_deadline(),
+            Self::Media(media) => media.stack.end().next_deadline(),
         }
     }
 
@@ -140,6 +148,7 @@ impl SendingHost {
             Self::Web(web) => web.take_completed(),
             Self::Source(_) => None,
             Self::Stack(stack) => stack.take_completed(),
+            Self::Media(media) => media.take_completed(),
         }
     }
 
@@ -149,7 +158,9 @@ impl SendingHost {
         match self {
             Self::Chain(chain) => chain.sender_mut(),
             Self::Session(session) => session.sender_mut(),
-            Self::Crowd(_) | Self::Web(_) | Self::Source(_) | Self::Stack(_) => None,
+            Self::Crowd(_) | Self::Web(_) | Self::Source(_) | Self::Stack(_) | Self::Media(_) => {
+                None
+            }
         }
     }
 
@@ -161,6 +172,7 @@ impl SendingHost {
             Self::Web(web) => web.take_rtt(),
             Self::Source(source) => source.take_rtt(),
             Self::Stack(stack) => stack.end_mut().take_rtt(),
+            Self::Media(media) => media.stack.end_mut().take_rtt(),
             host => host.sender_mut().and_then(Sender::take_rtt),
         }
     }
@@ -175,6 +187,7 @@ impl SendingHost {
             Self::Web(web) => web.view(),
             Self::Source(source) => source.view(),
             Self::Stack(stack) => stack.end().view(),
+            Self::Media(media) => media.stack.end().view(),
         }
     }
 
@@ -191,6 +204,7 @@ impl SendingHost {
             Self::Web(web) => web.inspect(visit),
             Self::Source(_) => {}
             Self::Stack(stack) => stack.end().inspect(visit),
+            Self::Media(media) => media.stack.end().inspect(visit),
         }
     }
 
@@ -203,6 +217,7 @@ impl SendingHost {
             Self::Web(web) => web.stats(),
             Self::Source(source) => source.stats(),
             Self::Stack(stack) => stack.end().stats(),
+            Self::Media(media) => media.stack.end().stats(),
         }
     }
 
@@ -241,6 +256,7 @@ impl SendingHost {
             Self::Web(web) => web.stop_at(now),
             Self::Source(source) => source.stop_at(now),
             Self::Stack(stack) => stack.end_mut().stop_at(now),
+            Self::Media(media) => media.stack.end_mut().stop_at(now),
         }
     }
 
@@ -248,6 +264,7 @@ impl SendingHost {
     pub(crate) fn stack(&self) -> Option<&StackSender> {
         match self {
             Self::Stack(stack) => Some(stack),
+            Self::Media(media) => Some(&media.stack),
             _ => None,
         }
     }

@@ -2,10 +2,11 @@
 
 use super::{Checker, shown};
 use crate::law::Law;
+use crate::limits::MAX_DURATION_NS;
 use crate::place::Place;
-use crate::scenario::Workload;
+use crate::scenario::{Media, Workload};
 use crate::units::format_duration;
-use crate::workloads::{LONGEST_DATAGRAM, MOST_OBJECTS};
+use crate::workloads::{LEAST_MEDIA_PACKET, LONGEST_DATAGRAM, MOST_OBJECTS};
 
 impl Checker<'_> {
     pub(super) fn workload(&mut self, workload: &Workload, place: &Place) {
@@ -61,7 +62,26 @@ impl Checker<'_> {
                 self.above_zero(place.key("interval_ns"), *interval_ns);
                 self.datagram(place.key("size_bytes"), *size_bytes);
             }
+            Workload::Media(media) => self.media(media, place),
         }
+    }
+
+    fn media(&mut self, media: &Media, place: &Place) {
+        let bounds = [
+            ("min_bps", media.min_bps, 1, media.max_bps),
+            ("fps", media.fps, 1, 240),
+            ("packet_bytes", media.packet_bytes, LEAST_MEDIA_PACKET, LONGEST_DATAGRAM),
+            ("key_frame", media.key_frame, 1, 8),
+            ("feedback_ns", media.feedback_ns, 1, MAX_DURATION_NS),
+            ("reaction_ns", media.reaction_ns, 0, MAX_DURATION_NS),
+            ("jitter_buffer_ns", media.jitter_buffer_ns, 0, MAX_DURATION_NS),
+        ];
+        for (key, value, least, most) in bounds {
+            if !(least..=most).contains(&value) {
+                self.wrong(place.key(key), value.to_string(), format!("{least} to {most}"));
+            }
+        }
+        self.sound(place.key("deviation_ppm"), &media.deviation_ppm);
     }
 
     fn datagram(&mut self, place: Place, size_bytes: u64) {

@@ -12,13 +12,19 @@ use crate::limits::MAX_DURATION_NS;
 use crate::problem::Wrong;
 use crate::read::law::{self, Measure};
 use crate::read::{parameter, scalar};
-use crate::scenario::Workload;
+use crate::scenario::{Media, MediaControl, Workload};
 use crate::text::quote;
 use crate::units::{Counted, format_duration, parse_rate, parse_size};
 use crate::workloads::WORKLOADS;
 
 /// The connections of a browser to a server (HTTP/1.1).
 const HTTP_1_CONNECTIONS: u64 = 6;
+
+/// The feedback interval of NADA (DELTA of RFC 8698 section 4.1, table 2).
+const NADA_FEEDBACK_NS: u64 = 100_000_000;
+/// The feedback interval that RFC 8298 section 4.2.2 prefers at high bitrates.
+const FEEDBACK_NS: u64 = 20_000_000;
+const RATE: &str = "\"2mbit\"";
 
 /// The workload in a table.
 pub(super) fn read(
@@ -41,6 +47,7 @@ pub(super) fn read(
         "web" => parts.web(),
         "udp" => parts.udp(),
         "ping" => parts.ping(),
+        "media" => parts.media(),
         _ => parts.video(),
     }
 }
@@ -137,6 +144,66 @@ impl Parts<'_> {
         let interval_ns = self.or_default("interval", scalar::duration, "\"200ms\"")?;
         let size_bytes = self.or_default("size", bytes, "\"56b\"")?;
         Ok(Workload::Ping { interval_ns, size_bytes })
+    }
+
+    fn media(&self) -> Result<Workload, Wrong> {
+        let control = self.media_control()?;
+        let feedback_ns = match (self.table.has("feedback"), control) {
+            (true, _) => self.quantity("feedback", scalar::duration, "\"100ms\"")?,
+            (false, MediaControl::Nada) => NADA_FEEDBACK_NS,
+            (false, _) => FEEDBACK_NS,
+        };
+        let [min_bps, max_bps] = ["min", "max"].map(|key| self.or_default(key, parse_rate, RATE));
+        let time = |key: &str| match (self.table.has(key), self.default(key)) {
+            (false, Some(default)) => Ok(default),
+            _ => {
+                let node = self.needed(key, "\"200ms\"")?;
+                let exact = node.as_text().map(scalar::duration).transpose();
+                let remedy = "a duration such as \"200ms\"";
+                let wrong = || Wrong::value(node.described(), remedy).at(key);
+                exact.map_err(|wrong| wrong.at(key))?.ok_or_else(wrong)
+            }
+        };
+        let media = Media {
+            control,
+            min_bps: min_bps?,
+            max_bps: max_bps?,
+            fps: self.whole("fps", 1)?,
+            packet_bytes: self.or_default("packet", bytes, "\"1000b\"")?,
+            reaction_ns: time("reaction")?,
+            deviation_ppm: self.deviations()?,
+            key_frame: self.whole("key_frame", 1)?,
+            jitter_buffer_ns: time("jitter_buffer")?,
+            feedback_ns,
+        };
+        if media.max_bps < media.min_bps {
+            let given = self.table.get("max").map(|node| ("max", node, "`min` or more"));
+            let or = self.table.get("min").map(|node| ("min", node, "at most `max`"));
+            if let Some((key, node, remedy)) = given.or(or) {
+                return Err(Wrong::value(node.described(), remedy).at(key));
+            }
+        }
+        Ok(Workload::Media(media))
+    }
+
+    fn media_control(&self) -> Result<MediaControl, Wrong> {
+        match self.table.get("control").map(|node| (node, node.as_text())) {
+            None | Some((_, Some("nada"))) => Ok(MediaControl::Nada),
+            Some((_, Some("scream"))) => Ok(MediaControl::Scream),
+            Some((_, Some("none"))) => Ok(MediaControl::None),
+            Some((node, _)) => {
+                let remedy = "\"nada\", \"scream\" or \"none\"";
+                Err(Wrong::value(node.described(), remedy).at("control"))
+            }
+        }
+    }
+
+    /// The deviations of a Laplacian distribution to one side, in millionths.
+    fn deviations(&self) -> Result<Law, Wrong> {
+        let percent = self.whole("variation", 0)?;
+        let mean = percent.min(100) * 10_000;
+        let law = Distribution::Exponential { mean }.law().filter(|_| mean > 0);
+        Ok(law.unwrap_or(Law::Constant(percent * 10_000)))
     }
 
     /// A quantity above zero, or the registry's default.

@@ -39,7 +39,7 @@ def refuse_simulated_workloads(scenario: Scenario) -> None:
     """Raises SpecError for workloads that only the simulator has."""
     for i, flow in enumerate(scenario["flows"]):
         work = flow["workload"]
-        if work is not None and work["kind"] in ("web", "udp", "ping"):
+        if work is not None and work["kind"] in ("web", "udp", "ping", "media"):
             remedy = "another workload (this one runs on the simulator alone)"
             raise SpecError.at(f"flows[{i}].workload", f'"{work["kind"]}"', remedy)
 

@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Dash, Figure, Floats, Guide, Line, Panel, Span, Stack
 from narrows.metrics import windows
-from narrows.metrics.workloads import BUFFER, VIDEOS
+from narrows.metrics.workloads import BUFFER, MEDIA, VIDEOS
 from narrows.spec.scenario import Scenario
 
 MOST_FLOWS = 4
@@ -27,7 +27,8 @@ def applications(scenario: Scenario, tables: Tables, groups: Groups = None) -> F
     """Panels for each class of flows with an application, over time.
 
     A video shows its buffer with its interruptions and the bitrate of its chunks; web pages and
-    transfers with a deadline show how long each took; datagrams, what was sent and arrived;
+    transfers with a deadline show how long each took; datagrams, what was sent and arrived; a
+    video call shows its encoder's rate, the delay of its frames and its freezes;
     probes, their delay, beside the throughput of each direction if flows go both ways.
     """
     panels = tuple(
@@ -101,6 +102,9 @@ def _panels(scenario: Scenario, tables: Tables, members: FlowClass) -> Iterator[
     if kind in VIDEOS:
         yield _buffer(scenario, tables, members)
         yield _bitrate(scenario, tables, members)
+    elif kind == MEDIA:
+        yield _encoder(scenario, tables, members)
+        yield _frames(scenario, tables, members)
     elif kind == "web" or flow.get("deadline_ns") is not None:
         yield _durations(scenario, tables, members)
     elif kind == "udp":
@@ -143,12 +147,17 @@ def _work(scenario: Scenario, members: FlowClass) -> dict[str, Any]:
 
 def _stalls(tables: Tables, members: FlowClass) -> tuple[Span, ...]:
     """When the first film of a class stood still, to within a sample interval."""
-    rows = frames.internal(tables, "stalled_s")
+    return _grew(tables, members, "stalled_s", "rebuffering")
+
+
+def _grew(tables: Tables, members: FlowClass, total: str, label: str) -> tuple[Span, ...]:
+    """When a total of the first flow of a class grew."""
+    rows = frames.internal(tables, total)
     rows = rows.where(rows["flow"] == members.flows[0])
-    times, total = frames.column(rows, "time_s"), frames.column(rows, "value")
-    grows = np.diff(total) > 0
+    times, values = frames.column(rows, "time_s"), frames.column(rows, "value")
+    grows = np.diff(values) > 0
     stretches = zip(times[:-1][grows].tolist(), times[1:][grows].tolist(), strict=True)
-    return tuple(Span(a, b, "state:loss", "rebuffering") for a, b in frames.union(stretches))
+    return tuple(Span(a, b, "state:loss", label) for a, b in frames.union(stretches))
 
 
 def _bitrate(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
@@ -216,6 +225,33 @@ def _probes(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Panel, 
         y_range=(0.95 * min(paths), None), guides=tuple(paths.values()),
     )  # fmt: skip
     return (panel,)
+
+
+def _encoder(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
+    """The encoder's rate, and what arrived."""
+    rates = frames.internal(tables, "encoder_mbps")
+    samples = columns(tables["flow_samples"]).sorted("time_s")
+    borders = windows.edges(frames.end_s(tables), WINDOW_S)
+    lines = []
+    for label, rows, opacity in _each(scenario, members, rates):
+        x, y = frames.column(rows, "time_s"), frames.column(rows, "value")
+        lines.append(_step(f"{label}: encoder", x, y, members, 1.6, opacity))
+    for label, rows, _ in _each(scenario, members, samples):
+        came = _grown(rows, "received_bytes", borders)
+        lines.append(_rates(f"{label}: arrived", came, borders, members, "dot"))
+    return Panel(TIME, "Mbit/s", frames.shown(lines), f"{members.label}: media")
+
+
+def _frames(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
+    """The delay from capture to screen of each frame, and the freezes of the first call."""
+    done = columns(tables["completions"]).sorted("start_s")
+    lines = [
+        Line(label, frames.column(rows, "start_s"), 1e3 * (rows["end_s"] - rows["start_s"]),
+             members.look.hue, kind="points", opacity=opacity)
+        for label, rows, opacity in _each(scenario, members, done)
+    ]  # fmt: skip
+    stood = _grew(tables, members, "frozen_s", "freeze")
+    return Panel(TIME, "ms", frames.shown(lines), f"{members.label}: delay of frames", spans=stood)
 
 
 def _datagrams(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:

@@ -11,6 +11,7 @@ from narrows.figures.looks import DASHES
 from narrows.figures.model import Figure, Floats, Guide, Line, Mark, Panel
 from narrows.metrics.completions import transfers
 from narrows.metrics.distributions import distributions
+from narrows.metrics.workloads import MEDIA
 from narrows.spec.scenario import Scenario
 
 LEAST = 1e-4
@@ -21,14 +22,17 @@ def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     """The share of delays above each value, from the warm-up on, on a logarithmic axis.
 
     One panel has the round-trip times of probes; one, the transfers of flows with a deadline and
-    the load times of web pages.
+    the load times of web pages; one, the delays of frames of video calls.
     """
     classes = frames.flow_classes(scenario, groups)
     named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
     done = transfers(scenario, tables["completions"], named)
     panels = (
         _panel(_probes(scenario, tables, classes), "Round-trip times of probes", "ms"),
-        _timed(scenario, done, classes),
+        _timed(
+            scenario, done, [m for m in classes if not _shows(scenario, m)], "Transfers and pages"
+        ),
+        _timed(scenario, done, [m for m in classes if _shows(scenario, m)], "Frames of calls"),
     )
     return Figure(
         f"{scenario['name']}: tails of delays",
@@ -56,13 +60,17 @@ def _probes(scenario: Scenario, tables: Tables, classes: list[FlowClass]) -> lis
     return marks
 
 
-def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass]) -> Panel:
+def _shows(scenario: Scenario, members: FlowClass) -> bool:
+    return _kind(scenario, members.flows[0]) == MEDIA
+
+
+def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass], title: str) -> Panel:
     marks: list[Mark] = []
     limits = {}
     for members in classes:
         first = scenario["flows"][members.flows[0]]
         limit_ns = first.get("deadline_ns")
-        if limit_ns is None and _kind(scenario, members.flows[0]) != "web":
+        if limit_ns is None and _kind(scenario, members.flows[0]) not in ("web", MEDIA):
             continue
         took_s = np.sort(done.where(np.isin(done["flow"], members.flows)).floats("fct_s"))
         if len(took_s):
@@ -70,7 +78,7 @@ def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass]) -> Panel
         if limit_ns is not None:
             limits[f"deadline {limit_ns / 1e9:g} s"] = limit_ns / 1e9
     guides = tuple(Guide(at, label, upright=True) for label, at in limits.items())
-    return _panel(marks, "Transfers and pages", "s", guides)
+    return _panel(marks, title, "s", guides)
 
 
 def _above(members: FlowClass, values: Floats, weights: Floats, before: list[Mark]) -> Line:

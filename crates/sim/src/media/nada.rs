@@ -1,0 +1,359 @@
+//! NADA, RFC 8698. What its receiver computes (section 4.2) is computed at the sender from the
+//! feedback for each packet, as section 6.4 allows.
+
+use std::collections::VecDeque;
+
+use narrows_base::{Duration, Time};
+use narrows_cc::exponential;
+use narrows_spec::scenario::Media;
+
+use super::control::{Base, Control, Fate, Report, milliseconds};
+use super::number::real;
+
+// The parameters of section 4.1, table 2; times in ms.
+const PRIO: f64 = 1.0;
+const XREF: f64 = 10.0;
+const KAPPA: f64 = 0.5;
+const ETA: f64 = 2.0;
+const TAU: f64 = 500.0;
+const LOGWIN: Duration = Duration::from_millis(500);
+const QEPS: f64 = 10.0;
+const DFILT: f64 = 120.0;
+const GAMMA_MAX: f64 = 0.5;
+const QBOUND: f64 = 50.0;
+const MULTILOSS: f64 = 7.0;
+const QTH: f64 = 50.0;
+const LAMBDA: f64 = 0.5;
+const PLRREF: f64 = 0.01;
+const PMRREF: f64 = 0.01;
+const DLOSS: f64 = 10.0;
+const DMARK: f64 = 2.0;
+const BETA_S: f64 = 0.1;
+const BETA_V: f64 = 0.1;
+const ALPHA: f64 = 0.1;
+/// The part of the reference rate by which the rate-shaping buffer changes rates at most (equations
+/// 11 and 12).
+const MOST_SHAPING: f64 = 0.05;
+/// Samples of the minimum filter of queuing delays (section 5.1.1).
+const FILTER: usize = 15;
+/// The weights of the average loss interval (RFC 5348 section 5.4).
+const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+
+/// A packet of the observation window.
+struct Observed {
+    at: Time,
+    bytes: u64,
+    lost: bool,
+    marked: bool,
+    queue_ms: f64,
+}
+
+/// The intervals between loss events, in packets (RFC 5348 section 5).
+#[derive(Debug, Default)]
+struct Losses {
+    /// Complete intervals, latest first.
+    intervals: VecDeque<f64>,
+    /// When the last loss event began.
+    event: Option<Time>,
+    /// Packets since then, or since the beginning.
+    open: f64,
+    /// Packets since the last loss.
+    since: Option<f64>,
+}
+
+impl Losses {
+    fn arrived(&mut self) {
+        self.open += 1.0;
+        self.since = self.since.map(|packets| packets + 1.0);
+    }
+
+    /// A loss is part of the event before it within an RTT (RFC 5348 section 5.2).
+    fn lost(&mut self, sent: Time, rtt: Duration) {
+        self.since = Some(0.0);
+        if self.event.is_some_and(|event| sent < event + rtt) {
+            self.open += 1.0;
+            return;
+        }
+        self.event = Some(sent);
+        self.intervals.push_front(self.open.max(1.0));
+        self.intervals.truncate(WEIGHTS.len());
+        self.open = 1.0;
+    }
+
+    /// The average interval, with the open one only if that makes it longer.
+    fn average(&self) -> f64 {
+        let mean = |values: &mut dyn Iterator<Item = f64>| {
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for (value, weight) in values.zip(WEIGHTS) {
+                sum += value * weight;
+                weights += weight;
+            }
+            if weights > 0.0 { sum / weights } else { 0.0 }
+        };
+        let closed = || self.intervals.iter().copied();
+        mean(&mut closed()).max(mean(&mut std::iter::once(self.open).chain(closed())))
+    }
+
+    /// How much the last loss counts: all of the expiration window, then less for an interval
+    /// (section 4.2).
+    fn weight(&self) -> f64 {
+        let Some(since) = self.since else { return 0.0 };
+        let interval = self.average();
+        let beyond = since - MULTILOSS * interval;
+        (1.0 - beyond / interval.max(1.0)).clamp(0.0, 1.0)
+    }
+}
+
+/// The control.
+pub(super) struct Nada {
+    rate_min: f64,
+    rate_max: f64,
+    /// Target feedback interval (DELTA) in ms.
+    interval: f64,
+    fps: f64,
+    /// The reference rate in bit/s.
+    rate: f64,
+    congestion_ms: f64,
+    queue_ms: f64,
+    last: Time,
+    base: Base,
+    /// The last queuing delays, for the minimum filter.
+    recent: VecDeque<f64>,
+    window: VecDeque<Observed>,
+    losses: Losses,
+    loss: f64,
+    marks: f64,
+    ramps_up: bool,
+}
+
+impl Nada {
+    pub(super) fn new(media: &Media, start: Time) -> Self {
+        Self {
+            rate_min: real(media.min_bps),
+            rate_max: real(media.max_bps),
+            interval: real(media.feedback_ns) / 1e6,
+            fps: real(media.fps),
+            rate: real(media.min_bps),
+            congestion_ms: 0.0,
+            queue_ms: 0.0,
+            last: start,
+            base: Base::default(),
+            recent: VecDeque::with_capacity(FILTER),
+            window: VecDeque::new(),
+            losses: Losses::default(),
+            loss: 0.0,
+            marks: 0.0,
+            ramps_up: true,
+        }
+    }
+
+    /// Takes what the receiver observed (section 4.2 and 5.1).
+    fn observe(&mut self, report: &Report) {
+        for seen in &report.seen {
+            let (mut queue_ms, mut marks) = (0.0, false);
+            let mut at = report.at;
+            match seen.fate {
+                Fate::Arrived { at: arrived, marked } => {
+                    queue_ms = self.base.queued(milliseconds(seen.sent, arrived), report.now);
+                    (at, marks) = (arrived, marked);
+                    self.recent.push_back(queue_ms);
+                    self.losses.arrived();
+                }
+                Fate::Lost => self.losses.lost(seen.sent, report.rtt),
+            }
+            let lost = seen.fate == Fate::Lost;
+            self.window.push_back(Observed { at, bytes: seen.size, lost, marked: marks, queue_ms });
+        }
+        while self.recent.len() > FILTER {
+            self.recent.pop_front();
+        }
+        while self.window.front().is_some_and(|one| one.at + LOGWIN < report.at) {
+            self.window.pop_front();
+        }
+        self.queue_ms = self.recent.iter().copied().fold(f64::INFINITY, f64::min).min(1e6);
+    }
+
+    /// The parts of the window's packets that were lost and marked, smoothed (equation 10).
+    fn ratios(&mut self) {
+        let total = real(self.window.len().max(1) as u64);
+        let part = |of: fn(&Observed) -> bool| {
+            real(self.window.iter().filter(|one| of(one)).count() as u64) / total
+        };
+        let (lost, marked) = (part(|one| one.lost), part(|one| one.marked));
+        self.loss = ALPHA * lost + (1.0 - ALPHA) * self.loss;
+        self.marks = ALPHA * marked + (1.0 - ALPHA) * self.marks;
+    }
+
+    /// The queuing delay, less steep while losses are recent (equation 1).
+    fn warped(&self) -> f64 {
+        let weight = self.losses.weight();
+        if self.queue_ms < QTH || weight <= 0.0 {
+            return self.queue_ms;
+        }
+        let exponent = LAMBDA * (self.queue_ms - QTH) / QTH;
+        let warped = QTH * exponential(-exponent.min(700.0));
+        weight * warped + (1.0 - weight) * self.queue_ms
+    }
+
+    /// The aggregate congestion signal in ms (equation 2).
+    fn signal(&self) -> f64 {
+        let square = |x: f64| x * x;
+        self.warped() + DMARK * square(self.marks / PMRREF) + DLOSS * square(self.loss / PLRREF)
+    }
+
+    /// The rate at which packets arrived, in bit/s (section 5.1.3).
+    fn received_bps(&self) -> f64 {
+        let bytes: u64 = self.window.iter().filter(|one| !one.lost).map(|one| one.bytes).sum();
+        real(bytes) * 8.0 / LOGWIN.as_secs_f64()
+    }
+
+    /// The accelerated ramp-up (equations 3 and 4).
+    fn ramp_up(&mut self, rtt_ms: f64) {
+        let gamma = GAMMA_MAX.min(QBOUND / (rtt_ms + self.interval + DFILT));
+        self.rate = self.rate.max((1.0 + gamma) * self.received_bps());
+    }
+
+    /// The gradual update (equations 5 to 7).
+    fn update(&mut self, signal: f64, delta_ms: f64) {
+        let offset = signal - PRIO * XREF * self.rate_max / self.rate;
+        let change = signal - self.congestion_ms;
+        let part = KAPPA * (delta_ms / TAU * (offset / TAU) + ETA * change / TAU);
+        self.rate -= part * self.rate;
+    }
+
+    /// The change of a rate by the buffer of encoded frames (equations 11 and 12).
+    fn shaping(&self, scale: f64, queued: u64) -> f64 {
+        (MOST_SHAPING * self.rate).min(scale * 8.0 * real(queued) * self.fps)
+    }
+}
+
+impl Control for Nada {
+    fn report(&mut self, report: &Report, _: u64) {
+        self.observe(report);
+        self.ratios();
+        let signal = self.signal();
+        let free = |one: &Observed| !one.lost && one.queue_ms < QEPS;
+        self.ramps_up = self.window.iter().all(free);
+        if self.ramps_up {
+            self.ramp_up(report.rtt.as_secs_f64() * 1e3);
+        } else {
+            self.update(signal, milliseconds(self.last, report.now));
+        }
+        self.rate = self.rate.min(self.rate_max).max(self.rate_min);
+        (self.congestion_ms, self.last) = (signal, report.now);
+    }
+
+    fn media_bps(&self, queued: u64) -> f64 {
+        self.rate_min.max(self.rate - self.shaping(BETA_V, queued))
+    }
+
+    fn pacing_bps(&self, queued: u64) -> Option<f64> {
+        Some(self.rate_max.min(self.rate + self.shaping(BETA_S, queued)))
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("reference_mbps", self.rate / 1e6);
+        visit("congestion_signal_ms", self.congestion_ms);
+        visit("queue_delay_ms", self.queue_ms);
+        visit("loss_ratio", self.loss);
+        visit("ramps_up", if self.ramps_up { 1.0 } else { 0.0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_spec::scenario::MediaControl;
+
+    use super::super::bench::{media, ms, report};
+    use super::*;
+
+    fn nada() -> Nada {
+        Nada::new(&media(MediaControl::Nada), Time::ZERO)
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-6 * expected.abs().max(1.0), "{found}, {expected}");
+    }
+
+    #[test]
+    fn it_ramps_up_from_what_arrived_while_nothing_queues() {
+        let mut nada = nada();
+        // 25 packets in 500 ms are 400 kbit/s; 50 / (100 + 100 + 120) more.
+        let arrived: Vec<u64> = (0..25).map(|n| 560 + 10 * n).collect();
+        nada.report(&report(850, &arrived, 0, 0), 0);
+        near(nada.rate, 400e3 * (1.0 + 50.0 / 320.0));
+        // What waits in the sender takes 5 % at most of the encoder, and adds as much to the pace.
+        near(nada.media_bps(0), 462.5e3);
+        near(nada.media_bps(2_000), 462.5e3 * 0.95);
+        near(nada.media_bps(500), 462.5e3 - 0.1 * 8.0 * 500.0 * 30.0);
+        near(nada.pacing_bps(500).expect("a pace"), 462.5e3 + 12e3);
+    }
+
+    #[test]
+    fn it_follows_the_gradual_rule_when_a_queue_builds_up() {
+        let mut nada = nada();
+        nada.report(&report(200, &[100, 110], 0, 0), 0);
+        nada.rate = 1e6;
+        nada.window.clear();
+        nada.recent.clear();
+        // A queue of 20 ms: offset 20 - 10 x 2.4 / 1 = -4, change 20.
+        nada.report(&report(300, &[210, 220], 20, 0), 0);
+        near(nada.queue_ms, 20.0);
+        near(nada.rate, 1e6 * (1.0 - 0.5 * (0.2 * (-4.0 / 500.0) + 2.0 * 20.0 / 500.0)));
+        // No change: only the offset counts, and the next report comes 200 ms later.
+        let rate = nada.rate;
+        nada.report(&report(500, &[430, 440], 20, 0), 0);
+        let offset = 20.0 - 10.0 * 2.4e6 / rate;
+        near(nada.rate, rate * (1.0 - 0.5 * 0.4 * offset / 500.0));
+    }
+
+    #[test]
+    fn at_equilibrium_the_signal_is_the_reference_times_the_part_of_the_rate() {
+        let mut nada = nada();
+        nada.rate = 0.6e6;
+        nada.congestion_ms = 40.0;
+        nada.update(40.0, 100.0);
+        near(nada.rate, 0.6e6);
+    }
+
+    #[test]
+    fn losses_add_a_penalty_and_end_the_ramp() {
+        let mut nada = nada();
+        nada.report(&report(200, &[100, 110, 120], 0, 1), 0);
+        assert!(!nada.ramps_up);
+        // One of four lost: 0.1 x 0.25 smoothed, (2.5)^2 x 10 ms.
+        near(nada.loss, 0.025);
+        near(nada.congestion_ms, 62.5);
+        near(nada.rate, 96e3);
+    }
+
+    #[test]
+    fn a_long_delay_counts_less_while_losses_are_recent() {
+        let mut nada = nada();
+        nada.queue_ms = 150.0;
+        near(nada.warped(), 150.0);
+        for _ in 0..20 {
+            nada.losses.arrived();
+        }
+        nada.losses.lost(ms(100), Duration::from_millis(50));
+        near(nada.warped(), 50.0 * 0.367_879_441_171_442_3);
+        // The average interval is 20 packets: all of 140 packets, then less up to 160.
+        for _ in 0..150 {
+            nada.losses.arrived();
+        }
+        let average = nada.losses.average();
+        assert!(average > 20.0, "the open interval counts when it is longer: {average}");
+    }
+
+    #[test]
+    fn losses_of_one_round_trip_are_one_event() {
+        let mut losses = Losses::default();
+        (0..10).for_each(|_| losses.arrived());
+        losses.lost(ms(100), Duration::from_millis(50));
+        losses.lost(ms(149), Duration::from_millis(50));
+        assert_eq!(losses.intervals, [10.0]);
+        losses.lost(ms(150), Duration::from_millis(50));
+        assert_eq!(losses.intervals, [2.0, 10.0]);
+        near(losses.average(), 6.0);
+    }
+}

@@ -1,0 +1,149 @@
+"""Video calls: laws that their controls must obey, and metrics counted by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import narrows as nw
+from narrows.columns import Columns
+from narrows.figures.runs.applications import applications
+from narrows.figures.runs.tails import tails
+from narrows.metrics.workloads import workload_summary
+
+CONTROLS = ("nada", "scream")
+
+
+def call(control: str, **keys: Any) -> nw.Flow:
+    work = {"kind": "media", "control": control, **keys.pop("work", {})}
+    return nw.Flow(cca="none", workload=work, **keys)
+
+
+def run(
+    tmp_path: Any, flows: list[nw.Flow], rate: str, duration: str = "60s", **path: Any
+) -> nw.RunResult:
+    way = nw.Path(**{"rate": rate, "rtt": "100ms", "buffer": "3bdp"} | path)
+    run = nw.Run(duration=duration, warmup="20s")
+    scenario = nw.Scenario(name="calls", path=way, flows=flows, run=run)
+    return nw.run(scenario, out=tmp_path / "run")
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_alone_it_reaches_the_most_that_its_encoder_has(control: str, tmp_path: Any) -> None:
+    (row,) = run(tmp_path, [call(control)], "5mbit").table("flows").to_dicts()
+    assert row["media_mbps"] == pytest.approx(1.5, rel=0.05)
+    assert (row["freezes"], row["lost_frames"]) == (0, 0)
+    # 50 ms of path, 33 ms of frames' pacing at most, and no queue.
+    assert 0.05 < row["completion_p50_s"] < 0.12
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_below_that_it_takes_what_the_link_has_without_filling_the_queue(
+    control: str, tmp_path: Any
+) -> None:
+    (row,) = run(tmp_path, [call(control)], "1mbit").table("flows").to_dicts()
+    assert 0.6 < row["media_mbps"] < 1
+    # SCReAM takes its own queue for that of others and raises its target (RFC 8298 section 4.1.2.3
+    # warns of it), so its frames wait longer.
+    assert row["completion_p95_s"] < {"nada": 0.25, "scream": 0.8}[control]
+    assert row["frozen_s"] < 1
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_equals_share_the_link(control: str, tmp_path: Any) -> None:
+    flows = [call(control, name="a"), call(control, name="b", start="10s")]
+    rates = run(tmp_path, flows, "2mbit", "120s").table("flows")["media_mbps"].to_list()
+    assert min(rates) / max(rates) > 0.5
+    assert 1.2 < sum(rates) < 2.05
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_it_follows_a_link_that_slows_down(control: str, tmp_path: Any) -> None:
+    changes = [nw.Change(at="30s", rate="600kbit")]
+    way = nw.Path(rate="2mbit", rtt="100ms", buffer="3bdp")
+    scenario = nw.Scenario(
+        name="slower", path=way, flows=[call(control)], changes=changes,
+        run=nw.Run(duration="60s", warmup="0s"),
+    )  # fmt: skip
+    result = nw.run(scenario, out=tmp_path / "run")
+    rates = result.table("internals").filter(pl.col("name") == "encoder_mbps")
+    before, after = (
+        rates.filter(pl.col("time_s").is_between(*span))["value"].mean()
+        for span in ((25, 30), (45, 60))
+    )
+    assert before > 1.2
+    # The pseudocode of RFC 8298 section 4.1.3 adds 40 kbit/s and takes 5 % each time that more than
+    # 20 ms wait in the sender: it stays at 760 kbit/s and discards the rest.
+    assert 0.2 < after < {"nada": 0.6, "scream": 0.8}[control]
+
+
+def test_without_a_control_a_link_that_is_too_slow_freezes_the_picture(tmp_path: Any) -> None:
+    (row,) = run(tmp_path, [call("none")], "1mbit").table("flows").to_dicts()
+    assert row["media_mbps"] == pytest.approx(1.5, rel=0.02)
+    # A third is lost, so hardly a frame arrives whole: of 1200 few are seen.
+    assert (row["completed"] or 0) < 300
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_marks_replace_losses(control: str, tmp_path: Any) -> None:
+    """Behind CoDel with ECN it stays below the link's rate, and nothing is lost."""
+    result = run(
+        tmp_path, [call(control, ecn="classic")], "1mbit", queue={"kind": "codel", "ecn": True}
+    )
+    (row,) = result.table("flows").to_dicts()
+    assert result.table("flow_samples")["lost"].max() == 0
+    assert row["lost_frames"] == 0
+    assert row["completed"] > 1000
+    assert 0.3 < row["media_mbps"] < 0.98
+
+
+def test_a_frame_without_a_queue_takes_the_path_and_its_packets(tmp_path: Any) -> None:
+    """Frames of 1 packet: 50 ms and the packet's 0.4 ms at 10 Mbit/s."""
+    work = {"min": "100kbit", "max": "100kbit", "variation": 0, "key_frame": 1}
+    flow = call("none", work=work)
+    result = run(tmp_path, [flow], "10mbit", "30s", buffer="100kb")
+    done = result.table("completions")
+    # 100 kbit/s in 30 frames: 416 bytes, and 28 of UDP and IP.
+    assert done["size_bytes"].unique().to_list() == [416]
+    delays = (done["end_s"] - done["start_s"]).unique().to_list()
+    assert delays == pytest.approx([0.05 + 444 * 8 / 10e6] * len(delays), abs=1e-9)
+    assert done["start_s"].to_list()[:3] == pytest.approx([0, 1 / 30, 2 / 30], abs=1e-8)
+
+
+def test_metrics_are_growths_since_the_warm_up() -> None:
+    names = ("freezes", "frozen_s", "lost_frames", "rate_changes", "encoded_bytes")
+    at_one, at_three = (1, 0.5, 2, 3, 1_000), (4, 2.0, 7, 9, 501_000)
+    internals = Columns.of(
+        {
+            "time_s": np.repeat([1.0, 3.0], 5),
+            "name": np.array(names * 2, dtype=object),
+            "value": np.array([*at_one, *at_three], dtype=float),
+        }
+    )
+    lives = Columns.of(
+        {
+            "start_s": np.array([0.5, 1.5, 2.5]),
+            "end_s": np.array([0.6, 1.8, 2.6]),
+            "size_bytes": np.array([1, 2, 4]),
+        }
+    )
+    found = workload_summary({"kind": "media"}, lives, internals, 1.0)
+    assert [found[name] for name in names[:4]] == [3, 1.5, 5, 6]
+    assert found["media_mbps"] == pytest.approx(2.0)
+    assert found["completed"] == 2
+    assert found["completion_s"]["max"] == pytest.approx(0.3)
+
+
+def test_the_figures_show_encoder_and_frames(tmp_path: Any) -> None:
+    result = run(tmp_path, [call("nada", name="call", deadline="100ms")], "1mbit", "30s")
+    one = result.trials[0]
+    figure = applications(one.scenario, one.tables, result.groups)
+    media, delays = figure.panels
+    assert [line.label.split(": ")[1] for line in media.lines] == ["encoder", "arrived"]
+    done = result.table("completions")
+    assert delays.lines[0].y == pytest.approx(1e3 * (done["end_s"] - done["start_s"]).to_numpy())
+    (tail,) = tails(one.scenario, one.tables, result.groups).panels
+    assert tail.title == "Frames of calls"
