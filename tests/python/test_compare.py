@@ -156,6 +156,20 @@ def comparison(**measured: float) -> Comparison:
     )
 
 
+def test_a_trial_without_a_value_removes_its_partner() -> None:
+    # The trials are 10 % apart from each other, and equal on both sides. One side lacks the first
+    # value, the other the last: taken in their order, those left would all be 10 % apart.
+    ours = [{RTT: 1.0}, {RTT: 1.1}, {RTT: 1.21}, {RTT: 1.331}, {}]
+    made = comparison(sim=0, uml=0)
+    made.varied, made.seeded = True, False
+    made.measured = {"sim": ours, "uml": [{}, *ours[1:4], {RTT: 1.4641}]}
+    (row,) = made.rows
+    assert row.paired
+    assert row.values == row.reference == (1.1, 1.21, 1.331)
+    made.measured["sim"] = [{RTT: 1.0}, {}, {}, {}, {}]  # there is no pair any more
+    assert not made.rows[0].paired
+
+
 def test_the_reference_is_a_real_kernel() -> None:
     assert comparison(sim=1.0, uml=1.0).reference == "uml"
     assert comparison(kernel=1.0, uml=1.0, sim=1.0).reference == "uml"

@@ -198,15 +198,18 @@ class Comparison:
 
     def _row(self, cell: Cell, backend: str) -> Row:
         ours, theirs = self.measured[backend], self.measured[self.reference]
-        if self.paired:  # leaving one out removes its partner
-            valid = [pair for pair in zip(ours, theirs, strict=True) if all(pair)]
-            ours, theirs = [pair[0] for pair in valid], [pair[1] for pair in valid]
+        both = [
+            pair for pair in zip(ours, theirs, strict=False) if all(cell in run for run in pair)
+        ]
+        paired = self.paired and bool(both)
+        if paired:  # a trial without a value removes its partner
+            ours, theirs = [pair[0] for pair in both], [pair[1] for pair in both]
         return Row(
             cell,
             backend,
             tuple(run[cell] for run in ours if cell in run),
             tuple(run[cell] for run in theirs if cell in run),
-            paired=self.paired,
+            paired=paired,
             observed=self.observed,
             runs=min(sum(map(bool, self.measured[name])) for name in (backend, self.reference)),
         )
