@@ -10,7 +10,7 @@ use narrows_base::{Ecn, FlowId, Packet, Time};
 use narrows_tcp::{EcnMode, Kind, Opaque, Segment};
 
 use super::completed::Completed;
-use crate::stacks::{Ends, Outgoing, ReceivingEnd, SendingEnd};
+use crate::stacks::{End, Ends, Outgoing, ReceivingEnd, SendingEnd};
 
 /// The bytes of datagrams that are on their way in one direction.
 #[derive(Debug, Default)]
@@ -35,14 +35,14 @@ impl Payloads {
         self.waiting.get(self.place(number)?)?.as_deref()
     }
 
-    fn forget(&mut self, number: u64) {
-        if let Some(slot) = self.place(number).and_then(|place| self.waiting.get_mut(place)) {
-            *slot = None;
-        }
+    fn take(&mut self, number: u64) -> Option<Box<[u8]>> {
+        let place = self.place(number)?;
+        let bytes = self.waiting.get_mut(place)?.take();
         while let Some(None) = self.waiting.front() {
             self.waiting.pop_front();
             self.first += 1;
         }
+        bytes
     }
 }
 
@@ -53,6 +53,24 @@ struct Wires {
     back: Payloads,
     /// Whether the path may deliver a datagram twice; then none is forgotten.
     keeps: bool,
+}
+
+impl Wires {
+    /// Where the bytes of a datagram are, and by which number.
+    fn place(&mut self, kind: &Kind) -> Option<(&mut Payloads, u64)> {
+        match kind {
+            Kind::Opaque(datagram) => Some((&mut self.there, datagram.number)),
+            Kind::OpaqueReply(datagram) => Some((&mut self.back, datagram.number)),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a datagram that arrived or was dropped; they are kept if it may come again.
+    fn take(&mut self, kind: &Kind) -> Option<Box<[u8]>> {
+        let keeps = self.keeps;
+        let (payloads, number) = self.place(kind)?;
+        if keeps { payloads.get(number).map(Box::from) } else { payloads.take(number) }
+    }
 }
 
 /// What both hosts of a flow share. Only one thread runs a network; the lock lets it run on any.
@@ -85,31 +103,19 @@ impl Shared {
 
     /// The bytes of a datagram.
     fn bytes(&self, kind: &Kind) -> Option<Box<[u8]>> {
-        let wires = self.wires();
-        match kind {
-            Kind::Opaque(datagram) => wires.there.get(datagram.number).map(Box::from),
-            Kind::OpaqueReply(datagram) => wires.back.get(datagram.number).map(Box::from),
-            _ => None,
-        }
+        let mut wires = self.wires();
+        let (payloads, number) = wires.place(kind)?;
+        payloads.get(number).map(Box::from)
     }
 
     fn forget(&self, kind: &Kind) {
-        let mut wires = self.wires();
-        if wires.keeps {
-            return;
-        }
-        match kind {
-            Kind::Opaque(datagram) => wires.there.forget(datagram.number),
-            Kind::OpaqueReply(datagram) => wires.back.forget(datagram.number),
-            _ => {}
-        }
+        self.wires().take(kind);
     }
 
-    /// Takes the bytes of a datagram that arrived.
-    fn take(&self, kind: &Kind) -> Box<[u8]> {
-        let bytes = self.bytes(kind).expect("a datagram on its way has its bytes");
-        self.forget(kind);
-        bytes
+    /// Hands a datagram that arrived to its end.
+    fn deliver(&self, packet: &Packet<Segment>, end: &mut (impl End + ?Sized), now: Time) {
+        let bytes = self.wires().take(&packet.body.kind);
+        end.receive(&bytes.expect("a datagram on its way has its bytes"), packet.ecn, now);
     }
 }
 
@@ -152,8 +158,7 @@ impl StackSender {
 
     #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        let bytes = self.shared.take(&packet.body.kind);
-        self.end.receive(&bytes, packet.ecn, now);
+        self.shared.deliver(packet, &mut *self.end, now);
     }
 
     #[inline(never)]
@@ -200,8 +205,7 @@ impl StackReceiver {
 
     #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        let bytes = self.shared.take(&packet.body.kind);
-        self.end.receive(&bytes, packet.ecn, now);
+        self.shared.deliver(packet, &mut *self.end, now);
     }
 
     #[inline(never)]

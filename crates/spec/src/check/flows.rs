@@ -72,21 +72,20 @@ impl Checker<'_> {
             let found = format!("{}, which {name} lacks", quote(&flow.cca));
             self.wrong(place.key("cca"), found, one_of(&flow.cca, stack.controls.iter().copied()));
         }
-        let accurate = matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s);
+        if matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s) {
+            let remedy = "\"off\" or \"classic\"";
+            self.wrong(place.key("ecn"), "feedback of Linux's TCP", remedy);
+        }
         let given = [
             ("options", !flow.options.is_empty()),
             ("workload", flow.workload.is_some()),
             ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
             ("profile", flow.profile.is_some()),
             ("fq", flow.fq.is_some()),
-            ("ecn", accurate),
         ];
         for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-            let (found, remedy) = match key {
-                "ecn" => ("feedback of Linux's TCP", "\"off\" or \"classic\""),
-                _ => ("what only the simulator's own TCP has", "a flow without `stack`"),
-            };
-            self.wrong(place.key(key), found, remedy);
+            let found = "what only the simulator's own TCP has";
+            self.wrong(place.key(key), found, "a flow without `stack`");
         }
     }
 

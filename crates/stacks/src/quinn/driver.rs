@@ -39,12 +39,11 @@ pub(super) struct Driver {
 impl Driver {
     pub(super) fn new(
         clock: Clock,
-        draws: Draws,
+        mut draws: Draws,
         config: EndpointConfig,
         server: Option<Arc<ServerConfig>>,
     ) -> Self {
         let remote = if server.is_some() { CLIENT } else { SERVER };
-        let mut draws = draws;
         let endpoint = draws.during(|| Endpoint::new(Arc::new(config), server, true, None));
         let (ready, now) = (VecDeque::new(), Time::ZERO);
         Self { clock, draws, endpoint, connection: None, remote, ready, timer: None, now }
