@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 from captured import captured
 from waiting import HANG_S
@@ -39,8 +41,11 @@ duration = "2s"
 
 
 def test_release_build_gives_the_digest_that_the_rust_tests_pin() -> None:
-    scenario = (CASES / "bbr_beside_cubic.json").read_text()
-    assert native.run(scenario).digest == (CASES / "bbr_beside_cubic.digest").read_text().strip()
+    scenario = json.loads((CASES / "bbr_beside_cubic.json").read_text())
+    pinned = dict(line.split() for line in (CASES / "bbr_beside_cubic.digests").open())
+    for stack, cca in {"quinn": "bbr", "noq": "bbr3"}.items():
+        scenario["flows"][1] |= {"stack": stack, "cca": cca}
+        assert native.run(json.dumps(scenario)).digest == pinned[stack]
 
 
 def test_a_stack_is_named_and_shows_its_state_in_the_usual_tables(tmp_path: Path) -> None:
@@ -56,8 +61,10 @@ def test_a_stack_is_named_and_shows_its_state_in_the_usual_tables(tmp_path: Path
     assert internals["value"].max() == 1452
 
 
-def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path) -> None:
-    run = captured(tmp_path / "run", SPEC, ("run.record=packets",), snaplen=1500)
+@pytest.mark.parametrize("stack", ["quinn", "noq"])
+def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path, stack: str) -> None:
+    spec = SPEC.replace('cca = "bbr"\nstack = "quinn"', f'cca = "cubic"\nstack = "{stack}"')
+    run = captured(tmp_path / "run", spec, ("run.record=packets",), snaplen=1500)
     assert dict(run.output.captures)["keys.log"] == 2 * 5
     keys = (run.directory / "keys.log").read_text().splitlines()
     assert {line.split()[0] for line in keys} >= {"CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET"}
@@ -92,6 +99,22 @@ def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path) -
     assert {stream for stream, _ in decrypted} == {"0", "1"}
     assert {status.split(",")[0] for _, status in decrypted} == {"1"}, "good checksums"
     assert 0.9 * len(sent) < len(decrypted) <= len(sent)
+
+
+@pytest.mark.parametrize(("stack", "cca"), [("quinn", "bbr"), ("noq", "bbr3")])
+def test_a_stack_writes_its_own_qlog(tmp_path: Path, stack: str, cca: str) -> None:
+    spec = SPEC.replace('cca = "bbr"\nstack = "quinn"', f'cca = "{cca}"\nstack = "{stack}"')
+    run = captured(tmp_path / "run", spec, pcap=False, qlog=True)
+    files = dict(run.output.captures)
+    assert set(files) == {f"{stack}-{cca}-1.sqlog", f"{stack}-{cca}-2.sqlog", "bbr-1.sqlog"}
+    name = f"{stack}-{cca}-1.sqlog"
+    lines = (run.directory / name).read_text().split("\x1e")[1:]
+    events = [json.loads(line) for line in lines[1:]]
+    assert len(events) == files[name]
+    sent = [event for event in events if event["name"].endswith("packet_sent")]
+    last = pl.DataFrame(run.output.tables["flow_samples"]).filter(flow=0).tail(1)
+    assert abs(len(sent) - last["sent"].item()) <= 20, "but for packets that nobody acknowledges"
+    assert 1_900 < events[-1]["time"] <= 2_000, "ms of the run"
 
 
 def test_real_kernels_refuse_a_stack_with_the_reason() -> None:

@@ -17,7 +17,7 @@ pub struct CaptureRequest {
     /// The packets.
     pub pcap: bool,
     /// The state and actions of the senders.
-    qlog: bool,
+    pub qlog: bool,
     /// Bytes of each packet; its headers if none.
     snaplen: Option<u32>,
     /// 6 instead of 4.
@@ -31,7 +31,7 @@ impl CaptureRequest {
     /// Begins the files.
     pub fn begin(&self, scenario: &Scenario) -> io::Result<RunCaptures> {
         let title = format!("narrows simulator: {}, seed {}", scenario.name, scenario.seed);
-        let flows: Vec<FlowInfo> = scenario.flows.iter().map(flow_info).collect();
+        let flows = flow_infos(scenario);
         let qlog = self.qlog.then(|| Qlogs::new(&self.directory, &title, &flows));
         let options = CaptureOptions {
             snaplen: self.snaplen,
@@ -41,6 +41,11 @@ impl CaptureRequest {
         let pcap = self.pcap.then(|| Captures::create(&self.directory, &options, &flows));
         Ok((pcap.transpose()?, qlog))
     }
+}
+
+/// What captures need to know of the flows.
+pub fn flow_infos(scenario: &Scenario) -> Vec<FlowInfo> {
+    scenario.flows.iter().map(flow_info).collect()
 }
 
 fn flow_info(flow: &Flow) -> FlowInfo {

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::control::{self, Calls, Trouble, Watch};
 use crate::spill::Spill;
-use crate::stacks::{Keys, with_stacks, write_keys};
+use crate::stacks::StackLogs;
 use crate::table::ArrowTable;
 
 create_exception!(
@@ -90,16 +90,14 @@ pub fn run(
     let (calls, classes) = (Arc::new(Calls::default()), controls.unwrap_or_default());
     let patience = Duration::from_secs_f64(patience_s.clamp(0.0, 1e6));
     let _watch = (!classes.is_empty()).then(|| Watch::new(&calls, patience));
-    let keys = Keys::default();
-    let controls = with_stacks(control::controls(classes, &trouble, &calls), &keys);
+    let logs = StackLogs::new(&scenario, request.as_ref());
+    let controls = logs.with_stacks(control::controls(classes, &trouble, &calls));
     let spill = spill.map(|directory| Spill::new(directory, Arc::clone(&trouble)));
     let reporter = Reporter::new(progress, trouble);
     let parts = Parts { scenario: &scenario, controls: &controls, spill: spill.as_ref() };
     let Simulated { recorder, digest, outcome, cpu_s, mut captures } =
         py.detach(|| simulate(&parts, request.as_ref(), reporter))?;
-    if let Some(request) = request.filter(|request| request.pcap) {
-        captures.extend(write_keys(&keys, &request.directory)?);
-    }
+    captures.extend(logs.finish()?);
     let recorded = Recorded { recorder, digest, spill };
     RunOutput::of(py, &scenario, recorded, &outcome, cpu_s, captures)
 }

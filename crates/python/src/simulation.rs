@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::control::{self, Calls, Trouble};
 use crate::run::{RunOutput, ScenarioError, parse};
-use crate::stacks::{Keys, with_stacks};
+use crate::stacks::StackLogs;
 
 /// Simulated time between two looks at signals.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(250);
@@ -36,7 +36,7 @@ impl Simulation {
         let scenario: Scenario = parse(scenario_json)?;
         let (trouble, calls) = (Arc::new(Trouble::default()), Arc::new(Calls::default()));
         let controls = control::controls(controls.unwrap_or_default(), &trouble, &calls);
-        let controls = with_stacks(controls, &Keys::default());
+        let controls = StackLogs::default().with_stacks(controls);
         Self::of(scenario, controls, trouble)
     }
 

@@ -69,7 +69,7 @@ pub(crate) fn hosts(
         if let Some(what) = Datagrams::of(flow.workload.as_ref()) {
             let ecn = flow.ecn.of_new_data();
             let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
-            return (source, ReceivingHost::Sink(Box::new(Sink::new(id, ecn, what))));
+            return (source, Sink::new(id, ecn, what).into());
         }
         if let Some(Workload::Media(media)) = &flow.workload {
             return media_host(scenario, flow, id, media, &plan);
@@ -132,7 +132,7 @@ fn media_host(
     let draws = Draws { seed: scenario.seed, flow: &flow.name };
     let when = (plan.start, plan.stop, flow.ecn);
     let (sender, receiver) = media_hosts(id, media, when, copies(scenario), draws);
-    (SendingHost::Media(Box::new(sender)), ReceivingHost::Stack(Box::new(receiver)))
+    (SendingHost::Media(Box::new(sender)), receiver.into())
 }
 
 /// The ends of a flow with a stack of another project.
@@ -147,7 +147,7 @@ fn stack_host(
     let copies = copies(scenario);
     let times = (Time::from_nanos(flow.start_ns), flow.size_bytes);
     let (sender, receiver) = stack_hosts(id, flow.ecn, copies, times, ends);
-    (SendingHost::Stack(Box::new(sender)), ReceivingHost::Stack(Box::new(receiver)))
+    (SendingHost::Stack(Box::new(sender)), receiver.into())
 }
 
 /// Refuses what this simulator doesn't have: stacks that weren't built into it, and keys that only

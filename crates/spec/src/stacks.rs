@@ -12,11 +12,18 @@ pub struct Stack {
 }
 
 /// All of them.
-pub static STACKS: &[Stack] = &[Stack {
-    name: "quinn",
-    summary: "QUIC in Rust: quinn-proto 0.11 over TLS 1.3 (github.com/quinn-rs/quinn)",
-    controls: &["cubic", "reno", "bbr"],
-}];
+pub static STACKS: &[Stack] = &[
+    Stack {
+        name: "quinn",
+        summary: "QUIC in Rust: quinn-proto 0.11 over TLS 1.3 (github.com/quinn-rs/quinn)",
+        controls: &["cubic", "reno", "bbr"],
+    },
+    Stack {
+        name: "noq",
+        summary: "QUIC in Rust: noq-proto 1.4, a fork of quinn-proto (github.com/n0-computer/noq)",
+        controls: &["cubic", "reno", "bbr3"],
+    },
+];
 
 /// The stack of this name.
 #[must_use]

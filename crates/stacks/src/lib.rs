@@ -3,20 +3,29 @@
 //! Each runs as its project wrote it, TLS and all. What it would take from the operating system
 //! comes from the run instead: the time from the simulator, and whatever is drawn, keys too, from
 //! the seed. So a run repeats itself, byte by byte.
+#![expect(
+    clippy::duplicate_mod,
+    reason = "the two QUIC stacks have the same calls with types of their own, so one driver is compiled for each"
+)]
 
 mod clock;
-mod draws;
 mod keys;
+mod logs;
+mod noq;
 mod quinn;
+mod seen;
 mod tls;
 
 use narrows_sim::Controls;
 
 pub use keys::Keys;
+pub use logs::{Logs, QlogWriter};
 
-/// Adds all stacks to the controls of a run. `keys` gathers the secrets of their connections.
+/// Adds all stacks to the controls of a run. `logs` says where the logs of their connections go.
 #[must_use]
-pub fn with_stacks(controls: Controls, keys: &Keys) -> Controls {
-    let keys = keys.clone();
-    controls.with_stack("quinn", move |connecting| quinn::ends(connecting, &keys))
+pub fn with_stacks(controls: Controls, logs: &Logs) -> Controls {
+    let (of_quinn, of_noq) = (logs.clone(), logs.clone());
+    controls
+        .with_stack("quinn", move |connecting| quinn::ends(connecting, &of_quinn))
+        .with_stack("noq", move |connecting| noq::ends(connecting, &of_noq))
 }

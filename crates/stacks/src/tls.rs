@@ -25,7 +25,6 @@ use rustls::{
 };
 use x25519_dalek::{PublicKey, StaticSecret};
 
-use crate::draws;
 use crate::keys::Keys;
 
 /// What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410 section 7).

@@ -171,7 +171,6 @@ impl Sink {
         self.bytes
     }
 
-    #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Kind::Datagram(datagram) = &packet.body.kind {
             self.bytes += u64::from(datagram.len);
@@ -181,7 +180,6 @@ impl Sink {
         }
     }
 
-    #[inline(never)]
     pub(super) fn poll(&mut self, _: Time) -> Option<Packet<Segment>> {
         let (_, datagram) = self.waiting.pop_front()?;
         let segment = Segment { instance: 0, kind: Kind::Echo(datagram) };

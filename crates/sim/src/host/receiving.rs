@@ -9,17 +9,16 @@ use super::datagram::Sink;
 use super::deadlines::Deadlines;
 use super::stack::StackReceiver;
 
-/// The receivers of a flow.
+/// The receivers of a flow. A fourth kind would cost the usual one instructions: a choice among
+/// three needs no table.
 #[expect(clippy::large_enum_variant, reason = "one receiver is the usual: no pointer to it")]
 pub(crate) enum ReceivingHost {
     /// One connection at a time.
     One(One),
     /// Connections side by side.
     Many(Box<Many>),
-    /// Datagrams without a connection.
-    Sink(Box<Sink>),
-    /// A transport stack of another project.
-    Stack(Box<StackReceiver>),
+    /// Datagrams.
+    Datagrams(Box<DatagramReceiver>),
 }
 
 impl ReceivingHost {
@@ -37,8 +36,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.past_bytes + one.receiver.stats().bytes,
             Self::Many(many) => many.bytes,
-            Self::Sink(sink) => sink.bytes(),
-            Self::Stack(stack) => stack.bytes(),
+            Self::Datagrams(receiver) => receiver.bytes(),
         }
     }
 
@@ -47,8 +45,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.receive(packet, now),
             Self::Many(many) => many.receive(packet, now),
-            Self::Sink(sink) => sink.receive(packet, now),
-            Self::Stack(stack) => stack.receive(packet, now),
+            Self::Datagrams(receiver) => receiver.receive(packet, now),
         }
     }
 
@@ -57,8 +54,7 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.poll(now),
             Self::Many(many) => many.poll(now),
-            Self::Sink(sink) => sink.poll(now),
-            Self::Stack(stack) => stack.poll(now),
+            Self::Datagrams(receiver) => receiver.poll(now),
         }
     }
 
@@ -67,6 +63,58 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.receiver.next_deadline(),
             Self::Many(many) => many.deadlines.earliest().map(|(at, _)| at),
+            Self::Datagrams(receiver) => receiver.next_deadline(),
+        }
+    }
+}
+
+/// The receiver of datagrams.
+pub(crate) enum DatagramReceiver {
+    /// Those of a source without a connection.
+    Sink(Sink),
+    /// Those of a transport stack of another project.
+    Stack(StackReceiver),
+}
+
+impl From<Sink> for ReceivingHost {
+    fn from(sink: Sink) -> Self {
+        Self::Datagrams(Box::new(DatagramReceiver::Sink(sink)))
+    }
+}
+
+impl From<StackReceiver> for ReceivingHost {
+    fn from(stack: StackReceiver) -> Self {
+        Self::Datagrams(Box::new(DatagramReceiver::Stack(stack)))
+    }
+}
+
+impl DatagramReceiver {
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Sink(sink) => sink.bytes(),
+            Self::Stack(stack) => stack.bytes(),
+        }
+    }
+
+    #[inline(never)]
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        match self {
+            Self::Sink(sink) => sink.receive(packet, now),
+            Self::Stack(stack) => stack.receive(packet, now),
+        }
+    }
+
+    #[inline(never)]
+    fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        match self {
+            Self::Sink(sink) => sink.poll(now),
+            Self::Stack(stack) => stack.poll(now),
+        }
+    }
+
+    #[inline(never)]
+    fn next_deadline(&self) -> Option<Time> {
+        match self {
             Self::Sink(sink) => sink.next_deadline(),
             Self::Stack(stack) => stack.next_deadline(),
         }

@@ -166,6 +166,7 @@ impl StackSender {
         Some(self.shared.packet(self.end.poll(now)?, Kind::Opaque, false))
     }
 
+    #[inline(never)]
     pub(super) fn take_completed(&mut self) -> Option<Completed> {
         let end = self.end.take_completed()?;
         self.done = true;
@@ -203,12 +204,10 @@ impl StackReceiver {
         self.end.bytes()
     }
 
-    #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         self.shared.deliver(packet, &mut *self.end, now);
     }
 
-    #[inline(never)]
     pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
         Some(self.shared.packet(self.end.poll(now)?, Kind::OpaqueReply, true))
     }

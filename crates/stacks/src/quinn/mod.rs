@@ -1,117 +1,16 @@
 //! QUIC by quinn-proto, which takes every instant as an argument.
-//!
-//! Options are those that quinn ships with, except the limits of buffers and windows, which follow
-//! `socket_buffers` and `receive_window` as those of TCP do.
 
+use quinn_proto as proto;
+
+#[path = "../quic/client.rs"]
 mod client;
+#[path = "../quic/driver.rs"]
 mod driver;
+mod own;
+#[path = "../quic/server.rs"]
 mod server;
+#[path = "../quic/setup.rs"]
+mod setup;
 mod watch;
 
-use std::sync::Arc;
-
-use narrows_sim::stacks::{Connecting, Ends};
-use narrows_spec::scenario::SocketBuffers;
-use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn_proto::{
-    ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, ServerConfig,
-    TransportConfig, VarInt,
-};
-use ring::{hkdf, hmac};
-
-use crate::clock::Clock;
-use crate::draws::{self, Draws};
-use crate::keys::Keys;
-use crate::tls::Identity;
-use client::Client;
-use driver::Driver;
-use server::Server;
-use watch::{Seen, Watch};
-
-/// Limits with raised buffers, as for TCP.
-const RAISED: u64 = 64 << 20;
-/// Limits with unlimited ones: more than any path of a specification holds.
-const UNLIMITED: u64 = 1 << 32;
-
-/// Both ends of a flow.
-pub(crate) fn ends(connecting: &Connecting, keys: &Keys) -> Ends {
-    let draws = |end: &str| {
-        Draws::new(connecting.seed, &format!("stack/quinn/{}/{end}", connecting.flow.name))
-    };
-    let (mut of_client, mut of_server) = (draws("client"), draws("server"));
-    let clock = Clock::new();
-    let identity = of_server.during(|| Identity::new(draws::bytes()));
-    let config_of_server = of_server.during(endpoint);
-    let tls = QuicServerConfig::try_from(identity.server()).expect("it has an initial suite");
-    let mut config = of_server.during(|| ServerConfig::new(Arc::new(tls), token_key()));
-    config.transport_config(Arc::new(transport(connecting)));
-    let server = Driver::new(clock, of_server, config_of_server, Some(Arc::new(config)));
-
-    let seen = Seen::shared();
-    let mut watched = transport(connecting);
-    watched.congestion_controller_factory(Arc::new(Watch::new(control(connecting), &seen)));
-    let tls = QuicClientConfig::try_from(identity.client(keys)).expect("it has an initial suite");
-    let mut config = ClientConfig::new(Arc::new(tls));
-    config.transport_config(Arc::new(watched));
-    config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&draws::bytes::<20>())));
-    let config_of_client = of_client.during(endpoint);
-    let client = Driver::new(clock, of_client, config_of_client, None);
-    (Box::new(Client::new(client, config, connecting, seen)), Box::new(Server::new(server)))
-}
-
-/// Quinn's control of the flow.
-fn control(connecting: &Connecting) -> Arc<dyn ControllerFactory + Send + Sync> {
-    match connecting.flow.cca.as_str() {
-        "cubic" => Arc::new(CubicConfig::default()),
-        "reno" => Arc::new(NewRenoConfig::default()),
-        "bbr" => Arc::new(BbrConfig::default()),
-        other => unreachable!("the scenario was checked: {other}"),
-    }
-}
-
-fn endpoint() -> EndpointConfig {
-    let mut config =
-        EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, &draws::bytes::<32>())));
-    config.rng_seed(Some(draws::bytes()));
-    config.cid_generator(|| Box::new(Ids));
-    config
-}
-
-fn token_key() -> Arc<hkdf::Prk> {
-    Arc::new(hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&draws::bytes::<32>()))
-}
-
-fn transport(connecting: &Connecting) -> TransportConfig {
-    let mut config = TransportConfig::default();
-    let limit = match connecting.buffers {
-        SocketBuffers::Stock => None,
-        SocketBuffers::Raised => Some(RAISED),
-        SocketBuffers::Unlimited => Some(UNLIMITED),
-    };
-    if let Some(limit) = limit {
-        config.send_window(limit);
-    }
-    if let Some(window) = connecting.flow.receive_window_bytes.or(limit) {
-        let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
-        config.stream_receive_window(window);
-    }
-    config
-}
-
-/// Makes connection IDs as quinn's own generator of random ones, from the seed.
-struct Ids;
-
-impl ConnectionIdGenerator for Ids {
-    fn generate_cid(&mut self) -> ConnectionId {
-        ConnectionId::new(&draws::bytes::<8>())
-    }
-
-    fn cid_len(&self) -> usize {
-        8
-    }
-
-    fn cid_lifetime(&self) -> Option<std::time::Duration> {
-        None
-    }
-}
+pub(crate) use setup::ends;

@@ -4,32 +4,10 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use narrows_base::Duration;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-use crate::clock::span;
-
-/// What was seen.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// Packets acknowledged.
-    pub(super) delivered: u64,
-    /// Bytes in flight, as the connection counts them.
-    pub(super) in_flight: u64,
-    /// From the departure of a packet to its acknowledgement, with the delay of the other end.
-    pub(super) latest_rtt: Option<Duration>,
-    /// The same until it is taken.
-    pub(super) rtt_sample: Option<Duration>,
-    /// Since when the connection is in a recovery period (RFC 9002 section 7.3.2).
-    pub(super) recovery_start: Option<Instant>,
-}
-
-impl Seen {
-    pub(super) fn shared() -> Arc<Mutex<Self>> {
-        Arc::new(Mutex::new(Self::default()))
-    }
-}
+use crate::seen::Seen;
 
 /// Makes watched controls.
 pub(super) struct Watch {
@@ -79,15 +57,7 @@ impl Controller for Watched {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        let mut seen = self.seen();
-        seen.delivered += 1;
-        // Of the packets that one acknowledgement covers, the youngest comes last.
-        let sample = Some(span(now.saturating_duration_since(sent)));
-        (seen.latest_rtt, seen.rtt_sample) = (sample, sample);
-        if seen.recovery_start.is_some_and(|start| sent > start) {
-            seen.recovery_start = None;
-        }
-        drop(seen);
+        self.seen().acknowledged(now, sent);
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
@@ -109,12 +79,7 @@ impl Controller for Watched {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        let mut seen = self.seen();
-        seen.in_flight = seen.in_flight.saturating_sub(lost_bytes);
-        if seen.recovery_start.is_none_or(|start| sent > start) {
-            seen.recovery_start = Some(now);
-        }
-        drop(seen);
+        self.seen().congested(now, sent, lost_bytes);
         self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
     }
 

@@ -29,12 +29,12 @@ pub struct Qlogs {
 
 impl Qlogs {
     /// Prepares a file `NAME.sqlog` in `directory` for each flow; those that never
-    /// connect get none. `title` describes the run.
+    /// connect by TCP get none. `title` describes the run.
     #[must_use]
     pub fn new(directory: &Path, title: &str, flows: &[FlowInfo]) -> Self {
         let log = |(index, info): (usize, &FlowInfo)| {
             let header = Header { title: title.to_owned(), sender: info.name.clone() };
-            let path = directory.join(format!("{}.sqlog", file_stem(flows, index)));
+            let path = directory.join(Self::file_name(flows, index));
             let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
             let several = info.several.then(|| info.name.clone());
             FlowLog::new(Log::new(path, header), id, several)
@@ -44,6 +44,12 @@ impl Qlogs {
             flows: flows.iter().enumerate().map(log).collect(),
             trouble: None,
         }
+    }
+
+    /// The file of the flow with this index.
+    #[must_use]
+    pub fn file_name(flows: &[FlowInfo], index: usize) -> String {
+        format!("{}.sqlog", file_stem(flows, index))
     }
 
     /// Completes the files.

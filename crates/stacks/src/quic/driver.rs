@@ -1,4 +1,6 @@
-//! Moves datagrams, timers and events between quinn's state machines and the network.
+//! Moves datagrams, timers and events between a stack's state machines and the network.
+//!
+//! This text is compiled for each QUIC stack; `proto` is its crate.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,22 +9,20 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use narrows_base::{Ecn, Time};
 use narrows_sim::stacks::Outgoing;
-use quinn_proto::{
+
+use super::own;
+use super::proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
     EndpointConfig, Event, ServerConfig, Transmit, VarInt,
 };
-
 use crate::clock::Clock;
-use crate::draws::Draws;
+use draws::Draws;
 
 /// The addresses by which the ends know each other; captures have those of the flow.
 const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 50_000);
-/// Datagrams that quinn sends by one system call (`MAX_TRANSMIT_SEGMENTS` of the crate quinn), where
-/// Linux has generic segmentation offload.
-const SEGMENTS: usize = 10;
 
-/// One end: an endpoint of quinn with its connection.
+/// One end: an endpoint with its connection.
 pub(super) struct Driver {
     clock: Clock,
     draws: Draws,
@@ -44,7 +44,7 @@ impl Driver {
         server: Option<Arc<ServerConfig>>,
     ) -> Self {
         let remote = if server.is_some() { CLIENT } else { SERVER };
-        let endpoint = draws.during(|| Endpoint::new(Arc::new(config), server, true, None));
+        let endpoint = draws.during(|| own::endpoint(Arc::new(config), server));
         let (ready, now) = (VecDeque::new(), Time::ZERO);
         Self { clock, draws, endpoint, connection: None, remote, ready, timer: None, now }
     }
@@ -56,11 +56,8 @@ impl Driver {
         self.connection = Some(made.expect("a valid configuration"));
     }
 
-    pub(super) const fn connection(&self) -> Option<&Connection> {
-        match &self.connection {
-            Some((_, connection)) => Some(connection),
-            None => None,
-        }
+    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
+        self.connection.as_mut().map(|(_, connection)| connection)
     }
 
     /// Takes a datagram; what follows from it is done by [`Self::run`].
@@ -70,7 +67,7 @@ impl Driver {
         let mut reply = Vec::new();
         let transmit = self.draws.during(|| {
             let data = BytesMut::from(bytes);
-            match endpoint.handle(instant, remote, None, codepoint(ecn), data, &mut reply)? {
+            match own::handle(endpoint, instant, remote, codepoint(ecn), data, &mut reply)? {
                 DatagramEvent::ConnectionEvent(_, event) => {
                     connection.as_mut()?.1.handle_event(event);
                     None
@@ -121,10 +118,7 @@ impl Driver {
                 }
                 application(connection, None);
                 let mut buffer = Vec::new();
-                let Some(transmit) = connection.poll_transmit(instant, SEGMENTS, &mut buffer)
-                else {
-                    break;
-                };
+                let Some(transmit) = own::transmit(connection, instant, &mut buffer) else { break };
                 sent.push((transmit, buffer));
             }
         });

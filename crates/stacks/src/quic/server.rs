@@ -1,10 +1,12 @@
 //! The receiving end: a server that reads everything as it comes.
+//!
+//! This text is compiled for each QUIC stack; `proto` is its crate.
 
 use narrows_base::{Ecn, Time};
 use narrows_sim::stacks::{End, Outgoing, ReceivingEnd};
-use quinn_proto::{Connection, Dir, Event, StreamEvent, StreamId};
 
 use super::driver::Driver;
+use super::proto::{Connection, Dir, Event, StreamEvent, StreamId};
 
 /// The server of a flow.
 pub(super) struct Server {

@@ -1,4 +1,6 @@
 //! The sending end: a client that writes to one stream.
+//!
+//! This text is compiled for each QUIC stack; `proto` is its crate.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,11 +9,11 @@ use narrows_base::{Duration, Ecn, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
 use narrows_sim::stacks::{Connecting, End, Outgoing, SendingEnd};
 use narrows_tcp::{SenderStats, SenderView};
-use quinn_proto::{ClientConfig, Connection, Dir, Event, StreamEvent, StreamId, VarInt};
 
 use super::driver::Driver;
-use super::watch::Seen;
-use crate::clock::span;
+use super::own;
+use super::proto::{ClientConfig, Connection, Dir, Event, StreamEvent, StreamId, VarInt};
+use crate::seen::{Figures, Seen};
 
 /// What the client writes: zeros, as much as it needs.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
@@ -25,6 +27,8 @@ pub(super) struct Client {
     stop: Option<Time>,
     application: Application,
     seen: Arc<Mutex<Seen>>,
+    /// What the connection tells of itself since it did something last.
+    figures: Option<Figures>,
     completed: Option<Time>,
 }
 
@@ -66,6 +70,7 @@ impl Client {
             stop: flow.stop_ns.map(Time::from_nanos),
             application,
             seen,
+            figures: None,
             completed: None,
         }
     }
@@ -95,6 +100,7 @@ impl Client {
             self.completed = Some(now);
             self.driver.close(now);
         }
+        self.figures = self.driver.connection().and_then(own::figures);
     }
 }
 
@@ -127,10 +133,10 @@ impl Application {
                 return;
             }
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
-            let mut chunks = [Bytes::from_static(&ZEROS[..most])];
+            let zeros = Bytes::from_static(&ZEROS[..most]);
             // Without room it goes on at a later event.
-            let Ok(written) = connection.send_stream(id).write_chunks(&mut chunks) else { return };
-            self.written += written.bytes as u64;
+            let Some(written) = own::write(connection.send_stream(id), zeros) else { return };
+            self.written += written as u64;
         }
     }
 
@@ -178,30 +184,25 @@ impl SendingEnd for Client {
     }
 
     fn stats(&self) -> SenderStats {
-        let Some(connection) = self.driver.connection() else { return SenderStats::default() };
-        let path = connection.stats().path;
+        let Some(Figures { sent, lost, .. }) = self.figures else { return SenderStats::default() };
         let delivered = self.seen.lock().expect("no end panicked").delivered;
-        let (sent, lost) = (path.sent_packets, path.lost_packets);
         SenderStats { sent, delivered, lost, ..SenderStats::default() }
     }
 
     fn view(&self) -> Option<SenderView> {
-        let connection = self.driver.connection()?;
-        let (path, state) = (connection.stats().path, connection.congestion_state().metrics());
+        let figures = self.figures?;
         let seen = self.seen.lock().expect("no end panicked");
-        let mtu = u64::from(path.current_mtu);
-        let packets = |bytes: u64| u32::try_from(bytes / mtu).unwrap_or(u32::MAX);
+        let packets = |bytes: u64| u32::try_from(bytes / figures.mtu).unwrap_or(u32::MAX);
         let measured = seen.latest_rtt.is_some();
         let recovers = seen.recovery_start.is_some();
         Some(SenderView {
-            cwnd: packets(path.cwnd),
-            ssthresh: state.ssthresh.map_or(INFINITE_SSTHRESH, packets),
+            cwnd: packets(figures.cwnd),
+            ssthresh: figures.ssthresh.map_or(INFINITE_SSTHRESH, packets),
             in_flight: packets(seen.in_flight),
             rtt: seen.latest_rtt,
-            srtt: measured.then(|| span(path.rtt)),
-            min_rtt: measured.then(|| span(path.min_rtt)),
-            // Quinn's pacer has no rate, and what its BBR calls one paces nothing.
-            pacing_rate: None,
+            srtt: figures.srtt.filter(|_| measured),
+            min_rtt: figures.min_rtt.filter(|_| measured).or(seen.min_rtt),
+            pacing_rate: figures.pacing_rate,
             delivery_rate: None,
             state: if recovers { RecoveryState::Recovery } else { RecoveryState::Open },
             cca_state: "",
@@ -209,14 +210,16 @@ impl SendingEnd for Client {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        let Some(connection) = self.driver.connection() else { return };
-        let path = connection.stats().path;
+        let Some(figures) = self.figures else { return };
         #[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
         let mut show = |name, value: u64| visit(name, value as f64);
-        show("cwnd_bytes", path.cwnd);
+        show("cwnd_bytes", figures.cwnd);
         show("in_flight_bytes", self.seen.lock().expect("no end panicked").in_flight);
-        show("mtu_bytes", u64::from(path.current_mtu));
-        show("congestion_events", path.congestion_events);
-        show("mtu_probes_sent", path.sent_plpmtud_probes);
+        show("mtu_bytes", figures.mtu);
+        show("congestion_events", figures.congestion_events);
+        show("mtu_probes_sent", figures.mtu_probes_sent);
+        if let Some(bandwidth) = figures.bandwidth {
+            show("bandwidth_bps", bandwidth);
+        }
     }
 }

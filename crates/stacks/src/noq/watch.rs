@@ -1,0 +1,140 @@
+//! Watches what a connection tells its congestion control, and changes nothing.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+
+use crate::seen::Seen;
+
+/// Makes watched controls.
+pub(super) struct Watch {
+    inner: Arc<dyn ControllerFactory + Send + Sync>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Watch {
+    pub(super) fn new(
+        inner: Arc<dyn ControllerFactory + Send + Sync>,
+        seen: &Arc<Mutex<Seen>>,
+    ) -> Self {
+        Self { inner, seen: Arc::clone(seen) }
+    }
+}
+
+impl ControllerFactory for Watch {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let inner = Arc::clone(&self.inner).build(now, current_mtu);
+        Box::new(Watched { inner, seen: Arc::clone(&self.seen) })
+    }
+}
+
+/// A watched control.
+struct Watched {
+    inner: Box<dyn Controller>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Watched {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().expect("no end panicked")
+    }
+}
+
+impl fmt::Debug for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl Controller for Watched {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.seen().in_flight += bytes;
+        self.inner.on_sent(now, bytes, last_packet_number);
+    }
+
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
+        self.inner.on_packet_sent(now, bytes, number);
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.inner.on_cwnd_limited();
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        number: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.seen().acknowledged(now, sent);
+        self.inner.on_ack(now, sent, bytes, number, app_limited, rtt);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest_packet_num_acked: Option<u64>,
+    ) {
+        self.seen().in_flight = in_flight;
+        self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent: bool,
+        is_ecn: bool,
+        lost_bytes: u64,
+        largest_lost: u64,
+    ) {
+        self.seen().congested(now, sent, lost_bytes);
+        let inner = &mut self.inner;
+        inner.on_congestion_event(now, sent, is_persistent, is_ecn, lost_bytes, largest_lost);
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, number: u64, now: Instant) {
+        self.inner.on_packet_lost(lost_bytes, number, now);
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.inner.on_spurious_congestion_event();
+    }
+
+    fn on_ack_frequency_update(&mut self, threshold: u64, max_delay: std::time::Duration) {
+        self.inner.on_ack_frequency_update(threshold, max_delay);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.inner.on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.inner.window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.inner.metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.inner.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self.inner.into_any()
+    }
+}
