@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
-use narrows_base::registry::{Value, info};
+use narrows_base::registry::{Value, Values, info};
 use narrows_base::{Duration, Ecn, FlowId, Heading, Level, Packet, Point, Rate, Time};
 use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES};
 use narrows_record::{NullObserver, Recorder, Tap};
@@ -327,6 +327,9 @@ fn what_a_stack_or_this_build_lacks_is_refused() {
     assert!(text.contains("no stack") && text.contains("\"quinn\""), "{text}");
     let text = refused(&|case| case.flows[1].ecn = EcnMode::L4s, controls());
     assert!(text.contains("flows[1].ecn") && text.contains("\"classic\""), "{text}");
+    let options: Values = [("segments".to_owned(), Value::Whole(65))].into_iter().collect();
+    let text = refused(&|case| case.flows[1].options = options.clone(), controls());
+    assert!(text.contains("flows[1].options.segments") && text.contains("64"), "{text}");
     let text = refused(&|case| case.flows[1].repeat_gap_ns = Some(1), controls());
     assert!(text.contains("flows[1].repeat_gap") && text.contains("without `stack`"), "{text}");
 }

@@ -166,7 +166,11 @@ fn control() -> Value {
 /// The options of a flow with this control.
 fn options(info: &Info) -> Value {
     json!({
-        "if": { "properties": { "cca": { "const": info.name } }, "required": ["cca"] },
+        "if": {
+            "properties": { "cca": { "const": info.name } },
+            "required": ["cca"],
+            "not": { "required": ["stack"] },
+        },
         "then": { "properties": { "options": parameters(info.parameters, &[], &json!(true)) } },
     })
 }

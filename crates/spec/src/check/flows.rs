@@ -1,5 +1,7 @@
 //! Checks the flows of a scenario.
 
+use narrows_base::registry::check_values;
+
 use super::{ALL, Checker, shown};
 use crate::limits::PACKET_BYTES;
 use crate::place::Place;
@@ -76,8 +78,10 @@ impl Checker<'_> {
             let remedy = "\"off\" or \"classic\"";
             self.wrong(place.key("ecn"), "feedback of Linux's TCP", remedy);
         }
+        if let Err(fault) = check_values(stack.options, &flow.options) {
+            self.wrong(place.key("options").key(&fault.key), fault.found, fault.need);
+        }
         let given = [
-            ("options", !flow.options.is_empty()),
             ("workload", flow.workload.is_some()),
             ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
             ("profile", flow.profile.is_some()),

@@ -8,6 +8,7 @@ use crate::document::{self, Node, Table};
 use crate::problem::{ProblemKind, Wrong};
 use crate::read::{parameter, scalar};
 use crate::scenario::NO_CONTROL;
+use crate::stacks::Stack;
 use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
@@ -58,10 +59,15 @@ fn is_identifier(text: &str) -> bool {
 
 /// The options of the control called `cca`, by their keys in a scenario, and their problems. An own
 /// control checks its options itself; an unknown control is already reported, together with its
-/// options.
-pub(super) fn options(cca: &str, table: &Table, around: &dyn Surroundings) -> (Values, Vec<Wrong>) {
+/// options. A stack of another project has options of its own instead.
+pub(super) fn options(
+    cca: &str,
+    stack: Option<&Stack>,
+    table: &Table,
+    around: &dyn Surroundings,
+) -> (Values, Vec<Wrong>) {
     let (mut options, mut wrong) = (Values::default(), Vec::new());
-    let info = narrows_cc::info(cca);
+    let info = stack.map_or_else(|| narrows_cc::info(cca), |stack| Some(stack.options));
     if info.is_none() && !is_own(cca) && !around.knows(cca) {
         return (options, wrong);
     }

@@ -10,6 +10,7 @@ use crate::keys::{Fallback, Key, Kind, SPECIFICATION, SWEEP, Section};
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Wrong};
 use crate::read::{Read, Values, control, element, scalar, workload};
+use crate::stacks::stack;
 use crate::text::{one_of, quote};
 
 /// Reads sections, and gathers their problems.
@@ -153,7 +154,8 @@ impl<'a> Reader<'a> {
     ) -> Option<Read> {
         let Some(table) = node.table() else { return self.unfit(key, node, here) };
         let cca = flow.get("cca").and_then(Node::as_text).unwrap_or_default();
-        let (options, wrong) = control::options(cca, table, self.around);
+        let stack = flow.get("stack").and_then(Node::as_text).and_then(stack);
+        let (options, wrong) = control::options(cca, stack, table, self.around);
         self.problems.extend(wrong.into_iter().map(|wrong| wrong.problem(here)));
         Some(Read::Options(options))
     }

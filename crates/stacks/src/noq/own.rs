@@ -20,16 +20,24 @@ use crate::logs::QlogWriter;
 use crate::seen::Figures;
 
 pub(super) const NAME: &str = "noq";
-/// Datagrams that noq sends by one system call (`MAX_TRANSMIT_SEGMENTS` of the crate noq).
-const SEGMENTS: NonZeroUsize = NonZeroUsize::new(10).expect("it isn't zero");
 
 /// Noq's control of this name.
-pub(super) fn control(cca: &str) -> Arc<dyn ControllerFactory + Send + Sync> {
+pub(super) fn control(cca: &str, window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
+    // A configuration with the initial window, if there is one.
+    macro_rules! with_window {
+        ($config:ident) => {{
+            let mut config = $config::default();
+            if let Some(window) = window {
+                config.initial_window(window);
+            }
+            Arc::new(config)
+        }};
+    }
     match cca {
-        "cubic" => Arc::new(CubicConfig::default()),
-        "reno" => Arc::new(NewRenoConfig::default()),
+        "cubic" => with_window!(CubicConfig),
+        "reno" => with_window!(NewRenoConfig),
         // It draws from the seed because `rand_pcg` does (crates/draws).
-        "bbr3" => Arc::new(Bbr3Config::default()),
+        "bbr3" => with_window!(Bbr3Config),
         other => unreachable!("the scenario was checked: {other}"),
     }
 }
@@ -78,9 +86,10 @@ pub(super) fn handle(
 pub(super) fn transmit(
     connection: &mut Connection,
     now: Instant,
+    segments: NonZeroUsize,
     buffer: &mut Vec<u8>,
 ) -> Option<Transmit> {
-    connection.poll_transmit(now, SEGMENTS, buffer)
+    connection.poll_transmit(now, segments, buffer)
 }
 
 /// Writes as much of `bytes` as there is room for; nothing if there is none.

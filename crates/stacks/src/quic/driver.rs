@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -26,6 +27,8 @@ const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)
 pub(super) struct Driver {
     clock: Clock,
     draws: Draws,
+    /// Datagrams at most that leave at once.
+    segments: NonZeroUsize,
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     remote: SocketAddr,
@@ -40,13 +43,14 @@ impl Driver {
     pub(super) fn new(
         clock: Clock,
         mut draws: Draws,
+        segments: NonZeroUsize,
         config: EndpointConfig,
         server: Option<Arc<ServerConfig>>,
     ) -> Self {
         let remote = if server.is_some() { CLIENT } else { SERVER };
         let endpoint = draws.during(|| own::endpoint(Arc::new(config), server));
         let (ready, now) = (VecDeque::new(), Time::ZERO);
-        Self { clock, draws, endpoint, connection: None, remote, ready, timer: None, now }
+        Self { clock, draws, segments, endpoint, connection: None, remote, ready, timer: None, now }
     }
 
     /// Connects to the server.
@@ -102,7 +106,7 @@ impl Driver {
         let instant = self.clock.instant(now);
         let mut sent = Vec::new();
         let Some((handle, connection)) = &mut self.connection else { return };
-        let (endpoint, handle) = (&mut self.endpoint, *handle);
+        let (endpoint, handle, segments) = (&mut self.endpoint, *handle, self.segments);
         self.draws.during(|| {
             loop {
                 while connection.poll_timeout().is_some_and(|at| at <= instant) {
@@ -118,7 +122,10 @@ impl Driver {
                 }
                 application(connection, None);
                 let mut buffer = Vec::new();
-                let Some(transmit) = own::transmit(connection, instant, &mut buffer) else { break };
+                let Some(transmit) = own::transmit(connection, instant, segments, &mut buffer)
+                else {
+                    break;
+                };
                 sent.push((transmit, buffer));
             }
         });

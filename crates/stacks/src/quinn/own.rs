@@ -1,6 +1,7 @@
 //! Where quinn-proto differs from its fork.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,16 +19,23 @@ use crate::logs::QlogWriter;
 use crate::seen::Figures;
 
 pub(super) const NAME: &str = "quinn";
-/// Datagrams that quinn sends by one system call (`MAX_TRANSMIT_SEGMENTS` of the crate quinn), where
-/// Linux has generic segmentation offload.
-const SEGMENTS: usize = 10;
 
 /// Quinn's control of this name.
-pub(super) fn control(cca: &str) -> Arc<dyn ControllerFactory + Send + Sync> {
+pub(super) fn control(cca: &str, window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
+    // A configuration with the initial window, if there is one.
+    macro_rules! with_window {
+        ($config:ident) => {{
+            let mut config = $config::default();
+            if let Some(window) = window {
+                config.initial_window(window);
+            }
+            Arc::new(config)
+        }};
+    }
     match cca {
-        "cubic" => Arc::new(CubicConfig::default()),
-        "reno" => Arc::new(NewRenoConfig::default()),
-        "bbr" => Arc::new(BbrConfig::default()),
+        "cubic" => with_window!(CubicConfig),
+        "reno" => with_window!(NewRenoConfig),
+        "bbr" => with_window!(BbrConfig),
         other => unreachable!("the scenario was checked: {other}"),
     }
 }
@@ -62,9 +70,10 @@ pub(super) fn handle(
 pub(super) fn transmit(
     connection: &mut Connection,
     now: Instant,
+    segments: NonZeroUsize,
     buffer: &mut Vec<u8>,
 ) -> Option<Transmit> {
-    connection.poll_transmit(now, SEGMENTS, buffer)
+    connection.poll_transmit(now, segments.get(), buffer)
 }
 
 /// Writes as much of `bytes` as there is room for; nothing if there is none.
