@@ -7,9 +7,10 @@ OUT is a store of runs: what is there isn't run again. No number in the page is 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -18,22 +19,31 @@ import narrows as nw
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "stacks.md"
 TRIALS = 5
-CONTROLS = ("reno", "cubic", "bbr")
-STACKS = ("linux", "quinn")
+CONTROLS = {
+    "linux": ("reno", "cubic", "bbr", "bbr3"),
+    "quinn": ("reno", "cubic", "bbr"),
+    "noq": ("reno", "cubic", "bbr3"),
+}
+"""The controls that each stack has; `linux` is the simulator's own TCP."""
+STACKS = tuple(CONTROLS)
 
 HEAD = """\
 # Stacks of other projects beside Linux
 
 What the same control does in another project's transport stack and in the simulator's model of
-Linux 6.12. The stack is quinn-proto 0.11.19, which runs itself ([how-to](../how-to/stacks.md)),
-with what it ships with; `linux` is the simulator's TCP, whose agreement with the kernel
-[agreement.md](agreement.md) measures. The path has 20 Mbit/s and 30 ms; each number is the mean
-of {trials} runs with different seeds (the lowest and the highest in brackets), 60 s without the
-first 10. `python tools/study_stacks.py OUT` runs everything and writes this page.
+Linux 6.12. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run themselves
+([how-to](../how-to/stacks.md)), with what they ship with; `linux` is the simulator's TCP, whose
+agreement with the kernel [agreement.md](agreement.md) measures, and whose `bbr3` is Google's. The
+path has 20 Mbit/s and 30 ms; each number is the mean of {trials} runs with different seeds (the
+lowest and the highest in brackets), 60 s without the first 10.
+`python tools/study_stacks.py OUT` runs everything and writes this page.
 
 ## Where they differ, and why
 
-The lines are those of quinn-proto 0.11.19, below `src`.
+The lines are those of the packages, below `src`; what one changed option does is measured at the
+end of this page.
+
+### quinn
 
 - **BBR isn't paced at its rate.** `connection/pacing.rs` releases 1.25 windows in a smoothed RTT,
   whatever the control; `pacing_rate` of `congestion/bbr/mod.rs` is read by qlog alone
@@ -52,8 +62,27 @@ The lines are those of quinn-proto 0.11.19, below `src`.
   where Linux lowers it packet by packet (PRR); and quinn's pacer goes on at 1.25 windows in a
   round trip, where Linux paces at 2 in slow start and 1.2 after it if the host has `fq`, and not
   at all here.
+- **Its qlog** has RTTs in seconds, where qlog has milliseconds (`connection/paths.rs:273`), and
+  says `reordering_threshold` for every loss: it subtracts the present from the departure, which
+  is never above 0 (`connection/qlog.rs`, `emit_packet_lost`).
 
-What follows from each of these alone hasn't been measured: nothing in quinn was changed.
+### noq
+
+- **BBRv3 paces at its rate** (`delay_at_rate` of `connection/pacing.rs`), as the draft wants and
+  unlike quinn's BBR. Where a control has no rate, as CUBIC and New Reno, the pacer is quinn's: 1.25
+  windows in a smoothed RTT.
+- **Bursts of ten packets.** The bucket of the pacer holds what the rate gives in 2 ms, but at least
+  ten packets if those take no more than 10 ms (`rate_capacity`). At 20 Mbit/s ten packets are
+  5.8 ms of the link, where Linux's BBR lets go of two packets at once.
+- **BBRv3 is the draft's** (texts 05 and 06 by its comments): 2.773 in STARTUP, 0.5 in DRAIN, 2.25
+  BDP of window in PROBE_UP. Its phase can't be seeded from outside: `probe_rng_seed` of
+  `Bbr3Config` has no setter.
+- **New Reno is quinn's; CUBIC** keeps what its growth has beyond a packet for later ACKs, where
+  quinn's begins at 0 again (`cwnd_inc` in `congestion/cubic.rs`), and takes back a reduction that
+  turns out to be spurious. It has no HyStart either.
+
+What follows from those causes that no option changes hasn't been measured: nothing in the stacks
+was changed.
 
 ## What was measured
 """
@@ -78,9 +107,30 @@ trials = {trials}
 record = "summary"
 {run}
 [sweep.axes]
-"flows[0].cca" = ["reno", "cubic", "bbr"]
+"flows[0].cca" = [{controls}]
 """
 BESIDE = '[[flows]]\nname = "other"\ncca = "{cca}"'
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A stack with some of its controls, and options of it."""
+
+    stack: str
+    controls: tuple[str, ...]
+    title: str = "as it is"
+    options: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in those of files."""
+        made = re.sub("[^a-z0-9]+", "-", self.options).strip("-")
+        return f"{self.stack}-{made}" if made else self.stack
+
+    def subject(self) -> str:
+        """The keys of the flow."""
+        own = "" if self.stack == "linux" else f'stack = "{self.stack}"\n'
+        return own + (f"options = {{ {self.options} }}\n" if self.options else "")
 
 
 @dataclass(frozen=True)
@@ -97,13 +147,13 @@ class Situation:
     duration: str = "60s"
     warmup: str = "10s"
 
-    def text(self, stack: str) -> str:
+    def text(self, variant: Variant) -> str:
         """The specification with this stack."""
-        own = "" if stack == "linux" else f'stack = "{stack}"\n'
         return SPEC.format(
-            name=f"{self.name}-{stack}", path=self.path, subject=own + self.subject,
-            others=self.others, duration=self.duration, warmup=self.warmup, trials=TRIALS,
-            run=self.run,
+            name=f"{self.name}-{variant.name}", path=self.path,
+            subject=variant.subject() + self.subject, others=self.others, duration=self.duration,
+            warmup=self.warmup, trials=TRIALS, run=self.run,
+            controls=", ".join(f'"{control}"' for control in variant.controls),
         )  # fmt: skip
 
 
@@ -113,6 +163,11 @@ LOSS = ("loss_rate", "dropped by the queue", "{:.2%}")
 SHARE = ("subject.share", "share", "{:.1%}")
 TIME = ("subject.fct_s", "time, s", "{:.2f}")
 ALONE = (USE, QUEUE, LOSS)
+
+BURSTS = """\
+Packets that leave at the same instant, from 10 s to 20 s of one run. The simulator's own TCP isn't
+paced here (the host has no `fq`) unless its control paces.
+"""
 
 SITUATIONS = (
     Situation("shallow", "Alone, a buffer of 0.25 BDP", ALONE, path='buffer = "0.25bdp"'),
@@ -147,26 +202,86 @@ SITUATIONS = (
 )  # fmt: skip
 
 
-def rows(situation: Situation, out: Path) -> Iterator[str]:
+PLAIN = tuple(Variant(stack, controls) for stack, controls in CONTROLS.items())
+OPTIONS: tuple[tuple[str, tuple[Situation, ...], tuple[Variant, ...]], ...] = (
+    (
+        "An ACK for each second packet, and for each tenth",
+        (SITUATIONS[1], SITUATIONS[6]),
+        tuple(
+            Variant(stack, CONTROLS[stack], title, options)
+            for stack in ("quinn", "noq")
+            for title, options in (("each 2nd", ""), ("each 10th", 'ack_threshold = "9pkt"'))
+        ),
+    ),
+    (
+        "Quinn's BBR with the initial window of its CUBIC",
+        (SITUATIONS[4], SITUATIONS[0], SITUATIONS[6]),
+        (
+            Variant("quinn", ("bbr",), "240 kB"),
+            Variant("quinn", ("bbr",), "12 kB", 'initial_window = "12kb"'),
+        ),
+    ),
+    (
+        "Ten datagrams at once, or one",
+        (SITUATIONS[0], SITUATIONS[6]),
+        tuple(
+            Variant(stack, CONTROLS[stack], title, options)
+            for stack in ("quinn", "noq")
+            for title, options in (("10", ""), ("1", "segments = 1"))
+        ),
+    ),
+)
+"""What one changed option does: title, situations and variants."""
+
+
+def rows(situation: Situation, variants: tuple[Variant, ...], out: Path) -> Iterator[str]:
     """The lines of a situation's table."""
     heads = [title for _, title, _ in situation.columns]
-    yield f"| control | stack | {' | '.join(heads)} |"
-    yield "|---|---|" + "---:|" * len(heads)
-    measured = {stack: summaries(situation, stack, out) for stack in STACKS}
-    for control in CONTROLS:
-        for stack in STACKS:
-            mine = measured[stack].filter(pl.col("flows[0].cca") == control)
+    varied = len({one.title for one in variants}) > 1
+    yield f"| control | stack | {'option | ' if varied else ''}{' | '.join(heads)} |"
+    yield "|---|---|" + ("---|" if varied else "") + "---:|" * len(heads)
+    measured = {variant: summaries(situation, variant, out) for variant in variants}
+    for control in ("reno", "cubic", "bbr", "bbr3"):
+        for variant in variants:
+            if control not in variant.controls:
+                continue
+            mine = measured[variant]
+            if len(variant.controls) > 1:
+                mine = mine.filter(pl.col("flows[0].cca") == control)
             cells = [spread(mine[column], form) for column, _, form in situation.columns]
-            yield f"| {control} | {stack} | {' | '.join(cells)} |"
+            first = [control, variant.stack] + ([variant.title] if varied else [])
+            yield f"| {' | '.join(first + cells)} |"
 
 
-def summaries(situation: Situation, stack: str, out: Path) -> pl.DataFrame:
+def summaries(situation: Situation, variant: Variant, out: Path) -> pl.DataFrame:
     """A row for each run with this stack."""
-    specification = out / f"{situation.name}-{stack}.toml"
+    name = f"{situation.name}-{variant.name}"
+    specification = out / f"{name}.toml"
     specification.parent.mkdir(parents=True, exist_ok=True)
-    specification.write_text(situation.text(stack), encoding="utf-8")
-    result = nw.sweep(specification, out=out / f"{situation.name}-{stack}")
+    specification.write_text(situation.text(variant), encoding="utf-8")
+    result = nw.sweep(specification, out=out / name)
     return result.summary_table
+
+
+def bursts(out: Path) -> Iterator[str]:
+    """How many packets leave at the same instant."""
+    yield "| control | stack | packets in a burst, mean | 99th percentile | largest |"
+    yield "|---|---|---:|---:|---:|"
+    medium = replace(SITUATIONS[1], duration="20s")
+    for control in ("reno", "cubic", "bbr", "bbr3"):
+        for stack in (one for one in STACKS if control in CONTROLS[one]):
+            text = medium.text(Variant(stack, (control,))).split("[sweep.axes]")[0]
+            text = text.replace('"summary"', '"packets"').replace(
+                f"trials = {TRIALS}", "trials = 1"
+            )
+            text = text.replace('cca = "cubic"', f'cca = "{control}"', 1)
+            path = out / f"bursts-{stack}-{control}.toml"
+            path.write_text(text, encoding="utf-8")
+            packets = nw.run(path, out=out / path.stem).table("packets")
+            late = packets.filter((pl.col("event") == "sent") & (pl.col("time_s") > 10))
+            sizes = late.group_by("time_s").len()["len"]
+            high = sizes.quantile(0.99)
+            yield f"| {control} | {stack} | {sizes.mean():.2f} | {high:.0f} | {sizes.max()} |"
 
 
 def spread(values: pl.Series, form: str) -> str:
@@ -182,7 +297,13 @@ def page(out: Path) -> str:
     """The whole page."""
     parts = [HEAD.replace("{trials}", str(TRIALS)).rstrip()]
     for situation in SITUATIONS:
-        parts += [f"\n### {situation.title}\n", *rows(situation, out)]
+        parts += [f"\n### {situation.title}\n", *rows(situation, PLAIN, out)]
+    parts += ["\n### Bursts, alone with a buffer of 1 BDP\n", BURSTS, *bursts(out)]
+    parts.append("\n## What one changed option does")
+    for title, situations, variants in OPTIONS:
+        for situation in situations:
+            parts += [f"\n### {title}: {situation.title.lower()}\n"]
+            parts += rows(situation, variants, out)
     return "\n".join(parts) + "\n"
 
 

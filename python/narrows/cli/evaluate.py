@@ -51,7 +51,9 @@ def evaluate(
     backend: Backend = "sim",
     stack: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The transport stack whose controls are tested: quinn or noq."),
+        typer.Option(
+            metavar="NAME", help="The transport stack whose controls are tested: quinn or noq."
+        ),
     ] = None,
     jobs: Jobs = None,
     as_json: AsJson = False,
