@@ -42,7 +42,9 @@ duration = "2s"
 
 def test_release_build_gives_the_digest_that_the_rust_tests_pin() -> None:
     scenario = json.loads((CASES / "bbr_beside_cubic.json").read_text())
-    pinned = dict(line.split() for line in (CASES / "bbr_beside_cubic.digests").open())
+    pinned = dict(
+        line.split() for line in (CASES / "bbr_beside_cubic.digests").read_text().splitlines()
+    )
     for stack, cca in {"quinn": "bbr", "noq": "bbr3"}.items():
         scenario["flows"][1] |= {"stack": stack, "cca": cca}
         assert native.run(json.dumps(scenario)).digest == pinned[stack]
