@@ -71,9 +71,9 @@ end of this page.
 - **BBRv3 paces at its rate** (`delay_at_rate` of `connection/pacing.rs`), as the draft wants and
   unlike quinn's BBR. Where a control has no rate, as CUBIC and New Reno, the pacer is quinn's: 1.25
   windows in a smoothed RTT.
-- **Bursts of ten packets.** The bucket of the pacer holds what the rate gives in 2 ms, but at least
-  ten packets if those take no more than 10 ms (`rate_capacity`). At 20 Mbit/s ten packets are
-  5.8 ms of the link, where Linux's BBR lets go of two packets at once.
+- **Its pacer allows bursts and makes few.** The bucket holds what the rate gives in 2 ms, but at
+  least ten packets if those take no more than 10 ms (`rate_capacity`). With data waiting it is
+  empty, so that BBRv3 lets go of single packets, as the table of bursts shows; Linux's of two.
 - **BBRv3 is the draft's** (texts 05 and 06 by its comments): 2.773 in STARTUP, 0.5 in DRAIN, 2.25
   BDP of window in PROBE_UP. Its phase can't be seeded from outside: `probe_rng_seed` of
   `Bbr3Config` has no setter.
