@@ -43,6 +43,7 @@ KINDS = {
     "names": "list[str]",
     "options": "dict[str, Any]",
     "sysctls": "dict[str, str]",
+    "command": "list[str]",
 }
 """The type of each kind of value in a scenario."""
 MORE = {
@@ -55,7 +56,10 @@ MORE = {
 }
 """Fields that a scenario has in addition."""
 
-GIVEN = ("stack", "deadline_ns", "dscp", "profile", "fq", "kernel", "line_rate_bps", "sysctls")
+GIVEN = (
+    *("stack", "deadline_ns", "dscp", "profile", "fq", "kernel", "line_rate_bps", "sysctls"),
+    *("server", "client", "sender"),
+)
 """Fields of a flow that exist only if they are given."""
 
 

@@ -44,6 +44,7 @@ TYPES = {
     "names": "Sequence[Values[str]]",
     "options": "Mapping[str, object]",
     "sysctls": "Mapping[str, object]",
+    "command": "Sequence[str]",
     "where": "Mapping[str, object]",
 }
 """The type in which each kind of value is written; any other is a text with a unit, or a word."""

@@ -380,6 +380,7 @@ class StudyOutput:
         file: Callable[[str], str],
         control: Callable[[str, Mapping[str, object]], tuple[str, str]],
         also: list[str],
+        directory: Callable[[], str],
     ) -> SpecOutput:
         """The specification of a combination, from 0 on, as `SpecSource.specification`."""
 
@@ -405,6 +406,7 @@ class SpecSource:
         file: Callable[[str], str],
         control: Callable[[str, Mapping[str, object]], tuple[str, str]],
         also: list[str],
+        directory: Callable[[], str],
     ) -> SpecOutput:
         """The checked specification; raises SpecificationError.
 

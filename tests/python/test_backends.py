@@ -125,7 +125,7 @@ def test_what_back_ends_can_do_is_one_table_with_a_reason_for_each_refusal() -> 
     assert len(rows) == len(found["features"])
     refused = {name for name, row in rows.items() if row["sim"] is not True}
     own = {"own kernel", "own line rate", "own sysctls"}
-    assert refused == {"ebpf control", "module control", *own}
+    assert refused == {"ebpf control", "module control", "programs", *own}
     for name in set(NAMES) - set(found["missing"]):
         for row in found["features"]:
             assert row[name] is True or len(row[name]) > 10, row

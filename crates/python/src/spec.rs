@@ -68,15 +68,18 @@ impl SpecSource {
     /// `file` returns the text of a file by its name, or raises ValueError; `control` returns the
     /// name and the text of an own control's module by its name and options, or raises ValueError
     /// with tuples of "cca" or "options", what was found, and what would be right. `also` names
-    /// further controls of the back end.
+    /// further controls of the back end. `directory` returns the specification's directory if the
+    /// programs that it names may run, or raises ValueError with what was found and what would be
+    /// right.
     fn specification(
         &self,
         py: Python<'_>,
         file: Py<PyAny>,
         control: Py<PyAny>,
         also: Vec<String>,
+        directory: Py<PyAny>,
     ) -> PyResult<SpecOutput> {
-        let around = Around::new(file, control, also);
+        let around = Around::new(file, control, also, directory);
         let read = self.source.read(&around);
         around.raised(py)?;
         read.map(SpecOutput).map_err(refused)
@@ -179,6 +182,7 @@ impl StudyOutput {
 
     /// The specification of the combination with this number, from 0 on; the other arguments are
     /// those of `SpecSource.specification`.
+    #[expect(clippy::too_many_arguments, reason = "Python calls it")]
     fn specification(
         &self,
         py: Python<'_>,
@@ -186,8 +190,9 @@ impl StudyOutput {
         file: Py<PyAny>,
         control: Py<PyAny>,
         also: Vec<String>,
+        directory: Py<PyAny>,
     ) -> PyResult<SpecOutput> {
-        let around = Around::new(file, control, also);
+        let around = Around::new(file, control, also, directory);
         let read = self.study.specification(&self.points[point], &around);
         around.raised(py)?;
         read.map(SpecOutput).map_err(refused)

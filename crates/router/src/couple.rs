@@ -9,14 +9,14 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::path::PathBuf;
 
-use narrows_base::{Duration, Heading, Packet, Time};
+use narrows_base::{Duration, FlowId, Heading, Packet, Time};
 use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::config::Crossing;
-use crate::frame::Frame;
+use crate::frame::{Frame, payload};
 use crate::ports::Ports;
 use crate::window::{self, Passage};
 use crate::{Captures, Path, Recorder, Side};
@@ -75,6 +75,8 @@ struct Coupling<'a> {
     next_sample: Time,
     /// Packets that guests sent after the current window.
     later: Vec<(usize, Passage)>,
+    /// The payload of flows' packets that will reach the receiving host, in bytes.
+    arriving: VecDeque<(Time, FlowId, usize)>,
     /// What is captured when it reaches its host.
     reaching: VecDeque<(Time, Side, Packet<Frame>)>,
 }
@@ -98,12 +100,14 @@ pub fn couple(config: &CoupleConfig) -> Result<()> {
     let mut coupling = Coupling {
         config,
         guests: config.guests.iter().map(Guest::open).collect::<Result<_>>()?,
-        record: Recorder::new(guest_of.len(), false, captures),
+        record: Recorder::new(guest_of.len(), false, captures)
+            .noting_programs(&config.scenario.flows),
         ports: config.guests.iter().map(|guest| Ports::of(&crossing, &guest.flows)).collect(),
         guest_of,
         path,
         next_sample: Time::ZERO,
         later: Vec::new(),
+        arriving: VecDeque::new(),
         reaching: VecDeque::new(),
     };
     let mut number = 0;
@@ -186,6 +190,7 @@ impl Coupling<'_> {
         self.record.at_host(passage.side, Heading::Out, at, &passage.packet);
         let packet = self.ports[guest].classify(passage.packet, passage.side);
         let record = &mut self.record;
+        record.sends(passage.side, at, &packet);
         let mut witness = |at, event, packet: &_| record.packet(at, event, packet);
         match passage.side {
             Side::Sender => self.path.send(packet, at, &mut witness),
@@ -198,10 +203,19 @@ impl Coupling<'_> {
         while self.next_sample <= at {
             let sample = self.next_sample;
             self.settle_in_order(sample);
+            self.count_arrivals(sample);
             self.record.sample(sample, &self.path);
             self.next_sample = sample + Duration::from_nanos(self.config.sample_ns);
         }
         self.settle_in_order(at);
+    }
+
+    /// Counts what has reached receiving hosts by then.
+    fn count_arrivals(&mut self, at: Time) {
+        while self.arriving.front().is_some_and(|(due, ..)| *due <= at) {
+            let Some((_, flow, payload)) = self.arriving.pop_front() else { break };
+            self.record.receives(flow, payload);
+        }
     }
 
     /// Processes all events until `at`; what reaches a host is recorded in its turn, since it was
@@ -229,10 +243,15 @@ impl Coupling<'_> {
             if self.config.pcap.is_some() {
                 self.reaching.push_back((departure.at, side, departure.packet.clone()));
             }
+            if side == Side::Receiver {
+                let packet = &departure.packet;
+                self.arriving.push_back((departure.at, packet.flow, payload(&packet.body)));
+            }
             let guest = self.guest_of[departure.packet.flow.index()];
             let (at, packet) = (departure.at.as_nanos(), departure.packet.body);
             self.guests[guest].due.push(Passage { at, side, packet });
         }
+        self.arriving.make_contiguous().sort_by_key(|(due, ..)| *due);
         self.reaching.make_contiguous().sort_by_key(|(due, ..)| *due);
         // Each line gives its packets in order, but there are several.
         self.guests.iter_mut().for_each(|guest| guest.due.sort_by_key(|passage| passage.at));

@@ -6,11 +6,24 @@ use narrows_base::{Ecn, Packet};
 pub type Frame = Vec<u8>;
 
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 
-/// Whether an IPv4 TCP packet carries payload (RFC 791, RFC 9293).
+/// Bytes of a UDP header (RFC 768).
+const UDP_HEADER: usize = 8;
+
+/// Whether an IPv4 packet carries payload of TCP or UDP.
 pub(crate) fn has_data(frame: &[u8]) -> bool {
-    let lengths = || Some(frame.len() > ip_header_len(frame)? + tcp_header_len(frame)?);
-    is_tcp(frame) && lengths().unwrap_or(false)
+    payload(frame) > 0
+}
+
+/// Payload bytes of an IPv4 packet with TCP or UDP (RFC 791, RFC 9293, RFC 768).
+pub(crate) fn payload(frame: &[u8]) -> usize {
+    let headers = || match frame.get(9) {
+        Some(&TCP) if is_tcp(frame) => Some(ip_header_len(frame)? + tcp_header_len(frame)?),
+        Some(&UDP) if frame[0] >> 4 == 4 => Some(ip_header_len(frame)? + UDP_HEADER),
+        _ => None,
+    };
+    headers().map_or(0, |headers| frame.len().saturating_sub(headers))
 }
 
 /// Whether a packet is a pure acknowledgement.
@@ -110,6 +123,11 @@ mod tests {
     fn only_payload_is_data() {
         assert!(has_data(&tcp(1, 1)));
         assert!(!has_data(&tcp(1, 0)));
+        let mut datagram = tcp(1, 5);
+        datagram[9] = UDP;
+        assert_eq!(payload(&datagram), 17);
+        datagram[9] = 1;
+        assert_eq!(payload(&datagram), 0, "ICMP");
         assert!(!has_data(&[]));
     }
 

@@ -25,6 +25,8 @@ use serde_json::{Value, json};
 /// whose receiver may be a process that has to start.
 const LEAD_NS: u64 = 200_000_000;
 const LEAD_PER_FLOW_NS: u64 = 20_000_000;
+/// The same for a flow whose server is any program, which may take long to start.
+const LEAD_PER_PROGRAM_NS: u64 = 3_000_000_000;
 /// Time between checks for the end of the traffic program.
 const GLANCE: Duration = Duration::from_millis(5);
 /// Checks per report of progress.
@@ -76,14 +78,17 @@ fn run(config: &Config) -> Result<()> {
     die_with_parent(parent)?;
     let crossing = config.crossing();
     let flows = crossing.rtts_ns.len();
-    let clock = Clock::starting_in(LEAD_NS + LEAD_PER_FLOW_NS * flows as u64);
+    let programs = config.scenario.flows.iter().filter(|flow| flow.has_programs()).count();
+    let lead = LEAD_PER_FLOW_NS * flows as u64 + LEAD_PER_PROGRAM_NS * programs as u64;
+    let clock = Clock::starting_in(LEAD_NS + lead);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
     // A pair's own program captures at its hosts; the router does where there are several.
     let alone = pairs.len() == 1;
     let create = if alone { Captures::create } else { Captures::create_with_hosts };
     let captures = config.pcap.as_ref().map(create).transpose()?;
-    let record = Recorder::new(flows, config.log_packets, captures);
+    let record =
+        Recorder::new(flows, config.log_packets, captures).noting_programs(&config.scenario.flows);
     let router = Router::new(&pairs, &crossing, clock, interval, record);
     let mut report = thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::io::Result;
 use std::path::Path as FilePath;
 
-use narrows_base::{Heading, Packet, Time};
+use narrows_base::{FlowId, Heading, Packet, Time};
 use narrows_pcapng::Ending;
+use narrows_spec::scenario::Flow;
 
 use crate::captures::Captures;
 use crate::frame::has_data;
@@ -14,7 +15,8 @@ use crate::path::{Path, PathEvent, Side};
 
 const QUEUE: &str = "time_ns,link,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
-const FLOWS: &str = "time_ns,flow,wire_bytes,dropped\n";
+const FLOWS: &str = "time_ns,flow,wire_bytes,dropped,sent,delivered,payload_bytes\n";
+const PROGRAMS: &str = "time_ns,flow,from,size\n";
 const PACKETS: &str = "time_ns,event,flow,size\n";
 
 /// Counters of a flow's packets on the path.
@@ -24,6 +26,12 @@ struct FlowCounters {
     wire_bytes: u64,
     /// Its packets that a queue or loss took on the way of its data.
     dropped: u64,
+    /// Packets with data that left the sending host.
+    sent: u64,
+    /// Packets with data that reached the receiving host.
+    delivered: u64,
+    /// Their payload of TCP or UDP, in bytes.
+    payload_bytes: u64,
 }
 
 /// Counters of each flow, samples, the packet log, and captures.
@@ -31,6 +39,9 @@ pub struct Recorder {
     flows: Vec<FlowCounters>,
     queue_rows: String,
     flow_rows: String,
+    /// Flows of programs, and a row for each packet that a host of theirs sends.
+    noted: Vec<bool>,
+    programs: String,
     log: Option<Vec<(Time, PathEvent, u32, u32)>>,
     captures: Option<Captures>,
 }
@@ -43,9 +54,19 @@ impl Recorder {
             flows: vec![FlowCounters::default(); flows],
             queue_rows: QUEUE.into(),
             flow_rows: FLOWS.into(),
+            noted: vec![false; flows],
+            programs: PROGRAMS.into(),
             log: log_packets.then(Vec::new),
             captures,
         }
+    }
+
+    /// Notes the time and length of each packet that hosts of programs send: two runs that differ
+    /// do so first in one of them.
+    #[must_use]
+    pub fn noting_programs(mut self, flows: &[Flow]) -> Self {
+        self.noted = flows.iter().map(Flow::has_programs).collect();
+        self
     }
 
     /// Notes an event of a packet.
@@ -66,6 +87,26 @@ impl Recorder {
             (Some(captures), PathEvent::Forwarded) => captures.departs(at, &packet.body),
             _ => {}
         }
+    }
+
+    /// Counts a packet with data that leaves the sending host.
+    pub(crate) fn sends(&mut self, side: Side, at: Time, packet: &Packet<Vec<u8>>) {
+        let flow = packet.flow.index();
+        if side == Side::Sender {
+            self.flows[flow].sent += u64::from(has_data(&packet.body));
+        }
+        if self.noted[flow] {
+            let from = if side == Side::Sender { "sender" } else { "receiver" };
+            let (at, size) = (at.as_nanos(), packet.size);
+            _ = writeln!(self.programs, "{at},{flow},{from},{size}");
+        }
+    }
+
+    /// Counts a packet of a flow that reaches the receiving host, with its payload in bytes.
+    pub(crate) fn receives(&mut self, flow: FlowId, payload: usize) {
+        let flow = &mut self.flows[flow.index()];
+        flow.delivered += u64::from(payload > 0);
+        flow.payload_bytes += payload as u64;
     }
 
     /// Notes that a packet leaves a host, or reaches it.
@@ -95,7 +136,9 @@ impl Recorder {
             _ = writeln!(out, "{marked},{forwarded},{bytes}");
         }
         for (i, flow) in self.flows.iter().enumerate() {
-            _ = writeln!(self.flow_rows, "{at},{i},{},{}", flow.wire_bytes, flow.dropped);
+            let FlowCounters { wire_bytes, dropped, sent, delivered, payload_bytes } = flow;
+            _ = write!(self.flow_rows, "{at},{i},{wire_bytes},{dropped},");
+            _ = writeln!(self.flow_rows, "{sent},{delivered},{payload_bytes}");
         }
     }
 
@@ -107,13 +150,17 @@ impl Recorder {
         self.captures.take().map_or_else(|| Ok(BTreeMap::new()), Captures::finish)
     }
 
-    /// Writes `router_queue.csv`, `router_flows.csv` and, with a log, `router_packets.csv`.
+    /// Writes `router_queue.csv`, `router_flows.csv`, with a log `router_packets.csv`, and with
+    /// flows of programs `router_programs.csv`.
     ///
     /// # Errors
     /// If that fails.
     pub fn write(&self, directory: &FilePath) -> Result<()> {
         std::fs::write(directory.join("router_queue.csv"), &self.queue_rows)?;
         std::fs::write(directory.join("router_flows.csv"), &self.flow_rows)?;
+        if self.noted.contains(&true) {
+            std::fs::write(directory.join("router_programs.csv"), &self.programs)?;
+        }
         let Some(log) = &self.log else { return Ok(()) };
         let mut rows = String::from(PACKETS);
         for (at, event, flow, size) in log {

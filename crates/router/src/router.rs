@@ -7,7 +7,7 @@ use narrows_base::{Duration, Heading, Time};
 
 use crate::config::Crossing;
 use crate::device::{Device, LARGEST};
-use crate::frame::Frame;
+use crate::frame::{Frame, payload};
 use crate::lateness::Lateness;
 use crate::ports::Ports;
 use crate::spin::Spin;
@@ -208,6 +208,7 @@ impl<'a> Router<'a> {
             let now = self.now();
             let record = &mut self.report.record;
             record.at_host(side, Heading::Out, now, &packet.body);
+            record.sends(side, now, &packet);
             match side {
                 Side::Sender => {
                     self.path.send(packet, now, &mut |at, event, packet| {
@@ -237,6 +238,9 @@ impl<'a> Router<'a> {
             self.device(pair, side).write(&[], &departure.packet.body)?;
             if side == Side::Sender {
                 self.report.record.returned(now, &departure.packet);
+            } else {
+                let packet = &departure.packet;
+                self.report.record.receives(packet.flow, payload(&packet.body));
             }
             self.report.record.at_host(side, Heading::In, now, &departure.packet.body);
             self.report.lateness.push(now.saturating_since(departure.at).as_nanos());

@@ -171,6 +171,7 @@ pub(crate) fn refuse_what_is_missing(
             ("kernel", flow.kernel.is_some(), "`profile`"),
             ("line_rate_bps", flow.line_rate_bps.is_some(), "--backend uml or kernel"),
             ("sysctls", !flow.sysctls.is_empty(), "--backend uml or kernel"),
+            ("server", flow.has_programs(), "--backend uml or kernel"),
         ];
         for (key, _, remedy) in given.into_iter().filter(|(_, given, _)| *given) {
             let place = Place::default().key("flows").index(index).key(key);

@@ -19,6 +19,14 @@ pub trait Surroundings {
     /// What is wrong with it.
     fn control(&self, name: &str, options: &Values) -> Result<Module, Vec<ControlFault>>;
 
+    /// The directory of the specification, if the programs that it names may run.
+    ///
+    /// # Errors
+    /// What was found and what would be right, if they may not.
+    fn directory(&self) -> Result<String, (String, String)> {
+        Err(("a program".into(), "a back end with a real kernel".into()))
+    }
+
     /// Whether the back end knows a control of this name that the simulator doesn't.
     fn knows(&self, _control: &str) -> bool {
         false
@@ -53,6 +61,11 @@ impl Surroundings for Files {
     fn file(&self, name: &str) -> Result<String, String> {
         let missing = || format!("{}, which wasn't given", crate::text::quote(name));
         self.0.get(name).cloned().ok_or_else(missing)
+    }
+
+    /// Files of a table are in no directory; whether programs run is for the back end to say.
+    fn directory(&self) -> Result<String, (String, String)> {
+        Ok(".".into())
     }
 
     fn control(&self, name: &str, _options: &Values) -> Result<Module, Vec<ControlFault>> {

@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 use crate::place::{Place, Step};
 use crate::problem::{Problem, ProblemKind};
 use crate::read::Values;
-use crate::scenario::{Change, EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Run, Scenario};
+use crate::scenario::{
+    Change, EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Program, Run, Scenario,
+};
 use crate::units::{Counted, Size, bdp_bytes};
 
 /// Placeholder for a missing buffer, so that the rest can be checked.
@@ -195,6 +197,7 @@ fn flows(entries: &[Values], host: &Values) -> Vec<(usize, String, Flow)> {
         let (given, count) = (entry.some_text("name"), entry.whole("count"));
         let kind = match entry.some_text("stack") {
             Some(stack) => format!("{stack}-{}", entry.text("cca")),
+            None if entry.some_names("client").is_some() => "programs".into(),
             None => entry.text("cca"),
         };
         for copy in 1..=count {
@@ -225,6 +228,9 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
     };
     let given = entry.some_text("ecn").map(|word| of_word(&word));
     let window = entry.some_whole("receive_window");
+    let [server, client] =
+        ["server", "client"].map(|key| entry.some_names(key).unwrap_or_default());
+    let has_programs = !server.is_empty() || !client.is_empty();
     Flow {
         name,
         stack: entry.some_text("stack"),
@@ -247,6 +253,12 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
         kernel: entry.some_text("kernel"),
         line_rate_bps: entry.some_whole("line_rate"),
         sysctls: entry.some_sysctls("sysctls").unwrap_or_default(),
+        sender: entry
+            .some_text("sender")
+            .map(|word| of_word(&word))
+            .or_else(|| has_programs.then_some(Program::Server)),
+        server,
+        client,
         cca,
     }
 }

@@ -22,6 +22,7 @@ mod names;
 mod place;
 pub mod player;
 mod problem;
+pub mod programs;
 mod read;
 pub mod scenario;
 mod schema;

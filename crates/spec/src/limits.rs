@@ -18,6 +18,8 @@ pub const MAX_CELLS: u64 = 1_000_000;
 pub const MAX_VALUES: u64 = 100_000;
 /// Characters of a name.
 pub const MAX_NAME: usize = 80;
+/// Bytes of a program's argument.
+pub const MAX_ARGUMENT: usize = 4_096;
 /// Keys of a table.
 pub const MAX_KEYS: usize = 1_000;
 /// Instants of sampling in a run.

@@ -71,6 +71,12 @@ pub struct Change {
 }
 
 impl Flow {
+    /// Whether programs make its packets, instead of a sender with data.
+    #[must_use]
+    pub const fn has_programs(&self) -> bool {
+        !self.server.is_empty() || !self.client.is_empty()
+    }
+
     /// Whether it has more than one connection: a chain, or arrivals.
     #[must_use]
     pub fn has_several_connections(&self) -> bool {
@@ -136,6 +142,26 @@ pub struct Flow {
     /// Settings below `net.ipv4` of its own hosts; for real kernels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctls: BTreeMap<String, String>,
+    /// The program that serves, with its arguments, if programs make the flow's packets; for real
+    /// kernels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server: Vec<String>,
+    /// The program that connects to it, with its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client: Vec<String>,
+    /// Which of the two sends the data, and so stands before the bottleneck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Program>,
+}
+
+/// One of the two programs of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Program {
+    /// The one that serves.
+    Server,
+    /// The one that connects.
+    Client,
 }
 
 /// The behaviour of an application that doesn't always send.

@@ -81,6 +81,10 @@ fn kind(key: &Key) -> Value {
             let one = element(Elements::Impairment);
             return json!({ "type": "array", "items": one });
         }
+        Kind::Command => {
+            let words = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
+            return words;
+        }
         Kind::Names(..) => return json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Options | Kind::Sysctls | Kind::Where | Kind::Axes => {
             return json!({ "type": "object" });

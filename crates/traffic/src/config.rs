@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use narrows_pcapng::PcapFiles;
 use narrows_spec::scenario::{EcnMode, Level, Scenario};
@@ -81,13 +81,6 @@ impl Config {
     #[must_use]
     pub fn iperf3_of(&self, flow: usize) -> Option<&Iperf3> {
         self.iperf3.get(flow)?.as_ref()
-    }
-
-    /// The namespace of the host that sends a flow's data.
-    #[must_use]
-    pub fn sending_namespace(&self, flow: usize) -> &Path {
-        let Namespaces { sender, receiver, .. } = &self.namespaces;
-        if self.scenario.flows[flow].reverse { receiver } else { sender }
     }
 
     /// The address of the host that receives a flow's data.

@@ -9,6 +9,7 @@ use narrows_spec::scenario::Flow;
 use crate::crowd::Crowd;
 use crate::diag::{Sockets, State};
 use crate::iperf::Iperf;
+use crate::programs::{Programs, Told};
 use crate::receiver::{Arrived, Receiver};
 use crate::sender::{Completion, Sample, Sender};
 use crate::session::Session;
@@ -31,6 +32,8 @@ pub enum Ends<'a> {
     Crowd(Box<Crowd<'a>>, Receiver),
     /// iperf3.
     Iperf(Box<Iperf<'a>>),
+    /// Any two programs.
+    Programs(Box<Programs<'a>>),
 }
 
 /// The sockets of both hosts, for flows that aren't our own.
@@ -80,6 +83,7 @@ impl<'a> RunningFlow<'a> {
             Ends::Session(session, _) => session.stage(),
             Ends::Crowd(crowd, _) => crowd.stage(),
             Ends::Iperf(iperf) => iperf.stage(),
+            Ends::Programs(programs) => programs.stage(),
         }
     }
 
@@ -95,7 +99,7 @@ impl<'a> RunningFlow<'a> {
         match &self.ends {
             Ends::Session(session, _) => return session.deadline(),
             Ends::Crowd(crowd, _) => return crowd.deadline(),
-            Ends::Own(..) | Ends::Iperf(_) => {}
+            Ends::Own(..) | Ends::Iperf(_) | Ends::Programs(_) => {}
         }
         match self.stage() {
             Stage::Waiting(at) => Some(at),
@@ -123,6 +127,12 @@ impl<'a> RunningFlow<'a> {
                 }
                 iperf.notice_end()
             }
+            Ends::Programs(programs) => {
+                if is_due {
+                    programs.act(now, watched)?;
+                }
+                programs.notice_end(now)
+            }
         }
     }
 
@@ -130,7 +140,7 @@ impl<'a> RunningFlow<'a> {
     #[must_use]
     pub fn open_ports(&self) -> Option<(u16, u16)> {
         match &self.ends {
-            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => None,
+            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) | Ends::Programs(_) => None,
             Ends::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
         }
     }
@@ -141,6 +151,7 @@ impl<'a> RunningFlow<'a> {
         match &self.ends {
             Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => None,
             Ends::Iperf(iperf) => iperf.process(),
+            Ends::Programs(programs) => programs.process(),
         }
     }
 
@@ -158,6 +169,7 @@ impl<'a> RunningFlow<'a> {
             Ends::Own(sender, _) => sender.ready(now, events, watched),
             Ends::Session(session, _) => session.ready(now, events, watched),
             Ends::Crowd(crowd, _) => crowd.ready(now, events, watched),
+            Ends::Programs(programs) => programs.notice_end(now).map(|()| None),
             Ends::Iperf(_) => Ok(None),
         }
     }
@@ -180,6 +192,8 @@ impl<'a> RunningFlow<'a> {
                 let Connections(found) = connections;
                 iperf.sample(found.get(&(ours, theirs)), found.get(&(theirs, ours)))
             }
+            // Only the router knows what they send.
+            Ends::Programs(_) => (Sample::default(), Arrived::default()),
         }
     }
 
@@ -188,7 +202,7 @@ impl<'a> RunningFlow<'a> {
         match &self.ends {
             Ends::Session(session, _) => session.inspect(now, visit),
             Ends::Crowd(crowd, _) => crowd.inspect(visit),
-            Ends::Own(..) | Ends::Iperf(_) => {}
+            Ends::Own(..) | Ends::Iperf(_) | Ends::Programs(_) => {}
         }
     }
 
@@ -200,6 +214,16 @@ impl<'a> RunningFlow<'a> {
         match &mut self.ends {
             Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => Ok(()),
             Ends::Iperf(iperf) => iperf.finish(early),
+            Ends::Programs(programs) => programs.finish(),
+        }
+    }
+
+    /// When its client ran, if programs make its packets.
+    #[must_use]
+    pub fn programs(&self) -> Option<&Told> {
+        match &self.ends {
+            Ends::Programs(programs) => Some(programs.told()),
+            _ => None,
         }
     }
 }

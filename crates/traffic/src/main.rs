@@ -16,6 +16,8 @@ mod info;
 mod iperf;
 mod output;
 mod packet_file;
+mod program;
+mod programs;
 mod queue;
 mod receiver;
 mod run;

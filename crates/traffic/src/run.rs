@@ -11,7 +11,7 @@ use narrows_base::Point;
 use narrows_pcapng::{Ending, file_name};
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
-use narrows_spec::scenario::EcnMode;
+use narrows_spec::scenario::{EcnMode, Flow, Program};
 
 use crate::capture::Capture;
 use crate::config::Config;
@@ -22,6 +22,8 @@ use crate::flow::{Connections, Ends, Hosts, RunningFlow};
 use crate::iperf::{self, Iperf};
 use crate::output::Output;
 use crate::packet_file::PacketFile;
+use crate::program::{Running, Start};
+use crate::programs::Programs;
 use crate::queue::QueueReader;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -69,7 +71,7 @@ struct Run<'a> {
 /// If a namespace, device or congestion control is missing, or a connection breaks.
 pub fn run(config: &Config) -> Result<()> {
     sys::enter_namespace(&config.namespaces.receiver)?;
-    set_sysctls(config)?;
+    set_up(config)?;
     if let Some(device) = config.receiver_device.as_ref().filter(|_| config.checksums) {
         sys::checksum_offload_off(device)?;
     }
@@ -80,8 +82,9 @@ pub fn run(config: &Config) -> Result<()> {
     let at_receiver = packet_file(config, Point::Receiver, zero)?;
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;
-    set_sysctls(config)?;
+    set_up(config)?;
     receivers.start(config, true)?;
+
     let hosts = open_sockets(config)?.zip(their_sockets).zip(config.sender).map(
         |((sockets, theirs), sender)| Hosts {
             sender: (sockets, sender),
@@ -101,7 +104,13 @@ pub fn run(config: &Config) -> Result<()> {
         until.map(|until| Capture::start(&config.sender_device, until, zero)).transpose()?;
     let mut ends = std::mem::take(&mut receivers.ends);
     let numbers = 0..config.scenario.flows.len();
-    let flows = numbers.map(|i| flow(config, i, ends.remove(&i))).collect::<Result<_>>()?;
+    let mut programs = std::mem::take(&mut receivers.programs);
+    let flows = numbers
+        .map(|i| match programs.remove(&i) {
+            Some(server) => of_programs(config, i, server),
+            None => flow(config, i, ends.remove(&i)),
+        })
+        .collect::<Result<_>>()?;
     let output = Output::default();
     let servers = receivers.servers.0.iter().map(Child::id).collect();
     let mut run = Run {
@@ -126,7 +135,18 @@ pub fn run(config: &Config) -> Result<()> {
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
     capture.map_or(Ok(()), |c| c.write(&config.out))?;
     run.finish()?;
+    write_programs(config, &run.flows)?;
     end_captures(config, [at_sender, at_receiver])
+}
+
+/// Writes `programs.json`: for each flow of programs, by its number, when its client ran.
+fn write_programs(config: &Config, flows: &[RunningFlow<'_>]) -> Result<()> {
+    let told = flows.iter().enumerate().filter_map(|(i, flow)| Some((i, flow.programs()?)));
+    let told: BTreeMap<_, _> = told.collect();
+    if told.is_empty() {
+        return Ok(());
+    }
+    std::fs::write(config.out.join("programs.json"), serde_json::to_string(&told)?)
 }
 
 /// Starts a capture in the current namespace, if requested.
@@ -154,6 +174,8 @@ fn end_captures(config: &Config, files: [Option<PacketFile>; 2]) -> Result<()> {
 struct Receivers {
     /// Ours, by their flows.
     ends: BTreeMap<usize, Receiver>,
+    /// Servers of flows whose packets programs make.
+    programs: BTreeMap<usize, Running>,
     /// They end at the latest when this is dropped.
     servers: Servers,
 }
@@ -172,12 +194,17 @@ impl Drop for Servers {
 }
 
 impl Receivers {
-    /// Starts those of the flows in a direction, in the current namespace.
-    fn start(&mut self, config: &Config, reverse: bool) -> Result<()> {
+    /// Starts those at one of the hosts, in the current namespace.
+    fn start(&mut self, config: &Config, at_sender: bool) -> Result<()> {
+        let here = |flow: &Flow| flow.reverse || flow.sender == Some(Program::Server);
         let flows = config.scenario.flows.iter().enumerate();
-        for (i, flow) in flows.filter(|(_, flow)| flow.reverse == reverse) {
+        for (i, flow) in flows.filter(|(_, flow)| here(flow) == at_sender) {
             let port = config.port(i)?;
-            if let Some(iperf3) = config.iperf3_of(i) {
+            if flow.has_programs() {
+                let mut server = Start::new(config, i, Program::Server)?.begin()?;
+                server.await_listening(config.zero_ns)?;
+                self.programs.insert(i, server);
+            } else if let Some(iperf3) = config.iperf3_of(i) {
                 self.servers.0.push(iperf::serve(&iperf3.program, port, &config.out)?);
             } else {
                 self.ends.insert(i, Receiver::start(port, flow)?);
@@ -185,6 +212,14 @@ impl Receivers {
         }
         Ok(())
     }
+}
+
+/// A flow whose server runs.
+fn of_programs(config: &Config, index: usize, server: Running) -> Result<RunningFlow<'_>> {
+    let flow = &config.scenario.flows[index];
+    let client = Start::new(config, index, Program::Client)?;
+    let programs = Programs::new(flow, client, server);
+    Ok(RunningFlow::new(flow, Ends::Programs(Box::new(programs))))
 }
 
 fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<RunningFlow<'_>> {
@@ -238,8 +273,11 @@ fn open_queue(config: &Config) -> Result<Option<QueueReader>> {
     QueueReader::open(device, config.bottleneck_class).map(Some)
 }
 
-/// In the current namespace.
-fn set_sysctls(config: &Config) -> Result<()> {
+/// Sets the current namespace up: its settings, and a loopback device for programs.
+fn set_up(config: &Config) -> Result<()> {
+    if config.scenario.flows.iter().any(Flow::has_programs) {
+        sys::loopback_up()?;
+    }
     for (name, value) in &config.sysctls {
         let path = Path::new("/proc/sys").join(name);
         let wrong = |e| Error::other(format!("{}: {e}", path.display()));
@@ -277,14 +315,15 @@ impl Run<'_> {
         }
     }
 
-    /// Lets a flow start or stop, at the host that sends its data.
+    /// Lets a flow start or stop, at the host that connects.
     fn act(&mut self, i: usize, now: u64) -> Result<()> {
         let flow = &mut self.flows[i];
         let watched = Watched { epoll: &self.epoll, token: i as u64 };
-        if !flow.flow.reverse || flow.deadline().is_none_or(|at| at > now) {
+        let at_receiver = flow.flow.reverse || flow.flow.sender == Some(Program::Server);
+        if !at_receiver || flow.deadline().is_none_or(|at| at > now) {
             return flow.act(now, watched);
         }
-        sys::enter_namespace(self.config.sending_namespace(i))?;
+        sys::enter_namespace(&self.config.namespaces.receiver)?;
         flow.act(now, watched)?;
         sys::enter_namespace(&self.config.namespaces.sender)
     }

@@ -76,6 +76,7 @@ impl Totals {
 }
 
 /// A row of samples.
+#[derive(Default)]
 pub struct Sample {
     /// The current link of the chain, from 0.
     pub instance: u32,

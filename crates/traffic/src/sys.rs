@@ -324,6 +324,23 @@ fn switch_off(name: &str, property: u32) -> Result<()> {
         .map(drop)
 }
 
+/// Sets the loopback device of the current namespace up (netdevice(7)).
+///
+/// # Errors
+/// Without the right to do so.
+pub fn loopback_up() -> Result<()> {
+    let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    // SAFETY: plain data.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = libc::c_char::from_ne_bytes([*from]);
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: the request is a live `ifreq`.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw mut request) })
+        .map(drop)
+}
+
 /// Binds a packet socket to a device, all protocols.
 ///
 /// # Errors
@@ -418,6 +435,32 @@ pub fn terminate(child: u32) -> Result<()> {
     let child = libc::pid_t::try_from(child).map_err(Error::other)?;
     // SAFETY: no memory involved.
     check(unsafe { libc::kill(child, libc::SIGTERM) }).map(drop)
+}
+
+/// Sends a signal to a group of processes; one that is gone needs none.
+///
+/// # Errors
+/// Never in practice.
+pub fn signal_group(leader: u32, signal: c_int) -> Result<()> {
+    let group = libc::pid_t::try_from(leader).map_err(Error::other)?;
+    // SAFETY: no memory involved.
+    match check(unsafe { libc::kill(-group, signal) }) {
+        Err(e) if e.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// A descriptor of a child that is readable once it has ended (pidfd_open(2)).
+///
+/// # Errors
+/// If the kernel is older than 5.3.
+pub fn process_descriptor(child: u32) -> Result<OwnedFd> {
+    let child = libc::pid_t::try_from(child).map_err(Error::other)?;
+    // SAFETY: no memory involved; the result is a new descriptor that nobody else owns.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child, 0) };
+    let fd = check(fd as c_int)?;
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Powers a virtual machine off.

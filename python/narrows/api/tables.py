@@ -160,6 +160,19 @@ class Flow(Table):
     """Settings below `net.ipv4` of its own hosts; for real kernels. Takes a table of settings,
     such as { tcp_slow_start_after_idle = 0 }.
     """
+    server: Sequence[str] | None = None
+    """The program that serves on one of its own two hosts, for real kernels, instead of what
+    narrows sends. Takes a program and its arguments, such as ["iperf3", "-s", "-p",
+    "{port}"].
+    """
+    client: Sequence[str] | None = None
+    """The program that connects to it from the other host. Takes a program and its arguments,
+    such as ["iperf3", "-s", "-p", "{port}"].
+    """
+    sender: Values[str] | None = None
+    """The program that sends the data, and so stands before the bottleneck; by default the
+    server. Takes a program of a flow, such as "server".
+    """
 
 
 @dataclass(kw_only=True, repr=False)

@@ -119,6 +119,7 @@ _HOSTS = tuple(
 _OTHERS = (
     Feature("python control", 'cca = "mine:Mine"', own="mine:Mine"),
     Feature("ebpf control", 'cca = "mine.bpf.c"', own="mine.bpf.c"),
+    Feature("programs", "of others that send", flow='server = ["true"]\nclient = ["true"]'),
     Feature("stack", "the transport stack of another project", flow='stack = "quinn"'),
     Feature("changes", "in the course of the run", rest='[[changes]]\nat = "1s"\nloss = 0.01'),
     Feature("module control", 'cca = "mine.c"', own="mine.c"),

@@ -145,7 +145,10 @@ def told(native: ModuleType) -> Iterator[None]:
 
 def _refuse_own_kernels(scenario: Scenario) -> None:
     """Raises SpecError for keys that only hosts with a real kernel have."""
-    remedies = {"kernel": "`profile`", "line_rate_bps": _REAL, "sysctls": _REAL}
+    remedies = {
+        "kernel": "`profile`",
+        **dict.fromkeys(("line_rate_bps", "sysctls", "server"), _REAL),
+    }
     for index, flow in enumerate(scenario.get("flows", [])):
         for key, value in flow.items():
             if key in remedies:

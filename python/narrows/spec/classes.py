@@ -16,7 +16,10 @@ from narrows.spec.scenario import Scenario
 
 Flow = Mapping[str, Any]
 
-OWN_HOST = ("kernel", "profile", "fq", "line_rate_bps", "sysctls")
+OWN_HOST = (
+    *("kernel", "profile", "fq", "line_rate_bps", "sysctls"),
+    *("server", "client", "sender"),
+)
 """Keys of a flow that describe hosts of its own."""
 _NAMED = {"kernel", "profile"}
 """Keys whose values need no name beside them."""

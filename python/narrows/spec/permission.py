@@ -57,10 +57,21 @@ def allowing(places: Iterable[str | Path] = (), controls: Iterable[str] = ()) ->
         _granted.reset(token)
 
 
+def check_programs(file: Path) -> None:
+    """Raises SpecError unless the programs that the specification `file` names may run."""
+    if not _is_allowed("", file):
+        found = "a program that nobody has allowed to run"
+        raise SpecError.at("flows", found, f"{OPTION} {file}, if you trust it,")
+
+
+def _is_allowed(cca: str, file: Path) -> bool:
+    always = Permission(tuple(_configured()))
+    return any(permission.covers(cca, file) for permission in (_granted.get(), always))
+
+
 def check(cca: str, file: Path) -> None:
     """Raises SpecError unless the control `cca` of the module `file` is allowed to run."""
-    always = Permission(tuple(_configured()))
-    if not any(permission.covers(cca, file) for permission in (_granted.get(), always)):
+    if not _is_allowed(cca, file):
         found = f"{quote(cca)}, code that nobody has allowed to run"
         raise SpecError.at(cca, found, f"{OPTION} {file}, if you trust it,")
 

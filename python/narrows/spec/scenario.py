@@ -71,6 +71,9 @@ Flow = TypedDict(
         "kernel": NotRequired[str],
         "line_rate_bps": NotRequired[int],
         "sysctls": NotRequired[dict[str, str]],
+        "server": NotRequired[list[str]],
+        "client": NotRequired[list[str]],
+        "sender": NotRequired[str],
     },
 )
 """A flow, `count` identical ones, or a chain of successive ones."""

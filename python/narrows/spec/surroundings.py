@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narrows.errors import Problem, SpecError
 from narrows.files import read_limited
-from narrows.spec import kernel_program, python_control
+from narrows.spec import kernel_program, permission, python_control
 from narrows.spec.registry import others
 from narrows.spec.suggest import quote
 
@@ -17,9 +17,13 @@ MAX_FILE_BYTES = 100_000_000
 MAX_PATH = 400
 
 Around = tuple[
-    Callable[[str], str], Callable[[str, Mapping[str, object]], tuple[str, str]], list[str]
+    Callable[[str], str],
+    Callable[[str, Mapping[str, object]], tuple[str, str]],
+    list[str],
+    Callable[[], str],
 ]
-"""A reader of files, a finder of controls, and the back end's controls."""
+"""A reader of files, a finder of controls, the back end's controls, and the directory for programs.
+"""
 
 
 def around(file: str | None) -> Around:
@@ -30,7 +34,23 @@ def around(file: str | None) -> Around:
     def control(cca: str, options: Mapping[str, object]) -> tuple[str, str]:
         return _control(cca, options, near, known)
 
-    return (lambda name: _text(name, near), control, list(others()))
+    def directory() -> str:
+        return _directory(file)
+
+    return (lambda name: _text(name, near), control, list(others()), directory)
+
+
+def _directory(file: str | None) -> str:
+    """The directory of a specification whose programs may run.
+
+    A ValueError says that nobody has allowed it; the caller wrote a text that isn't a file.
+    """
+    if file is not None:
+        try:
+            permission.check_programs(Path(file))
+        except SpecError as error:
+            raise ValueError((error.problems[0].found, error.problems[0].remedy)) from None
+    return str((Path(file).parent if file else Path()).resolve())
 
 
 def _text(name: str, near: Path) -> str:

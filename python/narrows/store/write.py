@@ -75,6 +75,7 @@ class Draft:
             with (directory / name).open("wb") as file:
                 file.writelines(pieces)
         for name, content in result.files.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(content)
         info = asdict(result.info)
         entry = {"number": trial.number, "seed": trial.seed, "scenario_hash": trial.hash, **info}

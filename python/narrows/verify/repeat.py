@@ -107,6 +107,8 @@ def _refuse(kept: Kept) -> None:
         raise InputError.at(str(kept.place), found, "a run of sim or uml")
     for cca in kept.scenario.get("controls", {}):
         permission.check(cca, kept.place)
+    if any("server" in flow for flow in kept.scenario["flows"]):
+        permission.check_programs(kept.place)
 
 
 def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:

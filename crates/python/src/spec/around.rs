@@ -8,18 +8,24 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Two functions and some names.
+/// Three functions and some names.
 pub(super) struct Around {
     file: Py<PyAny>,
     control: Py<PyAny>,
     also: Vec<String>,
+    directory: Py<PyAny>,
     /// An exception of a function that isn't a problem of the specification.
     raised: RefCell<Option<PyErr>>,
 }
 
 impl Around {
-    pub(super) fn new(file: Py<PyAny>, control: Py<PyAny>, also: Vec<String>) -> Self {
-        Self { file, control, also, raised: RefCell::new(None) }
+    pub(super) fn new(
+        file: Py<PyAny>,
+        control: Py<PyAny>,
+        also: Vec<String>,
+        directory: Py<PyAny>,
+    ) -> Self {
+        Self { file, control, also, directory, raised: RefCell::new(None) }
     }
 
     /// Raises a function's exception again.
@@ -81,6 +87,13 @@ impl Surroundings for Around {
                 faults.into_iter().map(fault).collect::<Vec<_>>()
             })?;
             Ok(Module { file, text })
+        })
+    }
+
+    fn directory(&self) -> Result<String, (String, String)> {
+        Python::attach(|py| {
+            let path = self.directory.call0(py).and_then(|path| path.extract(py));
+            path.map_err(|error| self.told(py, error).unwrap_or_default())
         })
     }
 

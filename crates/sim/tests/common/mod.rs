@@ -42,6 +42,9 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         kernel: None,
         line_rate_bps: None,
         sysctls: BTreeMap::new(),
+        server: Vec::new(),
+        client: Vec::new(),
+        sender: None,
     };
     Scenario {
         name: "test".into(),

@@ -5,6 +5,7 @@ use narrows_base::registry::check_values;
 use super::{ALL, Checker, shown};
 use crate::limits::PACKET_BYTES;
 use crate::place::Place;
+use crate::programs::{PLACEHOLDERS, fill};
 use crate::scenario::{EcnMode, Flow, NO_CONTROL, Workload};
 use crate::stacks::{STACKS, stack};
 use crate::text::{one_of, quote};
@@ -40,7 +41,9 @@ impl Checker<'_> {
 
     fn flow(&mut self, flow: &Flow, place: &Place) {
         let datagrams = flow.workload.as_ref().is_some_and(Workload::is_of_datagrams);
-        if datagrams != (flow.cca == NO_CONTROL) {
+        if flow.has_programs() || flow.sender.is_some() {
+            self.programs(flow, place);
+        } else if datagrams != (flow.cca == NO_CONTROL) {
             let remedy = match datagrams {
                 true => "\"none\", since no control governs datagrams,",
                 false => "a congestion control, which only datagrams lack,",
@@ -90,6 +93,48 @@ impl Checker<'_> {
         for (key, _) in given.into_iter().filter(|(_, given)| *given) {
             let found = "what only the simulator's own TCP has";
             self.wrong(place.key(key), found, "a flow without `stack`");
+        }
+    }
+
+    /// A flow whose packets programs make, which has few of the keys.
+    fn programs(&mut self, flow: &Flow, place: &Place) {
+        for (key, command) in [("server", &flow.server), ("client", &flow.client)] {
+            if command.is_empty() {
+                let found = format!("no `{key}` beside the flow's other program");
+                self.wrong(place.key(key), found, "both programs");
+            }
+            for (index, argument) in command.iter().enumerate() {
+                let known = || PLACEHOLDERS.iter().map(|placeholder| placeholder.name);
+                let value = |name: &str| known().any(|known| known == name).then(String::new);
+                if let Err(name) = fill(argument, value) {
+                    let found = format!("{{{name}}}, which is no placeholder");
+                    self.wrong(place.key(key).index(index), found, one_of(name, known()));
+                }
+            }
+        }
+        if flow.cca != NO_CONTROL && !(self.own)(&flow.cca) {
+            self.control(flow, place);
+        }
+        let given = [
+            ("stack", flow.stack.is_some()),
+            ("options", !flow.options.is_empty()),
+            ("size_bytes", flow.size_bytes.is_some()),
+            ("workload", flow.workload.is_some()),
+            ("deadline_ns", flow.deadline_ns.is_some()),
+            ("receive_window_bytes", flow.receive_window_bytes.is_some()),
+            ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
+            ("reverse", flow.reverse),
+        ];
+        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+            let remedy = match key {
+                "reverse" => "`sender`, which says which program's host is before the bottleneck,",
+                _ => "none, since the programs themselves decide what they send,",
+            };
+            self.wrong(place.key(key), "a key for what narrows itself sends", remedy);
+        }
+        if matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s) {
+            let found = "feedback that a program over Linux's TCP can't ask for";
+            self.wrong(place.key("ecn"), found, "\"off\" or \"classic\"");
         }
     }
 

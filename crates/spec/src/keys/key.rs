@@ -140,6 +140,8 @@ pub enum Kind {
     Workload,
     /// A list of names: what they name, and an example.
     Names(&'static str, &'static str),
+    /// A program and its arguments.
+    Command,
     /// A table of places and the values that they must have.
     Where,
     /// A number above zero, or a part of the mean such as "5%".
@@ -218,6 +220,7 @@ impl Kind {
             Self::Impairments => "impairments",
             Self::Workload => "workload",
             Self::Names(..) => "names",
+            Self::Command => "command",
             Self::Where => "where",
             Self::Within => "within",
             Self::Zip => "zip",
@@ -254,6 +257,10 @@ impl Kind {
             }
             Self::Sysctls => {
                 "a table of settings, such as { tcp_slow_start_after_idle = 0 },".into()
+            }
+            Self::Command => {
+                "a program and its arguments, such as [\"iperf3\", \"-s\", \"-p\", \"{port}\"],"
+                    .into()
             }
             Self::Names(what, example) => format!("a list of {what}, such as [\"{example}\"],"),
             Self::Where => {

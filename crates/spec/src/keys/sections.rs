@@ -1,6 +1,6 @@
 //! The sections of a specification.
 
-use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, SOCKET_BUFFERS, STACK};
+use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, PROGRAM, SOCKET_BUFFERS, STACK};
 use super::{CHANGE, EXPECT, Elements, Fallback, Key, Kind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
@@ -237,6 +237,29 @@ pub static FLOW: Section = Section {
             Kind::Sysctls,
             Off,
             "Settings below `net.ipv4` of its own hosts; for real kernels.",
+        )
+        .stays(),
+        Key::new(
+            "server",
+            Kind::Command,
+            Off,
+            "The program that serves on one of its own two hosts, for real kernels, instead of what \
+             narrows sends.",
+        )
+        .stays(),
+        Key::new(
+            "client",
+            Kind::Command,
+            Off,
+            "The program that connects to it from the other host.",
+        )
+        .stays(),
+        Key::new(
+            "sender",
+            Kind::Word(&PROGRAM),
+            Off,
+            "The program that sends the data, and so stands before the bottleneck; by default the \
+             server.",
         )
         .stays(),
     ],

@@ -30,6 +30,10 @@ pub(super) static STACK: Words = Words {
     known: || STACKS.iter().map(|stack| stack.name).collect(),
 };
 
+/// The programs of a flow.
+pub(super) static PROGRAM: Words =
+    Words { what: "program of a flow", example: "server", known: || vec!["server", "client"] };
+
 /// Limits of the send buffer and the receive window.
 pub(super) static SOCKET_BUFFERS: Words = Words {
     what: "setting of socket buffers",

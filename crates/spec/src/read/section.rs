@@ -7,8 +7,10 @@ use narrows_base::registry::{Values as Options, nearest};
 use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
 use crate::keys::{Fallback, Key, Kind, SPECIFICATION, SWEEP, Section};
+use crate::limits::MAX_ARGUMENT;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Wrong};
+use crate::programs::HERE;
 use crate::read::{Read, Values, control, element, scalar, workload};
 use crate::stacks::stack;
 use crate::text::{one_of, quote};
@@ -57,6 +59,7 @@ impl<'a> Reader<'a> {
             Kind::Options => self.options(table, key, node, &here),
             Kind::Impairments => self.impairments(key, node, &here),
             Kind::Names(..) => self.names(key, node, &here),
+            Kind::Command => self.command(key, node, &here),
             Kind::Sysctls => self.sysctls(key, node, &here),
             Kind::Where => self.places(key, node, &here),
             Kind::Zip | Kind::Axes => Some(Read::Raw(node.clone())),
@@ -184,6 +187,26 @@ impl<'a> Reader<'a> {
             }
         }
         Some(Read::Names(names))
+    }
+
+    /// A program and its arguments, with the specification's directory in them.
+    fn command(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
+        let Some(list) = node.list() else { return self.unfit(key, node, here) };
+        let words: Option<Vec<_>> = list.iter().map(Node::as_text).collect();
+        let fits = |word: &&str| word.len() <= MAX_ARGUMENT && !word.contains('\0');
+        let Some(words) = words.filter(|words| words.iter().all(fits)) else {
+            let found = "a list with something else than short texts";
+            let wrong = Wrong::value(found, key.kind.expects(key.name));
+            return self.or_problem(Err(wrong), here);
+        };
+        if words.first().is_none_or(|program| program.is_empty()) {
+            let wrong = Wrong::value("no program", key.kind.expects(key.name));
+            return self.or_problem(Err(wrong), here);
+        }
+        let directory = self.around.directory();
+        let directory = directory.map_err(|(found, remedy)| Wrong::value(found, remedy));
+        let directory = self.or_problem(directory, here)?;
+        Some(Read::Names(words.iter().map(|word| word.replace(HERE, &directory)).collect()))
     }
 
     fn sysctls(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {

@@ -130,6 +130,8 @@ fn within(node: &Node, way: &Place, found: &mut Vec<(Place, Node)>) {
     }
 }
 
+/// The keys of flows that are lists.
+const OF_FLOWS: [&str; 3] = [".links", ".server", ".client"];
 /// The parameters of workloads that are lists.
 const LISTS: [&str; 2] = [".bitrates", ".points"];
 
@@ -137,7 +139,7 @@ const LISTS: [&str; 2] = [".bitrates", ".points"];
 fn is_plain_list(place: &Place) -> bool {
     let text = place.to_string();
     let of_flow = text.starts_with("flows[")
-        && (place.0.len() == 3 && text.ends_with(".links")
+        && (place.0.len() == 3 && OF_FLOWS.iter().any(|list| text.ends_with(list))
             || text.contains("].workload.") && LISTS.iter().any(|list| text.ends_with(list)));
     let classes = text.starts_with("path.") && text.ends_with(".queue.classes");
     of_flow || classes || text == "path.links" || text == "path.impairments"

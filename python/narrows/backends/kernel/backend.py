@@ -33,6 +33,13 @@ from narrows.backends.kernel.senders import find_senders, iperf3_reports
 from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import flow_rows, groups
+from narrows.backends.linux.programs import (
+    NO_CONTROL,
+    check_programs,
+    described,
+    files,
+    marked,
+)
 from narrows.backends.linux.refusals import (
     refuse_changes,
     refuse_ecn,
@@ -86,9 +93,9 @@ class Kernel:
         self.engine = f"Linux {self.release} {mark}.{_REVISION}"
         self.selector = f"{self.name}:{sender}"
 
-    def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """The same for all scenarios."""
-        return self.engine
+    def engine_of(self, scenario: Scenario) -> str:
+        """The engine, and the digest of all programs that run."""
+        return self.engine + marked(scenario)
 
     def capabilities(self) -> Capabilities:
         """The capabilities, which depend on the loaded controls.
@@ -156,12 +163,13 @@ class Kernel:
             tables = router_tables(directory, scenario, places, members)
             hosts = read_hosts(places, flow_rows(places, members), scenario)
             reports = iperf3_reports(places, members)
+            reports |= files(directory, scenario, places, members)
             told = _read(directory / "router.json")
             captured = _captured([directory, *places])
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
             backend=self.name,
-            engine=self.engine,
+            engine=self.engine_of(scenario),
             digest=digest(tables),
             end_s=end_s,
             packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // FULL_PACKET,
@@ -169,7 +177,9 @@ class Kernel:
             wall_s=time.perf_counter() - began,
             invalid="; ".join([*told.pop("invalid"), *reasons(hosts)]) or None,
             conditions=self._conditions(
-                {**told, **_controls(own), "hosts": hosts}, scenario, captured
+                {**told, **_controls(own), **described(scenario), "hosts": hosts},
+                scenario,
+                captured,
             ),
         )
         packets = {name: ending["packets"] for name, ending in captured.items()}
@@ -237,6 +247,7 @@ def _check(scenario: Scenario) -> None:
     refuse_simulated_workloads(scenario)
     refuse_modelled_hosts(scenario, "a real host has its own")
     refuse_stacks(scenario)
+    check_programs(scenario)
     refuse_changes(scenario)
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:
@@ -249,6 +260,8 @@ def _check(scenario: Scenario) -> None:
         if flow["options"]:
             remedy = "none on this back end: they are the whole machine's module parameters,"
             raise SpecError.at(f"flows[{i}].options", f"{dict(flow['options'])}", remedy)
+        if flow["cca"] == NO_CONTROL:
+            continue
         if not is_program(flow["cca"]) and not has_cca(flow["cca"]):
             found = f'"{flow["cca"]}", which kernel {platform.release()} lacks'
             raise SpecError.at(f"flows[{i}].cca", found, one_of(flow["cca"], available_ccas()))

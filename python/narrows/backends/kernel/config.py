@@ -11,6 +11,7 @@ from narrows.backends.kernel.machine import which
 from narrows.backends.kernel.senders import Senders
 from narrows.backends.linux.cards import disciplines
 from narrows.backends.linux.groups import Group, groups, part
+from narrows.backends.linux.programs import host_settings
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
@@ -97,6 +98,7 @@ def _hosts(
 ) -> dict[str, Any]:
     """A sending and a receiving host for a group of flows."""
     own = part(scenario, group)
+    first = own["flows"][0]
     sysctls = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
         "flows": group.flows,
@@ -109,6 +111,7 @@ def _hosts(
             "sysctls": {
                 **_sysctls(own["host"]),
                 "net/ipv4/tcp_ecn": senders.tcp_ecn(own["flows"]),
+                **(host_settings(first) if "server" in first else {}),
                 **sysctls,
             },
             "watch_waits": True,

@@ -72,7 +72,7 @@ class Senders:
     def _is_iperf3(self, flow: Flow) -> bool:
         """Whether iperf3 sends the flow: it sets its control too late for one that requests ECN."""
         endless = flow["size_bytes"] is None and flow["workload"] is None
-        bulk = endless and flow["ecn"] != "dctcp"
+        bulk = endless and flow["ecn"] != "dctcp" and "server" not in flow
         return self.wanted == "iperf3" and bulk
 
 

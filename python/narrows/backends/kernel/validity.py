@@ -44,7 +44,7 @@ def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
     endless = {
         i: f["name"]
         for i, f in enumerate(scenario["flows"])
-        if f["size_bytes"] is None and f["workload"] is None
+        if f["size_bytes"] is None and f["workload"] is None and "server" not in f
     }
     held_up = pl.col("rwnd_limited_us") + pl.col("sndbuf_limited_us")
     ran_dry = (pl.col("app_limited") == 1) & (held_up.diff().over("flow") == 0)

@@ -19,6 +19,9 @@ from narrows.backends.linux.tables import (
 from narrows.spec.classes import OWN_HOST
 from narrows.spec.scenario import Host, Scenario
 
+_ALONE = {"line_rate_bps", "server"}
+"""Keys of flows that share their hosts with no other."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -34,13 +37,14 @@ class Group:
 def groups(scenario: Scenario) -> list[Group]:
     """The groups of a scenario's flows, in the order of their first flows.
 
-    A flow whose card has a rate is alone, since others would share the card with it.
+    A flow whose card has a rate is alone, since others would share the card with it, and so is one
+    of programs: all packets between its hosts are the flow's.
     """
     found: list[tuple[dict[str, Any], list[int]]] = []
     for number, flow in enumerate(scenario["flows"]):
         own = {key: value for key, value in flow.items() if key in OWN_HOST}
         alike = (members for others, members in found if others == own)
-        members = None if "line_rate_bps" in own else next(alike, None)
+        members = None if own.keys() & _ALONE else next(alike, None)
         if members is None:
             found.append((own, members := []))
         members.append(number)

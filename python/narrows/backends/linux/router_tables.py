@@ -11,8 +11,10 @@ from pathlib import Path
 
 import polars as pl
 
+from narrows.backends.linux.commands import flows_of_programs
 from narrows.backends.linux.groups import Group, applications, completions, flow_rows, packet_rows
 from narrows.backends.linux.internals import internals
+from narrows.backends.linux.programs import lifetimes
 from narrows.backends.linux.tables import (
     Tables,
     flow_samples,
@@ -38,16 +40,19 @@ def router_tables(
     queue = read_csv(directory / "router_queue.csv")
     shown = wanted_rows(flows, scenario)
     since: int = scenario["run"]["warmup_ns"]
+    of_programs = [number for number, _ in flows_of_programs(scenario)]
     tables = {
         "flow_samples": flow_samples(
-            _with_path(shown, directory),
+            _with_path(shown, directory, of_programs),
             scenario,
             wire_bytes=pl.col("wire_bytes").fill_null(0),
             dropped=pl.col("dropped").fill_null(0),
         ),
         "internals": internals(shown, applications(hosts, members), scenario, seconds()),
         "queue_samples": _queue_samples(shown, queue),
-        "completions": completions(hosts, members),
+        "completions": pl.concat(
+            [completions(hosts, members), _ended_programs(directory, hosts, members)]
+        ).sort("end_s", maintain_order=True),
         "distributions": pl.concat(
             [round_trips(flows, since), queue_depths(queue, pl.col("backlog_bytes"), since)]
         ),
@@ -57,12 +62,54 @@ def router_tables(
     return tables
 
 
-def _with_path(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
-    """The rows with the router's counters of each flow at the same instants."""
+def _with_path(rows: pl.DataFrame, directory: Path, of_programs: Sequence[int]) -> pl.DataFrame:
+    """The rows with the router's counters of each flow at the same instants.
+
+    Flows `of_programs` have all their counters from there.
+    """
     counted = read_csv(directory / "router_flows.csv").sort("time_ns")
     keys = rows.select("time_ns", "flow").with_row_index("row").sort("time_ns")
     known = keys.join_asof(counted, on="time_ns", by="flow", check_sortedness=False).sort("row")
-    return rows.with_columns(known["wire_bytes"], known["dropped"])
+    found = rows.with_columns(known["wire_bytes"], known["dropped"])
+    # Only the router sees what programs send.
+    taken = {"sent": "sent", "delivered": "delivered", "arrived_bytes": "payload_bytes"}
+    is_of_programs = pl.col("flow").is_in(of_programs)
+    return found.with_columns(
+        pl.when(is_of_programs)
+        .then(pl.lit(known[f"{name}_right" if f"{name}_right" in known.columns else name]))
+        .otherwise(pl.col(own))
+        .alias(own)
+        for own, name in taken.items()
+    )
+
+
+def _ended_programs(
+    directory: Path, hosts: Sequence[Path], members: Sequence[Group]
+) -> pl.DataFrame:
+    """A completion for each client that ended by itself, with all payload that reached its host."""
+    ended = [
+        {"flow": flow, "start_ns": times["start_ns"], "end_ns": times["end_ns"]}
+        for flow, times in lifetimes(hosts, members).items()
+        if times["end_ns"] is not None
+    ]
+    kinds = {"flow": pl.Int64, "start_ns": pl.Int64, "end_ns": pl.Int64}
+    last = (
+        read_csv(directory / "router_flows.csv")
+        .group_by("flow")
+        .agg(pl.col("payload_bytes").last())
+    )
+    rows = pl.DataFrame(ended, schema=kinds).join(
+        last, on="flow", how="left", maintain_order="left"
+    )
+    known = {
+        "flow": pl.col("flow"),
+        "instance": pl.lit(0),
+        "start_s": seconds("start_ns"),
+        "end_s": seconds("end_ns"),
+        "size_bytes": pl.col("payload_bytes"),
+        "retransmitted": pl.lit(0),
+    }
+    return shaped("completions", rows, known)
 
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:

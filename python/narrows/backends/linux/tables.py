@@ -48,6 +48,7 @@ def read_flows(directory: Path) -> pl.DataFrame:
 _OPTIONAL = (
     *("ca_state", "cwnd", "ssthresh", "unacked", "sacked", "lost", "retrans"),
     *("srtt_us", "rttvar_us", "min_rtt_us", "pacing_rate", "delivery_rate", "mss", "dsack_dups"),
+    *("app_limited", "reordering", "snd_wnd", "rwnd_limited_us", "sndbuf_limited_us"),
     *("cc0", "cc1", "cc2", "cc3", "cc4"),
 )
 """Columns without values while there is no connection."""

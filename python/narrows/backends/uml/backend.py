@@ -13,6 +13,7 @@ from typing import Any
 
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import Group, groups
+from narrows.backends.linux.programs import described, files, marked
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FINE_NS, FULL_PACKET, fine_interval
@@ -54,6 +55,8 @@ from narrows.store import RunInfo, RunResult, Tables, digest
 _REVISION = 2
 """Is increased when the path or the tables change, so that older results aren't reused."""
 _FEW_FLOWS = 8
+DATE_NS = 1_893_456_000 * 10**9
+"""The date of guests with programs when they boot, in ns since 1970: 2030-01-01 00:00 UTC."""
 
 
 class Uml:
@@ -81,13 +84,13 @@ class Uml:
         self.selector = f"{self.name}:{self.kernel.name}"
 
     def engine_of(self, scenario: Scenario) -> str:
-        """The engine, and the digests of all kernels that run."""
+        """The engine, and the digests of all kernels and programs that run."""
         kernels = {kernel.name: kernel.digest for kernel in map(self._kernel_of, groups(scenario))}
         if kernels.keys() == {self.kernel.name}:
-            return self.engine
+            return self.engine + marked(scenario)
         parts = ":".join(f"{name}:{digest}" for name, digest in sorted(kernels.items()))
         mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
-        return f"{self.engine} with {', '.join(sorted(kernels))} {mark}"
+        return f"{self.engine} with {', '.join(sorted(kernels))} {mark}" + marked(scenario)
 
     def capabilities(self) -> Capabilities:
         """The capabilities of the kernel, and of the router between guests."""
@@ -123,6 +126,7 @@ class Uml:
             pcap = self._pcap(scenario, captures, alone=not crosses_router(scenario))
             tables, cpu_s, conditions = run(directory, scenario, watch, pcap)
             captured = _captured(directory, captures)
+            kept = _kept(directory, scenario)
         end_s, packets = _extent(tables)
         info = RunInfo(
             backend=self.name,
@@ -132,9 +136,9 @@ class Uml:
             packets=packets,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
-            conditions=conditions,
+            conditions=conditions | described(scenario),
         )
-        return RunResult(tables, info, captured)
+        return RunResult(tables, info, captured, kept)
 
     def _pcap(
         self, scenario: Scenario, captures: CaptureRequest | None, *, alone: bool
@@ -195,7 +199,10 @@ class Uml:
     def _guest(self, scenario: Scenario, group: Group) -> Guest:
         kernel = self._kernel_of(group)
         flows = [scenario["flows"][number] for number in group.flows]
-        return Guest(kernel, group, command_line(kernel, flows, group.flows))
+        parameters = command_line(kernel, flows, group.flows)
+        # Certificates hold from some day on.
+        dated = [f"time-travel-start={DATE_NS}"] if "server" in group.own else []
+        return Guest(kernel, group, [*parameters, *dated])
 
     def _with_modules(self, scenario: Scenario, group: Group) -> Guest:
         guest = self._guest(scenario, group)
@@ -223,6 +230,15 @@ class Uml:
 
 _Outcome = tuple[Tables, float, dict[str, Any]]
 """The tables, the CPU seconds, and the conditions of the run."""
+
+
+def _kept(directory: Path, scenario: Scenario) -> dict[str, bytes]:
+    """The files of programs, which always run in coupled guests."""
+    if not crosses_router(scenario):
+        return {}
+    members = groups(scenario)
+    places = [directory_of(directory, number) for number in range(len(members))]
+    return files(directory, scenario, places, members)
 
 
 def _captured(directory: Path, captures: CaptureRequest | None) -> dict[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from narrows.backends.linux.groups import Group
+from narrows.backends.linux.programs import check_programs
 from narrows.backends.linux.refusals import (
     refuse_changes,
     refuse_ecn,
@@ -55,6 +56,7 @@ def check(scenario: Scenario, default: Kernel | None) -> None:
     refuse_simulated_workloads(scenario)
     refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
     refuse_stacks(scenario)
+    check_programs(scenario)
     refuse_changes(scenario)
     refuse_ecn(scenario)
     if len(flows) > MAX_FLOWS:

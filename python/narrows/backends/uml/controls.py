@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from narrows.backends.linux.programs import NO_CONTROL
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.module_parameters import module_parameters
 from narrows.errors import SpecError
@@ -21,7 +22,7 @@ def command_line(kernel: Kernel, flows: Sequence[Flow], numbers: Sequence[int]) 
     chosen: dict[str, dict[str, int | None]] = {}
     for number, flow in zip(numbers, flows, strict=True):
         place, cca = f"flows[{number}].options", flow["cca"]
-        if is_module(cca):
+        if is_module(cca) or cca == NO_CONTROL:
             continue
         if cca not in kernel.ccas:
             found = f'"{cca}", which {kernel.name} lacks'

@@ -1,0 +1,102 @@
+"""Flows whose packets two programs make: where the programs are, and what is kept of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from narrows.backends.linux.commands import ROLES, find, flows_of_programs, located
+from narrows.backends.linux.groups import Group
+from narrows.errors import SpecError
+from narrows.spec.scenario import Flow, Scenario
+from narrows.store.slug import slugs
+
+NO_CONTROL = "none"
+"""The `cca` of a flow whose hosts keep the kernel's default."""
+DIRECTORY, TOLD, PACKETS = "programs", "programs.json", "router_programs.csv"
+"""The programs' own files and when the clients ran, in the traffic tool's directory; the times and
+lengths of their packets, in the router's."""
+MAX_FILE_BYTES = 256 << 20
+"""Larger files of a program aren't kept."""
+
+
+def check_programs(scenario: Scenario) -> None:
+    """Raises SpecError for a program that isn't there, or what no flow of programs can do."""
+    if any(flows_of_programs(scenario)) and scenario["run"]["record"] == "packets":
+        remedy = f'"samples", since {DIRECTORY}/packets.csv has the packets of programs,'
+        raise SpecError.at("run.record", '"packets" with a flow of programs', remedy)
+    for i, flow in flows_of_programs(scenario):
+        for role in ROLES:
+            name: str = flow[role][0]  # type: ignore[literal-required]
+            if find(name) is None:
+                remedy = 'a program on the PATH, a whole path, or "{here}/..." beside this file,'
+                raise SpecError.at(f"flows[{i}].{role}[0]", f'"{name}", no such program', remedy)
+
+
+def host_settings(flow: Flow) -> dict[str, str]:
+    """Settings below /proc/sys of the hosts of a flow of programs, which the programs inherit."""
+    control = {} if flow["cca"] == NO_CONTROL else {"tcp_congestion_control": flow["cca"]}
+    ecn = {"tcp_ecn": "1"} if flow["ecn"] == "classic" else {}
+    return {f"net/ipv4/{name}": value for name, value in (control | ecn).items()}
+
+
+def digests(scenario: Scenario) -> dict[str, str]:
+    """The SHA-256 of each program's file, by its path."""
+    found = {}
+    for _, flow in flows_of_programs(scenario):
+        for words in located(flow).values():
+            file = Path(words[0])
+            if str(file) not in found and file.is_file():
+                found[str(file)] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
+
+
+def marked(scenario: Scenario) -> str:
+    """An addition to the engine of results, which are valid for these programs alone."""
+    found = digests(scenario)
+    parts = ":".join(f"{file}:{digest}" for file, digest in sorted(found.items()))
+    return f" with programs {hashlib.sha256(parts.encode()).hexdigest()[:12]}" if found else ""
+
+
+def described(scenario: Scenario) -> dict[str, Any]:
+    """The programs that ran, for the conditions of a run."""
+    found = digests(scenario)
+    return {"programs": found} if found else {}
+
+
+def lifetimes(hosts: Sequence[Path], members: Sequence[Group]) -> dict[int, dict[str, int | None]]:
+    """When each flow's client started and ended by itself, in ns, by the flow's number."""
+    found: dict[int, dict[str, int | None]] = {}
+    for host, group in zip(hosts, members, strict=True):
+        if (host / TOLD).exists():
+            told = json.loads((host / TOLD).read_text(encoding="utf-8"))
+            found |= {group.flows[int(own)]: times for own, times in told.items()}
+    return found
+
+
+def files(
+    directory: Path, scenario: Scenario, hosts: Sequence[Path], members: Sequence[Group]
+) -> dict[str, bytes]:
+    """What is kept of programs: `programs/FLOW/server/stdout.txt` and so on, and their packets.
+
+    The router wrote into `directory`, the traffic tool of each group into one of `hosts`.
+    """
+    names = slugs([flow["name"] for flow in scenario["flows"]], "flow")
+    found = {}
+    if (directory / PACKETS).exists():
+        found[f"{DIRECTORY}/packets.csv"] = (directory / PACKETS).read_bytes()
+    for host, group in zip(hosts, members, strict=True):
+        for own, number in enumerate(group.flows):
+            top = host / DIRECTORY / str(own)
+            for file in sorted(top.rglob("*")):
+                if (
+                    file.is_file()
+                    and not file.is_symlink()
+                    and file.stat().st_size <= MAX_FILE_BYTES
+                ):
+                    name = f"{DIRECTORY}/{names[number]}/{file.relative_to(top)}"
+                    found[name] = file.read_bytes()
+    return found
