@@ -26,7 +26,7 @@ from narrows.store.parquet import (
 
 def test_files_hold_the_tables_of_a_run(tmp_path: Path) -> None:
     run = get_backend("sim").run(scenario_of(GOOD))
-    files = dict(parquet_files(run.tables))
+    files = {name: b"".join(pieces) for name, pieces in parquet_files(run.tables)}
     assert list(files) == [f"{name}.parquet" for name in run.tables]
     for name, table in run.tables.items():
         found = pl.read_parquet(BytesIO(files[f"{name}.parquet"]))

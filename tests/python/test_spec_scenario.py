@@ -28,6 +28,7 @@ WHOLE = [
 """Elements of a path that no other specimen has."""
 SELDOM = [
     'flows.0.deadline="1s"',
+    'flows.0.dscp="ef"',
     'flows.0.stack="quinn"',
     'flows.2.cca="fixed"',
     'flows.2.name="told"',
@@ -39,6 +40,12 @@ SELDOM = [
     ]""",
 ]
 """What a scenario holds only if it was asked for."""
+CALL = """
+[[flows]]
+name = "call"
+cca = "none"
+workload = { kind = "media", control = "nada", max = "1mbit" }
+"""
 
 Place = tuple[str | int, ...]
 
@@ -50,15 +57,15 @@ def dotted(place: Place) -> str:
 
 
 def tables(value: Any, place: Place = ()) -> Iterator[Place]:
-    """Where the tables of a scenario are; options are the control's own."""
-    if isinstance(value, dict) and place[-1:] != ("options",):
+    """Where the tables of a scenario are; options are the control's own, laws of several forms."""
+    if isinstance(value, dict) and not {"options", "deviation_ppm"} & set(place[-1:]):
         yield place
         for key, inner in value.items():
             yield from tables(inner, (*place, key))
     elif isinstance(value, list):
-        kept = value if place == ("changes",) else value[:1]
-        for index, inner in enumerate(kept):
-            yield from tables(inner, (*place, index))
+        for index, inner in enumerate(value):
+            if index == 0 or place == ("changes",) or (place == ("flows",) and inner["workload"]):
+                yield from tables(inner, (*place, index))
 
 
 def at(value: Any, place: Place) -> Any:
@@ -67,7 +74,7 @@ def at(value: Any, place: Place) -> Any:
     return value
 
 
-SCENARIO = scenario_of(TOGETHER, [*WHOLE, *SELDOM])
+SCENARIO = scenario_of(TOGETHER + CALL, [*WHOLE, *SELDOM])
 TABLES = list(tables(SCENARIO))
 FIELDS = [(*place, key) for place in TABLES for key in at(SCENARIO, place)]
 

@@ -14,8 +14,9 @@ use serde_json::ser::Formatter;
 /// If it holds a float that isn't finite, or can't be written as JSON.
 #[must_use]
 pub fn canonical_json(value: &impl Serialize) -> String {
-    // By way of a value, whose tables are sorted.
-    let value = serde_json::to_value(value).expect("scenarios are plain data");
+    let mut value = serde_json::to_value(value).expect("scenarios are plain data");
+    // In a build with a crate that wants serde_json to keep the order (qlog's does), it does.
+    value.sort_all_objects();
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Canonical);
     value.serialize(&mut serializer).expect("writing to memory doesn't fail");
