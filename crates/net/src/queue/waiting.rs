@@ -18,11 +18,13 @@ pub(super) const FRAME: u32 = 1_514;
 /// one frame's, has a header for each of its segments (`qdisc_pkt_len_init`).
 #[inline]
 pub(super) fn frame_bytes<B>(packet: &Packet<B>) -> u64 {
-    u64::from(packet.size) + ETHERNET_HEADER * frames(packet.size)
+    u64::from(packet.size) + ETHERNET_HEADER * (1 + further_frames(packet.size))
 }
 
-fn frames(size: u32) -> u64 {
-    u64::from(size.div_ceil(FULL_PACKET)).max(1)
+/// The frames of a packet but the first; only super-packets, which are rare, cost a division.
+#[inline]
+fn further_frames(size: u32) -> u64 {
+    if size <= FULL_PACKET { 0 } else { u64::from(size.div_ceil(FULL_PACKET)) - 1 }
 }
 
 /// A first-in, first-out queue that knows how long each packet has waited.
@@ -30,19 +32,19 @@ fn frames(size: u32) -> u64 {
 pub(super) struct Waiting<B> {
     packets: VecDeque<(Time, Packet<B>)>,
     bytes: u64,
-    /// Ethernet frames, of which super-packets have several.
-    frames: u64,
+    /// Ethernet frames beyond one for each packet, which super-packets have.
+    further_frames: u64,
 }
 
 impl<B> Waiting<B> {
     pub(super) const fn new() -> Self {
-        Self { packets: VecDeque::new(), bytes: 0, frames: 0 }
+        Self { packets: VecDeque::new(), bytes: 0, further_frames: 0 }
     }
 
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>, now: Time) {
         self.bytes += u64::from(packet.size);
-        self.frames += frames(packet.size);
+        self.further_frames += further_frames(packet.size);
         self.packets.push_back((now, packet));
     }
 
@@ -51,7 +53,7 @@ impl<B> Waiting<B> {
     pub(super) fn pop(&mut self) -> Option<(Time, Packet<B>)> {
         let (since, packet) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
-        self.frames -= frames(packet.size);
+        self.further_frames -= further_frames(packet.size);
         Some((since, packet))
     }
 
@@ -59,7 +61,7 @@ impl<B> Waiting<B> {
     pub(super) fn pop_last(&mut self) -> Option<Packet<B>> {
         let (_, packet) = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.size);
-        self.frames -= frames(packet.size);
+        self.further_frames -= further_frames(packet.size);
         Some(packet)
     }
 
@@ -74,7 +76,7 @@ impl<B> Waiting<B> {
 
     /// Bytes of the Ethernet frames that wait.
     pub(super) fn frame_bytes(&self) -> u64 {
-        self.bytes + ETHERNET_HEADER * self.frames
+        self.bytes + ETHERNET_HEADER * (self.packets.len() as u64 + self.further_frames)
     }
 
     pub(super) fn len(&self) -> usize {
