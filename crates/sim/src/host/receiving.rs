@@ -42,8 +42,17 @@ impl ReceivingHost {
 
     #[inline]
     pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        // The usual kind first, as in `SendingHost::take_completed`.
+        if let Self::One(one) = self {
+            return one.receive(packet, now);
+        }
+        self.receive_by_others(packet, now);
+    }
+
+    #[inline(never)]
+    fn receive_by_others(&mut self, packet: &Packet<Segment>, now: Time) {
         match self {
-            Self::One(one) => one.receive(packet, now),
+            Self::One(_) => {}
             Self::Many(many) => many.receive(packet, now),
             Self::Datagrams(receiver) => receiver.receive(packet, now),
         }

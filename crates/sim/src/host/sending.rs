@@ -141,8 +141,17 @@ impl SendingHost {
     /// Takes completed transfers one at a time, and plans the next.
     #[inline]
     pub(crate) fn take_completed(&mut self) -> Option<Completed> {
+        // The usual kind first, small enough to be compiled into the engine's loop.
+        if let Self::Chain(chain) = self {
+            return chain.take_completed();
+        }
+        self.take_completed_of_others()
+    }
+
+    #[inline(never)]
+    fn take_completed_of_others(&mut self) -> Option<Completed> {
         match self {
-            Self::Chain(chain) => chain.take_completed(),
+            Self::Chain(_) => None,
             Self::Session(session) => session.take_completed(),
             Self::Crowd(crowd) => crowd.take_completed(),
             Self::Web(web) => web.take_completed(),
