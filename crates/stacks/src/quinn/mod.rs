@@ -11,6 +11,8 @@ mod own;
 mod server;
 #[path = "../quic/setup.rs"]
 mod setup;
+#[path = "../quic/watch.rs"]
 mod watch;
+mod watched;
 
 pub(crate) use setup::ends;

@@ -1,48 +1,13 @@
-//! Watches what a connection tells its congestion control, and changes nothing.
+//! What the control of a connection is told, which changes nothing.
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use noq_proto::RttEstimator;
-use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq_proto::congestion::{Controller, ControllerMetrics};
 
-use crate::seen::Seen;
-
-/// Makes watched controls.
-pub(super) struct Watch {
-    inner: Arc<dyn ControllerFactory + Send + Sync>,
-    seen: Arc<Mutex<Seen>>,
-}
-
-impl Watch {
-    pub(super) fn new(
-        inner: Arc<dyn ControllerFactory + Send + Sync>,
-        seen: &Arc<Mutex<Seen>>,
-    ) -> Self {
-        Self { inner, seen: Arc::clone(seen) }
-    }
-}
-
-impl ControllerFactory for Watch {
-    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let inner = Arc::clone(&self.inner).build(now, current_mtu);
-        Box::new(Watched { inner, seen: Arc::clone(&self.seen) })
-    }
-}
-
-/// A watched control.
-struct Watched {
-    inner: Box<dyn Controller>,
-    seen: Arc<Mutex<Seen>>,
-}
-
-impl Watched {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().expect("no end panicked")
-    }
-}
+use super::watch::Watched;
 
 impl fmt::Debug for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,7 +92,7 @@ impl Controller for Watched {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
+        Box::new(self.copy())
     }
 
     fn initial_window(&self) -> u64 {
