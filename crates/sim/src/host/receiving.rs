@@ -52,7 +52,7 @@ impl ReceivingHost {
     #[inline(never)]
     fn receive_by_others(&mut self, packet: &Packet<Segment>, now: Time) {
         match self {
-            Self::One(_) => {}
+            Self::One(one) => one.receive(packet, now),
             Self::Many(many) => many.receive(packet, now),
             Self::Datagrams(receiver) => receiver.receive(packet, now),
         }

@@ -151,7 +151,7 @@ impl SendingHost {
     #[inline(never)]
     fn take_completed_of_others(&mut self) -> Option<Completed> {
         match self {
-            Self::Chain(_) => None,
+            Self::Chain(chain) => chain.take_completed(),
             Self::Session(session) => session.take_completed(),
             Self::Crowd(crowd) => crowd.take_completed(),
             Self::Web(web) => web.take_completed(),
