@@ -98,7 +98,6 @@ def _hosts(
 ) -> dict[str, Any]:
     """A sending and a receiving host for a group of flows."""
     own = part(scenario, group)
-    first = own["flows"][0]
     sysctls = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
         "flows": group.flows,
@@ -111,7 +110,7 @@ def _hosts(
             "sysctls": {
                 **_sysctls(own["host"]),
                 "net/ipv4/tcp_ecn": senders.tcp_ecn(own["flows"]),
-                **(host_settings(first) if "server" in first else {}),
+                **host_settings(own["flows"][0]),
                 **sysctls,
             },
             "watch_waits": True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,12 @@ def check_programs(scenario: Scenario) -> None:
 
 
 def host_settings(flow: Flow) -> dict[str, str]:
-    """Settings below /proc/sys of the hosts of a flow of programs, which the programs inherit."""
+    """Settings below /proc/sys of the hosts of a flow, which programs inherit.
+
+    A flow of programs has its hosts for itself; other flows need no settings.
+    """
+    if "server" not in flow:
+        return {}
     control = {} if flow["cca"] == NO_CONTROL else {"tcp_congestion_control": flow["cca"]}
     ecn = {"tcp_ecn": "1"} if flow["ecn"] == "classic" else {}
     return {f"net/ipv4/{name}": value for name, value in (control | ecn).items()}
@@ -50,8 +56,16 @@ def digests(scenario: Scenario) -> dict[str, str]:
         for words in located(flow).values():
             file = Path(words[0])
             if str(file) not in found and file.is_file():
-                found[str(file)] = hashlib.sha256(file.read_bytes()).hexdigest()
+                status = file.stat()
+                found[str(file)] = _digest(file, status.st_mtime_ns, status.st_size)
     return found
+
+
+@cache
+def _digest(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001 (what is cached)
+    """The SHA-256 of a file as it is now; every run asks for it several times."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def marked(scenario: Scenario) -> str:

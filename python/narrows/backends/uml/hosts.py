@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.linux.cards import disciplines
-from narrows.backends.linux.commands import flows_of_programs
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.programs import host_settings
 from narrows.backends.linux.traffic import (
@@ -117,17 +116,8 @@ def tool_config(
         "receiver_device": "v0",
         # Devices with offloads leave them to the gate.
         "checksums": not part["host"]["gso"],
-        "sysctls": {**host_sysctls(part["host"]), **_settings(part), **own},
+        "sysctls": {**host_sysctls(part["host"]), **host_settings(part["flows"][0]), **own},
         "out": GUEST_DIRECTORY,
-    }
-
-
-def _settings(part: Scenario) -> dict[str, str]:
-    """Settings that programs inherit: a flow of programs has these hosts for itself."""
-    return {
-        name: value
-        for _, flow in flows_of_programs(part)
-        for name, value in host_settings(flow).items()
     }
 
 
