@@ -12,7 +12,7 @@ by the few long ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,11 @@ SIZES = (
     SizeRange("to_1mb", "100 kB to 1 MB", 1e5, 1e6),
     SizeRange("above_1mb", "above 1 MB", 1e6, None),
 )
+
+
+def kind_of(flow: Mapping[str, Any]) -> str:
+    """The kind of a flow's workload; empty if it has none."""
+    return str((flow.get("workload") or {}).get("kind", ""))
 
 
 def can_complete(flow: Flow) -> bool:
@@ -104,8 +109,7 @@ def transfers(
 
 def _least(facts: FlowFacts) -> tuple[float, float]:
     """The minimum time of a transfer in seconds: a fixed part, and the part per byte."""
-    work = facts.described.get("workload")
-    kind = "" if work is None else work["kind"]
+    kind = kind_of(facts.described)
     trips = 0.5 if kind == "media" else 1 if kind in CONNECTED else 2
     return trips * facts.two_way_ms / 1e3, 8 / facts.rate_bps
 

@@ -12,6 +12,7 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Dash, Figure, Floats, Guide, Line, Panel, Span, Stack
 from narrows.metrics import windows
+from narrows.metrics.completions import kind_of
 from narrows.metrics.workloads import BUFFER, MEDIA, VIDEOS
 from narrows.spec.scenario import Scenario
 
@@ -55,7 +56,7 @@ def applications(scenario: Scenario, tables: Tables, groups: Groups = None) -> F
 def _directions(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Panel, ...]:
     """Beside probes: the goodput of each class by direction, if flows go both ways."""
     flows = scenario["flows"]
-    kinds = [(flow.get("workload") or {}).get("kind") for flow in flows]
+    kinds = [kind_of(flow) for flow in flows]
     both = {flow["reverse"] for flow, kind in zip(flows, kinds, strict=True) if kind != "ping"}
     if "ping" not in kinds or len(both) < 2:
         return ()
@@ -138,7 +139,7 @@ def _buffer(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
 
 
 def _kind(scenario: Scenario, members: FlowClass) -> str:
-    return str(_work(scenario, members).get("kind", ""))
+    return kind_of(scenario["flows"][members.flows[0]])
 
 
 def _work(scenario: Scenario, members: FlowClass) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from narrows.figures import frames
 from narrows.figures.frames import FlowClass, Groups
 from narrows.figures.looks import DASHES
 from narrows.figures.model import Figure, Floats, Guide, Line, Mark, Panel
-from narrows.metrics.completions import transfers
+from narrows.metrics.completions import kind_of, transfers
 from narrows.metrics.distributions import distributions
 from narrows.metrics.workloads import MEDIA
 from narrows.spec.scenario import Scenario
@@ -44,24 +44,20 @@ def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     )
 
 
-def _kind(scenario: Scenario, flow: int) -> str:
-    return str((scenario["flows"][flow].get("workload") or {}).get("kind", ""))
-
-
 def _probes(scenario: Scenario, tables: Tables, classes: list[FlowClass]) -> list[Mark]:
     known = distributions(tables["distributions"]) if "distributions" in tables else {}
     marks: list[Mark] = []
     for members in classes:
         for flow in members.flows:
             rows = known.get(("rtt_ms", flow))
-            if rows is not None and _kind(scenario, flow) == "ping":
+            if rows is not None and kind_of(scenario["flows"][flow]) == "ping":
                 line = _above(members, rows.floats("value"), rows.floats("weight"), marks)
                 marks.append(line)
     return marks
 
 
 def _shows(scenario: Scenario, members: FlowClass) -> bool:
-    return _kind(scenario, members.flows[0]) == MEDIA
+    return kind_of(scenario["flows"][members.flows[0]]) == MEDIA
 
 
 def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass], title: str) -> Panel:
@@ -70,7 +66,7 @@ def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass], title: s
     for members in classes:
         first = scenario["flows"][members.flows[0]]
         limit_ns = first.get("deadline_ns")
-        if limit_ns is None and _kind(scenario, members.flows[0]) not in ("web", MEDIA):
+        if limit_ns is None and kind_of(first) not in ("web", MEDIA):
             continue
         took_s = np.sort(done.where(np.isin(done["flow"], members.flows)).floats("fct_s"))
         if len(took_s):
