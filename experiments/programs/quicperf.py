@@ -19,12 +19,22 @@ from cryptography.x509.oid import NameOID
 BYTES = 4_000_000
 
 
+class Qlogs(QuicFileLogger):
+    """Writes the qlog of a connection when it ends, or else when the program does."""
+
+    def finish(self):
+        for trace in list(self._traces):
+            self.end_trace(trace)
+
+
+qlogs = Qlogs(os.environ["QLOGDIR"])
+
+
 def configuration(is_client):
-    logger = QuicFileLogger(os.environ["QLOGDIR"])
     return QuicConfiguration(
         is_client=is_client,
         alpn_protocols=["perf"],
-        quic_logger=logger,
+        quic_logger=qlogs,
         congestion_control_algorithm="cubic",
         max_data=1 << 24,
         max_stream_data=1 << 24,
@@ -78,3 +88,5 @@ try:
     asyncio.run({"serve": run_server, "connect": run_client}[role](address, int(port)))
 except KeyboardInterrupt:
     pass
+finally:
+    qlogs.finish()

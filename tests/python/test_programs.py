@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kernel_here import kernel_missing
@@ -15,6 +17,7 @@ from narrows.backends.kernel import Kernel
 from narrows.backends.linux.groups import groups
 from narrows.backends.linux.programs import check_programs, host_settings
 from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.cli import main
 from narrows.errors import NarrowsError, SpecError
 from narrows.metrics import summarise
 from narrows.plan import plan
@@ -45,7 +48,19 @@ else:
         notes.write(str(total))
         print(os.environ["QLOGDIR"] == os.getcwd(), time.time() // 86400)
 """
-PYTHON = f'["{Path(sys.executable).resolve()}", "-E", "{{here}}/sends.py"'
+SIZED = """\
+import socket, sys, time
+from pathlib import Path
+
+link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+if len(sys.argv) == 2:
+    link.bind(("", int(sys.argv[1])))
+    time.sleep(60)
+size = int(Path(__file__).with_name("size").read_text())
+link.sendto(bytes(size), (sys.argv[1], int(sys.argv[2])))
+"""
+PYTHON_HERE = Path(sys.executable).resolve()
+PYTHON = f'["{PYTHON_HERE}", "-E", "{{here}}/sends.py"'
 FLOW = f"""
 [[flows]]
 name = "mine"
@@ -142,7 +157,7 @@ def look(result: RunResult, scenario: dict[str, object], exact: bool) -> None:
     assert found[0]["goodput_mbps"] > found[1]["goodput_mbps"]
     packets = result.files["programs/packets.csv"].decode().splitlines()
     assert len(packets) == 1 + 1 + 301
-    assert packets[1].endswith(f",1,receiver,{28 + 3}")
+    assert packets[1].split(",")[1:4] == ["1", "receiver", str(28 + 3)]
     assert all(os.sep in file for file in result.info.conditions["programs"])
 
 
@@ -158,6 +173,31 @@ def test_a_program_repeats_itself_in_virtual_time(tmp_path: Path) -> None:
     packets = "programs/packets.csv"
     assert other.files[packets] != first.files[packets], "it draws random numbers"
     assert "with programs" in first.info.engine
+
+
+@pytest.mark.skipif(not kernels(), reason="no kernel: `narrows kernel build` makes one")
+def test_what_makes_a_program_differ_is_said(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "size.py").write_text(SIZED, encoding="utf-8")
+    (tmp_path / "size").write_text("300", encoding="utf-8")
+    program = f'"{PYTHON_HERE}", "{{here}}/size.py"'
+    flow = FLOW.split("server =")[0] + (
+        f'server = [{program}, "{{port}}"]\nclient = [{program}, "{{address}}", "{{port}}"]\n'
+    )
+    spec, out = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(GOOD + flow, encoding="utf-8")
+    short = ["--set", "run.duration=500ms", "--set", "run.warmup=0s"]
+    allowed = ["--allow-code", str(tmp_path)]
+    command = ["run", str(spec), "--backend", "uml", *short, *allowed, "--out", str(out)]
+    assert main(command) == 0
+    (tmp_path / "size").write_text("301", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["verify", str(out), *allowed]) == 1
+    said = capsys.readouterr().out
+    assert re.search(
+        r'packet 1 of programs: 328 bytes from the receiver of "mine" at 0\.\d+ s kept, '
+        r'329 bytes from the receiver of "mine" at 0\.\d+ s now',
+        said,
+    )
 
 
 @pytest.mark.skipif(not kernels(), reason="no kernel: `narrows kernel build` makes one")

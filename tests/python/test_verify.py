@@ -13,6 +13,7 @@ from specimens import GOOD
 from narrows.cli import main
 from narrows.store import intact
 from narrows.verify import kept_runs, lines, repeat
+from narrows.verify.programs import differences
 
 SHORT = ["--set", "run.duration=2s", "--set", "run.warmup=0.5s"]
 
@@ -124,3 +125,31 @@ def test_code_of_others_runs_only_if_it_is_allowed(tmp_path: Path, capsys: Any) 
 def test_nothing_to_repeat_is_said(tmp_path: Path, capsys: Any) -> None:
     assert main(["verify", str(tmp_path / "none")]) == 2
     assert "no such directory" in capsys.readouterr().err
+
+
+def test_the_first_packet_of_programs_that_differs_is_named(tmp_path: Path) -> None:
+    head = "time_ns,flow,from,size,content\n"
+    rows = ["1000,1,receiver,40,aa\n", "2000,0,sender,1500,bb\n", "3500,1,receiver,40,cc\n"]
+    (tmp_path / "programs" / "mine").mkdir(parents=True)
+    (tmp_path / "programs" / "packets.csv").write_text(head + "".join(rows))
+    (tmp_path / "programs" / "mine" / "log").write_text("a b")
+    flows = ["one", "mine"]
+
+    def found(*packets: str, **files: bytes) -> list[str]:
+        written = {f"programs/mine/{name}": content for name, content in files.items()}
+        table = (head + "".join(packets)).encode()
+        return list(differences(tmp_path, {"programs/packets.csv": table, **written}, flows))
+
+    assert found(*rows, log=b"a b") == []
+    kept = '40 bytes from the receiver of "mine" at 0.000003500 s kept'
+    (told,) = found(*rows[:2], "3750,1,receiver,41,cc\n", "4000,1,sender,9,dd\n", log=b"a b")
+    now = '41 bytes from the receiver of "mine" at 0.000003750 s now'
+    assert told == f"packet 3 of programs: {kept}, {now}"
+    assert found(*rows[:2], log=b"a b") == [f"packet 3 of programs: {kept}, none now"]
+    other = rows[2].replace("cc", "c0")
+    assert found(*rows[:2], other, log=b"a b") == [f"packet 3 of programs: {kept}, other bytes now"]
+    assert found(*rows, log=b"a c", more=b"") == [
+        "programs/mine/log: other content from byte 3 on",
+        "programs/mine/more: not kept",
+    ]
+    assert found(*rows) == ["programs/mine/log: not written now"]

@@ -8,6 +8,7 @@ use std::path::Path as FilePath;
 use narrows_base::{FlowId, Heading, Packet, Time};
 use narrows_pcapng::Ending;
 use narrows_spec::scenario::Flow;
+use twox_hash::XxHash64;
 
 use crate::captures::Captures;
 use crate::frame::has_data;
@@ -16,7 +17,7 @@ use crate::path::{Path, PathEvent, Side};
 const QUEUE: &str = "time_ns,link,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
 const FLOWS: &str = "time_ns,flow,wire_bytes,dropped,sent,delivered,payload_bytes\n";
-const PROGRAMS: &str = "time_ns,flow,from,size\n";
+const PROGRAMS: &str = "time_ns,flow,from,size,content\n";
 const PACKETS: &str = "time_ns,event,flow,size\n";
 
 /// Counters of a flow's packets on the path.
@@ -61,8 +62,8 @@ impl Recorder {
         }
     }
 
-    /// Notes the time and length of each packet that hosts of programs send: two runs that differ
-    /// do so first in one of them.
+    /// Notes the time and length of each packet that hosts of programs send, and a digest of its
+    /// bytes (XXH64): two runs that differ do so first in one of them.
     #[must_use]
     pub fn noting_programs(mut self, flows: &[Flow]) -> Self {
         self.noted = flows.iter().map(Flow::has_programs).collect();
@@ -98,7 +99,8 @@ impl Recorder {
         if self.noted[flow] {
             let from = if side == Side::Sender { "sender" } else { "receiver" };
             let (at, size) = (at.as_nanos(), packet.size);
-            _ = writeln!(self.programs, "{at},{flow},{from},{size}");
+            let content = XxHash64::oneshot(0, &packet.body);
+            _ = writeln!(self.programs, "{at},{flow},{from},{size},{content:016x}");
         }
     }
 

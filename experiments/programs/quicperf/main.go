@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/qlog"
@@ -42,6 +43,7 @@ func serve(ctx context.Context, address string) error {
 		if err != nil {
 			return nil
 		}
+		closeAtEnd(ctx, conn)
 		go func() {
 			stream, err := conn.AcceptStream(ctx)
 			if err != nil {
@@ -68,10 +70,14 @@ func connect(ctx context.Context, address string) error {
 	if _, err := stream.Write([]byte("go")); err != nil {
 		return err
 	}
-	go func() { <-ctx.Done(); conn.CloseWithError(0, "done") }()
+	closeAtEnd(ctx, conn)
 	n, _ := io.Copy(io.Discard, stream)
 	fmt.Println(n, "bytes")
 	return nil
+}
+
+func closeAtEnd(ctx context.Context, conn *quic.Conn) {
+	go func() { <-ctx.Done(); conn.CloseWithError(0, "done") }()
 }
 
 func main() {
@@ -81,4 +87,6 @@ func main() {
 	if err := run(ctx, os.Args[2]); err != nil {
 		log.Fatal(err)
 	}
+	// A connection writes the rest of its qlog after its end, and doesn't say when that is done.
+	time.Sleep(100 * time.Millisecond)
 }

@@ -16,6 +16,7 @@ from narrows.plan import Cell, Plan, Trial
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
 from narrows.store import StoredTrial, is_store, open_result, open_store
+from narrows.verify.programs import differences
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kept:
-    """A stored run: its name for people, its scenario, and what it recorded."""
+    """A stored run: its name for people, its scenario, and what it recorded.
+
+    `files` is the directory with the files of its programs; a store keeps none.
+    """
 
     name: str
     place: Path
@@ -32,13 +36,15 @@ class Kept:
     digest: str
     scenario: Scenario
     tables: Callable[[], Mapping[str, pl.DataFrame]]
+    files: Path | None = None
 
 
 @dataclass(frozen=True)
 class Repeated:
     """A stored run beside its repetition.
 
-    `differs` has the first difference of each table that isn't the same.
+    `differs` has the first packet of programs that isn't the same, each file of theirs that isn't,
+    and the first difference of each table.
     """
 
     kept: Kept
@@ -72,7 +78,7 @@ def _of_result(place: str) -> list[Kept]:
     result = open_result(place)
     return [
         Kept(f"trial {trial.number}", result.path, trial.info.backend, trial.info.engine,
-             trial.info.digest, trial.scenario, partial(_tables, trial))
+             trial.info.digest, trial.scenario, partial(_tables, trial), trial.path)
         for trial in result.trials
     ]  # fmt: skip
 
@@ -119,7 +125,7 @@ def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
 
     def compare(job: Job, made: Made) -> None:
         one = listed[job.trial.number - 1]
-        differs = tuple(_differences(one.tables(), made.result.tables))
+        differs = (*_of_programs(one, made), *_differences(one.tables(), made.result.tables))
         engine, digest = job.backend.engine_of(one.scenario), made.result.info.digest
         found[job.trial.number] = Repeated(one, engine, digest, differs)
 
@@ -133,6 +139,14 @@ def _job(number: int, kept: Kept, engines: Mapping[str, Backend]) -> Job:
     groups = tuple(flow["cca"] for flow in kept.scenario["flows"])
     whole = Plan(kept.name, (trial,), groups, trial.hash)
     return Job(Cell(number, {}, whole), trial, engines[kept.backend])
+
+
+def _of_programs(kept: Kept, made: Made) -> Iterator[str]:
+    """Where the programs of the repetition differ from those of the stored run, if it has some."""
+    flows = kept.scenario["flows"]
+    if kept.files is None or not any("server" in flow for flow in flows):
+        return iter(())
+    return differences(kept.files, made.result.files, [flow["name"] for flow in flows])
 
 
 def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame]) -> Iterator[str]:

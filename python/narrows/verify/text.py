@@ -14,7 +14,10 @@ def lines(found: Iterable[Repeated]) -> list[str]:
     same = sum(one.same for one in listed)
     runs = "run" if len(listed) == 1 else "runs"
     if same == len(listed):
-        return [f"{same} {runs} repeated: every value of every table is the same."]
+        every = "every value of every table"
+        if any("server" in flow for one in listed for flow in one.kept.scenario["flows"]):
+            every = f"every packet and file of programs, and {every},"
+        return [f"{same} {runs} repeated: {every} is the same."]
     return [*wrong, f"{len(listed)} {runs} repeated: {same} the same, {len(listed) - same} not."]
 
 

@@ -1,0 +1,79 @@
+"""The files of experiments/programs run, where a kernel and their programs are there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.metrics import summarise
+from narrows.plan import plan
+from narrows.spec import load
+from narrows.spec.permission import allowing
+from narrows.spec.scenario import Scenario
+
+HERE = Path(__file__).parents[2] / "experiments" / "programs"
+QUICPERF = HERE / "quicperf" / "quicperf"
+
+
+@cache
+def missing(*needed: str) -> str:
+    """What this machine lacks to run an example, in a sentence; empty if nothing."""
+    if not kernels():
+        return "no kernel: `narrows kernel build` makes one"
+    if "iperf3" in needed and shutil.which("iperf3") is None:
+        return "no iperf3 on the PATH"
+    if "quic-go" in needed and not QUICPERF.exists():
+        return f"no {QUICPERF}: `go build` in its directory makes it"
+    if "aioquic" in needed:
+        python = shutil.which("python3") or "false"
+        imports = [python, "-c", "import aioquic, cryptography"]
+        if subprocess.run(imports, capture_output=True, check=False).returncode:
+            return f"no aioquic for {python}: `pip install aioquic` gets it"
+    return ""
+
+
+def example(name: str, *changes: str) -> Scenario:
+    with allowing([HERE]):
+        return plan(load(HERE / name, changes).spec, "test").trials[0].scenario
+
+
+def test_iperf3_tells_what_the_tables_do() -> None:
+    if why := missing("iperf3"):
+        pytest.skip(why)
+    scenario = example("iperf3.toml", "run.duration=3s", "run.warmup=1s")
+    result = Uml(get_kernel().name).run(scenario)
+    told = json.loads(result.files["programs/iperf3/client/stdout.txt"])
+    assert told["start"]["connecting_to"]["host"] == "10.77.0.1"
+    last = result.tables["flow_samples"].filter(flow=0).row(-1, named=True)
+    # It may end with data on the way that the receiving host has and the program hasn't read.
+    received = told["end"]["sum_received"]["bytes"]
+    assert received == pytest.approx(last["received_bytes"], rel=0.05)
+    found = summarise(scenario, result.tables, result.info)
+    assert [flow["goodput_mbps"] > 0.5 for flow in found["flows"]] == [True, True]
+    assert found["bottleneck"]["utilization"] > 0.9
+
+
+def test_programs_in_three_languages_send_the_same_bytes_twice() -> None:
+    if why := missing("iperf3", "quic-go", "aioquic"):
+        pytest.skip(why)
+    scenario = example("three.toml", "run.duration=1s", "run.warmup=200ms")
+    uml = Uml(get_kernel().name)
+    first, again = uml.run(scenario), uml.run(scenario)
+    assert first.info.digest == again.info.digest
+    assert first.files.keys() == again.files.keys()
+    assert [name for name in first.files if first.files[name] != again.files[name]] == []
+    last = first.tables["flow_samples"].filter(time_s=1.0)["received_bytes"].to_list()
+    assert all(count > 10_000 for count in last), last
+    logs = [name for name in first.files if name.endswith("qlog")]
+    of = {tuple(name.split("/")[1:3]) for name in logs}
+    assert of == {(flow, role) for flow in ("quic-go", "aioquic") for role in ("client", "server")}
+    for name in logs:
+        # One JSON value, or a sequence of them (RFC 7464).
+        values = first.files[name].decode().split("\x1e")
+        assert all(json.loads(value) for value in values if value.strip()), name
