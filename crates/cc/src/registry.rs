@@ -7,7 +7,9 @@ use std::hint::black_box;
 use narrows_base::Rate;
 use narrows_base::registry::{Fault, Info, Values, check_values, nearest};
 
-use crate::classic::{bic, cdg, highspeed, htcp, hybla, illinois, lp, nv, scalable, veno, yeah};
+use crate::classic::{
+    bic, cdg, compound, highspeed, htcp, hybla, illinois, lp, nv, scalable, veno, yeah,
+};
 use crate::config::{CcConfig, Entry};
 use crate::control::CongestionControl;
 use crate::{
@@ -22,6 +24,7 @@ pub static CONTROLS: &[&Entry] = &[
     &bbr::BBR_SHALLOW,
     &bic::BIC,
     &cdg::CDG,
+    &compound::COMPOUND,
     &copa::COPA,
     &cubic::CUBIC,
     &dctcp::DCTCP,

@@ -1,4 +1,4 @@
-//! Controls that Linux implements as a few hooks around its loss-based window.
+//! Controls that are a few hooks around Linux's loss-based window.
 //!
 //! The TCP core keeps the window, the threshold and the state of recovery, and asks such a control
 //! only how fast to grow and how much to reduce. [`Classic`] is that core; each file beside it is
@@ -6,6 +6,7 @@
 
 pub(crate) mod bic;
 pub(crate) mod cdg;
+pub(crate) mod compound;
 pub(crate) mod highspeed;
 pub(crate) mod htcp;
 pub(crate) mod hybla;
