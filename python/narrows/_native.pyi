@@ -137,11 +137,16 @@ class ArrowTable:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def columns(self) -> list[tuple[str, str]]:
         """The names of the columns, each with that of its type."""
-    def column(self, name: str) -> tuple[str, bytes, bytes | None, list[str] | None]:
+    def groups(self) -> list[int] | None:
+        """The numbers of rows of the groups in the table's file; None if it is in memory."""
+    def column(
+        self, name: str, group: int | None = None
+    ) -> tuple[str, bytes, bytes | None, list[str] | None]:
         """A column: its type, its values, a byte for each row where nulls are, the texts.
 
-        The values of a column of texts are their numbers, of 32 bits. Raises KeyError for a column
-        that the table doesn't have.
+        The values of a column of texts are their numbers, of 32 bits. With a `group` of a table in
+        a file, only the rows of that group. Raises KeyError for a column that the table doesn't
+        have, IndexError for a group.
         """
     def parquet(self) -> bytes:
         """The table as the content of a Parquet file, quickly where it has few rows."""

@@ -6,7 +6,7 @@ it here, so that names, types and order are the same everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -80,12 +80,11 @@ class Columns:
         read: Callable[[str], NDArray[Any]],
         length: int,
         rows: NDArray[np.intp] | None = None,
-        *,
-        keep: bool = True,
+        parts: Callable[[], Iterator[Columns]] | None = None,
     ) -> None:
-        """Without `keep`, a column is read whenever it is asked for, as one of a file may be."""
+        """A table with `parts` is in a file: a column is read whenever it is asked for."""
         self.names = tuple(names)
-        self._read, self._rows, self._keep = read, rows, keep
+        self._read, self._rows, self._parts = read, rows, parts
         self._length = length if rows is None else len(rows)
         self._known: dict[str, NDArray[Any]] = {}
 
@@ -102,7 +101,7 @@ class Columns:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Raises KeyError for a column that isn't there."""
-        if not self._keep:
+        if self._parts is not None:
             return self._read(name)
         if name not in self._known:
             values = self._read(name)
@@ -124,6 +123,33 @@ class Columns:
     def where(self, mask: NDArray[np.bool_]) -> Columns:
         """The rows for which `mask` is true."""
         return self.take(np.flatnonzero(mask))
+
+    def parts(self) -> Iterator[Columns]:
+        """The rows in their order: some at a time if they are in a file, else all at once."""
+        return iter((self,)) if self._parts is None else self._parts()
+
+    def having(self, name: str, values: Iterable[Any]) -> Columns:
+        """The rows with one of these values in a column; of a file, only they get into memory."""
+        wanted = list(values)
+        if self._parts is None:
+            return self.where(_among(self[name], wanted))
+        # Not `part[...]`, which would keep all its rows.
+        found = [
+            (part._read, np.flatnonzero(_among(part._read(name), wanted))) for part in self._parts()
+        ]
+
+        def read(title: str) -> NDArray[Any]:
+            return np.concatenate([values_of(title)[rows] for values_of, rows in found])
+
+        return Columns(self.names, read, sum(len(rows) for _, rows in found))
+
+    def by(self, name: str) -> dict[int, NDArray[np.intp]]:
+        """The rows of every flow or link, ascending in time, by its number."""
+        keys = self[name]
+        order = np.lexsort((self["time_s"], keys))
+        borders = np.flatnonzero(np.diff(keys[order])) + 1
+        spans = np.split(order, borders) if len(order) else []
+        return {int(keys[rows[0]]): rows for rows in spans}
 
     def sorted(self, *names: str) -> Columns:
         """The rows by these columns, ascending; equal ones keep their order."""
@@ -152,17 +178,37 @@ def columns(table: Table) -> Columns:
     if isinstance(table, Columns):
         return table
     if isinstance(table, ArrowTable):
-        names = [name for name, _ in table.columns()]
-        long = table.piece(0, 0) is not None
-        return Columns(names, partial(_from_native, table), len(table), keep=not long)
+        return _native_columns(table)
     return Columns(table.columns, lambda name: table[name].to_numpy(), table.height)
+
+
+def _native_columns(table: ArrowTable) -> Columns:
+    names = [name for name, _ in table.columns()]
+    groups = table.groups()
+
+    def parts() -> Iterator[Columns]:
+        for group, rows in enumerate(groups or ()):
+            yield Columns(names, partial(_from_native, table, group=group), rows)
+
+    read = partial(_from_native, table)
+    return Columns(names, read, len(table), parts=None if groups is None else parts)
+
+
+def _among(values: NDArray[Any], wanted: Sequence[Any]) -> NDArray[np.bool_]:
+    """Where a value is one of the wanted ones. NumPy would sort texts, among which are nulls."""
+    if values.dtype.kind != "O":
+        return np.isin(values, wanted)
+    found: NDArray[np.bool_] = np.zeros(len(values), dtype=np.bool_)
+    for value in wanted:
+        found |= values == value
+    return found
 
 
 _TYPES = {"float64": "<f8", "uint32": "<u4", "uint64": "<u8", "int64": "<i8", "flag": "?"}
 
 
-def _from_native(table: ArrowTable, name: str) -> NDArray[Any]:
-    kind, content, nulls, texts = table.column(name)
+def _from_native(table: ArrowTable, name: str, group: int | None = None) -> NDArray[Any]:
+    kind, content, nulls, texts = table.column(name, group)
     null = None if nulls is None else np.frombuffer(nulls, dtype=np.bool_)
     if texts is not None:
         words: NDArray[Any] = np.array(texts, dtype=object)[np.frombuffer(content, dtype="<u4")]

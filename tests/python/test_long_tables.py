@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +13,21 @@ import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
-from narrows import _native
+from narrows import _native, figures
 from narrows.backends.sim import Simulator
 from narrows.columns import columns
+from narrows.metrics import summarise
+from narrows.store import RunInfo
 from narrows.store.parquet import NativeTables, parquet_files
 
-MANY = ["run.sample_interval=50us", "run.duration=3s", "run.warmup=1s", "flows.0.cca=bbr3"]
-"""60,000 rows of the flow, ten times as many internals, but few of anything else."""
+MANY = [
+    "run.sample_interval=50us",
+    "run.duration=1500ms",
+    "run.warmup=500ms",
+    "flows.0.cca=bbr3",
+    "flows.0.count=2",
+]
+"""60,000 rows of flows, ten times as many internals, but few of anything else."""
 LONG = {"flow_samples", "internals"}
 
 
@@ -55,6 +65,30 @@ def test_only_long_tables_are_in_files(
 ) -> None:
     assert {name for name, table in spilled.tables.items() if table.piece(0, 1)} == LONG
     assert all(table.piece(0, 1) is None for table in whole.tables.values())
+
+
+def test_metrics_and_figures_are_those_of_whole_tables(
+    scenario: str, whole: _native.RunOutput, spilled: _native.RunOutput
+) -> None:
+    assert all(len(spilled.tables[name].groups() or ()) > 1 for name in LONG)
+    assert drawn(scenario, spilled) == drawn(scenario, whole)
+
+
+def drawn(scenario: str, output: _native.RunOutput) -> str:
+    """The summary and all figures of a run, with digests of their lines."""
+    trial, tables = json.loads(scenario), NativeTables(output.tables).columns
+    info = RunInfo("sim", "", "", output.end_s, output.packets, 0.0, 0.0)
+    described = [figures.describe(entry.name, trial, tables) for entry in figures.of("run")]
+    found = [summarise(trial, tables, info), *(asdict(figure) for figure in described)]
+    return json.dumps(found, default=lambda line: sha256(line.tobytes()).hexdigest())
+
+
+def test_a_group_that_is_not_there_is_an_error(
+    whole: _native.RunOutput, spilled: _native.RunOutput
+) -> None:
+    for output in (whole, spilled):
+        with pytest.raises(IndexError):
+            output.tables["internals"].column("value", 99)
 
 
 def test_nothing_of_them_is_left(scenario: str, tmp_path: Path) -> None:

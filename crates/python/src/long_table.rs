@@ -63,7 +63,7 @@ impl LongTable {
 
     /// All rows in their order, at most so many at a time.
     pub fn read(&self, rows: usize) -> Result<ParquetRecordBatchReader> {
-        self.batches(ProjectionMask::all(), rows)
+        self.reader(ProjectionMask::all(), rows).build()
     }
 
     /// What the file says about itself.
@@ -71,11 +71,24 @@ impl LongTable {
         self.metadata.metadata()
     }
 
-    /// The values of a column, some at a time.
-    pub fn column(&self, index: usize) -> Result<impl Iterator<Item = Result<ArrayRef>>> {
+    /// The numbers of rows of the file's groups.
+    pub fn groups(&self) -> Vec<usize> {
+        let groups = self.metadata().row_groups().iter();
+        groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
+    }
+
+    /// The values of a column, in one of the file's groups or in all, some at a time.
+    pub fn column(
+        &self,
+        index: usize,
+        group: Option<usize>,
+    ) -> Result<impl Iterator<Item = Result<ArrayRef>>> {
         let columns = self.metadata().file_metadata().schema_descr();
-        let batches = self.batches(ProjectionMask::leaves(columns, [index]), ROWS)?;
-        Ok(batches.map(|batch| Ok(Arc::clone(batch?.column(0)))))
+        let mut reader = self.reader(ProjectionMask::leaves(columns, [index]), ROWS);
+        if let Some(group) = group {
+            reader = reader.with_row_groups(vec![group]);
+        }
+        Ok(reader.build()?.map(|batch| Ok(Arc::clone(batch?.column(0)))))
     }
 
     /// A part of the file; empty at its end.
@@ -86,10 +99,14 @@ impl LongTable {
         Ok(piece)
     }
 
-    fn batches(&self, columns: ProjectionMask, rows: usize) -> Result<ParquetRecordBatchReader> {
+    fn reader(
+        &self,
+        columns: ProjectionMask,
+        rows: usize,
+    ) -> ParquetRecordBatchReaderBuilder<Shared> {
         let (file, metadata) = (self.file.clone(), self.metadata.clone());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-        reader.with_projection(columns).with_batch_size(rows.max(1)).build()
+        reader.with_projection(columns).with_batch_size(rows.max(1))
     }
 }
 

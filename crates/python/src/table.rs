@@ -10,7 +10,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
 use narrows_record::columns::{Column, TABLES, TableInfo};
 use parquet::errors::ParquetError;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
@@ -84,20 +84,41 @@ impl ArrowTable {
         fields.map(|f| (f.name().clone(), type_name(f.data_type()).unwrap_or(""))).collect()
     }
 
+    /// The numbers of rows of the groups that a table in a file consists of; None if the table is
+    /// in memory.
+    fn groups(&self) -> Option<Vec<usize>> {
+        match &self.0 {
+            Held::Memory(_) => None,
+            Held::File(table) => Some(table.groups()),
+        }
+    }
+
     /// A column: the name of its type, its values as bytes, a byte for each row that is 1 where
     /// the value is null (None without nulls), and the texts whose numbers the values are (None for
-    /// numbers). Raises `KeyError` for a column that the table doesn't have.
-    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Plain<'py>> {
+    /// numbers). With a `group` of a table in a file, only the rows of that group. Raises `KeyError`
+    /// for a column that the table doesn't have, `IndexError` for a group.
+    #[pyo3(signature = (name, group=None))]
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        group: Option<usize>,
+    ) -> PyResult<Plain<'py>> {
         let schema = self.schema();
         let (index, field) =
             schema.column_with_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         match &self.0 {
+            Held::Memory(_) if group.is_some() => {
+                Err(PyIndexError::new_err("a table in memory has no groups"))
+            }
             Held::Memory(batch) => {
                 let whole = Arc::clone(batch.column(index));
                 plain(py, field.data_type(), batch.num_rows(), [Ok(whole)].into_iter())
             }
             Held::File(table) => {
-                plain(py, field.data_type(), table.rows(), table.column(index).map_err(unreadable)?)
+                let rows = rows(table, group)?;
+                let values = table.column(index, group).map_err(unreadable)?;
+                plain(py, field.data_type(), rows, values)
             }
         }
     }
@@ -130,6 +151,14 @@ impl ArrowTable {
             Held::File(table) => table.rows(),
         }
     }
+}
+
+/// The number of rows of a table in a file, or of one of its groups.
+fn rows(table: &LongTable, group: Option<usize>) -> PyResult<usize> {
+    let Some(group) = group else { return Ok(table.rows()) };
+    let groups = table.groups();
+    let none = || PyIndexError::new_err(format!("group {group} of {}", groups.len()));
+    groups.get(group).copied().ok_or_else(none)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what map_err gives")]

@@ -110,6 +110,6 @@ def _loss(shown: Mapping[str, Tables], window_s: float) -> Panel:
 def _rtt(shown: Mapping[str, Tables], everything: FlowClass) -> Panel:
     lines = []
     for place, (backend, tables) in enumerate(shown.items()):
-        x, y = frames.class_mean(tables["flow_samples"], everything, "srtt_ms")
+        [(x, y)] = frames.class_means(tables["flow_samples"], [everything], "srtt_ms")
         lines.append(_line(backend, place, "queue", x, y, step=False))
     return Panel(TIME, "ms", tuple(lines), "Smoothed RTT, mean of all flows")

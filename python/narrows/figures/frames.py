@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures.looks import Look, control_of, looks, words
@@ -124,8 +125,9 @@ def column(rows: Table, title: str) -> Floats:
 
 def end_s(tables: Tables) -> float:
     """The time of the last sample in seconds, or 1 if there is none."""
-    last = column(tables["flow_samples"], "time_s").max(initial=0.0)
-    return float(last) if last > 0 else 1.0
+    parts = columns(tables["flow_samples"]).parts()
+    last = max((float(part.floats("time_s").max(initial=0.0)) for part in parts), default=0.0)
+    return last if last > 0 else 1.0
 
 
 def stays(rows: Table, title: str, wanted: str | None = None) -> list[tuple[float, float, str]]:
@@ -166,13 +168,30 @@ def union(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]
 
 def probe_rtt_stays(flow_samples: Table) -> list[tuple[float, float]]:
     """When any flow was in PROBE_RTT, in seconds, to within one sample interval."""
-    samples = columns(flow_samples)
-    wanted = np.unique(samples["flow"][samples["cca_state"] == "probe_rtt"])
     stretches: list[tuple[float, float]] = []
-    for flow in wanted.tolist():
-        rows = samples.where(samples["flow"] == flow).sorted("time_s")
-        stretches += [(a, b) for a, b, _ in stays(rows, "cca_state", "probe_rtt")]
+    begun: dict[int, float] = {}
+    last: dict[int, float] = {}
+    for part in columns(flow_samples).parts():
+        times, probing = part.floats("time_s"), part["cca_state"] == "probe_rtt"
+        for flow, rows in part.by("flow").items():
+            if probing[rows].any() or flow in begun:
+                stretches += _stretches(begun, flow, times[rows], probing[rows])
+            last[flow] = float(times[rows[-1]])
+    stretches += [(start, last[flow]) for flow, start in begun.items()]
     return union(stretches)
+
+
+def _stretches(
+    begun: dict[int, float], flow: int, times: Floats, probing: NDArray[np.bool_]
+) -> list[tuple[float, float]]:
+    """The stays that end in a part of a flow's samples; `begun` has the starts of the others."""
+    found = []
+    for row in np.flatnonzero(np.diff(probing, prepend=flow in begun)).tolist():
+        if probing[row]:
+            begun[flow] = float(times[row])
+        else:
+            found.append((begun.pop(flow), float(times[row])))
+    return found
 
 
 def probe_rtt_spans(flow_samples: Table) -> tuple[Span, ...]:
@@ -180,38 +199,73 @@ def probe_rtt_spans(flow_samples: Table) -> tuple[Span, ...]:
     return tuple(Span(a, b, "span", "PROBE_RTT") for a, b in probe_rtt_stays(flow_samples))
 
 
-def class_mean(flow_samples: Table, members: FlowClass, title: str) -> tuple[Floats, Floats]:
-    """The times of the samples and the mean of a column over the flows of a class.
+def class_means(
+    table: Table, classes: Sequence[FlowClass], title: str, internal: str | None = None
+) -> list[tuple[Floats, Floats]]:
+    """For each class, the times of the samples and the mean of a column over the class's flows.
 
     Flows without a value at a time are left out of its mean; where no flow has
-    one, the mean is NaN.
+    one, the mean is NaN. With `internal`, only the rows of that name count.
     """
-    samples = columns(flow_samples)
-    rows = samples.where(np.isin(samples["flow"], members.flows))
-    times, place = np.unique(rows.floats("time_s"), return_inverse=True)
-    values = rows.floats(title)
+    means = [_Mean() for _ in classes]
+    for part in columns(table).parts():
+        rows = part if internal is None else part.having("name", [internal])
+        for mean, members in zip(means, classes, strict=True):
+            own = rows.having("flow", members.flows)
+            mean.add(own.floats("time_s"), own.floats(title))
+    return [mean.found() for mean in means]
+
+
+class _Mean:
+    """The means of values by time, from rows that come in parts."""
+
+    def __init__(self) -> None:
+        self._held = (np.empty(0), np.empty(0))
+        """The rows of the latest time, since the next part may have more of them."""
+        self._done: list[tuple[Floats, Floats, Floats]] = []
+
+    def add(self, times: Floats, values: Floats) -> None:
+        """Further rows."""
+        if not len(times):
+            return
+        times = np.concatenate([self._held[0], times])
+        values = np.concatenate([self._held[1], values])
+        latest = times == times[-1]
+        self._held = (times[latest], values[latest])
+        self._done.append(_summed(times[~latest], values[~latest]))
+
+    def found(self) -> tuple[Floats, Floats]:
+        """The times and the means."""
+        sums = [*self._done, _summed(*self._held)]
+        every, totals, numbers = (np.concatenate(column) for column in zip(*sums, strict=True))
+        times, place = np.unique(every, return_inverse=True)
+        total, number = (np.bincount(place, one, len(times)) for one in (totals, numbers))
+        means = np.full(len(times), np.nan)
+        np.divide(total, number, out=means, where=number > 0)
+        return times, means
+
+
+def _summed(times: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
+    """The times, the sums of the known values at each, and how many they are."""
+    found, place = np.unique(times, return_inverse=True)
     known = ~np.isnan(values)
-    sums = np.bincount(place[known], values[known], len(times))
-    counts = np.bincount(place[known], minlength=len(times))
-    means = np.full(len(times), np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return times, means
-
-
-def internals_of(tables: Tables, flows: Sequence[int]) -> Columns:
-    """The internals of flows, ascending in time; empty if the back end sees none."""
-    if "internals" not in tables:
-        return NO_INTERNALS
-    rows = columns(tables["internals"])
-    return rows.where(np.isin(rows["flow"], flows)).sorted("time_s")
+    sums = np.bincount(place[known], values[known], len(found))
+    counts: Floats = np.bincount(place[known], minlength=len(found)).astype(np.float64)
+    return found, sums.astype(np.float64, copy=False), counts
 
 
 def internal(tables: Tables, title: str) -> Columns:
     """One named internal of all flows, ascending in time."""
     if "internals" not in tables:
         return NO_INTERNALS
-    rows = columns(tables["internals"])
-    return rows.where(rows["name"] == title).sorted("time_s")
+    return columns(tables["internals"]).having("name", [title]).sorted("time_s")
+
+
+def internals_of(tables: Tables, flows: Sequence[int]) -> Columns:
+    """The internals of flows, ascending in time; empty if the back end sees none."""
+    if "internals" not in tables:
+        return NO_INTERNALS
+    return columns(tables["internals"]).having("flow", flows).sorted("time_s")
 
 
 def shown(lines: Iterable[Line]) -> tuple[Line, ...]:

@@ -212,7 +212,6 @@ def _open_connections(tables: Tables, ident: int) -> int | None:
     internals = tables.get("internals")
     if internals is None:
         return None
-    rows = columns(internals)
-    own = (rows["flow"] == ident) & (rows["name"] == "open_connections")
-    rows = rows.where(own).sorted("time_s")
+    rows = columns(internals).having("flow", [ident]).having("name", ["open_connections"])
+    rows = rows.sorted("time_s")
     return int(rows["value"][-1]) if len(rows) else None

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from narrows.columns import Columns, Table, columns
-from narrows.metrics.windows import edges, increments
+from narrows.columns import Table, columns
+from narrows.metrics.windows import edges, grown
 from narrows.spec.scenario import Scenario
 
 WINDOW_S = 1.0
@@ -42,10 +42,10 @@ def convergence_s(
     if len(flows) < 2 or span_s < need * window_s:
         return None
     borders = begin_s + edges(span_s, window_s)
-    every = columns(flow_samples)
-    samples = every.where(np.isin(every["flow"], flows))
-    grown = [_received(samples.where(samples["flow"] == flow), borders) for flow in flows]
-    fair = _jain(np.array(grown)) >= level
+    received = grown(flow_samples, "flow", "received_bytes", borders)
+    nothing = np.zeros(len(borders) - 1)
+    each = [received.get(flow, nothing) for flow in flows]
+    fair = _jain(np.array(each)) >= level
     good = np.convolve(fair.astype(np.int64), np.ones(need, dtype=np.int64), "valid") == need
     return float(borders[int(np.argmax(good))] - begin_s) if good.any() else None
 
@@ -60,19 +60,12 @@ def of_run(scenario: Scenario, flow_samples: Table, end_s: float) -> float | Non
         for ident, flow in enumerate(scenario["flows"])
         if flow["size_bytes"] is None and not flow.get("reverse")
     ]
-    if len(endless) < 2 or np.isnan(columns(flow_samples).floats("received_bytes")).any():
+    parts = columns(flow_samples).parts()
+    if len(endless) < 2 or any(np.isnan(part.floats("received_bytes")).any() for part in parts):
         return None
     stops = [f["stop_ns"] / 1e9 for f in scenario["flows"] if f["stop_ns"] is not None]
     last = max(start for _, start in endless)
     return convergence_s(flow_samples, [i for i, _ in endless], last, min([end_s, *stops]))
-
-
-def _received(rows: Columns, borders: Any) -> Any:  # noqa: ANN401
-    """Payload received in each window, from the samples of a flow."""
-    if not len(rows):
-        return np.zeros(len(borders) - 1)
-    rows = rows.sorted("time_s")
-    return increments(rows.floats("time_s"), rows.floats("received_bytes"), borders)
 
 
 def _jain(grown: Any) -> Any:  # noqa: ANN401 (an array of flows by windows)

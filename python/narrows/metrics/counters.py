@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from narrows.columns import Table, columns
+from narrows.columns import Columns, Table, columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,19 +22,26 @@ Grown = dict[int, dict[str, int | None]]
 """The growth of each counter, by key."""
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """The counters of a flow or link in its last row up to a time; that row's own time in s."""
+
+    time_s: float
+    counters: Mapping[str, Any]
+
+
+_NONE = _Standing(-math.inf, {})
+
+
 class Counters:
-    """The counters of a table of samples, partitioned once by `key`: the flow or the link."""
+    """The counters of a table of samples by `key`: the flow or the link.
+
+    A table in a file is read again for each growth, some rows at a time.
+    """
 
     def __init__(self, table: Table, key: str) -> None:
-        self._samples = samples = columns(table)
-        time_s, keys = samples["time_s"], samples[key]
-        self._order = np.lexsort((time_s, keys))
-        self._time_s, keys = time_s[self._order], keys[self._order]
-        changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
-        first = [0, *changes.tolist()] if len(keys) else []
-        self._spans = dict(
-            zip(keys[first].tolist(), zip(first, [*first[1:], len(keys)], strict=True), strict=True)
-        )
+        self._table, self._key = columns(table), key
+        self._rows: tuple[Columns, dict[int, NDArray[np.intp]]] | None = None
 
     def growth(self, names: Sequence[str], start_s: float, end_s: float) -> Grown:
         """The growth of each counter in `names` from `start_s` to `end_s`, for every key.
@@ -42,24 +51,44 @@ class Counters:
         end of a run are. Nulls stay nulls: a back end couldn't know. Keys ascend; those
         without a row up to the end are left out.
         """
-        found: Grown = {}
-        counters = {name: self._samples[name] for name in names}
-        for key, (first, after) in self._spans.items():
-            times = (end_s + _SLACK_S, start_s + _SLACK_S)
-            rows = np.searchsorted(self._time_s[first:after], times, side="right") - 1
-            late, early = rows.tolist()
-            if late >= 0:
-                end, start = self._row(first, late), self._row(first, early)
-                found[key] = {name: _grown(counters[name], end, start) for name in names}
-        return found
+        early: dict[int, _Standing] = {}
+        late: dict[int, _Standing] = {}
+        for part in self._table.parts():
+            for key, rows in self._by_key(part).items():
+                _advance(early, key, part, rows, names, start_s)
+                _advance(late, key, part, rows, names, end_s)
+        return {
+            key: {name: _grown(late[key], early.get(key, _NONE), name) for name in names}
+            for key in sorted(late)
+        }
 
-    def _row(self, first: int, index: int) -> int | None:
-        return int(self._order[first + index]) if index >= 0 else None
+    def _by_key(self, part: Columns) -> dict[int, NDArray[np.intp]]:
+        """The rows of each key. Those of the last part are kept: a table in memory has only one."""
+        if self._rows is None or self._rows[0] is not part:
+            self._rows = (part, part.by(self._key))
+        return self._rows[1]
 
 
-def _grown(counter: NDArray[Any], late: int | None, early: int | None) -> int | None:
-    end = 0 if late is None else counter[late]
-    start = 0 if early is None else counter[early]
+def _advance(
+    known: dict[int, _Standing],
+    key: int,
+    part: Columns,
+    rows: NDArray[np.intp],
+    names: Sequence[str],
+    bound_s: float,
+) -> None:
+    """Notes how the counters stood at `bound_s`, if these rows tell it later than what is known."""
+    times = part["time_s"]
+    count = int(np.searchsorted(times[rows], bound_s + _SLACK_S, side="right"))
+    if count == 0:
+        return
+    row = int(rows[count - 1])
+    if times[row] >= known.get(key, _NONE).time_s:
+        known[key] = _Standing(float(times[row]), {name: part[name][row] for name in names})
+
+
+def _grown(late: _Standing, early: _Standing, name: str) -> int | None:
+    end, start = late.counters[name], early.counters.get(name, 0)
     return None if np.isnan(end) or np.isnan(start) else int(end) - int(start)
 
 

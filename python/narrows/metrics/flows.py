@@ -131,7 +131,7 @@ class _Run:
         flow = self.scenario["flows"][ident]
         lives, internals = columns(self.tables["completions"]), columns(self.tables["internals"])
         rows = lives.where(lives["flow"] == ident).sorted("start_s")
-        own = internals.where(internals["flow"] == ident)
+        own = internals.having("flow", [ident])
         summary = workload_summary(flow["workload"] or {}, rows, own, self.warmup_s)
         return {**self.single(ident, []), "workload": summary}
 

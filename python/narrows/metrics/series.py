@@ -70,8 +70,8 @@ class RunSeries:
         table = self.tables.get("internals")
         if table is None:
             return []
-        wanted, rows = flows_of(self.scenario, self.groups, owner), columns(table)
-        return sorted(set(rows.where(np.isin(rows["flow"], wanted))["name"].tolist()))
+        rows = columns(table).having("flow", flows_of(self.scenario, self.groups, owner))
+        return sorted(set(rows["name"].tolist()))
 
     def _share(self, flows: Sequence[int]) -> Samples:
         """What flows have of the bytes of all, at the times of the first one."""
@@ -143,7 +143,7 @@ def declared(table: str) -> list[str]:
 
 
 def _rows(table: Columns, key: str, number: int) -> Columns:
-    return table.where(table[key] == number).sorted("time_s")
+    return table.having(key, [number]).sorted("time_s")
 
 
 def _values(rows: Columns, name: str) -> NDArray[Any]:
@@ -156,8 +156,7 @@ def _internal(table: Table | None, flow: int, name: str, times: Numbers) -> Samp
     """An internal at the instants of the flow's samples; NaN where the control doesn't tell it."""
     if table is None:
         return None
-    every = columns(table)
-    rows = _rows(every.where(every["name"] == name), "flow", flow)
+    rows = _rows(columns(table).having("name", [name]), "flow", flow)
     if not len(rows):
         return None
     told, found = rows.floats("time_s"), np.full(len(times), np.nan)

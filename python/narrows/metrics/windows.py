@@ -12,6 +12,8 @@ from narrows.columns import Columns, Table, columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
+
 SHORTEST_REST = 0.25
 """A last window shorter than this part of a full one is joined to the previous one."""
 
@@ -44,6 +46,47 @@ def increments(
     return np.diff(np.interp(borders, time_s, counter))
 
 
+def grown(table: Table, key: str, name: str, borders: Floats) -> dict[int, Floats]:
+    """The increments of a counter of each flow or link, by its number.
+
+    The order is that of their first samples. A
+    table in a file is read some rows at a time; those of each number must ascend in time from part
+    to part, as every run records them.
+    """
+    found: dict[int, _AtBorders] = {}
+    for part in columns(table).parts():
+        times, values, rows = part.floats("time_s"), part.floats(name), part.by(key)
+        firsts = sorted((times[own[0]], own[0], number) for number, own in rows.items())
+        for *_, number in firsts:
+            at = found.setdefault(number, _AtBorders(borders))
+            at.add(times[rows[number]], values[rows[number]])
+    return {number: np.diff(at.finished()) for number, at in found.items()}
+
+
+class _AtBorders:
+    """A counter at the borders of windows, from samples that come in parts."""
+
+    def __init__(self, borders: Floats) -> None:
+        self._borders, self._values, self._done = borders, np.empty(len(borders)), 0
+        self._last: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
+
+    def add(self, time_s: Floats, counter: Floats) -> None:
+        """Further samples, which settle the borders before the last of them."""
+        time_s = np.concatenate([self._last[0], time_s])
+        counter = np.concatenate([self._last[1], counter])
+        until = int(np.searchsorted(self._borders, time_s[-1]))
+        if until > self._done:
+            between = slice(self._done, until)
+            self._values[between] = np.interp(self._borders[between], time_s, counter)
+            self._done = until
+        self._last = (time_s[-1:], counter[-1:])
+
+    def finished(self) -> Floats:
+        """The values, if no samples follow."""
+        self._values[self._done :] = self._last[1][0]
+        return self._values
+
+
 def throughput(flow_samples: Table, classes: Mapping[int, str], window_s: float = 0.5) -> Columns:
     """Throughput of every class of flows in each window.
 
@@ -55,14 +98,11 @@ def throughput(flow_samples: Table, classes: Mapping[int, str], window_s: float 
     """
     samples = columns(flow_samples)
     borders = edges(_end(samples), window_s)
-    samples = samples.sorted("time_s")
-    totals: dict[str, NDArray[np.float64]] = {}
-    for flow in dict.fromkeys(samples["flow"].tolist()):
+    totals: dict[str, Floats] = {}
+    for flow, more in grown(samples, "flow", "wire_bytes", borders).items():
         label = classes.get(flow)
         if label is not None:
-            rows = samples.where(samples["flow"] == flow)
-            grown = increments(rows.floats("time_s"), rows.floats("wire_bytes"), borders)
-            totals[label] = totals.get(label, np.zeros(len(grown))) + grown
+            totals[label] = totals.get(label, np.zeros(len(more))) + more
     ordered = [label for label in dict.fromkeys(classes.values()) if label in totals]
     rates = [totals[label] * 8e-6 / np.diff(borders) for label in ordered]
     return Columns.of(
@@ -83,10 +123,10 @@ def queue_loss(queue_samples: Table, window_s: float = 0.5, link: int = 0) -> Co
     """
     samples = columns(queue_samples)
     borders = edges(_end(samples), window_s)
-    rows = samples.where(samples["link"] == link).sorted("time_s")
-    time_s = rows.floats("time_s")
-    arrived = increments(time_s, rows.floats("arrived_packets"), borders)
-    dropped = increments(time_s, rows.floats("dropped_packets"), borders)
+    rows = samples.having("link", [link])
+    nothing = np.zeros(len(borders) - 1)
+    arrived = grown(rows, "link", "arrived_packets", borders).get(link, nothing)
+    dropped = grown(rows, "link", "dropped_packets", borders).get(link, nothing)
     rate = np.full(len(arrived), np.nan)
     np.divide(dropped, arrived, out=rate, where=arrived > 0)
     return Columns.of(
@@ -103,4 +143,4 @@ def queue_loss(queue_samples: Table, window_s: float = 0.5, link: int = 0) -> Co
 def _end(samples: Columns) -> float:
     if not len(samples):
         raise ValueError('no samples: record = "samples" or more is needed for windows')
-    return float(samples.floats("time_s").max())
+    return max(float(part.floats("time_s").max()) for part in samples.parts())

@@ -74,13 +74,12 @@ def _directions(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Pan
 def _goodput(tables: Tables, classes: list[FlowClass], title: str) -> Panel:
     """Payload that arrived, in windows of time, of the flows of each class together."""
     borders = windows.edges(frames.end_s(tables), WINDOW_S)
-    samples = columns(tables["flow_samples"]).sorted("time_s")
+    grown = windows.grown(tables["flow_samples"], "flow", "received_bytes", borders)
+    nothing = np.zeros(len(borders) - 1)
     lines = []
     for members in classes:
-        own = [samples.where(samples["flow"] == flow) for flow in members.flows]
-        grown = [_grown(rows, "received_bytes", borders) for rows in own]
-        lines.append(_rates(members.label, sum(grown, start=np.zeros(len(borders) - 1)), borders,
-                            members))  # fmt: skip
+        own = [grown.get(flow, nothing) for flow in members.flows]
+        lines.append(_rates(members.label, sum(own, start=nothing), borders, members))
     return Panel(TIME, "Mbit/s", frames.shown(lines), title)
 
 
@@ -118,9 +117,10 @@ _Flow = tuple[str, Columns, float]
 
 def _each(scenario: Scenario, members: FlowClass, rows: Columns) -> Iterator[_Flow]:
     """The first flows of a class with their rows, ascending in time."""
+    time = "time_s" if "time_s" in rows else "start_s"
     for place, flow in enumerate(members.flows[:MOST_FLOWS]):
         label = members.label if len(members.flows) == 1 else frames.flow_name(scenario, flow)
-        yield label, rows.where(rows["flow"] == flow), 1.0 - FADING * place
+        yield label, rows.having("flow", [flow]).sorted(time), 1.0 - FADING * place
 
 
 def _buffer(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
@@ -205,7 +205,7 @@ def _durations(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
 
 def _probes(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Panel, ...]:
     """The delays of all probes in one panel."""
-    samples = columns(tables["flow_samples"]).sorted("time_s")
+    samples = columns(tables["flow_samples"])
     lines: list[Line] = []
     paths = {}
     for members in frames.flow_classes(scenario, groups):
@@ -231,7 +231,7 @@ def _probes(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Panel, 
 def _encoder(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     """The encoder's rate, and what arrived."""
     rates = frames.internal(tables, "encoder_mbps")
-    samples = columns(tables["flow_samples"]).sorted("time_s")
+    samples = columns(tables["flow_samples"])
     borders = windows.edges(frames.end_s(tables), WINDOW_S)
     lines = []
     for label, rows, opacity in _each(scenario, members, rates):
@@ -259,7 +259,7 @@ def _datagrams(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     """Payload sent and received in windows of time; the gap is what was lost."""
     borders = windows.edges(frames.end_s(tables), WINDOW_S)
     size = _work(scenario, members)["size_bytes"]
-    samples = columns(tables["flow_samples"]).sorted("time_s")
+    samples = columns(tables["flow_samples"])
     lines = []
     for label, rows, _ in _each(scenario, members, samples):
         sent = _grown(rows, "sent", borders) * size

@@ -27,8 +27,7 @@ def cwnd(
     possible.
     """
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
-    every = columns(tables["flow_samples"])
-    flow_samples = every.where(np.isin(every["flow"], chosen))
+    flow_samples = columns(tables["flow_samples"]).having("flow", chosen)
     count = len(scenario["flows"])
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(

@@ -35,8 +35,7 @@ def timeline(
         window_s = window_of(scenario, frames.end_s(tables))
     classes = frames.flow_classes(scenario, groups)
     flow_samples = tables["flow_samples"]
-    links = columns(tables["queue_samples"])
-    queue = links.where(links["link"] == 0).sorted("time_s")
+    queue = columns(tables["queue_samples"]).having("link", [0]).sorted("time_s")
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
         str(scenario["name"]),
@@ -111,13 +110,14 @@ def _loss(queue: Columns, window_s: float) -> Panel:
 
 def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     lines = []
-    for place, members in enumerate(classes):
-        x, y = frames.class_mean(tables["flow_samples"], members, "rtt_ms")
+    means = frames.class_means(tables["flow_samples"], classes, "rtt_ms")
+    for place, (members, (x, y)) in enumerate(zip(classes, means, strict=True)):
         # All flows wait in one queue: the later, thinner lines leave the first one visible.
         lines.append(_line(members, x, y, "line", 1.0 if place else 2.2))
-    estimates = frames.internal(tables, "min_rtt_ms")
-    for members in (m for m in classes if is_bbr(m.cca)):
-        x, y = frames.class_mean(estimates, members, "value")
+    told = [members for members in classes if is_bbr(members.cca)]
+    internals = tables.get("internals", frames.NO_INTERNALS) if told else frames.NO_INTERNALS
+    means = frames.class_means(internals, told, "value", "min_rtt_ms")
+    for members, (x, y) in zip(told, means, strict=True):
         label = f"{members.label}'s RTprop"
         lines.append(Line(label, x, y, members.look.hue, dash="dot", kind="step", width=1.8))
     return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=_least(scenario))
