@@ -16,8 +16,9 @@ from waiting import HANG_S, await_that
 from narrows.errors import SpecError
 from narrows.execute import memory
 from narrows.execute.memory import Room, free_memory
+from narrows.figures import frames
 from narrows.plan import grid, plan
-from narrows.plan.demand import demand
+from narrows.plan.demand import MOST_FLOWS, demand
 from narrows.spec import load_study
 
 POISSON = GOOD.replace(
@@ -35,7 +36,7 @@ def need(*overrides: str, text: str = GOOD) -> int:
     ("text", "overrides", "words"),
     [
         (GOOD, ["run.sample_interval=1us", "run.duration=9s"], ["9,000,001 instants", "1us"]),
-        (GOOD, ["flows.0.count=10000", "run.duration=1000s"], ["10,000 flows", "sample_interval"]),
+        (GOOD, ["flows.0.count=10000", "run.duration=3000s"], ["10,000 flows", "sample_interval"]),
         (POISSON, ["run.duration=100s"], ["connections that arrive in 100s", "lower rate"]),
         (GOOD, ["run.record=packets", "path.rate=100gbit", "run.duration=60s"], ["packets"]),
         (GOOD, ["path.buffer=1000gb", "path.rate=1000gbit", "run.duration=1000s"], ["buffer"]),
@@ -86,6 +87,7 @@ print(json.dumps(peak() - before))
         ["run.sample_interval=50us", "run.warmup=0s", "flows.0.cca=bbr3"],
         ["run.record=packets", "path.rate=500mbit"],
         ["flows.0.count=2000", "run.record=summary"],
+        ["flows.0.count=60", "run.sample_interval=2ms", "run.warmup=0s"],
     ],
 )
 def test_a_run_takes_less_than_the_estimate(overrides: list[str], tmp_path: Path) -> None:
@@ -94,6 +96,13 @@ def test_a_run_takes_less_than_the_estimate(overrides: list[str], tmp_path: Path
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=True)
     # What Python and its libraries keep for themselves differs by some megabytes.
     assert json.loads(done.stdout) < need(*overrides) + 30_000_000
+
+
+def test_a_long_run_takes_little_more_than_a_short_one() -> None:
+    assert MOST_FLOWS == frames.MOST_FLOWS
+    hour = ["flows.0.count=100", "run.duration=3600s", "run.sample_interval=100ms"]
+    assert need(*hour) < 0.7 * GB
+    assert need(*hour, "run.sample_interval=10ms") < 10 * need(*hour)
 
 
 def test_runs_that_fit_one_by_one_wait_for_each_other() -> None:

@@ -13,11 +13,20 @@ from narrows.spec.values import format_duration
 from narrows.words import counted
 
 NS = 10**9
+MOST_FLOWS = 8
+"""Flows that are drawn one by one, at most."""
 PACKET_BYTES = 1500
 
 # These are measured peaks of a process, from the engine to the finished page, rounded up.
-_SAMPLE = 2_200
-"""For a flow at an instant: its row, and about ten of its control's internals."""
+_SAMPLE = 1_700
+"""For a flow at an instant, its row and about ten of its control's internals, while the tables are
+in memory..."""
+_FIRST = 70_000
+"""...as those of so many such rows are..."""
+_FURTHER = 40
+"""...and for each one more, which goes to a file that metrics and the page read in parts."""
+_DRAWN = 1_150
+"""The same for a flow of which each row is drawn."""
 _LINK_SAMPLE = 300
 _EVENTS = 400
 """For a packet that passes a link, with a row for each of its events."""
@@ -96,7 +105,9 @@ def _samples(scenario: Scenario) -> Part:
     interval_ns, count = run["sample_interval_ns"], len(scenario["flows"])
     instants = run["duration_ns"] // interval_ns + 1
     links = 1 + len(path["links"]) + (path["reverse"] is not None)
-    need = instants * (count * _SAMPLE + links * _LINK_SAMPLE)
+    rows, drawn = instants * count, instants * min(count, MOST_FLOWS)
+    need = rows * _FURTHER + min(rows, _FIRST) * (_SAMPLE - _FURTHER)
+    need += drawn * _DRAWN + instants * links * _LINK_SAMPLE
     every = format_duration(interval_ns)
     what = f"samples of {counted(count, 'flow')} at {counted(instants, 'instant')} (every {every})"
     return Part(need, what, 'a longer run.sample_interval, or run.record = "summary",')
