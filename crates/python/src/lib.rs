@@ -4,6 +4,7 @@
 
 mod analyze;
 mod capture;
+mod capture_thread;
 mod column;
 mod control;
 mod environments;

@@ -19,6 +19,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
+use crate::capture_thread::OnThread;
 use crate::control::{self, Calls, Trouble, Watch};
 use crate::spill::Spill;
 use crate::stacks::StackLogs;
@@ -189,7 +190,8 @@ fn simulate(
     if let Some(spill) = spill {
         recorder = spill.under(recorder);
     }
-    let mut taps = request.map(|request| request.begin(scenario)).transpose()?;
+    let taps = request.map(|request| request.begin(scenario)).transpose()?;
+    let mut taps = taps.map(OnThread::new);
     let begin = seconds(ClockId::ThreadCPUTime);
     let mut report = |at, packets| reporter.report(at, packets);
     let outcome = match &mut taps {
@@ -208,7 +210,7 @@ fn simulate(
     if let Some(error) = reporter.trouble.take() {
         return Err(error);
     }
-    let captures = taps.map_or(Ok(Vec::new()), written)?;
+    let captures = taps.map(OnThread::finish).map_or(Ok(Vec::new()), written)?;
     Ok(Simulated { recorder, digest, outcome, cpu_s, captures })
 }
 
