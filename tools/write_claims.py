@@ -22,6 +22,7 @@ from narrows.reproduce.claims import DATA, DOCUMENTS, KINDS, claims
 from narrows.reproduce.ledger import Entry, Line
 from narrows.reproduce.mutations import mutations
 from narrows.reproduce.negative import Control
+from narrows.reproduce.paths import VARIED
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.testbeds import Judged
 from narrows.store.atomic import write_text
@@ -39,10 +40,10 @@ Linux 6.12 in virtual time (uml). A real kernel lacks BBR's options and proposed
 Shallow, BBRv3 and the TCP of other versions, and gets single packets instead of super-packets:
 a claim that needs these, or that wasn't run there, has no verdict in that column. Where a check is
 met with one of the last two and not with the other, both measurements stand below the table. On
-uml hosts have no jitter, so trials without BBR may all be the same: then the interval has hardly
-any width. The rules are in
-docs/how-to/reproduce.md; measurements, rules and figures are on the pages that
-`narrows reproduce all` makes. `tools/write_claims.py` made this page from such runs.
+uml hosts have no jitter, so trials may all be the same run. Equal values then count as one trial,
+which decides nothing ("on one path"); "varied paths" says that each trial had its own buffer and
+delay. The rules are in docs/how-to/reproduce.md; measurements, rules and figures are on the pages
+that `narrows reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """
 LATER = "linux-6.12"
 WAYS = (("sim", "TCP of 6.12"), ("uml", "Linux 6.12 itself"))
@@ -173,7 +174,10 @@ def _cells(line: Line) -> Iterator[str]:
 def _way(line: Line, backend: str) -> str:
     """The verdict of a back end under the later kernel."""
     entry = _later(line, backend)
-    return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}" if entry else ""
+    if entry is None:
+        return ""
+    varied = ", varied paths" if entry.way.engine.endswith(VARIED) else ""
+    return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}{varied}"
 
 
 def _later(line: Line, backend: str) -> Entry | None:

@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace as Namespace
 
 import polars as pl
 import pytest
@@ -21,8 +22,10 @@ from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make
 from narrows.reproduce.catalogue import lessons
 from narrows.reproduce.claims import KINDS
-from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
+from narrows.reproduce.gather import Condition, Work
 from narrows.reproduce.judging import crossing, noted
+from narrows.reproduce.paths import on_varied_paths, repeated
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import ledger_lines
@@ -193,6 +196,49 @@ def test_a_check_says_its_limits_their_basis_their_history_and_the_deviation(mon
     few = judging.held("x", "y", "It holds.", "How.", {"one": [5.5, 5.5], "two": []})
     assert few.measured == "one: 5.5 ± 0 % (+0 %); two: nothing; 1 more trial would decide it"
     assert judging.held("x", "y", "It holds.", "How.", []).measured == "nothing"
+
+
+def test_trials_that_are_the_same_run_are_one_observation(monkeypatch):
+    monkeypatch.setattr(judging, "rule", lambda *_: RULE)
+    cells = {"same": [5.5, 5.5, 5.5 + 1e-9], "others": [5.5, 5.51, 5.49]}
+    assert judging.held("x", "y", "It holds.", "How.", cells).passed is True
+    with judging.same_runs(True):
+        made = judging.held("x", "y", "It holds.", "How.", cells)
+        apart = judging.held("x", "y", "It holds.", "How.", [7.1, 7.2, 7.15])
+    assert made.passed is None
+    assert made.measured.startswith("same: 5.5 % on one path (+0 %); others: 5.5 ± 0.025 %")
+    assert made.measured.endswith("; only trials on other paths would decide it")
+    assert "Equal values count as one trial" in made.rule
+    assert apart.passed is False
+    assert judging.held("x", "y", "It holds.", "How.", cells).passed is True
+
+
+@pytest.mark.parametrize(
+    ("engine", "last", "found"), [("uml", 2.0, 1), ("sim", 2.0, 0), ("uml", 2.1, 0)]
+)
+def test_a_condition_whose_trials_are_the_same_run_is_noticed(engine, last, found):
+    """The other condition lacks a trial, so that nothing is known of it."""
+    trials = Namespace(plan=Namespace(trials=(1, 2)))
+    cells = [Condition({"rate": n}, trials, Namespace(name=engine), ()) for n in (1, 2)]
+    item = Work(EXHIBIT, Scope("linux-6.12"), engine, tuple(cells))
+    rows = {"rate": [1, 1, 2], "trial": [1, 2, 1], "cca": ["bbr"] * 3, "rtt": [2.0, last, 5.0]}
+    data = Data({"outcome": pl.DataFrame(rows)}, item.scope)
+    assert len(repeated(item, data)) == found
+
+
+def test_every_trial_but_the_first_can_have_a_path_of_its_own():
+    exhibit = reproduce.exhibits()["panaderia/fig1"]
+    plain = gather.work(exhibit, Scope(exhibit.profile, quick=True), get_backend("sim"))
+    other = on_varied_paths(plain)
+    (first, *rest), (same, *changed) = (one.cells[0].cell.plan.trials for one in (plain, other))
+    assert first == same
+    assert rest
+    delays = {trial.scenario["path"]["rtt_ns"] for trial in (same, *changed)}
+    assert len(delays) == 1 + len(changed)
+    assert {trial.seed for trial in changed} == {trial.seed for trial in rest}
+    assert {job.key for job in plain.jobs()} & {job.key for job in other.jobs()} == {
+        cell.cell.plan.trials[0].hash for cell in plain.cells
+    }
 
 
 def test_of_many_conditions_the_range_and_those_outside_are_told(monkeypatch):

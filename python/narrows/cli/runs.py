@@ -256,6 +256,12 @@ def reproduce(
         bool,
         typer.Option("--testbeds", help="Judge the claims on every possible testbed."),
     ] = False,
+    vary_paths: Annotated[
+        bool,
+        typer.Option(
+            "--vary-paths", help="Its own buffer and delay for each trial (up to 3 and 1 %)."
+        ),
+    ] = False,
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
@@ -281,7 +287,14 @@ def reproduce(
         raise typer.Exit(DONE if all(one.noticed for one in controls) else FAILED)
     with ProgressBar() as bar:
         done = make.reproduce(
-            wanted, backend=backend, profile=profile, quick=quick, out=out, jobs=jobs, watcher=bar
+            wanted,
+            backend=backend,
+            profile=profile,
+            quick=quick,
+            vary_paths=vary_paths,
+            out=out,
+            jobs=jobs,
+            watcher=bar,
         )
     print_lines(make.describe(done))
     raise typer.Exit(DONE if done.passed else FAILED)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import polars as pl
@@ -20,6 +22,24 @@ Samples = Sequence[float]
 """A measurement in each trial; infinity stands for an event that never happens."""
 MOST_TOLD = 6
 """With more conditions, only those outside the limits are listed."""
+SAME = 1e-6
+"""Values with a smaller relative difference count as the same."""
+EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
+_same_runs: ContextVar[bool] = ContextVar("same_runs", default=False)
+
+
+@contextmanager
+def same_runs(some: bool) -> Iterator[None]:
+    """Says of what is judged whether all trials of `some` condition were the same run.
+
+    Where hosts draw no random numbers, as in virtual time, trials repeat one run. Their interval
+    has no width and says nothing of other paths: they are one observation.
+    """
+    token = _same_runs.set(some)
+    try:
+        yield
+    finally:
+        _same_runs.reset(token)
 
 
 def together(verdicts: Iterable[bool | None]) -> bool | None:
@@ -43,17 +63,26 @@ def held(
     `how` says how it was measured; `more` is added after the measurement.
     """
     held_to = rule(claim, check)
-    named = samples if isinstance(samples, Mapping) else {"": samples}
+    every = samples if isinstance(samples, Mapping) else {"": samples}
+    named = {name: _observed(values) for name, values in every.items()}
     decisions = [decide(values, held_to.low, held_to.high) for values in named.values()]
     shown = dict(zip(named, decisions, strict=True))
     told = _all_told(held_to, named, shown)
     return Check(
         statement,
-        f"{how} {held_to.words}",
+        f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}",
         held_to.says,
         f"{told or 'nothing'}{more}{_wanted(named, shown)}",
         together(decision.passed for decision in decisions),
     )
+
+
+def _observed(values: Samples) -> Samples:
+    """The values; one of them if all are equal and trials were the same run."""
+    if not _same_runs.get() or len(values) < 2:
+        return values
+    first = values[0]
+    return values[:1] if all(math.isclose(v, first, rel_tol=SAME) for v in values) else values
 
 
 def _all_told(
@@ -76,6 +105,8 @@ def _told(held_to: Rule, name: str, values: Samples) -> str:
         words = "never"
     else:
         words = interval(values, 3, held_to.unit)
+    if _same_runs.get() and len(values) == 1:
+        words += " on one path"
     known = [v for v in values if math.isfinite(v)]
     if held_to.stated and known:
         words += f" ({100 * (mean(known) / held_to.stated - 1):+.0f} %)"
@@ -88,6 +119,8 @@ def _wanted(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> 
     open_ = [decision.more for decision in measured if decision.passed is None]
     if not open_:
         return ""
+    if any(_same_runs.get() and len(values) == 1 for values in named.values()):
+        return "; only trials on other paths would decide it"
     known = [more for more in open_ if more is not None]
     if len(known) < len(open_):
         return "; more trials wouldn't decide it"

@@ -14,7 +14,8 @@ from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
-from narrows.reproduce.judging import version
+from narrows.reproduce.judging import same_runs, version
+from narrows.reproduce.paths import VARIED, on_varied_paths, repeated
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
@@ -65,6 +66,7 @@ def reproduce(
     backend: str = "sim",
     profile: str | None = None,
     quick: bool = False,
+    vary_paths: bool = False,
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
@@ -72,18 +74,22 @@ def reproduce(
     """Makes the figures that `wanted` means: a figure, a claim, a document or "all".
 
     Without a `profile` each is made with its document's kernel and, where the answer depends on the
-    version, with others; a back end of real kernels has its own. Existing runs aren't repeated.
+    version, with others; a back end of real kernels has its own. With `vary_paths` every trial but
+    the first has its own buffer and delay. Existing runs aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
     need_images()
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)
+    if vary_paths:
+        works = [on_varied_paths(item) for item in works]
     gathered = gather(works, place, jobs=jobs, watcher=watcher)
     kept = [entry for part in ledger.known(place) for entry in part]
     made = with_versions([_make(item, place) for item in works], kept, real=backend != "sim")
+    ran = f"{engine.engine}, {VARIED}" if vary_paths else engine.engine
     entries = [
-        ledger.entry(item.exhibit, finding, item.scope, engine.name, engine.engine)
+        ledger.entry(item.exhibit, finding, item.scope, engine.name, ran)
         for item in made
         for finding in item.findings
     ]
@@ -122,7 +128,8 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 def _make(item: Work, out: Path) -> Made:
     data = measured(item, out)
     method = item.exhibit.method()
-    findings = tuple(method.judge(data))
+    with same_runs(bool(repeated(item, data))):
+        findings = tuple(method.judge(data))
     plates = write_plates(item, method.draw(data), data, out)
     return Made(item.exhibit, item.scope, plates, findings)
 

@@ -1,0 +1,74 @@
+"""Trials on a real kernel: whether they are the same run, and trials on paths of their own.
+
+In virtual time hosts draw no random numbers but where BBR's cycle begins. Trials with other seeds
+are then one run (docs/decisions/025-equal-runs-are-one-trial.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from narrows.compare.vary import varied
+from narrows.plan import trial_of
+from narrows.reproduce.exhibit import Data, Key
+from narrows.reproduce.gather import Condition, Work
+from narrows.reproduce.judging import SAME
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.reproduce.exhibit import Frames
+
+VARIED = "on varied paths"
+"""Added to the engine of a finding whose trials had paths of their own."""
+
+
+def on_varied_paths(item: Work) -> Work:
+    """The same figure with its own buffer and delay in every trial but the first (decision 021)."""
+    return replace(item, cells=tuple(_on_varied_paths(cell) for cell in item.cells))
+
+
+def _on_varied_paths(condition: Condition) -> Condition:
+    engine, plan = condition.engine, condition.cell.plan
+    scenarios = [varied(trial.scenario, trial.number) for trial in plan.trials]
+    trials = tuple(
+        trial_of(number, scenario, engine.engine_of(scenario), engine.name)
+        for number, scenario in enumerate(scenarios, start=1)
+    )
+    return replace(condition, cell=replace(condition.cell, plan=replace(plan, trials=trials)))
+
+
+def repeated(item: Work, data: Data) -> list[Key]:
+    """The conditions on real kernels of which every trial was the same run, as far as measured.
+
+    A simulated host has jitter of its own, so that its trials never are.
+    """
+    real = [c for c in item.cells if c.engine.name != "sim" and len(c.cell.plan.trials) > 1]
+    return [c.key for c in real if _one_run(c.key, len(c.cell.plan.trials), data.frames)]
+
+
+def _one_run(key: Key, trials: int, frames: Frames) -> bool:
+    mine = [frame.filter(**key) for frame in frames.values() if key.keys() <= set(frame.columns)]
+    told = [frame for frame in mine if frame.height]
+    return bool(told) and all(_alike(frame, trials) for frame in told)
+
+
+def _alike(frame: pl.DataFrame, trials: int) -> bool:
+    """Whether all trials have rows and these are the same, numbers up to rounding."""
+    parts = [part.drop("trial") for part in frame.partition_by("trial")]
+    same = all(part.height == parts[0].height and _equal(part, parts[0]) for part in parts)
+    return len(parts) == trials and same
+
+
+def _equal(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    for name in one.columns:
+        a, b = one[name], other[name]
+        if not a.dtype.is_float():
+            if not a.equals(b):
+                return False
+        elif not np.allclose(a.to_numpy(), b.to_numpy(), rtol=SAME, atol=0, equal_nan=True):
+            return False
+    return True
