@@ -48,6 +48,7 @@ rust-lint: $(BIN)/python
 	cargo fmt --all --check
 	$(BIN)/python tools/check_modules.py
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked -p narrows-python --no-default-features -- -D warnings # without other projects' stacks
 	@if cargo deny --version > /dev/null 2>&1; then cargo deny --offline --locked check bans licenses sources; \
 	    else echo "skipped: the licences and sources of dependencies; cargo-deny isn't installed"; fi
 
