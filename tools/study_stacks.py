@@ -18,7 +18,7 @@ import polars as pl
 import narrows as nw
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "stacks.md"
-TRIALS = 5
+TRIALS = 3
 CONTROLS = {
     "linux": ("reno", "cubic", "bbr", "bbr3"),
     "quinn": ("reno", "cubic", "bbr"),
@@ -120,6 +120,8 @@ class Variant:
     controls: tuple[str, ...]
     title: str = "as it is"
     options: str = ""
+    suffix: str = ""
+    """What follows the control's name in a line of a table."""
 
     @property
     def name(self) -> str:
@@ -202,7 +204,8 @@ SITUATIONS = (
 )  # fmt: skip
 
 
-PLAIN = tuple(Variant(stack, controls) for stack, controls in CONTROLS.items())
+DRAFT = Variant("linux", ("bbr3",), options='rules = "draft"', suffix=" by the draft")
+PLAIN = (*(Variant(stack, controls) for stack, controls in CONTROLS.items()), DRAFT)
 OPTIONS: tuple[tuple[str, tuple[Situation, ...], tuple[Variant, ...]], ...] = (
     (
         "An ACK for each second packet, and for each tenth",
@@ -249,7 +252,7 @@ def rows(situation: Situation, variants: tuple[Variant, ...], out: Path) -> Iter
             if len(variant.controls) > 1:
                 mine = mine.filter(pl.col("flows[0].cca") == control)
             cells = [spread(mine[column], form) for column, _, form in situation.columns]
-            first = [control, variant.stack] + ([variant.title] if varied else [])
+            first = [control + variant.suffix, variant.stack] + ([variant.title] if varied else [])
             yield f"| {' | '.join(first + cells)} |"
 
 
