@@ -22,7 +22,6 @@ from narrows.reproduce.claims import DATA, DOCUMENTS, KINDS, claims
 from narrows.reproduce.ledger import Entry, Line
 from narrows.reproduce.mutations import mutations
 from narrows.reproduce.negative import Control
-from narrows.reproduce.paths import VARIED
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.testbeds import Judged
 from narrows.store.atomic import write_text
@@ -176,7 +175,7 @@ def _way(line: Line, backend: str) -> str:
     entry = _later(line, backend)
     if entry is None:
         return ""
-    varied = ", varied paths" if entry.way.engine.endswith(VARIED) else ""
+    varied = ", varied paths" if entry.way.varied else ""
     return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}{varied}"
 
 

@@ -25,6 +25,7 @@ from narrows.reproduce.claims import KINDS
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
 from narrows.reproduce.gather import Condition, Work
 from narrows.reproduce.judging import crossing, noted
+from narrows.reproduce.ledger import VARIED
 from narrows.reproduce.paths import on_varied_paths, repeated
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
@@ -224,6 +225,11 @@ def test_a_condition_whose_trials_are_the_same_run_is_noticed(engine, last, foun
     rows = {"rate": [1, 1, 2], "trial": [1, 2, 1], "cca": ["bbr"] * 3, "rtt": [2.0, last, 5.0]}
     data = Data({"outcome": pl.DataFrame(rows)}, item.scope)
     assert len(repeated(item, data)) == found
+
+
+def test_a_finding_says_that_its_paths_were_varied():
+    plain, varied = (ledger.Way("uml", f"1{more}", "linux-6.12", False) for more in ("", VARIED))
+    assert (str(plain), str(varied)) == ("uml, linux-6.12", "uml, linux-6.12, on varied paths")
 
 
 def test_every_trial_but_the_first_can_have_a_path_of_its_own():

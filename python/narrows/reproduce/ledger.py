@@ -25,6 +25,10 @@ decided. Differs: some failed, and data show why they must here. Refuted: some f
 the document leaves the answer open. Not testable: no laboratory can."""
 
 
+VARIED = ", on varied paths"
+"""Added to the engine of a finding whose trials had paths of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a finding was made."""
@@ -35,9 +39,15 @@ class Way:
     quick: bool
 
     def __str__(self) -> str:
-        """In words: the back end, if it isn't the simulator, the kernel, whether it was quick."""
+        """In words: the back end, if it isn't the simulator, the kernel, what is unusual."""
         backend = "" if self.backend == "sim" else f"{self.backend}, "
-        return f"{backend}{self.profile}{', smaller grid' if self.quick else ''}"
+        unusual = f"{', smaller grid' if self.quick else ''}{VARIED if self.varied else ''}"
+        return f"{backend}{self.profile}{unusual}"
+
+    @property
+    def varied(self) -> bool:
+        """Whether each trial had its own buffer and delay."""
+        return self.engine.endswith(VARIED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
 from narrows.reproduce.judging import same_runs, version
-from narrows.reproduce.paths import VARIED, on_varied_paths, repeated
+from narrows.reproduce.paths import on_varied_paths, repeated
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
@@ -87,7 +87,7 @@ def reproduce(
     gathered = gather(works, place, jobs=jobs, watcher=watcher)
     kept = [entry for part in ledger.known(place) for entry in part]
     made = with_versions([_make(item, place) for item in works], kept, real=backend != "sim")
-    ran = f"{engine.engine}, {VARIED}" if vary_paths else engine.engine
+    ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
     entries = [
         ledger.entry(item.exhibit, finding, item.scope, engine.name, ran)
         for item in made

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from narrows.reproduce.exhibit import Frames
 
-VARIED = "on varied paths"
-"""Added to the engine of a finding whose trials had paths of their own."""
-
 
 def on_varied_paths(item: Work) -> Work:
     """The same figure with its own buffer and delay in every trial but the first (decision 021)."""

@@ -124,13 +124,15 @@ def _page(
         )
         for way in ways
     ]
+    claimed = (item.way for item in entries if item.figure == exhibit.identifier)
+    varied = any(way.varied for way in claimed if way.backend == backend)
     page = FigurePage(
         exhibit.identifier,
         exhibit.title,
         exhibit.source,
         lessons()[exhibit.identifier],
         exhibit.choices,
-        _command(exhibit.identifier, backend),
+        _command(exhibit.identifier, backend) + (" --vary-paths" if varied else ""),
         versions,
     )
     return write_figure(out / "site", page)

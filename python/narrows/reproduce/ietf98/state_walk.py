@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from narrows.report import Check
     from narrows.store import StoredTrial
 
+T = TypeVar("T")
 CLAIM, SIDES = "ietf98/state-walk", "ietf98/both-sides"
 RTPROP_MS, RATE_MBPS = 40.0, 10.0
 NEAR = 0.05
@@ -27,6 +29,8 @@ NEAR = 0.05
 WIRE = 1500 / 1448
 """The link's bytes for one of payload."""
 BDP_PACKETS = 10e6 * 0.04 / 8 / 1500
+STAY_S, EVERY_S = 0.2, 10.0
+"""The slide's length of a stay in PROBE_RTT, and the time from one to the next."""
 END_S = 35
 TRIALS = 3
 STATES = {"startup": "reno", "drain": "loss", "probe_bw": "bbr", "probe_rtt": "cubic"}
@@ -80,15 +84,47 @@ def draw(data: Data) -> list[Picture]:
         ),
         Panel("Time (s)", "In flight (BDP)", tuple(early), x_range=(0, 2), guides=one),
         Panel("Time (s)", "In flight (BDP)", tuple(late), x_range=(9, 23), guides=one),
+        *_timing(data),
     )
     figure = Figure(
         "BBR's walk through its states",
         f"1 BBR, 10 Mbit/s, 40 ms, 5 BDP, first trial; {data.scope.profile}",
         panels,
-        "RTT and rate against what is in flight, by state, and what is in flight over time.",
+        "RTT and rate against what is in flight, by state, what is in flight over time, and "
+        "PROBE_RTT's lengths and distances beside the slide's 0.2 and 10 s.",
         height=2.4,
     )
-    return [Picture("", "Every sample of 5 ms, by BBR's state", figure)]
+    words = "Every sample of 5 ms, by BBR's state; lengths and distances of stays in PROBE_RTT"
+    return [Picture("", words, figure)]
+
+
+def _timing(data: Data) -> tuple[Panel, ...]:
+    """How long stays in PROBE_RTT were and how far apart, in all trials; the slide's numbers."""
+    trials = _value(data, _stays)
+    lengths = [(n, end - start) for one in trials for n, (start, end) in enumerate(one, 1)]
+    gaps = [
+        (n, after[0] - before[0])
+        for one in trials
+        for n, (before, after) in enumerate(pairwise(one), 2)
+    ]
+    wanted = (("Its length (s)", lengths, STAY_S), ("Since the one before (s)", gaps, EVERY_S))
+    return tuple(
+        Panel(
+            "Stay in PROBE_RTT",
+            label,
+            (_points(found),),
+            x_range=(0.5, 3.5),
+            y_range=(0, 1.5 * stated),
+            ticks=tuple((n, f"{n}") for n in (1, 2, 3)),
+            guides=(Guide(stated, f"slide: {stated:g} s"),),
+        )
+        for label, found, stated in wanted
+    )
+
+
+def _points(found: Sequence[tuple[float, float]]) -> Line:
+    x, y = (np.array([pair[i] for pair in found], float) for i in (0, 1))
+    return Line("every trial", x, y, STATES["probe_rtt"], kind="points", marker="o")
 
 
 def judge(data: Data) -> list[Finding]:
@@ -148,7 +184,7 @@ def _flight(data: Data, state: str) -> np.ndarray:
     return frames.column(rows, "in_flight")
 
 
-def _value(data: Data, value: Callable[[Data], float]) -> list[float]:
+def _value(data: Data, value: Callable[[Data], T]) -> list[T]:
     """A value by trial; nothing where the back end doesn't see states."""
     seen = data["samples"].filter(pl.col("cca_state").fill_null("") != "")
     return [] if seen.is_empty() else per_trial(data, value)

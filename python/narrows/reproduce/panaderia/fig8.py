@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.figures.model import Bar, Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import run_frames
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BUFFER = 0.5
 MANY = 8
+LOSS = 10.0
+"""The paper's, in percent."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -53,11 +55,23 @@ def draw(data: Data) -> list[Picture]:
     figure = Figure(
         "BBR leaves CUBIC little in a shallow buffer",
         f"2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
-        (panel,),
-        "BBR's throughput far above CUBIC's over the whole minute.",
-        height=3.2,
+        (panel, _losses(data)),
+        "BBR's throughput far above CUBIC's over the whole minute; the loss with 4 and 8 flows.",
+        height=3.0,
     )
-    return [Picture("", "Throughput of both classes in percent of the rate", figure)]
+    words = "Throughput of both classes in percent of the rate; the loss beside the paper's 10 %"
+    return [Picture("", words, figure)]
+
+
+def _losses(data: Data) -> Panel:
+    """The loss with the figure's flows and with more, and the number in the paper's text."""
+    bars = []
+    for place, count in enumerate((4, MANY)):
+        found = _figure(data["loss"], count)["percent"].to_list()
+        bars.append(Bar("", place, sum(found) / len(found), "loss", (min(found), max(found))))
+    ticks = tuple((place, f"{count} flows") for place, count in enumerate((4, MANY)))
+    return Panel("", "Loss (%)", tuple(bars), ticks=ticks, y_range=(0, None),
+                 guides=(Guide(LOSS, "paper: about 10 %"),))  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:
