@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +19,7 @@ from narrows.backends import features, get_backend
 from narrows.backends.kernel import backend as kernel_backend
 from narrows.backends.uml import checks
 from narrows.errors import SpecError
+from narrows.evaluate import evaluate
 from narrows.evaluate.runs import attempts, contestants
 from narrows.evaluate.suite import load_suite
 
@@ -147,3 +150,65 @@ def test_an_evaluation_tests_a_control_of_the_stack_beside_the_usual_one() -> No
         if flow["name"].startswith("subject")
     }
     assert stacks == {("quinn-cubic", "quinn"), ("cubic", None)}
+
+
+ALONE = """\
+name = "alone"
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+name = "subject"
+cca = "bbr"
+[run]
+duration = "2s"
+trials = 3
+[[expect]]
+metric = "utilization"
+at_least = 0.5
+[[expect]]
+series = "subject.cca_state"
+is = ["startup"]
+take = "times"
+from = "0s"
+at_least = 1
+"""
+SUITE = """\
+title = "Mine"
+source = "A test"
+[[situation]]
+file = "alone.toml"
+section = "1"
+asks = "Does it send?"
+because = ["It is alone.", "It begins in STARTUP."]
+"""
+
+
+@pytest.mark.parametrize(("stack", "cca"), [("quinn", "bbr"), ("noq", "bbr3")])
+def test_an_evaluation_refuses_to_judge_what_a_stack_does_not_show(
+    tmp_path: Path, stack: str, cca: str
+) -> None:
+    (tmp_path / "alone.toml").write_text(ALONE)
+    (tmp_path / "suite.toml").write_text(SUITE)
+    made = evaluate([cca], suite=tmp_path, beside=["bbr"], stack=stack, out=tmp_path / "out")
+    theirs, ours = made.judged
+    assert [one.verdict for one in theirs.held] == ["kept", "refused"]
+    assert (theirs.verdict, theirs.trouble) == (
+        "refused",
+        f"{stack} doesn't show subject.cca_state",
+    )
+    assert [one.verdict for one in ours.held] == ["kept", "kept"]
+    assert made.good
+
+
+def test_a_case_of_the_draft_is_traced_with_each_control(tmp_path: Path) -> None:
+    tool = Path(__file__).parents[2] / "tools/trace_bbr_draft.py"
+    words = [sys.executable, str(tool), str(tmp_path), "startup-plateau"]
+    subprocess.run(words, check=True, timeout=HANG_S, capture_output=True)
+    with (tmp_path / "traces.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["control"] for row in rows] == ["narrows-draft", "narrows-google", "noq"]
+    for row in rows:
+        assert "packet_sent" in (tmp_path / row["qlog"]).read_text()
+        assert int(row["sent"]) > 1000

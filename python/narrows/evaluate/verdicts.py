@@ -64,11 +64,14 @@ def judge(attempt: Attempt, found: Callable[[Plan, Trial], Measured | None]) -> 
     if len(runs) < len(plan.trials):
         trouble = f"{len(plan.trials) - len(runs)} of {len(plan.trials)} runs failed"
         return Judged(attempt, Verdict.UNDECIDED, trouble=trouble)
+    stack = attempt.contestant.stack
     held = tuple(
-        _held(one, because, runs)
+        _held(one, because, runs, stack)
         for one, because in zip(attempt.expected, attempt.situation.because, strict=True)
     )
-    return Judged(attempt, together([one.verdict for one in held]), held)
+    verdict = together([one.verdict for one in held])
+    unseen = dict.fromkeys(one.why for one in held if one.verdict is Verdict.REFUSED)
+    return Judged(attempt, verdict, held, ", ".join(unseen) if verdict is Verdict.REFUSED else "")
 
 
 def of_contestant(judged: Iterable[Judged], contestant: Contestant) -> list[Judged]:
@@ -83,15 +86,20 @@ def by_situation(judged: Iterable[Judged]) -> Iterator[tuple[Situation, list[Jud
 
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Broken if any is, else undecided if any is, else kept."""
-    for verdict in (Verdict.BROKEN, Verdict.UNDECIDED):
+    """Broken if any is, else undecided if any is, else refused if any is, else kept."""
+    for verdict in (Verdict.BROKEN, Verdict.UNDECIDED, Verdict.REFUSED):
         if verdict in verdicts:
             return verdict
     return Verdict.KEPT
 
 
-def _held(expected: Expect, because: str, runs: Sequence[Measured]) -> Held:
-    """A metric without a value in some trial, such as a time that never came, is broken."""
+def _held(expected: Expect, because: str, runs: Sequence[Measured], stack: str | None) -> Held:
+    """A metric without a value in some trial, such as a time that never came, is broken.
+
+    But what another project's stack shows in no trial, as its control's state, says nothing.
+    """
+    if stack is not None and (unseen := _unseen(expected, runs)):
+        return Held(expected, because, (), Verdict.REFUSED, 0, f"{stack} doesn't show {unseen}")
     readings = [run.value(expected) for run in runs]
     found = [one.value for one in readings if one.value is not None]
     if len(found) < len(runs):
@@ -102,3 +110,14 @@ def _held(expected: Expect, because: str, runs: Sequence[Measured]) -> Held:
     decision = decide(found, low, high)
     names = {True: Verdict.KEPT, False: Verdict.BROKEN, None: Verdict.UNDECIDED}
     return Held(expected, because, tuple(found), names[decision.passed], decision.more)
+
+
+def _unseen(expected: Expect, runs: Sequence[Measured]) -> str:
+    """The first series of an expectation that has no value in any run; empty if all have."""
+    asked = () if expected.taken is None else (one for _, one in expected.taken.conditions())
+    for one in asked:
+        if not any(
+            series.told for run in runs for series in run.series().read(one.owner, one.name)
+        ):
+            return one.series
+    return ""

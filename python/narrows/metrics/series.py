@@ -42,6 +42,11 @@ class Samples:
             return len(self.values) > 0
         return bool(np.isfinite(self.values).any())
 
+    @property
+    def told(self) -> bool:
+        """Whether any value is, and isn't an empty text."""
+        return self.known and (self.values.dtype.kind == "f" or any(self.values))
+
 
 @dataclass(frozen=True)
 class RunSeries:
