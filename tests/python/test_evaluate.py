@@ -9,7 +9,7 @@ import pytest
 
 from narrows.backends import get_backend
 from narrows.cli import main
-from narrows.errors import InputError
+from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences
@@ -280,6 +280,24 @@ def test_code_of_a_person_runs_only_if_it_is_named(
         evaluate(["lazy:Lazy"], suite=folder, beside=[])
     with allowing(controls=["lazy:Lazy"]):
         assert not evaluate(["lazy:Lazy"], suite=folder, beside=[]).good
+
+
+@pytest.mark.parametrize("name", ["mine.bpf.c", "mine.c"])
+def test_a_program_for_kernels_is_found_in_the_working_directory(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The simulator can't run it, and says so instead of missing the file."""
+    folder = suite(tmp_path)
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / name).write_text("int x;", encoding="utf-8")
+    monkeypatch.chdir(here)
+    remedy = "--backend (kernel|uml) for this control"
+    with allowing([str(here / name)]), pytest.raises(SpecError, match=remedy):
+        evaluate([name], suite=folder, beside=[])
+    monkeypatch.chdir(tmp_path)
+    with allowing([str(here / name)]), pytest.raises(SpecError, match="no file"):
+        evaluate([name], suite=folder, beside=[])
 
 
 def test_every_situation_of_rfc_9743_tests_a_requirement() -> None:

@@ -15,6 +15,7 @@ from narrows.execute import Job
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Expect, Override, load
 from narrows.spec.host import MODELLED
+from narrows.spec.kernel_program import also_in
 from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
 
@@ -104,7 +105,7 @@ def attempts(
 ) -> tuple[Attempt, ...]:
     """Every control in every situation, row by row.
 
-    Modules of own controls are also searched in the working directory. Raises SpecError
+    Own controls are also searched in the working directory. Raises SpecError
     for a control that no situation takes.
     """
     pairs = [(one, other) for one in suite.situations for other in entrants]
@@ -120,11 +121,12 @@ def attempts(
 
 @contextmanager
 def modules_here() -> Iterator[None]:
-    """Lets Python also search modules in the working directory, as `python -m` does."""
+    """Searches own controls in the working directory, too (modules as `python -m` does)."""
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        yield
+        with also_in(Path(here)):
+            yield
     finally:
         sys.path.remove(here)
 

@@ -10,7 +10,9 @@ those of the back end uml take modules.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from narrows.errors import SpecError
@@ -22,6 +24,19 @@ from narrows.spec.suggest import quote
 
 SOURCE, COMPILED, MODULE = ".bpf.c", ".o", ".c"
 """Suffixes of programs, as C source and compiled by clang, and of modules' C source."""
+
+
+_also_in: ContextVar[tuple[Path, ...]] = ContextVar("also_in", default=())
+
+
+@contextmanager
+def also_in(folder: Path) -> Iterator[None]:
+    """Files are searched in `folder`, too, if they aren't next to the specification."""
+    token = _also_in.set((folder,))
+    try:
+        yield
+    finally:
+        _also_in.reset(token)
 
 
 def is_program(cca: str) -> bool:
@@ -39,9 +54,10 @@ def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
 
     Raises SpecError if it doesn't exist, isn't allowed, or has options.
     """
-    file = near / cca
-    if not file.is_file():
-        raise SpecError.at(cca, f"no file {quote(str(file))}", "a file that is there")
+    places = [folder / cca for folder in (near, *_also_in.get())]
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
+        raise SpecError.at(cca, f"no file {quote(str(places[-1]))}", "a file that is there")
     permission.check(cca, file)
     if options:
         raise SpecError.at(cca, f"options of {quote(cca)}", "none, which it can't take,")
