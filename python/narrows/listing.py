@@ -7,6 +7,7 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.spec import registry
+from narrows.spec.datagrams import MEDIA_CONTROLS
 
 Row = tuple[str, str]
 """A name and what it means."""
@@ -61,6 +62,15 @@ def _ccas() -> Iterator[Row]:
         source = f" ({entry['source']})" if entry["source"] else ""
         yield name, f"{entry['summary']}{source}"
         yield from _parameters(entry)
+
+
+def _media() -> Iterator[Row]:
+    for name, control in MEDIA_CONTROLS.items():
+        yield (
+            name,
+            f"{control.title}: {control.summary}"
+            + (f" ({control.source})" if control.source else ""),
+        )
 
 
 def _queues() -> Iterator[Row]:
@@ -143,6 +153,7 @@ def _metrics() -> Iterator[Row]:
 
 _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "ccas": _ccas,
+    "media": _media,
     "queues": _queues,
     "services": _services,
     "impairments": _impairments,

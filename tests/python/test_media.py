@@ -10,11 +10,14 @@ import pytest
 
 import narrows as nw
 from narrows.columns import Columns
+from narrows.figures.frames import flow_classes
 from narrows.figures.runs.applications import applications
 from narrows.figures.runs.tails import tails
+from narrows.listing import listing
 from narrows.metrics.workloads import workload_summary
+from narrows.spec import registry
 
-CONTROLS = ("nada", "scream")
+CONTROLS = ("nada", "scream", "scream_program")
 
 
 def call(control: str, **keys: Any) -> nw.Flow:
@@ -48,7 +51,7 @@ def test_below_that_it_takes_what_the_link_has_without_filling_the_queue(
     assert 0.6 < row["media_mbps"] < 1
     # SCReAM takes its own queue for that of others and raises its target (RFC 8298 section 4.1.2.3
     # warns of it), so its frames wait longer.
-    assert row["completion_p95_s"] < {"nada": 0.25, "scream": 0.8}[control]
+    assert row["completion_p95_s"] < {"nada": 0.25, "scream": 0.8, "scream_program": 0.3}[control]
     assert row["frozen_s"] < 1
 
 
@@ -77,7 +80,7 @@ def test_it_follows_a_link_that_slows_down(control: str, tmp_path: Any) -> None:
     assert before > 1.2
     # The pseudocode of RFC 8298 section 4.1.3 adds 40 kbit/s and takes 5 % each time that more than
     # 20 ms wait in the sender: it stays at 760 kbit/s and discards the rest.
-    assert 0.2 < after < {"nada": 0.6, "scream": 0.8}[control]
+    assert 0.2 < after < {"scream": 0.8}.get(control, 0.6)
 
 
 def test_without_a_control_a_link_that_is_too_slow_freezes_the_picture(tmp_path: Any) -> None:
@@ -147,3 +150,35 @@ def test_the_figures_show_encoder_and_frames(tmp_path: Any) -> None:
     assert delays.lines[0].y == pytest.approx(1e3 * (done["end_s"] - done["start_s"]).to_numpy())
     (tail,) = tails(one.scenario, one.tables, result.groups).panels
     assert tail.title == "Frames of calls"
+
+
+@pytest.mark.parametrize(
+    ("shown_s", "still_s"), [((1.5, 2.6), 0.4), ((2.9,), 0.0), ((), 2.0), ((3.2,), 0.0)]
+)
+def test_a_picture_stands_still_from_the_last_frame_to_the_last_encoded(
+    shown_s: tuple[float, ...], still_s: float
+) -> None:
+    """The encoder sends until 3 s; without a frame, the time counts from the warm-up on."""
+    encoded = {"time_s": [1.0, 2.0, 3.0, 4.0], "value": [1e3, 2e3, 3e3, 3e3]}
+    names = np.array(["encoded_bytes"] * 4, dtype=object)
+    internals = Columns.of({key: np.array(of) for key, of in encoded.items()} | {"name": names})
+    times = np.array(shown_s, dtype=float)
+    lives = Columns.of({"start_s": times - 0.1, "end_s": times, "size_bytes": times})
+    found = workload_summary({"kind": "media"}, lives, internals, 1.0)
+    assert found["still_s"] == pytest.approx(still_s)
+
+
+def test_calls_and_probes_are_named_for_what_they_are(tmp_path: Any) -> None:
+    probe = nw.Flow(cca="none", name="probe", workload={"kind": "ping"})
+    result = run(tmp_path, [call("scream", name="call"), probe], "1mbit", "21s")
+    shown = flow_classes(result.trials[0].scenario, result.groups)
+    assert [members.label for members in shown] == ["call (call, SCReAM)", "probe (probes)"]
+
+
+def test_every_control_of_calls_is_listed() -> None:
+    (control,) = [
+        parameter
+        for parameter in registry.workloads()["media"]["parameters"]
+        if parameter["name"] == "control"
+    ]
+    assert sorted(dict(listing("media"))) == sorted(control["words"])

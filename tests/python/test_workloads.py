@@ -159,7 +159,11 @@ SIZED = 'size = "10kb"'
         ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "at least 1"),
         ('{ kind = "ping", interval = "0s" }', "workload.interval", "above zero"),
         ('{ kind = "ping", size = "3pkt" }', "workload.size", "a size in bytes"),
-        ('{ kind = "media", control = "gcc" }', "workload.control", '"nada", "scream" or "none"'),
+        (
+            '{ kind = "media", control = "gcc" }',
+            "workload.control",
+            '"nada", "scream", "scream_program" or "none"',
+        ),
         ('{ kind = "media", min = "2mbit" }', "workload.min", "at most `max`"),
         ('{ kind = "media", max = "100kbit" }', "workload.max", "`min` or more"),
         ('{ kind = "media", packet = "60b" }', "workload.packet", "100"),

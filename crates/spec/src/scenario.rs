@@ -285,6 +285,8 @@ pub enum MediaControl {
     Nada,
     /// `SCReAM` (RFC 8298).
     Scream,
+    /// `SCReAM` that subtracts the target from the rate by which it changes it, as its authors' program does.
+    ScreamProgram,
     /// A constant rate.
     None,
 }

@@ -213,9 +213,10 @@ static MEDIA: Info = Info {
     parameters: &[
         Parameter::word(
             "control",
-            &["nada", "scream", "none"],
+            &["nada", "scream", "scream_program", "none"],
             "nada",
-            "what governs the rate; `none` always sends `max`",
+            "what governs the rate: `scream` as RFC 8298 says, `scream_program` with the rate rule \
+             of its authors' program; `none` always sends `max`",
         ),
         Parameter::rate("min", Fallback::Whole(150_000), "lowest rate of the encoder"),
         Parameter::rate("max", Fallback::Whole(1_500_000), "highest rate of the encoder"),

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     """What `narrows list` can list."""
 
     CCAS = "ccas"
+    MEDIA = "media"
     QUEUES = "queues"
     SERVICES = "services"
     IMPAIRMENTS = "impairments"

@@ -14,7 +14,8 @@ from narrows.figures.looks import Look, control_of, looks, words
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
 from narrows.spec.classes import classes
-from narrows.spec.scenario import Scenario
+from narrows.spec.datagrams import sent
+from narrows.spec.scenario import Flow, Scenario
 
 Groups: TypeAlias = Sequence[str] | None
 
@@ -62,14 +63,23 @@ def flow_classes(scenario: Scenario, groups: Groups = None) -> list[FlowClass]:
         members.setdefault(key, []).append(flow)
     shown = looks([cca for _, cca in members])
     return [
-        FlowClass(_label(group, cca), cca, tuple(flows), look)
+        FlowClass(_label(group, scenario["flows"][flows[0]]), cca, tuple(flows), look)
         for ((group, cca), flows), look in zip(members.items(), shown, strict=True)
     ]
 
 
-def _label(group: str, cca: str) -> str:
-    """The name of a class named after its control, or its own name with the control."""
-    return words(group) if control_of(group) == cca else f"{group} ({name(cca)})"
+def _label(group: str, flow: Flow) -> str:
+    """The name of a class named after its control, or its own name with what governs it."""
+    cca = str(flow["cca"])
+    if control_of(group) == cca:
+        return words(group)
+    what = governed(flow)
+    return what if group == cca else f"{group} ({what})"
+
+
+def governed(flow: Flow) -> str:
+    """The control of a flow, or what it sends if it has no connection."""
+    return sent(flow) or name(str(flow["cca"]))
 
 
 def rate_mbps(scenario: Scenario) -> float:
@@ -286,6 +296,6 @@ def choose(classes: list[FlowClass], most: int) -> list[int]:
 
 
 def flow_name(scenario: Scenario, flow: int) -> str:
-    """A flow with its control, such as "bbr-1 (BBR)"."""
+    """A flow with its control, such as "bbr-1 (BBR)" or "probe (probes)"."""
     spec = scenario["flows"][flow]
-    return f"{spec['name']} ({name(str(spec['cca']))})"
+    return f"{spec['name']} ({governed(spec)})"

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from narrows.figures.palette import INK, colour, name
+from narrows.figures.frames import governed
+from narrows.figures.palette import INK, colour
+from narrows.spec.datagrams import sent
 from narrows.spec.scenario import Choice, Flow, Link, Path, Reverse, Scenario
 
 BOX_W, BOX_H, GAP, ROW, MARGIN = 150, 66, 34, 112, 16
@@ -73,8 +75,8 @@ def _ends(scenario: Scenario) -> tuple[list[Box], list[Box]]:
 
 def _flow(flow: Flow) -> tuple[str, ...]:
     """The description of a flow, in lines."""
-    told = [name(str(flow["cca"]))]
-    if flow["workload"]:
+    told = [governed(flow)]
+    if flow["workload"] and not sent(flow):
         told.append(str(flow["workload"].get("kind", "workload")))
     if flow["size_bytes"]:
         told.append(_value("size_bytes", flow["size_bytes"]))

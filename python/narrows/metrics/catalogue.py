@@ -264,6 +264,9 @@ WORKLOAD: tuple[Metric, ...] = (
           "of the last 30, and 150 ms more than it, or longer (`freezeCount` of WebRTC's "
           "statistics, W3C)", "less", whole=True),
     _seen("frozen_s", "frozen", "s", "their total duration (`totalFreezesDuration`)", "less"),
+    _seen("still_s", "still at the end", "s",
+          "how long a video call's encoder went on after the last frame that was shown, which no "
+          "freeze of `freezes` counts", "less"),
     _seen("lost_frames", "lost frames", "", "frames of a video call that were never shown", "less",
           whole=True),
     _seen("media_mbps", "media rate", "Mbit/s", "mean rate of a video call's encoder", "more"),

@@ -18,6 +18,9 @@ MEDIA = "media"
 GROWING = ("freezes", "frozen_s", "lost_frames", "rate_changes")
 """Totals of a video call."""
 
+LEAST_STILL_S = 0.15
+"""A picture that changed more recently than this doesn't stand still, as it is no freeze either."""
+
 
 def workload_summary(
     workload: Mapping[str, Any], lives: Columns, internals: Columns, warmup_s: float
@@ -29,7 +32,8 @@ def workload_summary(
     `stalled_s` are the interruptions after it began to play, `startup_s` is the time until it
     began (None if it never did), and `between_stalls_s` what it played for each interruption.
     For a call, completions are frames that were shown, so their times are the delays of frames;
-    `media_mbps` is what its encoder produced.
+    `media_mbps` is what its encoder produced, and `still_s` for how long the picture stood still at
+    the end.
     """
     counted = lives.where(lives["start_s"] >= warmup_s)
     summary = {
@@ -49,7 +53,19 @@ def workload_summary(
     if summary["kind"] == MEDIA:
         summary |= {name: _growth(internals, name, warmup_s) for name in GROWING}
         summary["media_mbps"] = _rate_mbps(internals, "encoded_bytes", warmup_s)
+        summary["still_s"] = _still_s(lives, internals, warmup_s)
     return summary
+
+
+def _still_s(lives: Columns, internals: Columns, since_s: float) -> float | None:
+    """From the last frame shown to the last one encoded, both at or after `since_s`."""
+    rows = _told(internals, "encoded_bytes", since_s)
+    encoded_s = rows["time_s"][1:][np.diff(rows["value"]) > 0]
+    if not len(encoded_s):
+        return None
+    shown_s = lives["end_s"].max() if len(lives) else since_s
+    still_s = float(encoded_s[-1] - max(shown_s, since_s))
+    return still_s if still_s >= LEAST_STILL_S else 0.0
 
 
 def _rate_mbps(internals: Columns, name: str, since_s: float) -> float | None:

@@ -37,7 +37,9 @@ pub(crate) fn ends(media: &Media, when: When, draws: Draws) -> (Ends, SharedScre
     let screen = Arc::new(Mutex::new(Screen::new(media.jitter_buffer_ns)));
     let control: Box<dyn Control> = match media.control {
         MediaControl::Nada => Box::new(Nada::new(media, when.start)),
-        MediaControl::Scream => Box::new(Scream::new(media, when.start)),
+        MediaControl::Scream | MediaControl::ScreamProgram => {
+            Box::new(Scream::new(media, when.start))
+        }
         MediaControl::None => Box::new(Constant::new(media)),
     };
     let sender = Sender::new(media, when, control, draws, Arc::clone(&screen));

@@ -190,9 +190,10 @@ impl Parts<'_> {
         match self.table.get("control").map(|node| (node, node.as_text())) {
             None | Some((_, Some("nada"))) => Ok(MediaControl::Nada),
             Some((_, Some("scream"))) => Ok(MediaControl::Scream),
+            Some((_, Some("scream_program"))) => Ok(MediaControl::ScreamProgram),
             Some((_, Some("none"))) => Ok(MediaControl::None),
             Some((node, _)) => {
-                let remedy = "\"nada\", \"scream\" or \"none\"";
+                let remedy = "\"nada\", \"scream\", \"scream_program\" or \"none\"";
                 Err(Wrong::value(node.described(), remedy).at("control"))
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use narrows_base::{Duration, Time};
-use narrows_spec::scenario::Media;
+use narrows_spec::scenario::{Media, MediaControl};
 
 use crate::media::number::real;
 
@@ -40,6 +40,8 @@ impl Meter {
 pub(super) struct Rates {
     bounds: (f64, f64),
     target: f64,
+    /// Whether a change is what the rate exceeds the target by; RFC 8298 doesn't subtract the target.
+    is_program: bool,
     /// The target at the last congestion.
     last_max: f64,
     transmitted: Meter,
@@ -54,6 +56,7 @@ impl Rates {
         Self {
             bounds: (real(media.min_bps), real(media.max_bps)),
             target: real(media.min_bps),
+            is_program: media.control == MediaControl::ScreamProgram,
             last_max: 1.0,
             transmitted: Meter::default(),
             acked: Meter::default(),
@@ -110,8 +113,10 @@ impl Rates {
         if fast {
             self.target += most * self.scale();
         } else {
-            let change =
-                current * (1.0 - PRE_CONGESTION_GUARD * trend) - TX_QUEUE_SIZE_FACTOR * queue_bits;
+            let subtracted = if self.is_program { self.target } else { 0.0 };
+            let change = current * (1.0 - PRE_CONGESTION_GUARD * trend)
+                - TX_QUEUE_SIZE_FACTOR * queue_bits
+                - subtracted;
             self.target += if change > 0.0 { (change * self.scale()).min(most) } else { change };
             if queue_bits > RTP_QDELAY_TH * current {
                 self.target *= TARGET_RATE_SCALE_RTP_QDELAY;
@@ -188,6 +193,19 @@ mod tests {
         let mut rates = self::rates();
         rates.pass(ms(200), 75_000, false, (0.0, 0.0));
         near(rates.target, (500e3 - 100e3) * 0.95);
+    }
+
+    /// 500 kbit/s less a tenth of half, less 100 kbit that wait, from a target of 480 kbit/s: 25 and 100 kbit/s down.
+    #[test]
+    fn the_program_approaches_what_the_link_takes() {
+        let media = Media { control: MediaControl::ScreamProgram, ..media(MediaControl::Scream) };
+        let mut rates = Rates { target: 480e3, ..Rates::new(&media, ms(0)) };
+        (rates.transmitted.bytes, rates.media.bytes) = (12_500, 12_500);
+        rates.pass(ms(200), 0, false, (0.5, 0.0));
+        near(rates.target, 475e3);
+        (rates.transmitted.bytes, rates.media.bytes) = (12_500, 12_500);
+        rates.pass(ms(400), 12_500, false, (0.5, 0.0));
+        near(rates.target, (475e3 - 100e3) * 0.95);
     }
 
     #[test]
