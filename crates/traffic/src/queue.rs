@@ -29,7 +29,8 @@ const MARKS: [(&[u8], &[usize]); 6] = [
 /// CAKE's own statistics are attributes, some of them of its tins.
 const CAKE: &[u8] = b"cake\0";
 const TCA_CAKE_STATS_TIN_STATS: u16 = 10;
-const FIRST_TIN: u16 = 1;
+/// The attributes of tins, in the order of their priorities (`CAKE_MAX_TINS`).
+const TINS: std::ops::RangeInclusive<u16> = 1..=8;
 const TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS: u16 = 8;
 
 /// The counters of a queue discipline.
@@ -141,10 +142,12 @@ fn marks(kind: Option<&[u8]>, own: Option<&[u8]>) -> u32 {
     known.map_or(0, |(_, places)| places.iter().filter_map(|&at| u32_at(own, at)).sum())
 }
 
-/// The marks of the only tin that the back ends use.
+/// The marks of all tins: which ones there are, and in which the flows are, depends on `diffserv`.
 fn marks_of_cake(own: &[u8]) -> Option<u32> {
     let tins = attribute(own, TCA_CAKE_STATS_TIN_STATS)?;
-    u32_at(attribute(attribute(tins, FIRST_TIN)?, TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS)?, 0)
+    let marks =
+        |tin| u32_at(attribute(attribute(tins, tin)?, TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS)?, 0);
+    Some(TINS.filter_map(marks).sum())
 }
 
 #[cfg(test)]
@@ -194,10 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_cake_are_those_of_its_tin() {
-        let tin = [attr(2, &7_u32.to_ne_bytes()), attr(8, &11_u32.to_ne_bytes())].concat();
-        let own = [attr(3, &[0; 4]), attr(10, &attr(1, &tin))].concat();
-        assert_eq!(marks(Some(b"cake\0"), Some(&own)), 11);
+    fn marks_of_cake_are_those_of_all_its_tins() {
+        let tin = |of, marks: u32| {
+            let counters = [attr(2, &7_u32.to_ne_bytes()), attr(8, &marks.to_ne_bytes())].concat();
+            attr(of, &counters)
+        };
+        let tins = [tin(1, 11), tin(2, 0), tin(3, 5)].concat();
+        let own = [attr(3, &[0; 4]), attr(10, &tins)].concat();
+        assert_eq!(marks(Some(b"cake\0"), Some(&own)), 16);
         assert_eq!(marks(Some(b"cake\0"), Some(&own[..8])), 0);
     }
 }
