@@ -35,7 +35,7 @@ _SENT = {"udp": "UDP", "ping": "probes"}
 
 def sent(flow: Mapping[str, Any]) -> str | None:
     """What a flow of datagrams sends, such as "call, NADA"; None if it has a connection."""
-    workload = flow["workload"] or {}
+    workload = flow.get("workload") or {}
     if workload.get("kind") == "media":
         return f"call, {MEDIA_CONTROLS[workload['control']].title}"
     return _SENT.get(workload.get("kind", ""))
