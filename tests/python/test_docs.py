@@ -36,6 +36,11 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+def test_no_page_has_a_conflict_that_nobody_resolved() -> None:
+    marks = re.compile("^(<{7}|>{7}) ", re.MULTILINE)
+    assert [name(page) for page in PAGES if marks.search(page.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if name(p) not in HISTORY], ids=name)
 def test_what_a_page_points_at_is_there(page: Path) -> None:
     assert list(missing(page)) == []
