@@ -58,7 +58,7 @@ MORE = {
 
 GIVEN = (
     *("stack", "deadline_ns", "dscp", "profile", "fq", "kernel", "line_rate_bps", "sysctls"),
-    *("server", "client", "sender"),
+    *("server", "client", "sender", "syscall_time_ns", "date"),
 )
 """Fields of a flow that exist only if they are given."""
 

@@ -23,8 +23,10 @@ from narrows.metrics import (
     weighted_mean,
     weighted_quantile,
 )
+from narrows.metrics.catalogue import FLOW as OF_FLOWS
 from narrows.metrics.catalogue import RUN
 from narrows.metrics.distributions import distributions, summarised
+from narrows.metrics.metric import FlowFacts
 from narrows.store import RunInfo
 
 FLOW = ("time_s", "flow", "received_bytes", "wire_bytes", "retransmitted")
@@ -324,3 +326,22 @@ def test_distributions_are_told_apart_whatever_their_order() -> None:
     assert list(parts) == [("rtt_ms", 0), ("rtt_ms", 1), ("queue_bytes", 0), ("queue_bytes", 1)]
     assert parts["rtt_ms", 0].frame().select("value", "weight").rows() == [(20.0, 3.0), (30.0, 1.0)]
     assert distributions(samples([], ["kind", "id", "value", "weight"])) == {}
+
+
+def test_one_way_delays_are_those_of_the_router_and_stand_for_unknown_round_trips() -> None:
+    scenario = scenario_of(GOOD)
+    frames = tables([(0.5, 0, 0, 0, 0), (2.0, 0, 100, 150, 0)])
+    rows = [("one_way_ms", 0, 12.0, 3.0), ("one_way_ms", 0, 28.0, 1.0)]
+    router = samples(rows, ["kind", "id", "value", "weight"])
+
+    def found(distributions: pl.DataFrame) -> dict[str, float | None]:
+        (entry,) = flow_summaries(scenario, {**frames, "distributions": distributions}, 2.0)
+        facts = FlowFacts(entry, scenario["flows"][0], scenario["path"])
+        names = ("owd_mean_ms", "owd_p95_ms", "delay_mean_ms")
+        return {metric.name: metric.read(facts) for metric in OF_FLOWS if metric.name in names}
+
+    assert found(router) == {"owd_mean_ms": 16.0, "owd_p95_ms": 28.0, "delay_mean_ms": 6.0}
+    both = pl.concat([frames["distributions"], router])
+    assert found(both) == {"owd_mean_ms": 16.0, "owd_p95_ms": 28.0, "delay_mean_ms": 5.0}
+    simulated = {"owd_mean_ms": None, "owd_p95_ms": None, "delay_mean_ms": 5.0}
+    assert found(frames["distributions"]) == simulated

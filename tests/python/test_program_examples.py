@@ -26,8 +26,9 @@ def missing(*needed: str) -> str:
     """What this machine lacks to run an example, in a sentence; empty if nothing."""
     if not kernels():
         return "no kernel: `narrows kernel build` makes one"
-    if "iperf3" in needed and shutil.which("iperf3") is None:
-        return "no iperf3 on the PATH"
+    for name in {"iperf3", "curl", "python3"} & {*needed}:
+        if shutil.which(name) is None:
+            return f"no {name} on the PATH"
     if "quic-go" in needed and not QUICPERF.exists():
         return f"no {QUICPERF}: `go build` in its directory makes it"
     if "aioquic" in needed:
@@ -57,6 +58,24 @@ def test_iperf3_tells_what_the_tables_do() -> None:
     found = summarise(scenario, result.tables, result.info)
     assert [flow["goodput_mbps"] > 0.5 for flow in found["flows"]] == [True, True]
     assert found["bottleneck"]["utilization"] > 0.9
+
+
+def test_curl_gets_what_the_web_server_has() -> None:
+    if why := missing("curl", "python3"):
+        pytest.skip(why)
+    scenario = example("web.toml", "run.duration=4s", "run.warmup=1s")
+    result = Uml(get_kernel().name).run(scenario)
+    page = (HERE / "quicperf.py").read_bytes()
+    got = {name: text for name, text in result.files.items() if "/client/page-" in name}
+    assert len(got) == 20
+    assert set(got.values()) == {page}
+    headers = result.files["programs/web/client/headers"].decode()
+    assert headers.count("200 OK") == 20
+    assert "01 Jan 2030 00:00" in headers
+    (row,) = result.tables["completions"].rows(named=True)
+    # Every page needs a connection and a request: two round trips of 40 ms.
+    assert row["end_s"] - row["start_s"] >= 20 * 2 * 0.04
+    assert row["size_bytes"] > 20 * len(page)
 
 
 def test_programs_in_three_languages_send_the_same_bytes_twice() -> None:

@@ -194,7 +194,7 @@ pub const DISTRIBUTIONS: TableInfo = TableInfo {
     columns: &[
         text(
             "kind",
-            "rtt_ms: round-trip times of a flow; queue_bytes: the queue of a link; rtt_min_ms, rtt_max_ms, queue_min_bytes, queue_max_bytes: the minimum and maximum of them",
+            "rtt_ms: round-trip times of a flow; one_way_ms: times of its data from host to host, where a router carries it; queue_bytes: the queue of a link; rtt_min_ms, rtt_max_ms, queue_min_bytes, queue_max_bytes: the minimum and maximum of them",
         ),
         small("id", "", "the flow's or the link's number"),
         float("value", "", "the bucket's middle, or the extreme, in the unit given by the kind"),

@@ -101,7 +101,8 @@ pub fn couple(config: &CoupleConfig) -> Result<()> {
         config,
         guests: config.guests.iter().map(Guest::open).collect::<Result<_>>()?,
         record: Recorder::new(guest_of.len(), false, captures)
-            .noting_programs(&config.scenario.flows),
+            .noting_programs(&config.scenario.flows)
+            .counting(&config.scenario.run),
         ports: config.guests.iter().map(|guest| Ports::of(&crossing, &guest.flows)).collect(),
         guest_of,
         path,
@@ -188,7 +189,7 @@ impl Coupling<'_> {
         let at = Time::from_nanos(passage.at);
         self.advance(at);
         self.record.at_host(passage.side, Heading::Out, at, &passage.packet);
-        let packet = self.ports[guest].classify(passage.packet, passage.side);
+        let packet = self.ports[guest].classify(passage.packet.into(), passage.side);
         let record = &mut self.record;
         record.sends(passage.side, at, &packet);
         let mut witness = |at, event, packet: &_| record.packet(at, event, packet);
@@ -240,6 +241,9 @@ impl Coupling<'_> {
     /// Gives each guest the packets that reach it until `last`; all are on their last element.
     fn collect(&mut self, last: Time) {
         while let Some((side, departure)) = self.path.arrive(last) {
+            if self.path.is_data(side, &departure.packet) {
+                self.record.took(departure.at, &departure.packet);
+            }
             if self.config.pcap.is_some() {
                 self.reaching.push_back((departure.at, side, departure.packet.clone()));
             }
@@ -248,7 +252,7 @@ impl Coupling<'_> {
                 self.arriving.push_back((departure.at, packet.flow, payload(&packet.body)));
             }
             let guest = self.guest_of[departure.packet.flow.index()];
-            let (at, packet) = (departure.at.as_nanos(), departure.packet.body);
+            let (at, packet) = (departure.at.as_nanos(), departure.packet.body.bytes);
             self.guests[guest].due.push(Passage { at, side, packet });
         }
         self.arriving.make_contiguous().sort_by_key(|(due, ..)| *due);

@@ -1,9 +1,35 @@
 //! IP packets from a TUN device.
 
-use narrows_base::{Ecn, Packet};
+use std::ops::{Deref, DerefMut};
 
-/// The bytes of an IP packet.
-pub type Frame = Vec<u8>;
+use narrows_base::{Ecn, Packet, Time};
+
+/// The bytes of an IP packet, and when it entered the path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sent: Time,
+}
+
+impl From<Vec<u8>> for Frame {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, sent: Time::ZERO }
+    }
+}
+
+impl Deref for Frame {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Frame {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+}
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -109,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    fn tcp(destination: u16, payload: usize) -> Frame {
+    fn tcp(destination: u16, payload: usize) -> Vec<u8> {
         let mut frame = vec![0; 40 + payload];
         frame[0] = 0x45;
         frame[1] = 2;
@@ -159,8 +185,8 @@ mod tests {
         }
     }
 
-    fn packet(body: Frame) -> Packet<Frame> {
-        Packet { flow: FlowId(0), size: 1500, ecn: ecn(&body), body }
+    fn packet(body: Vec<u8>) -> Packet<Frame> {
+        Packet { flow: FlowId(0), size: 1500, ecn: ecn(&body), body: body.into() }
     }
 
     fn ack(number: u32, header: u8, flags: u8) -> Packet<Frame> {

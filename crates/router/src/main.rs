@@ -87,8 +87,9 @@ fn run(config: &Config) -> Result<()> {
     let alone = pairs.len() == 1;
     let create = if alone { Captures::create } else { Captures::create_with_hosts };
     let captures = config.pcap.as_ref().map(create).transpose()?;
-    let record =
-        Recorder::new(flows, config.log_packets, captures).noting_programs(&config.scenario.flows);
+    let record = Recorder::new(flows, config.log_packets, captures)
+        .noting_programs(&config.scenario.flows)
+        .counting(&config.scenario.run);
     let router = Router::new(&pairs, &crossing, clock, interval, record);
     let mut report = thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));

@@ -139,7 +139,14 @@ impl Path {
         self.enter(Direction::Backward, packet, now, witness);
     }
 
-    fn enter(&mut self, way: Direction, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
+    fn enter(
+        &mut self,
+        way: Direction,
+        mut packet: Packet<Frame>,
+        now: Time,
+        witness: Witness<'_>,
+    ) {
+        packet.body.sent = now;
         self.catch_up(now, witness);
         self.put(way, None, Departure { at: now, packet }, witness);
     }
@@ -242,6 +249,13 @@ impl Path {
             }
         }
         self.put(way, Some(id), departure, witness);
+    }
+
+    /// Whether a packet that reaches a host is data of its flow.
+    pub(crate) fn is_data(&self, host: Side, packet: &Packet<Frame>) -> bool {
+        let way = self.data_way(packet);
+        let right = (host == Side::Receiver) == (way == Direction::Forward);
+        right && has_data(&packet.body) && !self.is_conversation(way, packet)
     }
 
     fn data_way(&self, packet: &Packet<Frame>) -> Direction {

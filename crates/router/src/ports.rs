@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    fn tcp(destination: u16, payload: usize) -> Frame {
+    fn tcp(destination: u16, payload: usize) -> Vec<u8> {
         let mut frame = vec![0; 40 + payload];
         frame[0] = 0x45;
         frame[1] = 2;
@@ -63,9 +63,9 @@ mod tests {
     }
 
     /// The second flow between the hosts, number 7, has its receiver at the sending host.
-    fn classify(frame: Frame, from: Side) -> Packet<Frame> {
+    fn classify(frame: Vec<u8>, from: Side) -> Packet<Frame> {
         Ports { first: 5000, flows: vec![(FlowId(3), false), (FlowId(7), true)] }
-            .classify(frame, from)
+            .classify(frame.into(), from)
     }
 
     #[test]

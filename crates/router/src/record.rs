@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Result;
+use std::ops::RangeInclusive;
 use std::path::Path as FilePath;
 
 use narrows_base::{FlowId, Heading, Packet, Time};
 use narrows_pcapng::Ending;
-use narrows_spec::scenario::Flow;
+use narrows_spec::scenario::{Flow, Run};
 use twox_hash::XxHash64;
 
 use crate::captures::Captures;
-use crate::frame::has_data;
+use crate::frame::{Frame, has_data};
 use crate::path::{Path, PathEvent, Side};
 
 const QUEUE: &str = "time_ns,link,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
 const FLOWS: &str = "time_ns,flow,wire_bytes,dropped,sent,delivered,payload_bytes\n";
 const PROGRAMS: &str = "time_ns,flow,from,size,content\n";
+const DELAYS: &str = "flow,delay_us,packets\n";
 const PACKETS: &str = "time_ns,event,flow,size\n";
 
 /// Counters of a flow's packets on the path.
@@ -43,6 +45,10 @@ pub struct Recorder {
     /// Flows of programs, and a row for each packet that a host of theirs sends.
     noted: Vec<bool>,
     programs: String,
+    /// The part of the run whose arrivals count, and how often each one-way delay of a flow's data
+    /// occurred in it, in microseconds.
+    counted: RangeInclusive<Time>,
+    delays: Vec<BTreeMap<u64, u64>>,
     log: Option<Vec<(Time, PathEvent, u32, u32)>>,
     captures: Option<Captures>,
 }
@@ -57,6 +63,8 @@ impl Recorder {
             flow_rows: FLOWS.into(),
             noted: vec![false; flows],
             programs: PROGRAMS.into(),
+            counted: Time::ZERO..=Time::MAX,
+            delays: vec![BTreeMap::new(); flows],
             log: log_packets.then(Vec::new),
             captures,
         }
@@ -70,8 +78,15 @@ impl Recorder {
         self
     }
 
+    /// Counts one-way delays from the warm-up to the end of the run only.
+    #[must_use]
+    pub fn counting(mut self, run: &Run) -> Self {
+        self.counted = Time::from_nanos(run.warmup_ns)..=Time::from_nanos(run.duration_ns);
+        self
+    }
+
     /// Notes an event of a packet.
-    pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<Vec<u8>>) {
+    pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<Frame>) {
         let flow = &mut self.flows[packet.flow.index()];
         match event {
             PathEvent::Dropped | PathEvent::Lost => flow.dropped += 1,
@@ -91,7 +106,7 @@ impl Recorder {
     }
 
     /// Counts a packet with data that leaves the sending host.
-    pub(crate) fn sends(&mut self, side: Side, at: Time, packet: &Packet<Vec<u8>>) {
+    pub(crate) fn sends(&mut self, side: Side, at: Time, packet: &Packet<Frame>) {
         let flow = packet.flow.index();
         if side == Side::Sender {
             self.flows[flow].sent += u64::from(has_data(&packet.body));
@@ -111,6 +126,14 @@ impl Recorder {
         flow.payload_bytes += payload as u64;
     }
 
+    /// Notes that a packet with data of its flow reaches its host (one-way delay, RFC 7679).
+    pub(crate) fn took(&mut self, at: Time, packet: &Packet<Frame>) {
+        if self.counted.contains(&at) {
+            let ns = at.saturating_since(packet.body.sent).as_nanos();
+            *self.delays[packet.flow.index()].entry((ns + 500) / 1000).or_default() += 1;
+        }
+    }
+
     /// Notes that a packet leaves a host, or reaches it.
     pub(crate) fn at_host(&mut self, side: Side, heading: Heading, at: Time, packet: &[u8]) {
         if let Some(captures) = &mut self.captures {
@@ -119,7 +142,7 @@ impl Recorder {
     }
 
     /// Notes that a packet of the receiver is handed to the sender.
-    pub(crate) fn returned(&mut self, at: Time, packet: &Packet<Vec<u8>>) {
+    pub(crate) fn returned(&mut self, at: Time, packet: &Packet<Frame>) {
         if let Some(captures) = &mut self.captures {
             captures.returns(at, &packet.body);
         }
@@ -152,7 +175,7 @@ impl Recorder {
         self.captures.take().map_or_else(|| Ok(BTreeMap::new()), Captures::finish)
     }
 
-    /// Writes `router_queue.csv`, `router_flows.csv`, with a log `router_packets.csv`, and with
+    /// Writes `router_queue.csv`, `router_flows.csv`, `router_delays.csv`, with a log `router_packets.csv`, and with
     /// flows of programs `router_programs.csv`.
     ///
     /// # Errors
@@ -160,6 +183,7 @@ impl Recorder {
     pub fn write(&self, directory: &FilePath) -> Result<()> {
         std::fs::write(directory.join("router_queue.csv"), &self.queue_rows)?;
         std::fs::write(directory.join("router_flows.csv"), &self.flow_rows)?;
+        std::fs::write(directory.join("router_delays.csv"), self.delay_rows())?;
         if self.noted.contains(&true) {
             std::fs::write(directory.join("router_programs.csv"), &self.programs)?;
         }
@@ -169,6 +193,16 @@ impl Recorder {
             _ = writeln!(rows, "{},{},{flow},{size}", at.as_nanos(), name(*event));
         }
         std::fs::write(directory.join("router_packets.csv"), rows)
+    }
+
+    fn delay_rows(&self) -> String {
+        let mut rows = String::from(DELAYS);
+        for (flow, delays) in self.delays.iter().enumerate() {
+            for (delay, packets) in delays {
+                _ = writeln!(rows, "{flow},{delay},{packets}");
+            }
+        }
+        rows
     }
 
     /// Every packet's time, event, flow and size; empty without a log.

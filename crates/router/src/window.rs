@@ -7,7 +7,6 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 use crate::Side;
-use crate::frame::Frame;
 
 /// A packet at an instant of the run, in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub(crate) struct Passage {
     /// The host that sent it, or the one that it is for.
     pub(crate) side: Side,
     /// The IP packet.
-    pub(crate) packet: Frame,
+    pub(crate) packet: Vec<u8>,
 }
 
 /// A guest's data at the end of a window.

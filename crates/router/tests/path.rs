@@ -4,7 +4,7 @@ use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
 use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
 use narrows_net::path::{Direction, Impairment, LinkConfig, PathConfig, Spot};
-use narrows_router::{Crossing, Path, PathEvent, Side};
+use narrows_router::{Crossing, Frame, Path, PathEvent, Side};
 
 const MS: u64 = 1_000_000;
 const RATE: Rate = Rate::from_bps(12_000_000);
@@ -52,8 +52,8 @@ fn crossing(
     })
 }
 
-fn packet(flow: u32) -> Packet<Vec<u8>> {
-    Packet { flow: FlowId(flow), size: 1500, ecn: Ecn::NotEct, body: vec![0; 1500] }
+fn packet(flow: u32) -> Packet<Frame> {
+    Packet { flow: FlowId(flow), size: 1500, ecn: Ecn::NotEct, body: vec![0; 1500].into() }
 }
 
 /// Everything that comes out until `until`, polled at the deadlines only.
@@ -176,12 +176,12 @@ fn the_link_may_change_its_rate() {
 }
 
 /// A TCP packet with payload; the sender's port is the source on its way to the receiver.
-fn data(flow: u32, source: u16, destination: u16) -> Packet<Vec<u8>> {
+fn data(flow: u32, source: u16, destination: u16) -> Packet<Frame> {
     let mut body = vec![0; 100];
     (body[0], body[9], body[32]) = (0x45, 6, 0x50);
     body[20..22].copy_from_slice(&source.to_be_bytes());
     body[22..24].copy_from_slice(&destination.to_be_bytes());
-    Packet { flow: FlowId(flow), size: 100, ecn: Ecn::NotEct, body }
+    Packet { flow: FlowId(flow), size: 100, ecn: Ecn::NotEct, body: body.into() }
 }
 
 #[test]

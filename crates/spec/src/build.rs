@@ -259,6 +259,8 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
             .or_else(|| has_programs.then_some(Program::Server)),
         server,
         client,
+        syscall_time_ns: entry.some_whole("syscall_time"),
+        date: entry.some_text("date"),
         cca,
     }
 }

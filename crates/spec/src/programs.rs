@@ -29,6 +29,28 @@ pub static PLACEHOLDERS: &[Placeholder] = &[
     Placeholder { name: "here", what: "the directory of the specification" },
 ];
 
+/// Whether a text is a day, as year-month-day, at which a guest's clock can start.
+#[must_use]
+pub fn is_date(text: &str) -> bool {
+    let number = |part: &str, digits: usize| {
+        let right = part.len() == digits && part.bytes().all(|b| b.is_ascii_digit());
+        right.then(|| part.parse::<u32>().ok()).flatten()
+    };
+    let parts: Vec<_> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2))
+    else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    (1971..2200).contains(&year) && (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
 /// An argument with its placeholders filled in; braces around anything else stay.
 ///
 /// # Errors
@@ -62,6 +84,14 @@ mod tests {
 
     fn filled(argument: &str) -> Result<String, &str> {
         fill(argument, |name| (name == "port").then(|| "5000".into()))
+    }
+
+    #[test]
+    fn a_date_is_a_day_of_the_calendar() {
+        assert!(["1971-01-01", "2030-12-31", "2028-02-29"].iter().all(|day| is_date(day)));
+        let wrong =
+            ["2030-02-29", "2030-13-01", "2030-1-01", "1970-01-01", "+203-01-01", "2030-01"];
+        assert!(!wrong.iter().any(|day| is_date(day)));
     }
 
     #[test]

@@ -152,6 +152,13 @@ pub struct Flow {
     /// Which of the two sends the data, and so stands before the bottleneck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<Program>,
+    /// The time that each system call of a program takes of its host's processor, in ns; none is
+    /// taken by default. For guests in virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syscall_time_ns: Option<u64>,
+    /// The date of the programs' hosts when they boot (year-month-day). For guests in virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
 }
 
 /// One of the two programs of a flow.

@@ -2,11 +2,12 @@
 //!
 //! `narrows-traffic CONFIG.json` does one run between existing namespaces, in one process, and
 //! writes CSV files. `narrows-traffic power-off` ends the virtual machine whose first process it
-//! is.
+//! is. `narrows-traffic charge NS PROGRAM ARGUMENT...` runs a program whose system calls take time.
 
 use std::process::ExitCode;
 
 mod capture;
+mod charge;
 mod config;
 mod connection;
 mod crowd;
@@ -26,6 +27,8 @@ mod session;
 mod stage;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
+#[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
+mod tracing;
 mod waits;
 
 fn run_file(path: &str) -> Result<(), String> {
@@ -39,9 +42,18 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
         Some("power-off") => sys::power_off().map_err(|e| e.to_string()),
+        Some("charge") => {
+            let cost = args.next();
+            match charge::run(cost, &args.collect::<Vec<_>>()) {
+                Ok(code) => return code,
+                Err(message) => Err(message),
+            }
+        }
         Some(path) => run_file(path),
         None => {
-            eprintln!("usage: narrows-traffic CONFIG.json | power-off");
+            eprintln!(
+                "usage: narrows-traffic CONFIG.json | charge NS PROGRAM ARGUMENT... | power-off"
+            );
             return ExitCode::from(2);
         }
     };

@@ -32,6 +32,8 @@ pub struct Start {
     role: Program,
     /// The program and its arguments.
     words: Vec<String>,
+    /// The time that each of its system calls takes, if any, in ns.
+    syscall_time_ns: Option<u64>,
     /// Where it runs and what it writes remains.
     directory: PathBuf,
     port: u16,
@@ -92,6 +94,7 @@ impl Start {
             flow: flow.name.clone(),
             role,
             words: words.collect::<Result<_>>()?,
+            syscall_time_ns: flow.syscall_time_ns.filter(|&ns| ns > 0),
             is_told: command.iter().any(|word| word.contains("{port}")),
             directory,
             port,
@@ -105,10 +108,8 @@ impl Start {
     /// If it can't be started.
     pub fn begin(self) -> Result<Running> {
         fs::create_dir_all(&self.directory)?;
-        let (program, arguments) = self.words.split_first().ok_or_else(|| self.wrong("missing"))?;
-        let mut command = Command::new(program);
+        let mut command = self.command()?;
         command
-            .args(arguments)
             .current_dir(&self.directory)
             .process_group(0)
             .stdin(Stdio::null())
@@ -121,6 +122,19 @@ impl Start {
         sys::dies_with_us(&mut command);
         let process = command.spawn().map_err(|e| self.wrong(&format!("can't start: {e}")))?;
         Ok(Running { start: self, process })
+    }
+
+    /// The program, by itself or with its system calls charged.
+    fn command(&self) -> Result<Command> {
+        let (program, arguments) = self.words.split_first().ok_or_else(|| self.wrong("missing"))?;
+        let Some(ns) = self.syscall_time_ns else {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            return Ok(command);
+        };
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["charge", &ns.to_string(), program]).args(arguments);
+        Ok(command)
     }
 
     fn wrong(&self, what: &str) -> Error {

@@ -173,6 +173,14 @@ class Flow(Table):
     """The program that sends the data, and so stands before the bottleneck; by default the
     server. Takes a program of a flow, such as "server".
     """
+    syscall_time: Values[str] | None = None
+    """The time that each system call of these programs takes of their host's one processor;
+    for the back end uml. Takes a duration with its unit, such as "10s".
+    """
+    date: Values[str] | None = None
+    """The date of their hosts when they boot, such as "2030-01-01"; for the back end uml.
+    Takes a text of 1 to 80 printable characters.
+    """
 
 
 @dataclass(kw_only=True, repr=False)

@@ -136,14 +136,37 @@ def _rtt(name: str) -> Metric:
     return Metric(f"rtt_{name}_ms", f"rtt {name}", "ms", meaning, read, "less")
 
 
+def _one_way_of(flow: FlowFacts, name: str) -> float | None:
+    value: float | None = flow.entry.get("one_way_ms", {}).get(name)
+    return value
+
+
+def _one_way(name: str) -> Metric:
+    meaning = (
+        f"{_statistic(name)} of the one-way delay (RFC 7679) of the flow's data, host to host; "
+        "empty unless the back end's router carries it"
+    )
+    return Metric(
+        f"owd_{name}_ms",
+        f"one-way {name}",
+        "ms",
+        meaning,
+        lambda flow: _one_way_of(flow, name),
+        "less",
+    )
+
+
 def _delay(name: str) -> Metric:
     def read(flow: FlowFacts) -> float | None:
-        value = flow.entry["rtt_ms"][name]
+        value, one_way = flow.entry["rtt_ms"][name], _one_way_of(flow, name)
+        if value is None and one_way is not None:
+            return one_way - flow.two_way_ms / 2
         return None if value is None else value - flow.two_way_ms
 
     meaning = (
         f"{_statistic(name)} of the queueing delay: "
-        "the round-trip time beyond the flow's own two-way delay"
+        "the round-trip time beyond the flow's own two-way delay; "
+        "of programs, the one-way delay beyond half of that"
     )
     return Metric(f"delay_{name}_ms", f"delay {name}", "ms", meaning, read, "less")
 
@@ -176,6 +199,7 @@ FLOW: tuple[Metric, ...] = (
            _plain("share"), "more", part=True),
     *(_rtt(name) for name in RTT_STATISTICS),
     *(_delay(name) for name in RTT_STATISTICS if name != "min"),
+    *(_one_way(name) for name in RTT_STATISTICS if name != "min"),
     Metric("slowdown", "slowdown", "",
            "completion time as a multiple of the minimum: two round trips and the payload "
            "at the rate of the slowest link it crosses, in full packets", _slowdown, "less"),
@@ -212,6 +236,8 @@ CLASS: tuple[Metric, ...] = (
     _mean("rtt_mean_ms"),
     _mean("rtt_p95_ms"),
     *(_mean(f"delay_{name}_ms") for name in RTT_STATISTICS if name != "min"),
+    _mean("owd_mean_ms"),
+    _mean("owd_p95_ms"),
     _mean("fct_s"),
     _mean("slowdown"),
 )  # fmt: skip

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
     """The `value` and `weight` rows of one distribution, ascending by value.
 
-    `table` is the `distributions` table; `kind` is "rtt_ms" with a flow's id or
-    "queue_bytes" with a link's.
+    `table` is the `distributions` table; `kind` is "rtt_ms" or "one_way_ms" with a
+    flow's id, or "queue_bytes" with a link's.
     """
     import polars as pl
 
@@ -96,6 +96,7 @@ def weighted_quantile(rows: Table, share: float) -> float | None:
 
 EXTREMES = {
     "rtt_ms": ("rtt_min_ms", "rtt_max_ms"),
+    "one_way_ms": ("one_way_min_ms", "one_way_max_ms"),
     "queue_bytes": ("queue_min_bytes", "queue_max_bytes"),
 }
 """The kinds of the rows with a distribution's exact minimum and maximum, which its buckets

@@ -59,11 +59,11 @@ def mbps(amount_bytes: float | None, span_s: float) -> float | None:
 def flow_summaries(scenario: Scenario, tables: Tables, end_s: float) -> list[dict[str, Any]]:
     """One entry for every flow, and for every flow of a chain, in the order of ids and starts.
 
-    `end_s` is the end of the run in seconds. The flows of a chain carry the
-    chain's name and their number in it (`instance`); `throughput_mbps` isn't known for each of
-    them, and `rtt_ms` is that of the whole chain. A flow that isn't done has the `fct_s` None. A
-    flow with a workload has one entry, with the summary of `narrows.metrics.workloads` as
-    `workload`.
+    `end_s` is the end of the run in seconds. The flows of a chain carry the chain's name and their
+    number in it (`instance`); `throughput_mbps` isn't known for each of them, and `rtt_ms` is that
+    of the whole chain. There is `one_way_ms`, too, where a router saw the flow's data. A flow that
+    isn't done has the `fct_s` None. A flow with a workload has one entry, with the summary of
+    `narrows.metrics.workloads` as `workload`.
     """
     run = _Run(scenario, tables, end_s)
     summaries = []
@@ -105,6 +105,13 @@ class _Run:
     def rtt(self, ident: int) -> dict[str, Any]:
         return summarised(self.rtts, ("rtt_ms", ident), RTT_STATISTICS)
 
+    def one_way(self, ident: int) -> dict[str, Any]:
+        """The one-way delays of a flow's data, where the back end sees them."""
+        of = ("one_way_ms", ident)
+        if of not in self.rtts:
+            return {}
+        return {"one_way_ms": summarised(self.rtts, of, RTT_STATISTICS)}
+
     def single(self, ident: int, lives: list[dict[str, Any]]) -> dict[str, Any]:
         """A flow that isn't a chain."""
         flow = self.scenario["flows"][ident]
@@ -122,6 +129,7 @@ class _Run:
             "throughput_mbps": mbps(counters["wire_bytes"], span_s),
             "retransmits": counters["retransmitted"],
             "rtt_ms": self.rtt(ident),
+            **self.one_way(ident),
             "fct_s": fct_s,
             "share": self.shares[ident],
         }
@@ -154,6 +162,7 @@ class _Run:
                 "throughput_mbps": None,
                 "retransmits": life["retransmitted"],
                 "rtt_ms": rtt,
+                **self.one_way(ident),
                 "fct_s": life["fct_s"],
                 "share": self._share(life),
             }

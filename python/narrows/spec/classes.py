@@ -18,7 +18,7 @@ Flow = Mapping[str, Any]
 
 OWN_HOST = (
     *("kernel", "profile", "fq", "line_rate_bps", "sysctls"),
-    *("server", "client", "sender"),
+    *("server", "client", "sender", "syscall_time_ns", "date"),
 )
 """Keys of a flow that describe hosts of its own."""
 _NAMED = {"kernel", "profile"}

@@ -74,6 +74,8 @@ Flow = TypedDict(
         "server": NotRequired[list[str]],
         "client": NotRequired[list[str]],
         "sender": NotRequired[str],
+        "syscall_time_ns": NotRequired[int],
+        "date": NotRequired[str],
     },
 )
 """A flow, `count` identical ones, or a chain of successive ones."""

@@ -45,6 +45,8 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         server: Vec::new(),
         client: Vec::new(),
         sender: None,
+        syscall_time_ns: None,
+        date: None,
     };
     Scenario {
         name: "test".into(),

@@ -5,7 +5,7 @@ use narrows_base::registry::check_values;
 use super::{ALL, Checker, shown};
 use crate::limits::PACKET_BYTES;
 use crate::place::Place;
-use crate::programs::{PLACEHOLDERS, fill};
+use crate::programs::{PLACEHOLDERS, fill, is_date};
 use crate::scenario::{EcnMode, Flow, NO_CONTROL, Workload};
 use crate::stacks::{STACKS, stack};
 use crate::text::{one_of, quote};
@@ -13,6 +13,13 @@ use crate::units::format_duration;
 
 /// The most names that a remedy lists.
 const MOST_NAMES: usize = 20;
+/// A longer time for a system call is certainly a mistake, ns.
+const LONGEST_CALL_NS: u64 = 1_000_000_000;
+
+/// Whether a flow has keys that only programs need.
+const fn asks_for_programs(flow: &Flow) -> bool {
+    flow.sender.is_some() || flow.syscall_time_ns.is_some() || flow.date.is_some()
+}
 
 impl Checker<'_> {
     pub(super) fn flows(&mut self) {
@@ -41,7 +48,7 @@ impl Checker<'_> {
 
     fn flow(&mut self, flow: &Flow, place: &Place) {
         let datagrams = flow.workload.as_ref().is_some_and(Workload::is_of_datagrams);
-        if flow.has_programs() || flow.sender.is_some() {
+        if flow.has_programs() || asks_for_programs(flow) {
             self.programs(flow, place);
         } else if datagrams != (flow.cca == NO_CONTROL) {
             let remedy = match datagrams {
@@ -131,6 +138,14 @@ impl Checker<'_> {
                 _ => "none, since the programs themselves decide what they send,",
             };
             self.wrong(place.key(key), "a key for what narrows itself sends", remedy);
+        }
+        if let Some(date) = flow.date.as_ref().filter(|date| !is_date(date)) {
+            let remedy = "a day from 1971 to 2199, such as \"2030-01-01\",";
+            self.wrong(place.key("date"), quote(date), remedy);
+        }
+        if flow.syscall_time_ns.is_some_and(|ns| ns > LONGEST_CALL_NS) {
+            let found = shown(flow.syscall_time_ns.unwrap_or_default());
+            self.wrong(place.key("syscall_time_ns"), found, "\"1s\" or less");
         }
         if matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s) {
             let found = "feedback that a program over Linux's TCP can't ask for";

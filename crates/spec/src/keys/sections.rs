@@ -262,6 +262,21 @@ pub static FLOW: Section = Section {
              server.",
         )
         .stays(),
+        Key::new(
+            "syscall_time",
+            Kind::Duration,
+            Off,
+            "The time that each system call of these programs takes of their host's one processor; \
+             for the back end uml.",
+        )
+        .becomes("syscall_time_ns"),
+        Key::new(
+            "date",
+            Kind::Name,
+            Off,
+            "The date of their hosts when they boot, such as \"2030-01-01\"; for the back end uml.",
+        )
+        .stays(),
     ],
 };
 

@@ -234,6 +234,9 @@ def _check_groups(scenario: Scenario) -> None:
         for key in {"kernel", "profile"} & flow.keys():
             remedy = "none, since all hosts have this machine's kernel, or --backend uml,"
             raise SpecError.at(f"flows[{i}].{key}", f'"{flow[key]}"', remedy)  # type: ignore[literal-required]
+        for key in {"syscall_time_ns", "date"} & flow.keys():
+            remedy = "none, since processor and clock are this machine's, or --backend uml,"
+            raise SpecError.at(f"flows[{i}].{key}", f"{flow[key]}", remedy)  # type: ignore[literal-required]
     members = groups(scenario)
     if len(members) > MAX_HOSTS:
         found = f"{len(members)} kinds of hosts"

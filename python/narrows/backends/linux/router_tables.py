@@ -54,7 +54,11 @@ def router_tables(
             [completions(hosts, members), _ended_programs(directory, hosts, members)]
         ).sort("end_s", maintain_order=True),
         "distributions": pl.concat(
-            [round_trips(flows, since), queue_depths(queue, pl.col("backlog_bytes"), since)]
+            [
+                round_trips(flows, since),
+                _one_way_delays(directory),
+                queue_depths(queue, pl.col("backlog_bytes"), since),
+            ]
         ),
     }
     if scenario["run"]["record"] == "packets":
@@ -110,6 +114,19 @@ def _ended_programs(
         "retransmitted": pl.lit(0),
     }
     return shaped("completions", rows, known)
+
+
+def _one_way_delays(directory: Path) -> pl.DataFrame:
+    """How long each flow's data took from host to host, from the warm-up on, to a microsecond."""
+    kinds = {"flow": pl.Int64, "delay_us": pl.Int64, "packets": pl.Int64}
+    counted = pl.read_csv(directory / "router_delays.csv", glob=False, schema=kinds)
+    known = {
+        "kind": pl.lit("one_way_ms"),
+        "id": pl.col("flow"),
+        "value": pl.col("delay_us") / 1e3,
+        "weight": pl.col("packets").cast(pl.Float64),
+    }
+    return shaped("distributions", counted, known)
 
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:

@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ from narrows.store import RunInfo, RunResult, Tables, digest
 _REVISION = 2
 """Is increased when the path or the tables change, so that older results aren't reused."""
 _FEW_FLOWS = 8
-DATE_NS = 1_893_456_000 * 10**9
-"""The date of guests with programs when they boot, in ns since 1970: 2030-01-01 00:00 UTC."""
+DATE = "2030-01-01"
+"""The date of guests with programs when they boot, at midnight UTC."""
 
 
 class Uml:
@@ -201,7 +202,8 @@ class Uml:
         flows = [scenario["flows"][number] for number in group.flows]
         parameters = command_line(kernel, flows, group.flows)
         # Certificates hold from some day on.
-        dated = [f"time-travel-start={DATE_NS}"] if "server" in group.own else []
+        own = group.own
+        dated = [_dated(own.get("date", DATE))] if "server" in own else []
         return Guest(kernel, group, [*parameters, *dated])
 
     def _with_modules(self, scenario: Scenario, group: Group) -> Guest:
@@ -226,6 +228,12 @@ class Uml:
         check_groups(scenario, members)
         guests = [self._guest(scenario, group) for group in members]
         check_modules(scenario, [guest.kernel for guest in guests])
+
+
+def _dated(date: str) -> str:
+    """The argument of a kernel's command line that sets its clock."""
+    since = datetime.fromisoformat(date).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return f"time-travel-start={since // timedelta(microseconds=1) * 1000}"
 
 
 _Outcome = tuple[Tables, float, dict[str, Any]]

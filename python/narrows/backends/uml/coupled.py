@@ -23,7 +23,7 @@ from typing import Any
 from narrows.backends.linux.groups import Group, part
 from narrows.backends.linux.traffic import FIRST_PORT, told_scenario
 from narrows.backends.uml import hosts
-from narrows.backends.uml.gate import gate_library
+from narrows.backends.uml.gate import gate_library, processor_library
 from narrows.backends.uml.kernels import Kernel
 from narrows.backends.uml.machine import POLL_S, SCRIPT, GuestError, Program, boot, complain
 from narrows.backends.uml.modules import Module
@@ -166,7 +166,8 @@ def _boot_all(
 
     def start(number: int, guest: Guest) -> float:
         kernel, place = guest.kernel, directory_of(directory, number)
-        program = Program(kernel.binary, kernel.library, gate_library())
+        own = [processor_library()] if "server" in guest.group.own else []
+        program = Program(kernel.binary, kernel.library, [gate_library(), *own])
         # Guests would otherwise draw the same random numbers.
         own_seed = seed + (number << 32)
         used = boot(program, place, seed=own_seed, parameters=guest.parameters, watch=look)

@@ -1,4 +1,4 @@
-"""The library that makes a guest's clock wait for the others (gate.c)."""
+"""Libraries between guests and their host, beside the one that each kernel has."""
 
 from __future__ import annotations
 
@@ -12,17 +12,30 @@ from narrows.backends.uml.origin import call
 from narrows.store.owned import owned_file
 
 
-@cache
 def gate_library() -> Path:
-    """The library, which is built if it doesn't exist.
+    """The library that makes a guest's clock wait for the others (gate.c).
 
     Raises NarrowsError if it can't be built.
     """
-    source = resources.files("narrows.backends.uml").joinpath("gate.c")
+    return _library("gate")
+
+
+def processor_library() -> Path:
+    """The library that shows a guest's programs the same processor each time (processor.c).
+
+    Raises NarrowsError if it can't be built.
+    """
+    return _library("processor")
+
+
+@cache
+def _library(name: str) -> Path:
+    """A library, which is built if it doesn't exist."""
+    source = resources.files("narrows.backends.uml").joinpath(f"{name}.c")
     mark = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
-    library = cache_directory() / "tools" / f"gate-{mark}.so"
+    library = cache_directory() / "tools" / f"{name}-{mark}.so"
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
         with resources.as_file(source) as code, owned_file(library) as work:
-            call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(work), str(code)], "gate.c")
+            call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(work), str(code)], f"{name}.c")
     return library

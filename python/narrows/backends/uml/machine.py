@@ -54,11 +54,11 @@ class GuestError(NarrowsError):
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel program, and the libraries between it and its host (host.c, gate.c)."""
+    """A kernel program, its library between it and its host (host.c), and further ones."""
 
     binary: Path
     library: Path
-    gate: Path | None = None
+    others: Sequence[Path] = ()
 
 
 def boot(
@@ -141,7 +141,7 @@ def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(directory),
         "TMPDIR": _memory_directory(),
-        "LD_PRELOAD": ":".join(str(each) for each in (program.library, program.gate) if each),
+        "LD_PRELOAD": ":".join(str(each) for each in (program.library, *program.others)),
         "NARROWS_SEED": str(seed),
     }
 

@@ -1,0 +1,165 @@
+//! The system calls by which a process stops another at its system calls, each a safe function.
+
+use std::io::{Error, Result};
+use std::mem::zeroed;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use libc::{c_int, c_long, c_void};
+
+/// The number of a process or thread.
+pub type Pid = libc::pid_t;
+
+/// What a traced thread did.
+pub enum Event {
+    /// It stopped.
+    Stopped(Pid, Stop),
+    /// It ended with this status.
+    Exited(Pid, c_int),
+    /// This signal ended it.
+    Killed(Pid, c_int),
+    /// All have ended.
+    NothingLeft,
+}
+
+/// Why a thread stopped.
+#[derive(Clone, Copy)]
+pub enum Stop {
+    /// It begins or ends a system call.
+    Call,
+    /// It executes another program.
+    NewProgram,
+    /// It has started a thread or process, which is traced, too.
+    NewThread,
+    /// It gets this signal.
+    Signal(c_int),
+}
+
+/// Added to the signal of a stop at a system call.
+const AT_CALL: c_int = 0x80;
+
+fn check(result: c_long) -> Result<c_long> {
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
+}
+
+fn request(what: libc::c_uint, thread: Pid, data: c_int) -> Result<()> {
+    let none = std::ptr::null_mut::<c_void>();
+    // SAFETY: these requests take numbers, and no memory is involved.
+    match check(unsafe { libc::ptrace(what, thread, none, c_long::from(data)) }) {
+        // It was killed in the meantime, which `event` will tell.
+        Err(e) if e.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Starts a program that stops at each of its system calls, with all that it starts. This process
+/// can't be interrupted from then on, since the program is; if it dies, the program does.
+///
+/// # Errors
+/// If it can't be started or traced.
+pub fn start(command: &mut Command) -> Result<Pid> {
+    mask(libc::SIG_BLOCK)?;
+    // SAFETY: between fork and exec only ptrace(2) and what handles signal masks is called, which is
+    // async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
+            mask(libc::SIG_UNBLOCK)?;
+            check(libc::ptrace(libc::PTRACE_TRACEME)).map(drop)
+        });
+    }
+    let child = command.spawn()?;
+    let pid = Pid::try_from(child.id()).map_err(Error::other)?;
+    // SAFETY: a null pointer asks for no status.
+    check(unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) }.into())?;
+    let options = libc::PTRACE_O_TRACESYSGOOD
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_EXITKILL;
+    request(libc::PTRACE_SETOPTIONS, pid, options)?;
+    // Waits end at their times, and not up to 50 us later.
+    // SAFETY: no memory involved.
+    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) }.into())?;
+    resume(pid, 0)?;
+    Ok(pid)
+}
+
+/// The signals that `await_event` takes, and those that only the program is to get.
+fn signals() -> libc::sigset_t {
+    // SAFETY: plain data, which the calls below fill.
+    let mut set: libc::sigset_t = unsafe { zeroed() };
+    // SAFETY: `set` is ours.
+    unsafe {
+        libc::sigemptyset(&raw mut set);
+        for signal in [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM] {
+            libc::sigaddset(&raw mut set, signal);
+        }
+    }
+    set
+}
+
+fn mask(how: c_int) -> Result<()> {
+    let set = signals();
+    // SAFETY: `set` outlives the call; a null pointer asks for no old mask.
+    let done = unsafe { libc::sigprocmask(how, &raw const set, std::ptr::null_mut()) };
+    check(done.into()).map(drop)
+}
+
+/// Lets a stopped thread run to its next stop; it gets `signal` if that isn't 0.
+///
+/// # Errors
+/// If it doesn't stand still.
+pub fn resume(thread: Pid, signal: c_int) -> Result<()> {
+    request(libc::PTRACE_SYSCALL, thread, signal)
+}
+
+/// The next event, if there is one now.
+///
+/// # Errors
+/// Never in practice.
+pub fn event() -> Result<Option<Event>> {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) };
+    match check(thread.into()) {
+        Err(e) if e.raw_os_error() == Some(libc::ECHILD) => Ok(Some(Event::NothingLeft)),
+        Err(e) => Err(e),
+        Ok(0) => Ok(None),
+        Ok(_) if libc::WIFEXITED(status) => {
+            Ok(Some(Event::Exited(thread, libc::WEXITSTATUS(status))))
+        }
+        Ok(_) if libc::WIFSIGNALED(status) => {
+            Ok(Some(Event::Killed(thread, libc::WTERMSIG(status))))
+        }
+        Ok(_) => Ok(Some(Event::Stopped(thread, stop(status)))),
+    }
+}
+
+fn stop(status: c_int) -> Stop {
+    match (status >> 16, libc::WSTOPSIG(status)) {
+        (0, signal) if signal == libc::SIGTRAP | AT_CALL => Stop::Call,
+        (0, signal) => Stop::Signal(signal),
+        (libc::PTRACE_EVENT_EXEC, _) => Stop::NewProgram,
+        _ => Stop::NewThread,
+    }
+}
+
+/// Waits for an event, or this long.
+///
+/// # Errors
+/// Never in practice.
+pub fn await_event(timeout_ns: u64) -> Result<()> {
+    const NS: u64 = 1_000_000_000;
+    let whole = libc::time_t::try_from(timeout_ns / NS).map_err(Error::other)?;
+    let part = c_long::try_from(timeout_ns % NS).map_err(Error::other)?;
+    let timeout = libc::timespec { tv_sec: whole, tv_nsec: part };
+    let set = signals();
+    // SAFETY: both outlive the call; a null pointer asks for no details.
+    let done =
+        unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const timeout) };
+    match check(done.into()) {
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
+        other => other.map(drop),
+    }
+}
