@@ -46,6 +46,9 @@ def trace(situation: Situation, control: str, out: Path) -> dict[str, object]:
     except SpecError as error:
         problem = error.problems[0]
         return {"refused": f"{problem.place}: {problem.found}"}
+    impairments = experiment.plan.trials[0].scenario["path"]["impairments"]
+    if control == "noq" and any(one["kind"] == "ack_thinning" for one in impairments):
+        return {"refused": "path.impairments: `ack_thinning`, which merges ACKs of TCP only"}
     directory = out / situation.name / control
     result = execute(experiment, out=directory, captures=CaptureOptions(qlog=True)).result
     number = result.groups.index("subject")

@@ -212,3 +212,13 @@ def test_a_case_of_the_draft_is_traced_with_each_control(tmp_path: Path) -> None
     for row in rows:
         assert "packet_sent" in (tmp_path / row["qlog"]).read_text()
         assert int(row["sent"]) > 1000
+
+
+def test_a_case_that_would_be_another_one_with_a_stack_is_not_traced(tmp_path: Path) -> None:
+    tool = Path(__file__).parents[2] / "tools/trace_bbr_draft.py"
+    words = [sys.executable, str(tool), str(tmp_path), "aggregation-startup"]
+    subprocess.run(words, check=True, timeout=HANG_S, capture_output=True)
+    with (tmp_path / "traces.csv").open(newline="") as file:
+        rows = {row["control"]: row for row in csv.DictReader(file)}
+    assert "ack_thinning" in rows["noq"]["refused"], "its ACKs would pass at once"
+    assert rows["narrows-draft"]["qlog"]
