@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from specimens import GOOD, run_cli, write
+from specimens import GOOD, run_cli, scenario_of, write
 from waiting import HANG_S
 
 from narrows.backends import Progress
@@ -229,20 +229,56 @@ def test_an_estimate_uses_the_speed_of_stored_runs(tmp_path: Path) -> None:
     trials = [trial for _, trial in job(tmp_path).runs]
     slow = [trial for trial in trials if trial.scenario["path"]["rate_bps"] == 4_000_000]
     rest = [trial for trial in trials if trial not in slow]
-    speed = sum(map(load, slow)) / frame(tmp_path / "out", "runs")["wall_s"].sum()
-    assert estimate(job(tmp_path), jobs=1).wall_s == pytest.approx(sum(map(load, rest)) / speed)
-    assert before.wall_s == pytest.approx(sum(map(load, trials)) / 1.5e6)
+    speed = (
+        sum(load(trial.scenario) for trial in slow)
+        / frame(tmp_path / "out", "runs")["wall_s"].sum()
+    )
+    after, work = estimate(job(tmp_path), jobs=1), sum(load(trial.scenario) for trial in rest)
+    assert after.wall_s == pytest.approx(work / speed)
+    assert before.wall_s == pytest.approx(sum(load(trial.scenario) for trial in trials) / 1.5e6)
 
 
 def test_flows_and_samples_make_a_run_longer(tmp_path: Path) -> None:
     def of(text: str) -> float:
-        return load(job(tmp_path, text).runs[0][1])
+        return load(job(tmp_path, text).runs[0][1].scenario)
 
     summary = SMALL.replace("trials", 'record = "summary"\ntrials')
     often = SMALL.replace("trials", 'sample_interval = "1ms"\ntrials')
     crowd = summary.replace('["cubic", "bbr"]', '["cubic", "bbr"]\ncount = 1000')
     assert of(summary) < of(SMALL) < of(often)
     assert of(crowd) > of(summary) + 50_000
+
+
+@pytest.mark.parametrize(
+    ("path", "flow", "run", "packets"),
+    [
+        ("", "", "", 83_333),
+        ("", 'size = "1448kb"', "", 1_000),
+        ("", 'name = "one"\nsize = "1mb"', 'stop_when = "one"', 691),
+        ("", 'stop = "10s"', "", 8_333),
+        ("", 'workload = { kind = "udp", rate = "1200kbit", size = "1500B" }', "", 10_000),
+        ("loss = 0.01", "", "", 83_333),
+        ("loss = 0.04", "", "", 50_000),
+    ],
+)
+def test_only_what_flows_can_send_is_expected(
+    path: str, flow: str, run: str, packets: float
+) -> None:
+    text = f"""
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+{path}
+[[flows]]
+cca = "cubic"
+{flow}
+[run]
+duration = "100s"
+record = "summary"
+{run}
+"""
+    assert load(scenario_of(text)) == pytest.approx(packets + 8_100, rel=0.01)
 
 
 def test_another_directory_is_left_alone(tmp_path: Path) -> None:

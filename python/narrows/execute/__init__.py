@@ -7,7 +7,8 @@ keep it; they share this way of running.
 from __future__ import annotations
 
 from narrows.execute.cache import Cache, StoreCache
-from narrows.execute.job import Job, Made, load, width
+from narrows.execute.cost import load
+from narrows.execute.job import Job, Made, width
 from narrows.execute.pool import Pool
 from narrows.execute.stored import run_all
 from narrows.execute.tally import Done, Failure

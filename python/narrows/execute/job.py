@@ -15,17 +15,6 @@ from narrows.store import RunResult
 if TYPE_CHECKING:
     import polars as pl
 
-PACKET_BITS = 12_000
-"""The size of a full packet in bits."""
-
-# What costs time besides packets, in packets: 1,000 short runs in a thread, the start of ten
-# thousand flows, and the tracked instructions with a row for each millisecond.
-_RUN = 8_000
-"""Planning a run, its metrics and its files."""
-_FLOW = 100
-_ROW = 2
-"""The samples of a flow at an instant."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -53,15 +42,6 @@ class Made:
     result: RunResult
     summary: dict[str, Any]
     tables: Mapping[str, pl.DataFrame]
-
-
-def load(trial: Trial) -> float:
-    """The cost of a run, in packets: those of an always busy bottleneck, and what else there is."""
-    scenario = trial.scenario
-    run, flows = scenario["run"], len(scenario["flows"])
-    bits = float(scenario["path"]["rate_bps"] * run["duration_ns"]) / 1e9
-    instants = 0 if run["record"] == "summary" else run["duration_ns"] // run["sample_interval_ns"]
-    return bits / PACKET_BITS + _RUN + flows * (_FLOW + instants * _ROW)
 
 
 def width(backend: Backend, jobs: int | None) -> int:

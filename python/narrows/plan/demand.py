@@ -87,10 +87,10 @@ def _of_flow(flow: Flow, duration_ns: int) -> float:
     workload = flow["workload"] or {}
     if workload.get("kind") != "arrivals":
         return 0.0
-    return float(duration_ns / max(_mean(workload["gap_ns"]), 1.0))
+    return float(duration_ns / max(mean(workload["gap_ns"]), 1.0))
 
 
-def _mean(law: Mapping[str, Any]) -> float:
+def mean(law: Mapping[str, Any]) -> float:
     """The mean of a distribution, linear between its points."""
     if "constant" in law:
         return float(law["constant"])

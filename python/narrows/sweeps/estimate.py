@@ -47,7 +47,7 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
         wall_s = simulated_s / workers
     else:
         speed = _speed(job, {key: trial for key, trial in runs.items() if key in present})
-        wall_s = sum(load(trial) for trial in rest) / speed / workers
+        wall_s = sum(load(trial.scenario) for trial in rest) / speed / workers
     combinations = len({cell.number for cell, _ in job.runs})
     stored, more = len(runs) - len(rest), sum(len(c.plan.trials) - c.least for c in job.cells)
     return Estimate(combinations, len(runs), stored, simulated_s, wall_s, workers, more)
@@ -62,4 +62,4 @@ def _speed(job: SweepJob, stored: Mapping[str, Trial]) -> float:
         return LOAD_PER_CPU_S
     store, sample = open_store(job.directory), list(islice(stored.items(), _SAMPLE))
     seconds = sum(float(store.info(key)["wall_s"]) for key, _ in sample)
-    return sum(load(trial) for _, trial in sample) / seconds if seconds else LOAD_PER_CPU_S
+    return sum(load(trial.scenario) for _, trial in sample) / seconds if seconds else LOAD_PER_CPU_S

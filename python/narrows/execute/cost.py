@@ -1,0 +1,123 @@
+"""The expected cost of a run, by which a sweep orders its runs and says how long they will take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.plan.demand import mean
+from narrows.spec.registry import is_bbr
+from narrows.spec.scenario import Flow, Scenario
+
+PAYLOAD = 1448
+PACKET_BITS = 12_000
+"""The payload in bytes and the size in bits of a full packet."""
+
+# What costs time besides packets of TCP, in such packets. Measured: 1,000 short runs in a thread,
+# the start of ten thousand flows, instructions with a row for each millisecond, and the
+# repository's experiments with calls and with stacks of other projects.
+_RUN = 8_000
+"""Planning a run, its metrics and its files."""
+_FLOW = 100
+_ROW = 2
+"""The samples of a flow at an instant."""
+_IN_FLIGHT = 2.0
+"""The packets in flight for each 1 / square root of the random loss."""
+_CALL, _STACK = 4.0, 10.0
+"""A packet of a video call; one of another stack."""
+
+
+def load(scenario: Scenario) -> float:
+    """The cost of a run in packets: those that flows can send and links can carry, and the rest.
+
+    What flows can't send because a queue drops packets isn't known before.
+    """
+    run, flows = scenario["run"], scenario["flows"]
+    until_s = _end_s(scenario)
+    instants = 0.0 if run["record"] == "summary" else until_s * 1e9 / run["sample_interval_ns"]
+    packets = sum(_carried(scenario, until_s, back) for back in (False, True))
+    return packets + _RUN + len(flows) * (_FLOW + instants * _ROW)
+
+
+def _end_s(scenario: Scenario) -> float:
+    """When a run ends: with `stop_when` as if that flow, if it has a size, got half of the rate."""
+    run = scenario["run"]
+    duration_s = float(run["duration_ns"]) / 1e9
+    for flow in scenario["flows"]:
+        if flow["name"] == run["stop_when"] and flow["size_bytes"] is not None:
+            needed_s = 2 * flow["size_bytes"] * 8 / _rate_bps(scenario, flow.get("reverse", False))
+            return min(duration_s, flow["start_ns"] / 1e9 + needed_s)
+    return duration_s
+
+
+def _rate_bps(scenario: Scenario, back: bool) -> float:
+    path = scenario["path"]
+    link = path["reverse"] if back and path["reverse"] else path
+    return float(link["rate_bps"])
+
+
+def _carried(scenario: Scenario, until_s: float, back: bool) -> float:
+    """The cost of the packets in a direction, at most those that keep its link busy."""
+    most = _rate_bps(scenario, back) / PACKET_BITS
+    flows = [flow for flow in scenario["flows"] if flow.get("reverse", False) is back]
+    sent = [min(_sent(flow, most, until_s), _despite_loss(scenario, flow)) for flow in flows]
+    active_s = max((_active_s(flow, until_s) for flow in flows), default=0.0)
+    whole = sum(sent)
+    share = min(1.0, most * active_s / whole) if whole else 0.0
+    return share * sum(each * _weight(flow) for each, flow in zip(sent, flows, strict=True))
+
+
+def _weight(flow: Flow) -> float:
+    if flow.get("stack") is not None:
+        return _STACK
+    return _CALL if (flow["workload"] or {}).get("kind") == "media" else 1.0
+
+
+def _despite_loss(scenario: Scenario, flow: Flow) -> float:
+    """The packets that a flow gets through random loss in the longest run.
+
+    Mathis et al. 1997: 1.22 packets in a round trip over the root of the loss; nearer to 2 for
+    CUBIC and others. BBR doesn't mind.
+    """
+    path = scenario["path"]
+    lossy = [one for one in path["impairments"] if one["kind"] == "loss"]
+    loss = path["loss"] + sum(float(one.get("probability", 0.0)) for one in lossy)
+    if not loss or flow["workload"] is not None or is_bbr(flow["cca"]):
+        return math.inf
+    rtt_ns = path["rtt_ns"] if flow["rtt_ns"] is None else flow["rtt_ns"]
+    return float(scenario["run"]["duration_ns"]) / rtt_ns * _IN_FLIGHT / math.sqrt(loss)
+
+
+def _active_s(flow: Flow, until_s: float) -> float:
+    stop_s = until_s if flow["stop_ns"] is None else min(until_s, flow["stop_ns"] / 1e9)
+    return max(stop_s - flow["start_ns"] / 1e9, 0.0)
+
+
+def _sent(flow: Flow, most: float, until_s: float) -> float:
+    """The packets that a flow sends, at most those that keep the link busy."""
+    active_s, work = _active_s(flow, until_s), flow["workload"]
+    if flow["size_bytes"] is not None and flow["repeat_gap_ns"] is None:
+        return float(min(flow["size_bytes"] / PAYLOAD, most * active_s))
+    if work is None:
+        return most * active_s
+    return min(_offered(work, most), most) * active_s
+
+
+def _offered(work: Mapping[str, Any], most: float) -> float:
+    """The packets that an application offers in a second."""
+    kind = work["kind"]
+    if kind == "arrivals":
+        return mean(work["size_bytes"]) / PAYLOAD * 1e9 / max(mean(work["gap_ns"]), 1.0)
+    if kind == "on_off":
+        on_ns = mean(work["on_ns"])
+        return most * on_ns / max(on_ns + mean(work["off_ns"]), 1.0)
+    if kind == "ping":
+        return 2e9 / max(float(work["interval_ns"]), 1.0)
+    if kind == "udp":
+        return float(work["rate_bps"] / 8 / work["size_bytes"])
+    if kind == "media":
+        return float(work["max_bps"] / 8 / work["packet_bytes"])
+    if kind in ("video", "adaptive_video"):
+        return float(max([work.get("bitrate_bps", 0), *work.get("bitrates_bps", ())]) / PACKET_BITS)
+    return most
