@@ -105,7 +105,7 @@ controls: $(VENV)/.built ## every claim under the conditions in which it must fa
 
 instructions: setup ## instructions per packet, compared with the tracked ones
 	@command -v valgrind > /dev/null || { echo "narrows: valgrind wasn't found; apt-get install valgrind." >&2; exit 1; }
-	$(CARGO) build --locked --release --quiet -p narrows-sim --example run_scenario
+	$(CARGO) build --locked --release --quiet -p narrows-capture --example run_scenario
 	@bash crates/sim/benches/instructions.sh $(BIN)/python target/release/examples/run_scenario $(PIN)
 
 playground: setup ## build the page that runs the simulator in a browser, and test it

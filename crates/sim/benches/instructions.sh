@@ -10,8 +10,10 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 "$python" -c 'import pathlib, sys; from narrows.bench import write_scenarios; write_scenarios(pathlib.Path(sys.argv[1]))' "$dir" > /dev/null
 
-count() {  # of the scenario in a file
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "$1" > "$dir/out" 2> "$dir/count"
+mkdir "$dir/packets"
+
+count() {  # of the scenario in a file, whose packets go to the directories that follow
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "$@" > "$dir/out" 2> "$dir/count"
     local instructions packets
     instructions=$(sed -n 's/.*Collected : \([0-9]*\).*/\1/p' "$dir/count")
     packets=$(sed -n 's/^\([0-9]*\) packets.*/\1/p' "$dir/out")
@@ -21,7 +23,7 @@ count() {  # of the scenario in a file
 wrong=0
 for file in "$dir"/*.json; do
     name=$(basename "$file" .json)
-    now=$(count "$file")
+    now=$(if [ "$name" = capture ]; then count "$file" "$dir/packets"; else count "$file"; fi)
     before=$(awk -v name="$name" '$1 == name { print $2 }' "$tracked")
     echo "$name $now" >> "$dir/counts"
     awk -v name="$name" -v now="$now" -v before="${before:-0}" 'BEGIN {

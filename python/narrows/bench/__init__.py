@@ -115,9 +115,11 @@ COUNTED = (
         30,
         run='record = "samples"\nsample_interval = "1ms"\n',
     ),
+    Scenario("capture", "capture on", FAST, NEAR, "1bdp", (("bbr", 2), ("cubic", 2)), 30),
 )
 """Loads whose instructions are tracked: those measured above, and one for each part of the engine
-that they don't exercise. The tracked counts are in crates/sim/benches/instructions.txt."""
+that they don't exercise; instructions.sh captures the packets of `capture`. The tracked counts are
+in crates/sim/benches/instructions.txt."""
 
 
 def measure(quick: bool = False, scenarios: Iterable[Scenario] = SCENARIOS) -> list[dict[str, Any]]:
