@@ -256,7 +256,7 @@ def test_flows_and_samples_make_a_run_longer(tmp_path: Path) -> None:
         ("", 'size = "1448kb"', "", 1_000),
         ("", 'name = "one"\nsize = "1mb"', 'stop_when = "one"', 691),
         ("", 'stop = "10s"', "", 8_333),
-        ("", 'workload = { kind = "udp", rate = "1200kbit", size = "1500B" }', "", 10_000),
+        ("", 'workload = { kind = "poisson", rate = "1/s", size = "144800b" }', "", 10_000),
         ("loss = 0.01", "", "", 83_333),
         ("loss = 0.04", "", "", 50_000),
     ],
