@@ -41,7 +41,8 @@ lowest and the highest in brackets), 60 s without the first 10.
 ## Where they differ, and why
 
 The lines are those of the packages, below `src`; what one changed option does is measured at the
-end of this page.
+end of this page. There the frequency of ACKs and the datagrams at once are varied for the BBRs
+only, not for New Reno and CUBIC.
 
 ### quinn
 
@@ -112,7 +113,8 @@ The first writes the stack's own qlog beside the tables, the second tests a cont
 situations of RFC 9743 ([how-to](../how-to/evaluate.md)), and the third runs the 23 situations of
 the BBR draft's [test cases](bbr-draft.md) with noq's BBRv3, the simulator's by the draft's rules
 and Google's, and keeps the qlogs of all three as reference traces: OUT/CASE/CONTROL has one run,
-and OUT/traces.csv says where its qlog is, and what was sent and lost. The suite `bbr-draft` takes
+and OUT/traces.csv says where its qlog is, and what was sent and lost. Of noq it
+has those cases that a stack can run. The suite `bbr-draft` takes
 `--stack noq`, too, but most cases ask for states of the model, which noq keeps to itself: they
 are refused with the name of the series.
 
