@@ -14,8 +14,8 @@ from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
-from narrows.reproduce.judging import same_runs, version
-from narrows.reproduce.paths import on_varied_paths, repeated
+from narrows.reproduce.judging import version
+from narrows.reproduce.paths import judged, on_varied_paths
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
@@ -128,8 +128,7 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 def _make(item: Work, out: Path) -> Made:
     data = measured(item, out)
     method = item.exhibit.method()
-    with same_runs(bool(repeated(item, data))):
-        findings = tuple(method.judge(data))
+    findings = judged(item, data)
     plates = write_plates(item, method.draw(data), data, out)
     return Made(item.exhibit, item.scope, plates, findings)
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from narrows.compare.vary import varied
 from narrows.plan import trial_of
-from narrows.reproduce.exhibit import Data, Key
+from narrows.reproduce.exhibit import Data, Finding, Key
 from narrows.reproduce.gather import Condition, Work
-from narrows.reproduce.judging import SAME
+from narrows.reproduce.judging import SAME, same_runs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +36,12 @@ def _on_varied_paths(condition: Condition) -> Condition:
         for number, scenario in enumerate(scenarios, start=1)
     )
     return replace(condition, cell=replace(condition.cell, plan=replace(plan, trials=trials)))
+
+
+def judged(item: Work, data: Data) -> tuple[Finding, ...]:
+    """The findings of a figure; trials that are the same run count as one."""
+    with same_runs(bool(repeated(item, data))):
+        return tuple(item.exhibit.method().judge(data))
 
 
 def repeated(item: Work, data: Data) -> list[Key]:

@@ -21,6 +21,7 @@ from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
 from narrows.reproduce.make import OUT
+from narrows.reproduce.paths import judged
 from narrows.reproduce.records import read_list, write_list
 
 RECORD = "testbeds.json"
@@ -160,7 +161,7 @@ def run(
     made = [
         Judged(finding.claim, name, quick, alone(finding))
         for name, item in works
-        for finding in item.exhibit.method().judge(measured(item, place))
+        for finding in judged(item, measured(item, place))
         if finding.claim in asked(item.exhibit, wanted)
     ]
     _write(place, made)
