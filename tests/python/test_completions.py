@@ -19,6 +19,7 @@ from narrows.errors import InputError
 from narrows.figures import describe
 from narrows.metrics.completions import completing, completion_summaries, transfers
 from narrows.plan import plan
+from narrows.store.write import _flat
 
 WEB = """
 [[flows]]
@@ -196,3 +197,9 @@ def test_compare_measures_the_completion_times_of_a_workload() -> None:
     assert found[Cell("completion_p95", "web")] == web["completion_s"]["p95"]
     assert found[Cell("slowdown", "web")] == web["slowdown"]["p50"]
     assert Cell("completion_p95", "cubic") not in found
+
+
+def test_summary_csv_spreads_one_way_delays() -> None:
+    flow = {"name": "mine", "rtt_ms": {"p95": None}, "one_way_ms": {"mean": 12.5, "p95": 20.0}}
+    expected = {"name": "mine", "rtt_p95_ms": None, "owd_mean_ms": 12.5, "owd_p95_ms": 20.0}
+    assert _flat(flow) == expected

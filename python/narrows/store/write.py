@@ -173,8 +173,10 @@ def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {name: value for name, value in flow.items() if name not in ("rtt_ms", "workload")}
-    return plain | _spread("rtt", "ms", flow["rtt_ms"]) | _workload(flow.get("workload", {}))
+    nested = ("rtt_ms", "one_way_ms", "workload")
+    plain = {name: value for name, value in flow.items() if name not in nested}
+    times = _spread("rtt", "ms", flow["rtt_ms"]) | _spread("owd", "ms", flow.get("one_way_ms", {}))
+    return plain | times | _workload(flow.get("workload", {}))
 
 
 def _workload(seen: Mapping[str, Any]) -> dict[str, Any]:
