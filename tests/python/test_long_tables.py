@@ -6,6 +6,7 @@ import errno
 import json
 from dataclasses import asdict
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,11 @@ from specimens import GOOD, scenario_of
 
 from narrows import _native, figures
 from narrows.backends.sim import Simulator
-from narrows.columns import columns
-from narrows.metrics import summarise
+from narrows.columns import Columns, columns
+from narrows.figures import frames
+from narrows.figures.frames import FlowClass
+from narrows.figures.looks import Look
+from narrows.metrics import summarise, windows
 from narrows.store import RunInfo
 from narrows.store.parquet import NativeTables, parquet_files
 
@@ -124,6 +128,8 @@ def test_the_simulator_uses_the_directory_for_temporary_files(
         Simulator().run(scenario_of(GOOD, MANY))
 
 
+LOOK = Look("bbr", "solid")
+
 NUMBERS = 4_300_000
 """More than 32 MB of them."""
 
@@ -158,3 +164,45 @@ def test_a_damaged_large_file_is_an_error_that_is_told(large: Path, tmp_path: Pa
     damaged = _native.read_parquet(tmp_path / "damaged.parquet")
     with pytest.raises(OSError, match=r"."):
         columns(damaged)["number"]
+
+
+def in_parts(table: Columns, borders: list[int]) -> Columns:
+    """The same rows as a file in groups would give them."""
+    spans = list(pairwise([0, *borders, len(table)]))
+    return Columns(
+        table.names,
+        table.__getitem__,
+        len(table),
+        parts=lambda: (table.take(np.arange(start, end)) for start, end in spans),
+    )
+
+
+@pytest.mark.parametrize("borders", [[1], [7], [8, 13, 29], list(range(1, 40))])
+def test_the_borders_of_parts_change_nothing(borders: list[int]) -> None:
+    rows = np.arange(40)
+    whole = Columns.of(
+        {
+            "time_s": rows // 4 * 0.3,
+            "flow": (rows % 4).astype(np.uint32),
+            "wire_bytes": (rows**2).astype(np.float64),
+            "rtt_ms": np.sqrt(rows + 0.1),
+            "cca_state": np.where(rows // 8 % 2 == 1, "probe_rtt", "probe_bw").astype(object),
+        }
+    )
+    parted, grid = in_parts(whole, borders), np.linspace(0, 2.7, 12)
+    classes = [FlowClass("a", "bbr", (0, 2), LOOK), FlowClass("b", "bbr", (1, 3), LOOK)]
+    for one, other in zip(
+        frames.class_means(parted, classes, "rtt_ms"),
+        frames.class_means(whole, classes, "rtt_ms"),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert frames.probe_rtt_stays(parted) == frames.probe_rtt_stays(whole)
+    mine, others = (windows.grown(t, "flow", "wire_bytes", grid) for t in (parted, whole))
+    assert list(mine) == list(others)
+    np.testing.assert_array_equal(list(mine.values()), list(others.values()))
+    for flow in range(4):
+        own = whole.having("flow", [flow])
+        expected = windows.increments(own["time_s"], own["wire_bytes"], grid)
+        np.testing.assert_array_equal(mine[flow], expected)
+    assert len(frames.class_means(parted, classes, "rtt_ms")[0][0]) == 10
