@@ -13,7 +13,7 @@ pub(crate) static INFO: Info = Info {
     name: "ack_thinning",
     title: "ACK thinning",
     family: "acks",
-    summary: "holds acknowledgements and merges those of a flow into one",
+    summary: "holds TCP's acknowledgements and merges those of a flow into one; a QUIC stack's, which no path can read, pass",
     source: "RFC 3449 section 5.2 (decimation, ACK filtering)",
     role: Role::Impairment,
     parameters: &[
