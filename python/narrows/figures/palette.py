@@ -47,7 +47,7 @@ COLOURS: dict[str, Colour] = {
     "bbr_shallow": Colour("#c96a35", "#ffc09a"),
     "bic": Colour("#0d144f", "#7782da"),
     "cdg": Colour("#667783", "#9dbb91"),
-    "compound": Colour("#b5bc6b", "#8e5b5e"),
+    "compound": Colour("#a304ff", "#e74d38"),
     "copa": Colour("#0f766e", "#5eead4"),
     "cubic": BLUE,
     "dctcp": PURPLE,
