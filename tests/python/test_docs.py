@@ -47,15 +47,17 @@ def test_what_a_page_points_at_is_there(page: Path) -> None:
 
 
 def test_the_readme_sums_up_the_agreement_with_linux() -> None:
-    sums = [0, 0, 0]
+    sums, scenarios = [0, 0, 0], 0
     for page in sorted((ROOT / "docs" / "reference").glob("agreement*.md")):
         text = page.read_text(encoding="utf-8")
         counts = re.search(r"cells (\d+) agree, (\d+) differ, (\d+) undecided", text)
         assert counts is not None, page
         sums = [total + int(count) for total, count in zip(sums, counts.groups(), strict=True)]
+        scenarios += text.count("\n### ")
     agree, differ, undecided = sums
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert f"{agree} quantities agree, {differ} differ, and {undecided} are undecided" in readme
+    told = f"{agree} quantities agree, {differ} differs, and {undecided} are undecided"
+    assert f"In {scenarios} scenarios {told}" in readme
 
 
 def test_the_rules_of_tcp_name_the_files_that_build_them() -> None:
