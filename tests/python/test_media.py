@@ -16,6 +16,7 @@ from narrows.figures.runs.tails import tails
 from narrows.listing import listing
 from narrows.metrics.workloads import workload_summary
 from narrows.spec import registry
+from narrows.spec.datagrams import MEDIA_CONTROLS
 
 CONTROLS = ("nada", "scream", "scream_program")
 
@@ -182,3 +183,8 @@ def test_every_control_of_calls_is_listed() -> None:
         if parameter["name"] == "control"
     ]
     assert sorted(dict(listing("media"))) == sorted(control["words"])
+
+
+def test_each_control_of_calls_that_the_engine_knows_has_words() -> None:
+    control = next(p for p in registry.workloads()["media"]["parameters"] if p["name"] == "control")
+    assert set(MEDIA_CONTROLS) == set(control["words"])

@@ -16,9 +16,8 @@ from waiting import HANG_S, await_that
 from narrows.errors import SpecError
 from narrows.execute import memory
 from narrows.execute.memory import Room, free_memory
-from narrows.figures import frames
 from narrows.plan import grid, plan
-from narrows.plan.demand import MOST_FLOWS, demand
+from narrows.plan.demand import demand
 from narrows.spec import load_study
 
 POISSON = GOOD.replace(
@@ -99,7 +98,6 @@ def test_a_run_takes_less_than_the_estimate(overrides: list[str], tmp_path: Path
 
 
 def test_a_long_run_takes_little_more_than_a_short_one() -> None:
-    assert MOST_FLOWS == frames.MOST_FLOWS
     hour = ["flows.0.count=100", "run.duration=3600s", "run.sample_interval=100ms"]
     assert need(*hour) < 0.7 * GB
     assert need(*hour, "run.sample_interval=10ms") < 10 * need(*hour)

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from narrows.plan.demand import mean
+from narrows.plan.demand import PACKET_BYTES, mean
+from narrows.spec.datagrams import kind_of
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Flow, Scenario
 
 PAYLOAD = 1448
-PACKET_BITS = 12_000
+PACKET_BITS = 8 * PACKET_BYTES
 """The payload in bytes and the size in bits of a full packet."""
 
 # What costs time besides packets of TCP, in such packets. Measured: 1,000 short runs in a thread,
@@ -71,7 +72,7 @@ def _carried(scenario: Scenario, until_s: float, back: bool) -> float:
 def _weight(flow: Flow) -> float:
     if flow.get("stack") is not None:
         return _STACK
-    return _CALL if (flow["workload"] or {}).get("kind") == "media" else 1.0
+    return _CALL if kind_of(flow) == "media" else 1.0
 
 
 def _despite_loss(scenario: Scenario, flow: Flow) -> float:

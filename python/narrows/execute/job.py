@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
+from narrows.execute.cost import load
 from narrows.execute.memory import ROOM
 from narrows.plan import Cell, Trial
 from narrows.store import RunResult
@@ -28,6 +30,11 @@ class Job:
     def key(self) -> str:
         """The hash of everything that determines the run."""
         return self.trial.hash
+
+    @cached_property
+    def load(self) -> float:
+        """The expected cost, in packets."""
+        return load(self.trial.scenario)
 
     @property
     def duration_s(self) -> float:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from narrows.execute.cost import load
 from narrows.execute.job import Job
 from narrows.execute.watcher import State
 from narrows.plan import Cell, Trial
@@ -47,9 +46,9 @@ class Tally:
             wanted.setdefault(job.key, job)
         self.waiting = [job for key, job in wanted.items() if key not in present]
         # The longest first, so that no core ends up with one while the others rest.
-        self.waiting.sort(key=lambda job: -load(job.trial.scenario))
+        self.waiting.sort(key=lambda job: -job.load)
         self._lock, self._began = threading.Lock(), time.monotonic()
-        self._total, self._work = len(wanted), sum(load(job.trial.scenario) for job in self.waiting)
+        self._total, self._work = len(wanted), sum(job.load for job in self.waiting)
         self._total_s = sum(job.duration_s for job in self.waiting)
         self._new, self._stored, self._packets = 0, len(wanted) - len(self.waiting), 0
         self._worked, self._simulated_s = 0.0, 0.0
@@ -82,16 +81,14 @@ class Tally:
 
     def _over(self, job: Job) -> None:
         self._going.pop(job.key, None)
-        self._worked += load(job.trial.scenario)
+        self._worked += job.load
         self._simulated_s += job.duration_s
 
     def state(self) -> State:
         """The progress of all jobs together."""
         with self._lock:
             going = list(self._going.values())
-            work = self._worked + sum(
-                sim_s / j.duration_s * load(j.trial.scenario) for j, sim_s, _ in going
-            )
+            work = self._worked + sum(sim_s / j.duration_s * j.load for j, sim_s, _ in going)
             return State(
                 done=self._new + self._stored,
                 failed=len(self._failures),

@@ -23,8 +23,6 @@ TIME = "Time (s)"
 """The x axis of every figure of a run."""
 ROW_IN = 1.55
 """The usual height of a panel over time, in inches."""
-MOST_FLOWS = 8
-"""More flows than this make a panel unreadable."""
 
 NO_INTERNALS = Columns.of(
     {

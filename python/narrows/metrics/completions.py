@@ -12,7 +12,7 @@ by the few long ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.columns import mean as mean_of
 from narrows.metrics.metric import FlowFacts
+from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Flow, Scenario
 
 STATISTICS = ("mean", "p50", "p95", "p99", "max")
@@ -50,11 +51,6 @@ SIZES = (
     SizeRange("to_1mb", "100 kB to 1 MB", 1e5, 1e6),
     SizeRange("above_1mb", "above 1 MB", 1e6, None),
 )
-
-
-def kind_of(flow: Mapping[str, Any]) -> str:
-    """The kind of a flow's workload; empty if it has none."""
-    return str((flow.get("workload") or {}).get("kind", ""))
 
 
 def can_complete(flow: Flow) -> bool:

@@ -13,8 +13,8 @@ from narrows.spec.values import format_duration
 from narrows.words import counted
 
 NS = 10**9
-MOST_FLOWS = 8
-"""Flows that are drawn one by one, at most."""
+MOST_DRAWN = 8
+"""Flows that are drawn one by one, at most: more make a panel unreadable."""
 PACKET_BYTES = 1500
 
 # These are measured peaks of a process, from the engine to the finished page, rounded up.
@@ -105,7 +105,7 @@ def _samples(scenario: Scenario) -> Part:
     interval_ns, count = run["sample_interval_ns"], len(scenario["flows"])
     instants = run["duration_ns"] // interval_ns + 1
     links = 1 + len(path["links"]) + (path["reverse"] is not None)
-    rows, drawn = instants * count, instants * min(count, MOST_FLOWS)
+    rows, drawn = instants * count, instants * min(count, MOST_DRAWN)
     need = rows * _FURTHER + min(rows, _FIRST) * (_SAMPLE - _FURTHER)
     need += drawn * _DRAWN + instants * links * _LINK_SAMPLE
     every = format_duration(interval_ns)

@@ -1,4 +1,4 @@
-"""Names of flows without a connection: what they send, and the controls of calls."""
+"""What flows send: kinds of applications, and names for those without a connection."""
 
 from __future__ import annotations
 
@@ -33,9 +33,14 @@ MEDIA_CONTROLS = {
 _SENT = {"udp": "UDP", "ping": "probes"}
 
 
+def kind_of(flow: Mapping[str, Any]) -> str:
+    """The kind of a flow's workload; empty if it has none."""
+    return str((flow.get("workload") or {}).get("kind", ""))
+
+
 def sent(flow: Mapping[str, Any]) -> str | None:
     """What a flow of datagrams sends, such as "call, NADA"; None if it has a connection."""
-    workload = flow.get("workload") or {}
-    if workload.get("kind") == "media":
-        return f"call, {MEDIA_CONTROLS[workload['control']].title}"
-    return _SENT.get(workload.get("kind", ""))
+    kind = kind_of(flow)
+    if kind == "media":
+        return f"call, {MEDIA_CONTROLS[flow['workload']['control']].title}"
+    return _SENT.get(kind)

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -232,8 +232,8 @@ class Uml:
 
 def _dated(date: str) -> str:
     """The argument of a kernel's command line that sets its clock."""
-    since = datetime.fromisoformat(date).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    return f"time-travel-start={since // timedelta(microseconds=1) * 1000}"
+    midnight = datetime.fromisoformat(date).replace(tzinfo=UTC)
+    return f"time-travel-start={int(midnight.timestamp()) * 10**9}"
 
 
 _Outcome = tuple[Tables, float, dict[str, Any]]

@@ -12,8 +12,8 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Dash, Figure, Floats, Guide, Line, Panel, Span, Stack
 from narrows.metrics import windows
-from narrows.metrics.completions import kind_of
 from narrows.metrics.workloads import BUFFER, MEDIA, VIDEOS
+from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Scenario
 
 MOST_FLOWS = 4

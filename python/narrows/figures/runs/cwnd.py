@@ -6,9 +6,10 @@ import numpy as np
 
 from narrows.columns import Columns, Tables, columns
 from narrows.figures import frames
-from narrows.figures.frames import MOST_FLOWS, TIME, Groups
+from narrows.figures.frames import TIME, Groups
 from narrows.figures.model import Figure, Line, Panel, Span, Stack
 from narrows.figures.palette import name
+from narrows.plan.demand import MOST_DRAWN
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
 
@@ -17,7 +18,7 @@ _REPAIRING = ("recovery", "loss", "cwr")
 
 
 def cwnd(
-    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_FLOWS
+    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_DRAWN
 ) -> Figure:
     """Window, packets in flight and states of each flow, a panel for every flow.
 

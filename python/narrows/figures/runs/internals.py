@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from narrows.columns import Columns, Tables
 from narrows.figures import frames
-from narrows.figures.frames import MOST_FLOWS, TIME, Groups
+from narrows.figures.frames import TIME, Groups
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.figures.palette import name
+from narrows.plan.demand import MOST_DRAWN
 from narrows.spec.scenario import Scenario
 
 
 def internals(
-    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_FLOWS
+    scenario: Scenario, tables: Tables, groups: Groups = None, most: int = MOST_DRAWN
 ) -> Figure:
     """The controls' named internals over time, a panel for every name.
 

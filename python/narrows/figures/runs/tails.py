@@ -9,9 +9,10 @@ from narrows.figures import frames
 from narrows.figures.frames import FlowClass, Groups
 from narrows.figures.looks import DASHES
 from narrows.figures.model import Figure, Floats, Guide, Line, Mark, Panel
-from narrows.metrics.completions import kind_of, transfers
+from narrows.metrics.completions import transfers
 from narrows.metrics.distributions import distributions
 from narrows.metrics.workloads import MEDIA
+from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Scenario
 
 LEAST = 1e-4
