@@ -13,7 +13,7 @@ from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.execute import run_all
 from narrows.report import Check
-from narrows.reproduce import catalogue, gather, ledger, negative
+from narrows.reproduce import catalogue, gather, ledger, negative, paths
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Finding, Scope
 from narrows.reproduce.gather import conditions, work
@@ -174,6 +174,13 @@ def test_claims_fail_where_they_must(named, tmp_path) -> None:
     assert sorted((one.claim, one.mutation) for one in controls) == sorted(expected)
     assert [one.claim for one in controls if not one.noticed] == []
     assert sorted(map(str, negative.read(tmp_path))) == sorted(map(str, controls))
+
+
+def test_equal_runs_are_one_trial_in_a_control_as_well(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(paths, "repeated", lambda item, _: [item.cells[0].key])
+    made = negative.run("mixed/fig13", quick=True, out=tmp_path)
+    assert made
+    assert all("on one path" in one.measured for one in made)
 
 
 def check(passed) -> Check:

@@ -16,6 +16,7 @@ from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, missing, work
 from narrows.reproduce.make import OUT
 from narrows.reproduce.mutations import mutations
+from narrows.reproduce.paths import judged
 from narrows.reproduce.records import read_list, write_list
 
 RECORD = "mutations.json"
@@ -117,8 +118,7 @@ def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
 
 
 def _judged(item: Work, wanted: str, out: Path, before: Answers) -> Iterator[Control]:
-    findings = item.exhibit.method().judge(measured(item, out))
-    for finding in findings:
+    for finding in judged(item, measured(item, out)):
         meant = finding.claim in asked(item.exhibit, wanted)
         if meant and item.variation in claims()[finding.claim].fails_under:
             yield control(finding, item.variation, item.scope.quick, before)
