@@ -22,8 +22,7 @@ interval of the mean over {trials} trials lies beyond the limit. "No" means that
 the other side. `narrows still-true` makes the table, with real kernels where they are built, and
 `tools/write_still_true.py` this page from it. Problems, versions and limits are data:
 `python/narrows/reproduce/data/problems.toml`. Versions without a kernel's name run in that of 6.12;
-"real" is the kernel itself, in virtual time. What is "not run" was left out of this page for its
-cost; the command runs it.
+"real" is the kernel itself, in virtual time.
 
 """
 
