@@ -68,8 +68,8 @@ def test_without_options_a_proposal_is_plain_bbr() -> None:
 
 
 def test_a_change_may_concern_some_conditions_only() -> None:
-    change = mutations()["slower-simulator"]
-    assert change.of(CASE).spec["path"]["rate"] == "5mbit"
+    change = mutations()["farther-simulator"]
+    assert change.of(CASE).spec["path"]["rtt"] == "60ms"
     other = Case({"place": "uml"}, CASE.spec)
     assert change.of(other) is other
 
