@@ -47,6 +47,10 @@ class InputError(NarrowsError):
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Problem, ...]]]:
+        """As which it reaches another process: by its problems."""
+        return type(self), (self.problems,)
+
     @classmethod
     def at(cls, place: str, found: str, remedy: str, file: str | None = None) -> Self:
         """The error with a single problem."""

@@ -6,8 +6,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Progress
@@ -25,6 +26,15 @@ _AT_ONCE = 1000
 """Number of runs added to the index together."""
 
 
+@dataclass(frozen=True)
+class Shared:
+    """A store of runs that other processes of this machine can use as we do."""
+
+    place: Path
+    strict: bool
+    without: tuple[str, ...]
+
+
 class Cache(ABC):
     """Keeps the runs of a pool; used from several threads at once.
 
@@ -34,6 +44,10 @@ class Cache(ABC):
     def present(self) -> Set[str]:
         """The keys of the existing runs."""
         return set()
+
+    def shared(self) -> Shared | None:
+        """What another process needs to keep runs in our place; None if only we can."""
+        return None
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
         """Whether we own the run until the end of the block."""
@@ -92,6 +106,12 @@ class StoreCache(Cache):
     def present(self) -> Set[str]:
         """The keys of the stored runs."""
         return self._store.keys()
+
+    def shared(self) -> Shared | None:
+        """The store, if it is a directory."""
+        if not (self._together and isinstance(self._store, RunStore)):
+            return None
+        return Shared(self._store.path.resolve(), self._strict, tuple(self._without))
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:

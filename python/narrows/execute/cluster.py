@@ -1,8 +1,8 @@
 """Jobs on the workers of a Dask cluster; results come back through the store.
 
-Every parcel is self-contained: it has the store's place, the back end, the engine and the scenario.
-A worker computes it into the store, which it must reach under the same path or URL, and answers
-with a few numbers. If a worker dies, Dask gives its run to another one.
+Every parcel is self-contained: it has the back end, the engine and the scenario. A worker computes
+it into the store, which it must reach under the same path or URL, and answers with a few numbers.
+If a worker dies, Dask gives its run to another one.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError
 from narrows.execute.cache import StoreCache, words
 from narrows.execute.job import Job
-from narrows.execute.pool import LATER_S
+from narrows.execute.parcel import Parcel
 from narrows.execute.tally import Done, Tally
+from narrows.execute.waiting import LATER_S
 from narrows.execute.watcher import TICK_S, Watcher
-from narrows.plan import Cell, Trial
 from narrows.store import Place, Store, is_url, open_store
 from narrows.store.index import open_index
 
@@ -45,17 +43,6 @@ _CONFIGURED = ("ca-file", "client.cert", "client.key")
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """A job for a worker."""
-
-    place: Place
-    backend: str
-    engine: str
-    cell: Cell
-    trial: Trial
-
-
-@dataclass(frozen=True)
 class Answer:
     """A worker's answer: whether the run is new, its packets, or why it failed."""
 
@@ -64,15 +51,10 @@ class Answer:
     error: str | None = None
 
 
-def work(parcel: Parcel) -> Answer:
+def work(place: Place, parcel: Parcel) -> Answer:
     """Does a job in a worker. Waits while another process does the same run."""
-    backend = _backend(parcel.backend)
-    if backend.engine != parcel.engine:
-        found = f"an engine {backend.engine}, not {parcel.engine}"
-        remedy = "the same build of narrows everywhere"
-        raise InputError.at(f"worker on {os.uname().nodename}", found, remedy)
-    job, began = Job(parcel.cell, parcel.trial, backend), time.time()
-    kept = StoreCache(open_store(parcel.place), together=False)
+    job, began = parcel.job(), time.time()
+    kept = StoreCache(open_store(place), together=False)
     while True:
         with kept.claim(job.key) as ours:
             if ours:
@@ -96,12 +78,6 @@ def _answer(job: Job, kept: StoreCache, began: float) -> Answer:
 
 def _unheard(_sim_s: float, _packets: int) -> None:
     """Discards the progress of a run on a worker."""
-
-
-@cache
-def _backend(name: str) -> Backend:
-    """A back end, cached by each worker."""
-    return get_backend(name)
 
 
 class ClusterPool:
@@ -138,7 +114,7 @@ class ClusterPool:
             while True:
                 room = AHEAD * max(sum(client.nthreads().values()), 1) - len(sent)
                 for job in islice(rest, max(room, 0)):
-                    future = client.submit(work, self._parcel(job), key=f"run-{job.key}")
+                    future = client.submit(work, self._place, Parcel.of(job), key=f"run-{job.key}")
                     sent[future.key] = (future, job)
                     future.add_done_callback(lambda future: finished.put(future.key))
                 if not sent:
@@ -149,9 +125,6 @@ class ClusterPool:
                     watcher(self._tally.state())
         finally:
             client.cancel([future for future, _ in sent.values()])
-
-    def _parcel(self, job: Job) -> Parcel:
-        return Parcel(self._place, job.backend.selector, job.backend.engine, job.cell, job.trial)
 
     def _take(self, future: Any, job: Job) -> None:  # noqa: ANN401 (a future of Dask)
         """Counts the answer to a job; only a problem that concerns all jobs ends them all."""

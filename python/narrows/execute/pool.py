@@ -5,37 +5,31 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from narrows.errors import InterruptedRunError
-from narrows.execute.cache import Cache
+from narrows.execute.cache import Cache, Shared
 from narrows.execute.job import Job, width
+from narrows.execute.processes import Peer, worth
+from narrows.execute.steps import Steps
 from narrows.execute.tally import Done, Tally
+from narrows.execute.waiting import Waiting
 from narrows.execute.watcher import TICK_S, Watcher
+from narrows.execute.worker import BUSY, Setup
 
-LATER_S = 0.3
-"""Time between looks at a run that another process is doing."""
 _GRACE_S = 1.0
 """User code that doesn't stop within this time is interrupted."""
 _INSISTENCE = 10
 """How often it is interrupted before we give up."""
-
-
 _THREAD = "run-"
-
-
-@dataclass
-class _Waiting:
-    """A job to do, not before a time of the monotonic clock."""
-
-    job: Job
-    not_before: float = 0.0
 
 
 class Pool:
     """Threads that take one job after another; the native module lets them run in parallel.
+
+    Where Python's own part of the jobs is large, each thread has a process do them
+    (`narrows.execute.processes`).
 
     `jobs` are done at once, by default as many as there are cores. Jobs of back ends that need the
     machine for themselves come last, one at a time.
@@ -48,7 +42,8 @@ class Pool:
         self._broken: BaseException | None = None
         self._began_at = time.time()
         self._tally = Tally(wanted, cache.present())
-        self._waiting: deque[_Waiting] = deque()
+        self._steps = Steps(cache, self._tally, self._stop, self._began_at)
+        self._waiting = Waiting(self._stop)
 
     def run(self, watcher: Watcher | None = None) -> Done:
         """Does the missing runs; returns when all are done.
@@ -58,8 +53,8 @@ class Pool:
         """
         try:
             for jobs, workers in self._batches():
-                self._waiting.extend(_Waiting(job) for job in jobs)
-                self._work(min(workers, len(jobs)), watcher)
+                self._waiting.extend(jobs)
+                self._work(jobs, min(workers, len(jobs)), watcher)
         finally:
             self._cache.finish()
         return self._tally.outcome()
@@ -75,11 +70,17 @@ class Pool:
             if jobs:
                 yield jobs, width(jobs[0].backend, self._jobs)
 
-    def _work(self, workers: int, watcher: Watcher | None) -> None:
-        own_code = any("controls" in item.job.trial.scenario for item in self._waiting)
+    def _work(self, jobs: Sequence[Job], workers: int, watcher: Watcher | None) -> None:
+        own_code = any("controls" in job.trial.scenario for job in jobs)
+        work: Callable[[], None] = self._in_this_process
+        shared = self._cache.shared()
+        if shared is not None and worth(jobs, workers):
+            own_code, work = False, partial(self._in_a_process, shared, workers)
         threads = [
             # A thread that runs user code may never end; the program doesn't wait for it.
-            threading.Thread(target=self._take, name=f"{_THREAD}{number}", daemon=own_code)
+            threading.Thread(
+                target=self._guarded, args=[work], name=f"{_THREAD}{number}", daemon=own_code
+            )
             for number in range(workers)
         ]
         try:
@@ -98,16 +99,10 @@ class Pool:
             raise self._broken
         self._stop.clear()
 
-    def _take(self) -> None:
-        """A thread's work: does jobs as long as there are any."""
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """A thread's work; an error of one ends the work of all."""
         try:
-            while not self._stop.is_set():
-                with self._lock:
-                    item = self._waiting.popleft() if self._waiting else None
-                if item is None:
-                    return
-                self._stop.wait(max(0.0, item.not_before - time.monotonic()))
-                self._one(item)
+            work()
         except InterruptedRunError as error:
             if not self._stop.is_set():  # raised by a back end itself, not an answer to ours
                 self._give_up(error)
@@ -115,47 +110,26 @@ class Pool:
             self._give_up(error)
 
     def _give_up(self, error: BaseException) -> None:
-        """Ends the work of all threads because of an error of one."""
         with self._lock:
             self._broken = self._broken or error
         self._stop.set()
 
-    def _one(self, item: _Waiting) -> None:
-        """Does a job, unless it is done by now or another process is doing it."""
-        job, cache = item.job, self._cache
-        with cache.claim(job.key) as ours:
-            if not ours:
-                item.not_before = time.monotonic() + LATER_S
-                with self._lock:
-                    self._waiting.append(item)
-            elif cache.has(job.key):
-                self._tally.stored(job)
-            elif (error := cache.failure_since(job.key, self._began_at)) is not None:
-                self._tally.failed(job, error)
-            else:
-                self._do(job)
+    def _in_this_process(self) -> None:
+        """Does jobs as long as there are any."""
+        while (job := self._waiting.next()) is not None:
+            if not self._steps.one(job):
+                self._waiting.later(job)
 
-    def _do(self, job: Job) -> None:
-        """Does a job and keeps it."""
-
-        def note(sim_s: float, packets: int) -> None:
-            self._check()
-            self._tally.note(job, sim_s, packets)
-
-        try:
-            made = self._cache.make(job, note)
-            self._check()
-        except InterruptedRunError:
-            raise
-        except Exception as error:
-            self._tally.failed(job, self._cache.fail(job, error))
-            return
-        self._cache.keep(job, made)
-        self._tally.new(job, made.result.info.packets)
-
-    def _check(self) -> None:
-        if self._stop.is_set():
-            raise InterruptedRunError("stopped")
+    def _in_a_process(self, shared: Shared, workers: int) -> None:
+        """Has a process do jobs as long as there are any, and counts them."""
+        with Peer(Setup(shared, self._began_at), self._stop) as peer:
+            while jobs := self._waiting.several(workers):
+                for name, key, more in peer.do(jobs):
+                    if name == BUSY:
+                        self._waiting.later(jobs[key])
+                    else:
+                        getattr(self._tally, name)(jobs[key], *more)
+            peer.finish()
 
 
 def _await(threads: Sequence[threading.Thread]) -> None:

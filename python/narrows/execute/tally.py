@@ -96,7 +96,7 @@ class Tally:
                 sim_s=self._simulated_s + sum(sim_s for _, sim_s, _ in going),
                 total_s=self._total_s,
                 packets=self._packets + sum(packets for _, _, packets in going),
-                part=work / self._work if self._work else 1.0,
+                part=min(1.0, work / self._work) if self._work else 1.0,
             )
 
     def outcome(self) -> Done:

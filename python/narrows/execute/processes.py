@@ -1,0 +1,168 @@
+"""Processes for runs that threads can't do side by side.
+
+The simulator lets other threads work, but Python's own part of a run doesn't: metrics, files, and a
+control that is written in Python. Of short runs that is most of the time. A process does them as
+a thread does; the locks of the store keep the processes apart.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, Pipe
+from types import TracebackType
+from typing import Self
+
+from narrows.backends.sim import Simulator
+from narrows.errors import InterruptedRunError, NarrowsError
+from narrows.execute.job import Job
+from narrows.execute.memory import free_memory
+from narrows.execute.parcel import Parcel
+from narrows.execute.watcher import TICK_S
+from narrows.execute.worker import Answer, Event, Setup
+from narrows.plan.demand import demand
+
+# Measured on one core of a virtual machine.
+_RUN_S, _OWN_S = 0.004, 5e-7
+"""Python's part of a run, and that of a packet whose control is written in Python."""
+_PACKETS_PER_S = 1.5e6
+WORTH_S = 1.0
+"""The start of a process takes about half as long as this."""
+_BYTES = 150_000_000
+"""The memory of a process without its run."""
+_PATIENCE_S = 10.0
+"""A process that hasn't ended by then, after it was told to stop, is killed."""
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from narrows.execute.worker import serve; serve(int(sys.argv[2]))"
+)
+
+
+class LostProcessError(NarrowsError):
+    """A process ended before its work."""
+
+
+def worth(jobs: Sequence[Job], workers: int) -> bool:
+    """Whether processes do the jobs sooner than threads, and can do them at all."""
+    known = all(type(job.backend) is Simulator for job in jobs)
+    if workers < 2 or not known or not sys.executable:
+        return False
+    locked_s = sum(_locked_s(job) for job in jobs)
+    whole_s = locked_s + sum(job.load for job in jobs) / _PACKETS_PER_S
+    # With half as much, or less, threads keep all cores at work.
+    return locked_s > WORTH_S and locked_s * workers > whole_s / 2 and _fit(jobs, workers)
+
+
+def _locked_s(job: Job) -> float:
+    """The time during which a run keeps other threads from work."""
+    return _RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
+
+
+def _fit(jobs: Sequence[Job], workers: int) -> bool:
+    """Whether the largest runs fit into memory at once; threads wait for each other instead."""
+    free = free_memory()
+    cells = {id(job.cell): job for job in jobs}.values()
+    need = max(sum(part.bytes for part in demand(job.trial.scenario)) for job in cells)
+    return free is None or workers * (_BYTES + need) <= free
+
+
+class Peer:
+    """A process at work for us, until the end of the block. A single thread talks to it."""
+
+    def __init__(self, setup: Setup, stop: threading.Event) -> None:
+        self._stop = stop
+        self._connection, theirs = Pipe()
+        with theirs, _deaf():
+            self._process = _started(theirs)
+        self._send(setup)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """The end of the pipe tells the process to stop, unless it has ended by itself."""
+        self._connection.close()
+        try:
+            self._process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def do(self, jobs: Mapping[str, Job]) -> Iterator[Event]:
+        """Has jobs done; yields what becomes of each.
+
+        Raises what ends everything: an error of the other process, or its end.
+        """
+        self._send([Parcel.of(job) for job in jobs.values()])
+        yield from self._events()
+
+    def finish(self) -> None:
+        """Waits until all runs are on the disk; raises OSError if they can't be."""
+        self._send(None)
+        for _ in self._events():
+            pass
+
+    def _events(self) -> Iterator[Event]:
+        over = False
+        while not over:
+            answer = self._answer()
+            yield from answer.events
+            if answer.error is not None:
+                raise answer.error
+            over = answer.over
+
+    def _answer(self) -> Answer:
+        try:
+            while not self._connection.poll(TICK_S):
+                if self._stop.is_set():
+                    raise InterruptedRunError("stopped")
+            answer: Answer = self._connection.recv()
+        except (EOFError, ConnectionError):
+            raise self._lost() from None
+        return answer
+
+    def _send(self, what: object) -> None:
+        try:
+            self._connection.send(what)
+        except ConnectionError:
+            raise self._lost() from None
+
+    def _lost(self) -> LostProcessError:
+        status = self._process.wait()
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return LostProcessError(
+            f"a process that did some of the runs ended {how}, as it does if memory is short; "
+            "finished runs are kept, and the same command does the others"
+        )
+
+
+def _started(theirs: Connection) -> subprocess.Popen[bytes]:
+    """Starts a process that finds modules where we do, and doesn't run our script again."""
+    number = theirs.fileno()
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _START, json.dumps(sys.path), str(number)],
+        pass_fds=[number],
+        stdin=subprocess.DEVNULL,
+        env={"POLARS_MAX_THREADS": "1", **os.environ},
+    )
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A process started here doesn't hear Ctrl-C before it ignores it; we answer for it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
