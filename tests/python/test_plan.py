@@ -73,6 +73,16 @@ def test_trials_have_seeds_that_follow() -> None:
     assert made.groups == ("cubic",)
 
 
+def test_trials_share_in_memory_what_is_equal() -> None:
+    """A sweep may have a million of them."""
+    spec = spec_of(TOGETHER)
+    first, *others = (trial.scenario for trial in plan(spec, "engine").trials)
+    assert others
+    for number, other in enumerate(others, start=2):
+        assert canonical_json(other) == spec.canonical(number)
+        assert [name for name in first if other[name] is not first[name]] == ["seed"]
+
+
 def test_canonical_json_has_one_spelling() -> None:
     assert canonical_json({"b": [1, 0.5], "a": {"y": None, "x": True}}) == (
         '{"a":{"x":true,"y":null},"b":[1,0.5]}'

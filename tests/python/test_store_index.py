@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from specimens import GOOD, write
 
 from narrows.store import collect, create_store, damage, open_store
-from narrows.store.index import MOST_PARTS, rows
+from narrows.store.index import MOST_PARTS, Entry, Gathered, rows, together
 from narrows.sweeps import execute, export, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
@@ -103,6 +103,21 @@ def test_columns_do_not_depend_on_the_order_of_the_runs(tmp_path: Path) -> None:
     execute(prepare(write(tmp_path, SMALL), out=first, filters=["flows[0].cca=bbr"]))
     swept(tmp_path, SMALL, "other")
     assert exported(tmp_path / "out", "summary") == exported(first, "summary")
+
+
+def test_runs_gathered_a_few_at_a_time_make_the_same_part() -> None:
+    frames = [
+        pl.DataFrame({"goodput": [float(n)]} | ({f"only_{n % 7}": ["some"]} if n > 40 else {}))
+        for n in range(120)
+    ]
+    entries = [Entry(f"{n}", {}, {"summary": f, "flows": f}) for n, f in enumerate(frames)]
+    gathered, whole = Gathered(), together(entries)
+    for entry in entries:
+        gathered.add(entry)
+    found = gathered.part()
+    assert gathered.count == 120
+    for name in TABLES:
+        assert_frame_equal(found[name], whole[name])
 
 
 def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from narrows.errors import NarrowsError
 from narrows.execute.job import Job, Made, make
 from narrows.store import RunStore, Store
 from narrows.store.batch import Batch
-from narrows.store.index import Entry, together
+from narrows.store.index import Entry, Gathered
 from narrows.store.parquet import without as tables_without
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class StoreCache(Cache):
         self._store, self._strict, self._without = store, strict, without
         self._together = together and isinstance(store, RunStore)
         self._lock = threading.Lock()
-        self._entries: list[Entry] = []
+        self._gathered = Gathered()
         self._batch: Batch | None = None
 
     def present(self) -> Set[str]:
@@ -149,11 +149,11 @@ class StoreCache(Cache):
     ) -> None:
         """Adds a stored run to the index with the next batch."""
         with self._lock:
-            self._entries.append(Entry(key, record, tables))
-            if len(self._entries) < _AT_ONCE:
+            self._gathered.add(Entry(key, record, tables))
+            if self._gathered.count < _AT_ONCE:
                 return
-            entries, self._entries = self._entries, []
-        self._store.add_part(together(entries))
+            gathered, self._gathered = self._gathered, Gathered()
+        self._store.add_part(gathered.part())
 
     def fail(self, job: Job, error: Exception) -> str:
         """Records a failure."""
@@ -169,9 +169,9 @@ class StoreCache(Cache):
         if batch is not None:
             batch.close()
         with self._lock:
-            entries, self._entries = self._entries, []
-        if entries:
-            self._store.add_part(together(entries))
+            gathered, self._gathered = self._gathered, Gathered()
+        if gathered.count:
+            self._store.add_part(gathered.part())
 
 
 def words(error: BaseException) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from narrows.errors import SpecError
 from narrows.plan.canonical import canonical_json, content_hash
@@ -12,8 +14,8 @@ from narrows.spec import Scenario, Spec
 from narrows.words import counted
 
 MOST_FLOWS = 1_000_000
-"""The most flows of all planned runs together: until the last run is done, each run takes 4 kB of
-memory and each of its flows 0.8 kB."""
+"""The most flows of all planned runs together: until the last run is done, each combination takes
+4 kB of memory and each of its flows 0.8 kB, and each of its runs 1 kB."""
 
 
 EngineVersion = str | Callable[[Scenario], str]
@@ -56,17 +58,27 @@ def plan(
     There are `trials` of them, by default as many as the specification says. Raises SpecError
     if they are too many.
     """
-    runs, count = [], trials or spec.trials
+    runs: list[Trial] = []
+    count = trials or spec.trials
     if (flows := count * len(spec.groups)) > MOST_FLOWS:
         found = f"{counted(count, 'trial')} with {flows:,} flows in all"
         raise SpecError.at("run.trials", found, f"at most {MOST_FLOWS:,} flows in all")
     for number in range(1, count + 1):
         text = spec.canonical(number)
-        scenario = json.loads(text)
+        scenario = _sharing(json.loads(text), runs[0].scenario if runs else {})
         version = engine if isinstance(engine, str) else engine(scenario)
         runs.append(Trial(number, scenario, content_hash([text, version, backend])))
     whole = content_hash([*(trial.hash for trial in runs), *spec.groups])
     return Plan(spec.name, tuple(runs), spec.groups, whole)
+
+
+def _sharing(scenario: Scenario, other: Mapping[str, Any]) -> Scenario:
+    """A scenario whose parts, where they are equal to another one's, are the same in memory."""
+    parts = {
+        sys.intern(name): known if (known := other.get(name)) == value else value
+        for name, value in scenario.items()
+    }
+    return cast("Scenario", parts)
 
 
 def trial_of(number: int, scenario: Scenario, engine: str, backend: str) -> Trial:

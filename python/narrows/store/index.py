@@ -25,6 +25,8 @@ TABLES = (RUNS, "summary", "flows")
 """The tables in the index."""
 PART = 2000
 """Runs that are read at once to be indexed."""
+_FEW = 50
+"""Entries that become one frame."""
 MOST_PARTS = 64
 """More parts than this are merged into one."""
 INFO = ("backend", "engine", "digest", "end_s", "packets", "cpu_s", "wall_s", "created", "invalid")
@@ -109,6 +111,32 @@ def together(entries: Iterable[Entry]) -> Frames:
             frame = pl.concat(whole, how="diagonal") if whole else pl.DataFrame()
             made[name] = frame.insert_column(0, pl.Series("run", keys, pl.String()))
     return made
+
+
+class Gathered:
+    """Entries for a part. Few stay frames of their own: one of a single row takes 20 kB."""
+
+    def __init__(self) -> None:
+        self._few: list[Entry] = []
+        self._frames: list[Frames] = []
+        self.count = 0
+
+    def add(self, entry: Entry) -> None:
+        """Adds the entry of a run."""
+        self._few.append(entry)
+        self.count += 1
+        if len(self._few) == _FEW:
+            self._put_together()
+
+    def part(self) -> Frames:
+        """All entries as one part."""
+        self._put_together()
+        return {name: _joined([frames[name] for frames in self._frames]) for name in TABLES}
+
+    def _put_together(self) -> None:
+        if self._few:
+            self._frames.append(together(self._few))
+            self._few = []
 
 
 def _runs(entries: Iterable[Entry]) -> pl.DataFrame:
