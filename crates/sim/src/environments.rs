@@ -1,6 +1,7 @@
 //! Many runs side by side, each with a flow that an agent controls.
 
 use std::num::NonZero;
+use std::sync::Mutex;
 use std::thread;
 
 use narrows_base::{Duration, Time};
@@ -13,6 +14,9 @@ use crate::{Controls, Simulation};
 
 /// The number of the agent's flow.
 const AGENT: usize = 0;
+/// As many environments a thread takes at a time. Their steps differ in length, and another program
+/// may slow a thread down, so equal shares would make the others wait.
+const TAKEN: usize = 4;
 
 /// What an agent sees after a step. Counters run from the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -162,17 +166,21 @@ impl Environments {
     ) -> Vec<View> {
         assert_eq!(settings.len(), self.runs.len(), "a setting for each environment");
         let mut views = vec![View::default(); settings.len()];
-        let share = settings.len().div_ceil(threads.get()).max(1);
-        let parts = self.runs.chunks_mut(share).zip(settings.chunks(share));
-        let mut parts = parts.zip(views.chunks_mut(share));
-        let own = parts.next();
-        thread::scope(|scope| {
-            for part in parts {
-                scope.spawn(move || steps(part, span));
-            }
-            if let Some(part) = own {
+        let runs = self.runs.chunks_mut(TAKEN).zip(settings.chunks(TAKEN));
+        let parts = runs.zip(views.chunks_mut(TAKEN));
+        let threads = threads.get().min(parts.len());
+        let parts = Mutex::new(parts);
+        let take = || parts.lock().expect("taking a part doesn't panic").next();
+        let work = || {
+            while let Some(part) = take() {
                 steps(part, span);
             }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
         });
         views
     }

@@ -22,7 +22,7 @@ fn drawn(place: u64) -> Scenario {
 
 /// The last views after settings at random, on so many threads.
 fn views(threads: usize) -> (Vec<View>, Environments) {
-    let (count, start) = (5, Time::from_nanos(60_000_000));
+    let (count, start) = (11, Time::from_nanos(60_000_000));
     let (mut environments, mut random) = (Environments::new(count), Stream::new(1, "agent"));
     for place in 0..count {
         environments.reset(place, drawn(place as u64), start).expect("it can be run");
