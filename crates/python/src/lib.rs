@@ -28,7 +28,7 @@ mod _native {
     use super::analyze::{CaptureError, CaptureOutput, analyze};
     #[pymodule_export]
     use super::control::{
-        AckSample, CongestionEvent, Connection, ControlError, Patience, UndoEvent,
+        AckSample, CongestionEvent, Connection, ControlError, Patience, RustControl, UndoEvent,
     };
     #[pymodule_export]
     use super::environments::Environments;

@@ -1,10 +1,11 @@
-//! A congestion control written in Python, run by the simulator.
+//! Own congestion controls, run by the simulator: classes of Python, and libraries made from Rust.
 //!
-//! The class is called with the flow's options for each connection. A control can't stop the
+//! A class is called with the flow's options for each connection. A control can't stop the
 //! engine: an error is noted in [`Trouble`], the object isn't called any more, and the run ends at
 //! its next report of progress.
 
 mod patience;
+mod rust;
 mod samples;
 mod trouble;
 
@@ -22,6 +23,8 @@ use pyo3::types::{PyBool, PyTuple};
 
 use crate::spec::around::keywords;
 pub use patience::{Calls, Patience, Watch};
+use rust::Loaded;
+pub use rust::RustControl;
 pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
@@ -31,7 +34,7 @@ const MOST_SHOWN: usize = 60;
 const METHODS: [&str; 3] = ["on_ack", "on_congestion", "control"];
 const NEED: &str = "a window from 1 to 10000000 packets, or (window, pacing rate in bit/s)";
 
-/// The simulator's controls with those of Python: name to class.
+/// The simulator's controls with own ones: name to class of Python or to [`RustControl`].
 pub fn controls(
     classes: BTreeMap<String, Py<PyAny>>,
     trouble: &Arc<Trouble>,
@@ -40,6 +43,12 @@ pub fn controls(
     let mut known = Controls::new();
     for (name, class) in classes {
         let (trouble, calls) = (Arc::clone(trouble), Arc::clone(calls));
+        if let Some(library) = library(&class) {
+            known = known.with_flow(name, move |flow, config| {
+                Box::new(Loaded::new(&library, flow, config, &trouble, &calls))
+            });
+            continue;
+        }
         known = known.with_flow(name, move |flow, config| {
             Python::attach(|py| {
                 let mut made = PythonControl::new(py, &class, &config, &trouble, &calls, flow);
@@ -49,6 +58,14 @@ pub fn controls(
         });
     }
     known
+}
+
+/// The library of a control in Rust.
+fn library(control: &Py<PyAny>) -> Option<rust::Library> {
+    Python::attach(|py| {
+        let control = control.bind(py).cast::<RustControl>();
+        control.ok().map(|control| control.get().library.clone())
+    })
 }
 
 /// One connection's control.

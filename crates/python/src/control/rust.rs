@@ -1,0 +1,270 @@
+//! A congestion control written in Rust, from the shared library that its file was compiled into.
+
+mod convert;
+mod library;
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use narrows_base::Rate;
+use narrows_base::registry::{Value, Values};
+use narrows_cc::{
+    self as cc, CcConfig, CongestionControl, INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS, RoundTrips,
+};
+use narrows_control as own;
+use narrows_control::abi::{RawConnection, State, Tell, Text, Visit};
+use pyo3::prelude::*;
+
+use super::patience::Calls;
+use super::trouble::{Trouble, wrong};
+pub(super) use library::Library;
+pub use library::RustControl;
+use library::text;
+
+const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e13 bit/s, if any,";
+
+/// One connection's control.
+pub(super) struct Loaded {
+    library: Library,
+    /// What its library made; null after it was dropped or if there never was one.
+    state: State,
+    /// The latest output, in the words of the library and of the engine.
+    output: own::Control,
+    control: cc::Control,
+    paces: bool,
+    /// Whether there was an error, after which it isn't called any more.
+    broken: Cell<bool>,
+    rounds: RoundTrips,
+    trouble: Arc<Trouble>,
+    calls: Arc<Calls>,
+    /// Its index in `calls`.
+    place: usize,
+}
+
+// SAFETY: the trait demands `Send` of every control in a library.
+#[expect(unsafe_code, reason = "the state is a pointer")]
+unsafe impl Send for Loaded {}
+
+impl Loaded {
+    /// Makes the control of a connection and gets its initial window and rate.
+    pub(super) fn new(
+        library: &Library,
+        flow: &str,
+        config: CcConfig<'_>,
+        trouble: &Arc<Trouble>,
+        calls: &Arc<Calls>,
+    ) -> Self {
+        let place = calls.register(format!("flow \"{flow}\": its control {}", library.file));
+        let output = own::Control::window(config.initial_cwnd);
+        let control = cc::Control {
+            cwnd: config.initial_cwnd,
+            ssthresh: INFINITE_SSTHRESH,
+            pacing_rate: None,
+            app_limited: false,
+        };
+        let mut made = Self {
+            library: library.clone(),
+            state: std::ptr::null_mut(),
+            output,
+            control,
+            paces: true,
+            broken: Cell::new(false),
+            rounds: RoundTrips::default(),
+            trouble: Arc::clone(trouble),
+            calls: Arc::clone(calls),
+            place,
+        };
+        made.begin(config);
+        made
+    }
+
+    fn begin(&mut self, mut config: CcConfig<'_>) {
+        let options = match self.options(&config.options) {
+            Ok(options) => options,
+            Err(error) => return self.fail(error),
+        };
+        let connection = RawConnection {
+            mss: config.mss,
+            initial_cwnd: config.initial_cwnd,
+            initial_rtt_ns: config.initial_rtt.map(|rtt| rtt.as_nanos()).into(),
+            seed: config.random.next_u64(),
+            options: options.as_ptr(),
+        };
+        self.calls.begin(self.place);
+        self.state = self.library.make(&connection, &mut self.output);
+        self.calls.end();
+        if self.state.is_null() {
+            return self.fail(self.panicked("new"));
+        }
+        self.take("new");
+        self.paces = self.control.pacing_rate.is_some();
+    }
+
+    /// The values of all options, in the order of the library.
+    fn options(&self, given: &Values) -> PyResult<Vec<f64>> {
+        let value = |(name, default): &(&'static str, f64)| match given.get(*name) {
+            None => Ok(*default),
+            Some(Value::Number(number)) => Ok(*number),
+            #[expect(clippy::cast_precision_loss, reason = "53 bits are enough for an option")]
+            Some(Value::Whole(number)) => Ok(*number as f64),
+            Some(other) => {
+                Err(wrong(&self.library.file, &format!("{name} = {other:?}"), "a number"))
+            }
+        };
+        self.library.options().iter().map(value).collect()
+    }
+
+    /// Tells the control something and takes its output.
+    fn tell<T>(&mut self, method: &str, function: Tell<T>, sample: &T) {
+        if self.broken.get() {
+            return;
+        }
+        self.calls.begin(self.place);
+        let done = self.library.tell(function, self.state, sample, &mut self.output);
+        self.calls.end();
+        if done {
+            self.take(method);
+        } else {
+            self.fail(self.panicked(method));
+        }
+    }
+
+    /// The output for the engine, if it is possible.
+    fn take(&mut self, method: &str) {
+        let own::Control { cwnd, ssthresh, pacing_rate_bps, app_limited } = self.output;
+        let rate = pacing_rate_bps.get();
+        #[expect(clippy::cast_precision_loss, reason = "the bounds are round numbers")]
+        let fits = rate.is_none_or(|bps| OWN_RATES.contains(&(bps as f64)));
+        if !OWN_WINDOWS.contains(&f64::from(cwnd)) || !fits {
+            let rate = rate.map_or_else(String::new, |bps| format!(" and a rate of {bps} bit/s"));
+            let found = format!("a window of {cwnd}{rate} after {method}");
+            return self.fail(wrong(&self.named("control"), &found, NEED));
+        }
+        if rate.is_some() && !self.paces {
+            let found = "a pacing rate after none at first";
+            let need = "a rate from the first call on, or never one,";
+            return self.fail(wrong(&self.named("control"), found, need));
+        }
+        let pacing_rate = rate.map(Rate::from_bps);
+        let ssthresh = ssthresh.min(INFINITE_SSTHRESH);
+        self.control = cc::Control { cwnd, ssthresh, pacing_rate, app_limited };
+    }
+
+    /// The control's answer to a question that changes nothing.
+    fn ask<T>(
+        &self,
+        method: &str,
+        otherwise: T,
+        ask: impl FnOnce(&Library, State, &mut T) -> bool,
+    ) -> T {
+        let mut answer = otherwise;
+        if !self.broken.get() && !ask(&self.library, self.state, &mut answer) {
+            self.fail(self.panicked(method));
+        }
+        answer
+    }
+
+    fn named(&self, method: &str) -> String {
+        format!("{}: {method}", self.library.file)
+    }
+
+    fn panicked(&self, method: &str) -> PyErr {
+        let found = format!("a panic: {}", self.library.panic());
+        wrong(&self.named(method), &found, "a control that doesn't panic")
+    }
+
+    fn fail(&self, error: PyErr) {
+        self.broken.set(true);
+        self.trouble.note(error);
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if !self.state.is_null() {
+            self.library.discard(self.state);
+        }
+    }
+}
+
+impl CongestionControl for Loaded {
+    fn on_delivered(&mut self, sample: &cc::DeliveredSample) {
+        self.tell("on_delivered", self.library.table.on_delivered, &convert::delivered(sample));
+    }
+
+    fn on_ack(&mut self, sample: &cc::AckSample) {
+        let round_start = self.rounds.start(sample);
+        self.tell("on_ack", self.library.table.on_ack, &convert::ack(sample, round_start));
+    }
+
+    fn on_congestion(&mut self, event: &cc::CongestionEvent) {
+        self.tell("on_congestion", self.library.table.on_congestion, &convert::congestion(event));
+    }
+
+    fn on_undo(&mut self, event: &cc::UndoEvent) {
+        self.tell("on_undo", self.library.table.on_undo, &convert::undo(event));
+    }
+
+    fn on_start(&mut self, event: &cc::StartEvent) {
+        self.tell("on_start", self.library.table.on_start, &convert::start(event));
+    }
+
+    fn watches_packets(&self) -> bool {
+        self.library.table.watches_packets
+    }
+
+    fn on_lost(&mut self, packet: &cc::LostPacket) {
+        self.tell("on_lost", self.library.table.on_lost, &convert::lost(packet));
+    }
+
+    fn on_threshold(&mut self, ssthresh: u32) {
+        self.tell("on_threshold", self.library.table.on_threshold, &ssthresh);
+    }
+
+    fn asks_reduction(&self) -> Option<bool> {
+        let asked =
+            |library: &Library, state, answer: &mut bool| library.asks_reduction(state, answer);
+        self.library.table.asks_reductions.then(|| self.ask("asks_reduction", false, asked))
+    }
+
+    fn on_unused(&mut self, unused: cc::Unused) {
+        self.tell("on_unused", self.library.table.on_unused, &convert::unused(unused));
+    }
+
+    fn control(&self) -> cc::Control {
+        self.control
+    }
+
+    fn owns_recovery(&self) -> bool {
+        self.library.table.owns_recovery
+    }
+
+    fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
+        let rate = pacing_rate.as_bps();
+        self.ask("min_tso_segs", 2, |library, state, packets| {
+            library.min_tso_segs(state, rate, packets)
+        })
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.ask("inspect", (), |library, state, ()| library.inspect(state, visit));
+    }
+
+    fn state(&self) -> &'static str {
+        self.ask("state", "", Library::state_name)
+    }
+}
+
+/// A visitor of internals behind a pointer.
+struct Visitor<'a>(&'a mut dyn FnMut(&'static str, f64));
+
+#[expect(unsafe_code, reason = "a library calls it")]
+unsafe extern "C" fn visit(visitor: *mut c_void, name: Text, value: f64) {
+    // SAFETY: `Library::inspect` passes its visitor, and the library a text of its own.
+    let (visitor, name) = unsafe { (&mut *visitor.cast::<Visitor<'_>>(), text(name)) };
+    (visitor.0)(name, value);
+}
+
+/// The function with the type that a library takes.
+const VISIT: Visit = visit;
