@@ -189,7 +189,7 @@ def run(
     scenario_json: str,
     progress: Callable[[float, int], None] | None = None,
     captures_json: str | None = None,
-    controls: Mapping[str, Callable[..., object]] | None = None,
+    controls: Mapping[str, Callable[..., object] | RustControl] | None = None,
     patience_s: float = 10.0,
     spill: str | PathLike[str] | None = None,
 ) -> RunOutput:
@@ -213,7 +213,7 @@ class Simulation:
     def __new__(
         cls,
         scenario_json: str,
-        controls: Mapping[str, Callable[..., object]] | None = None,
+        controls: Mapping[str, Callable[..., object] | RustControl] | None = None,
     ) -> Self: ...
     def run_until(self, at_ns: int) -> None: ...
     @property
@@ -259,6 +259,19 @@ class Patience:
         """`place` is what messages say of the block, `seconds` how long it may take."""
     def __enter__(self) -> None: ...
     def __exit__(self, *_error: object) -> None: ...
+
+@final
+class RustControl:
+    """A control from a library that was compiled from a file in Rust."""
+
+    def __new__(cls, library: str | PathLike[str], file: str) -> Self:
+        """Loads `library`, compiled from `file`; raises ControlError if it isn't one."""
+    @property
+    def options(self) -> list[tuple[str, float]]:
+        """The names of its options with their defaults."""
+    @staticmethod
+    def sources() -> list[tuple[str, str]]:
+        """The files of the crate that a control is compiled with: names and texts."""
 
 class CaptureError(ValueError):
     """Captures that can't be analysed: "PLACE: found WHAT"."""

@@ -22,6 +22,7 @@ from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import queue_depths
 from narrows.backends.linux.traffic import fine_interval, told_scenario
 from narrows.backends.uml.network import tool_config
+from narrows.cached import cache_directory
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.store.owned import hidden
 
@@ -261,7 +262,7 @@ def test_nobodys_programs_need_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)
     with pytest.raises(InputError, match="XDG_CACHE_HOME"):
-        tools.cache_directory()
+        cache_directory()
 
 
 def test_a_failed_run_tells_what_was_said(tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ _HOSTS = tuple(
 )
 _OTHERS = (
     Feature("python control", 'cca = "mine:Mine"', own="mine:Mine"),
+    Feature("rust control", 'cca = "mine.rs"', own="mine.rs"),
     Feature("ebpf control", 'cca = "mine.bpf.c"', own="mine.bpf.c"),
     Feature("programs", "of others that send", flow='server = ["true"]\nclient = ["true"]'),
     Feature("stack", "the transport stack of another project", flow='stack = "quinn"'),

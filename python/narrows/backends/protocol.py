@@ -8,6 +8,7 @@ from typing import Protocol
 
 from narrows.errors import SpecError
 from narrows.spec.kernel_program import is_module, is_program
+from narrows.spec.rust_control import is_rust
 from narrows.spec.scenario import Scenario
 from narrows.store import CaptureOptions, RunResult
 
@@ -87,10 +88,11 @@ class CapturingBackend(Backend, Protocol):
 
 
 def refuse_own_controls(scenario: Scenario) -> None:
-    """Raises SpecError for a control written in Python, which no kernel can run."""
+    """Raises SpecError for a control in Python or Rust, which no kernel can run."""
     for index, flow in enumerate(scenario["flows"]):
         if flow["cca"] in scenario.get("controls", {}) and not (
             is_program(flow["cca"]) or is_module(flow["cca"])
         ):
-            found = f'"{flow["cca"]}", which is written in Python'
+            language = "Rust" if is_rust(flow["cca"]) else "Python"
+            found = f'"{flow["cca"]}", which is written in {language}'
             raise SpecError.at(f"flows[{index}].cca", found, "--backend sim for this control")

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import Problem, SpecError
-from narrows.spec import python_control
+from narrows.spec import python_control, rust_control
 from narrows.spec.kernel_program import refuse_modules, refuse_programs
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunResult
 from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
-    from narrows._native import RunOutput
+    from narrows._native import RunOutput, RustControl
 
 
 class EngineError(RuntimeError):
@@ -80,6 +80,7 @@ class Simulator:
         whatever `progress` raises.
         """
         began = time.perf_counter()
+        made = rust_control.described(scenario.get("controls", {}))
         with told(self._native):
             output = self._run(scenario, progress, captures)
         info = RunInfo(
@@ -91,6 +92,7 @@ class Simulator:
             cpu_s=output.cpu_s,
             wall_s=time.perf_counter() - began,
             losses=dict(output.losses),
+            conditions={"controls": made} if made else {},
         )
         return RunResult(NativeTables(output.tables), info, dict(output.captures))
 
@@ -118,10 +120,12 @@ def _large_files() -> str:
 _LARGE = "/var/tmp"  # noqa: S108
 
 
-def parts(scenario: Scenario) -> tuple[str, dict[str, Callable[..., object]]]:
-    """The engine's part of a scenario as JSON, and the classes of own controls by name."""
+def parts(scenario: Scenario) -> tuple[str, dict[str, Callable[..., object] | RustControl]]:
+    """The engine's part of a scenario as JSON, and its own controls by name."""
     classes = {
-        name: python_control.load(name, python_control.Source(**source))
+        name: (rust_control if rust_control.is_rust(name) else python_control).load(
+            name, python_control.Source(**source)
+        )
         for name, source in scenario.get("controls", {}).items()
     }
     rest = {name: value for name, value in scenario.items() if name != "controls"}

@@ -23,7 +23,8 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="CONTROL...",
-            help="Controls by name; own ones as module:Class; options as bbr3:rules=draft.",
+            help="Controls by name; own ones as module:Class or FILE.rs; options as "
+            "bbr3:rules=draft.",
         ),
     ],
     suite: Annotated[
@@ -91,7 +92,7 @@ def search(
     control: Annotated[
         str,
         typer.Argument(
-            metavar="CONTROL", help="The name of a control, or your own as module:Class."
+            metavar="CONTROL", help="The name of a control, or your own as module:Class or FILE.rs."
         ),
     ],
     objective: Annotated[

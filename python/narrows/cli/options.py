@@ -53,7 +53,7 @@ AllowCode = Annotated[
         "--allow-code",
         "--module",
         metavar="FILE",
-        help="Code that may run if a specification names it: a file (Python, eBPF, a kernel "
+        help="Code that may run if a specification names it: a file (Python, Rust, eBPF, a kernel "
         "module) or a directory.",
     ),
 ]
@@ -68,11 +68,11 @@ def permission(places: list[str] | None, sets: list[str] | None) -> AbstractCont
     """Allows the code named on the command line, including controls named by `--set`."""
     from narrows.spec.permission import allowing
     from narrows.spec.python_control import is_own, well_formed
+    from narrows.spec.rust_control import is_rust
 
     values = [text.partition("=")[2].strip() for text in sets or ()]
-    return allowing(
-        places or (), [value for value in values if is_own(value) and well_formed(value)]
-    )
+    own = [one for one in values if is_rust(one) or (is_own(one) and well_formed(one))]
+    return allowing(places or (), own)
 
 
 def overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:

@@ -98,10 +98,10 @@ def evaluate(
     """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
     Without `beside` those are the suite's own or `BESIDE`. `only` names some of the situations.
-    A control is a name, or a module and a class of your own ("mine:Mine"), perhaps with options
-    ("bbr3:rules=draft"); with `stack`, the controls under test are those of this transport stack of
-    another project. Existing runs aren't repeated. Raises InputError for a control, suite or
-    directory that can't be used.
+    A control is a name, or your own as a module and a class ("mine:Mine") or as a file ("mine.rs"),
+    perhaps with options ("bbr3:rules=draft"); with `stack`, the controls under test are those of
+    this transport stack of another project. Existing runs aren't repeated. Raises InputError for a
+    control, suite or directory that can't be used.
     """
     need_images()
     engine = get_backend(backend)

@@ -54,13 +54,19 @@ def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
 
     Raises SpecError if it doesn't exist, isn't allowed, or has options.
     """
+    source = permitted(cca, near)
+    if options:
+        raise SpecError.at(cca, f"options of {quote(cca)}", "none, which it can't take,")
+    return source
+
+
+def permitted(cca: str, near: Path) -> Source:
+    """The same whatever its options."""
     places = [folder / cca for folder in (near, *_also_in.get())]
     file = next((place for place in places if place.is_file()), None)
     if file is None:
         raise SpecError.at(cca, f"no file {quote(str(places[-1]))}", "a file that is there")
     permission.check(cca, file)
-    if options:
-        raise SpecError.at(cca, f"options of {quote(cca)}", "none, which it can't take,")
     try:
         content = read_limited(file, MAX_SOURCE_BYTES)
         compiled = cca.endswith(COMPILED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narrows.errors import Problem, SpecError
 from narrows.files import read_limited
-from narrows.spec import kernel_program, permission, python_control
+from narrows.spec import kernel_program, permission, python_control, rust_control
 from narrows.spec.registry import others
 from narrows.spec.suggest import quote
 
@@ -72,6 +72,10 @@ def _control(
         if kernel_program.is_program(cca) or kernel_program.is_module(cca):
             program = kernel_program.allowed(cca, near, options)
             return program.file, program.text
+        if rust_control.is_rust(cca):
+            source = kernel_program.permitted(cca, near)
+            made = rust_control.load(cca, source)
+            return _fitting(source, rust_control.misfit(made, options))
         if cca not in known:
             known[cca] = python_control.allowed(cca, near)
         source = known[cca]
@@ -79,6 +83,11 @@ def _control(
     except SpecError as error:
         faults = [("cca", problem.found, problem.remedy) for problem in error.problems]
         raise ValueError(faults) from None
+    return _fitting(source, wrong)
+
+
+def _fitting(source: python_control.Source, wrong: tuple[str, str] | None) -> tuple[str, str]:
+    """The file and text, unless something is `wrong` with the options."""
     if wrong is not None:
         raise ValueError([("options", *wrong)])
     return source.file, source.text

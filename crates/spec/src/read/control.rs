@@ -13,18 +13,17 @@ use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
 
-/// Whether it is an own control: the name is that of a module and a class in Python, or
-/// of a program for a kernel.
+/// Whether it is an own control: the name is that of a module and a class in Python, of a file in
+/// Rust, or of a program for a kernel.
 #[must_use]
 pub fn is_own(cca: &str) -> bool {
-    cca.contains(':') || is_program(cca)
+    cca.contains(':') || is_file(cca)
 }
 
-/// Whether the name is that of a program for a kernel: in eBPF, as source in C or compiled, or the
-/// source of a module in C.
-#[must_use]
-pub fn is_program(cca: &str) -> bool {
-    [".c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
+/// Whether the name is that of a file: in Rust, or a program for a kernel, which is in eBPF as
+/// source in C or compiled, or the source of a module in C.
+fn is_file(cca: &str) -> bool {
+    [".rs", ".c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
 }
 
 /// The name of a control.
@@ -32,7 +31,7 @@ pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Res
     let Some(name) = node.as_text() else {
         return Err(Wrong::value(node.described(), expects));
     };
-    if is_program(name) {
+    if is_file(name) {
         return Ok(name.into());
     }
     if is_own(name) {

@@ -13,6 +13,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+from narrows.cached import cache_directory
 from narrows.errors import InputError, NarrowsError
 from narrows.store.owned import owned_file
 
@@ -21,16 +22,6 @@ _TRAFFIC = f"{_PREFIX}traffic"
 _ROUTER = f"{_PREFIX}router"
 _INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """Where a wheel contains them."""
-
-
-def cache_directory() -> Path:
-    """`~/.cache/narrows`, or below XDG_CACHE_HOME; raises InputError if there is neither."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    root = base if base.startswith("/") else os.path.expanduser("~/.cache")  # noqa: PTH111
-    if not root.startswith("/"):
-        remedy = "a directory in XDG_CACHE_HOME for the programs that are built"
-        raise InputError.at("--backend", "nobody's home directory", remedy)
-    return Path(root) / "narrows"
 
 
 def traffic_tool(backend: str = "uml") -> Path:

@@ -7,8 +7,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from narrows.backends.linux.tools import cache_directory
 from narrows.backends.uml.origin import call
+from narrows.cached import cache_directory
 from narrows.store.owned import owned_file
 
 

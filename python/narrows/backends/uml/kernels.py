@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from narrows.backends.linux.tools import cache_directory
 from narrows.backends.uml.module_tree import ARCHIVE
+from narrows.cached import cache_directory
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 

@@ -1,0 +1,180 @@
+"""Own controls in Rust for the simulator: `cca = "mine.rs"`.
+
+The file is searched next to the specification. Its content becomes part of the scenario, as with
+controls in Python, and it runs only if the user has allowed it: see `narrows.spec.permission`.
+`rustc` alone compiles it, with the crate `narrows_control` whose source the native module contains,
+into a library that is kept for this content, this crate and this compiler.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from narrows.cached import cache_directory
+from narrows.errors import InputError, SpecError
+from narrows.spec.python_control import Source
+from narrows.spec.suggest import one_of, quote
+
+if TYPE_CHECKING:
+    from narrows._native import RustControl
+
+SUFFIX = ".rs"
+EDITION = "2024"
+MOST_LINES = 40
+"""Lines of the compiler that a message shows."""
+_CRATE = "narrows_control"
+# Arithmetic that overflows is an error, as in the engine.
+_OPTIONS = (
+    *("--edition", EDITION, "-C", "opt-level=3", "-C", "overflow-checks=on"),
+    *("-C", "codegen-units=1", "-C", "panic=unwind", "-C", "strip=debuginfo", "-A", "warnings"),
+)
+
+_compiling = Lock()
+
+
+def is_rust(cca: str) -> bool:
+    """Whether the name is that of a file in Rust."""
+    return len(cca) > len(SUFFIX) and cca.endswith(SUFFIX)
+
+
+def load(cca: str, source: Source) -> RustControl:
+    """The control, compiled if it wasn't before; raises SpecError."""
+    from narrows import _native
+
+    library = _library(cca, source)
+    try:
+        return _native.RustControl(library, source.file)
+    except _native.ControlError as error:
+        raise SpecError.at(*error.args) from None
+
+
+def misfit(control: RustControl, options: Mapping[str, object]) -> tuple[str, str] | None:
+    """The problem with options that the control doesn't take, and what would be right."""
+    known = [name for name, _ in control.options]
+    for name, value in options.items():
+        if name not in known:
+            found = f"{quote(name)}, which is no option of the control"
+            return found, one_of(name, known) if known else "no options"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return f"{name} = {value!r}", "a number"
+    return None
+
+
+def described(controls: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """For the conditions of a run: what the controls in Rust were made from, and by what."""
+    return {
+        name: {
+            "source_sha256": hashlib.sha256(source["text"].encode()).hexdigest(),
+            "compiler": _version(name).splitlines()[0],
+        }
+        for name, source in controls.items()
+        if is_rust(name)
+    }
+
+
+def crate_sources() -> list[tuple[str, str]]:
+    """The names and texts of the files of `narrows_control`."""
+    from narrows import _native
+
+    return _native.RustControl.sources()
+
+
+def _library(cca: str, source: Source) -> Path:
+    crate = [part for file in crate_sources() for part in file]
+    mark = _digest([source.file, source.text, *crate, *_OPTIONS, _version(cca)])
+    try:
+        library = cache_directory(cca) / "controls" / f"{mark}.so"
+    except InputError as error:
+        raise SpecError(error.problems) from None
+    with _compiling:
+        if not library.is_file():
+            library.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="narrows-") as work:
+                built = _compile(cca, source, Path(work))
+                _put(built, library)
+    return library
+
+
+def _digest(parts: Iterable[str]) -> str:
+    """Of the parts with their lengths, so that no two lists have the same."""
+    made = hashlib.sha256()
+    for part in parts:
+        content = part.encode()
+        made.update(len(content).to_bytes(8, "big") + content)
+    return made.hexdigest()[:32]
+
+
+def _version(cca: str) -> str:
+    """The compiler's version; raises SpecError without a compiler."""
+    rustc = shutil.which("rustc")
+    if rustc is None:
+        found = f"{quote(cca)}, a control in Rust, but no rustc"
+        raise SpecError.at(cca, found, "a Rust compiler (https://rustup.rs, or a package rustc)")
+    return _version_of(rustc, cca)
+
+
+@cache
+def _version_of(rustc: str, cca: str) -> str:
+    # Outside of any project that chooses a compiler for itself.
+    done = _run([rustc, "-vV"], Path(tempfile.gettempdir()))
+    if done.returncode:
+        found = f"{rustc}, which doesn't work:\n{_first(done.stderr)}\n"
+        raise SpecError.at(cca, found, "a Rust compiler that does")
+    return done.stdout
+
+
+def _compile(cca: str, source: Source, work: Path) -> Path:
+    """Compiles the crate and the control in the empty directory `work`."""
+    crate = work / _CRATE
+    crate.mkdir()
+    for name, text in crate_sources():
+        (crate / name).write_text(text, encoding="utf-8")
+    library, file = work / f"lib{_CRATE}.rlib", Path(source.file).name
+    _rustc(cca, [f"{_CRATE}/lib.rs", "--crate-name", _CRATE, "--crate-type", "rlib"], work)
+    (work / "own").mkdir()
+    (work / "own" / file).write_text(source.text, encoding="utf-8")
+    # Run beside it, so that messages contain the file's name as the user knows it.
+    named = [file if not file.startswith("-") else f"./{file}", "--crate-name", "control"]
+    extern = ["--crate-type", "cdylib", "--extern", f"{_CRATE}={library}", "-o", "../control.so"]
+    _rustc(cca, [*named, *extern], work / "own")
+    return work / "control.so"
+
+
+def _rustc(cca: str, arguments: list[str], work: Path) -> None:
+    done = _run(["rustc", *arguments, *_OPTIONS], work)
+    if done.returncode:
+        found = f"Rust that doesn't compile:\n{_first(done.stderr)}\n"
+        raise SpecError.at(cca, found, "the source of a control")
+
+
+def _run(command: list[str], work: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=work, capture_output=True, text=True, errors="replace", check=False
+    )
+
+
+def _first(said: str) -> str:
+    """The first lines of the compiler's words: later errors often follow from the first."""
+    lines = said.strip().splitlines()
+    more = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
+    return "\n".join([*lines[:MOST_LINES], *more])
+
+
+def _put(built: Path, library: Path) -> None:
+    """Moves a library to its place, at once, from wherever temporary files are."""
+    handle, beside = tempfile.mkstemp(dir=library.parent, suffix=".partial")
+    os.close(handle)
+    try:
+        shutil.copy(built, beside)
+        Path(beside).replace(library)
+    finally:
+        Path(beside).unlink(missing_ok=True)

@@ -1,0 +1,210 @@
+"""Congestion controls in a file in Rust: compiled once, loaded, checked, and part of the hash."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from narrows import _native
+from narrows.backends.protocol import refuse_own_controls
+from narrows.backends.sim import Simulator
+from narrows.cli import main
+from narrows.errors import SpecError
+from narrows.evaluate import evaluate
+from narrows.plan import plan
+from narrows.search import search
+from narrows.spec import Override, Written, rust_control
+from narrows.spec import load as load_unasked
+from narrows.spec.permission import EVERYTHING, allowing
+
+EXAMPLE = Path(__file__).parents[2] / "experiments" / "own-control-rust-file"
+SHORT = (Override("run.duration=3s"), Override("run.warmup=1s"))
+SPEC = """
+[path]
+rate = "8mbit"
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+cca = "mine.rs"
+[run]
+duration = "3s"
+warmup = "1s"
+"""
+CONTROL = """
+use narrows_control::*;
+struct Mine(u32);
+impl CongestionControl for Mine {
+    const OPTIONS: &'static [(&'static str, f64)] = &[("window", 20.0)];
+    fn new(connection: &Connection) -> Self { Self(connection.option("window") as u32) }
+    fn on_ack(&mut self, _sample: &AckSample) { /* on_ack */ }
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+    fn control(&self) -> Control { /* control */ Control::window(self.0) }
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("twice", f64::from(self.0) * 2.0)
+    }
+    fn state(&self) -> &'static str { "still" }
+}
+narrows_control::export!(Mine);
+"""
+
+
+def written(folder, **changed):
+    """A specification beside a control, in which comments are replaced by code."""
+    text = CONTROL
+    for place, code in changed.items():
+        text = text.replace(f"/* {place} */", code)
+    (folder / "mine.rs").write_text(text)
+    file = folder / "mine.toml"
+    file.write_text(SPEC)
+    return file
+
+
+def run(file, *changes):
+    with allowing([EVERYTHING]):
+        spec = load_unasked(file, [*changes]).spec
+    return Simulator().run(plan(spec, Simulator().engine_of, "sim").trials[0].scenario)
+
+
+def refused(file, *changes):
+    """The only problem of a specification or its run."""
+    with pytest.raises(SpecError) as caught:
+        run(file, *changes)
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_the_example_repeats_reno_packet_by_packet():
+    file = EXAMPLE / "experiment.toml"
+    ours = run(file, *SHORT)
+    lines = file.read_text().replace('"aimd.rs" ', '"reno"').replace("options", "# options")
+    reno = run(Written(lines), *SHORT)
+    assert ours.info.packets > 1000
+    assert ours.info.digest == reno.info.digest
+    less = run(file, *SHORT, Override("flows.0.options.decrease=0.1"))
+    assert less.info.digest != reno.info.digest
+
+
+def test_what_a_control_shows_and_what_made_it_are_kept(tmp_path):
+    result = run(written(tmp_path), Override("flows.0.options.window=7"))
+    tables = result.tables
+    assert set(tables["internals"]["value"]) == {14.0}
+    assert set(tables["flow_samples"]["cca_state"]) == {"", "still"}  # none in the handshake
+    made = result.info.conditions["controls"]["mine.rs"]
+    assert made["compiler"].startswith("rustc ")
+    assert len(made["source_sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("let none: Option<u32> = None; none.unwrap();", "`None` value in line 7 of mine.rs"),
+        ("self.0 -= 21;", "attempt to subtract with overflow in line 7 of mine.rs"),
+    ],
+)
+def test_a_panic_ends_the_run_with_its_line(tmp_path, code, said):
+    problem = refused(written(tmp_path, on_ack=code))
+    assert problem.place == "mine.rs: on_ack"
+    assert problem.found.startswith("a panic: ")
+    assert said in problem.found
+
+
+def test_an_impossible_window_is_refused(tmp_path):
+    problem = refused(written(tmp_path, on_ack="self.0 = 0;"))
+    assert (problem.place, problem.found) == ("mine.rs: control", "a window of 0 after on_ack")
+
+
+def test_a_rate_that_comes_late_is_refused(tmp_path):
+    late = "if self.0 > 20 { return Control::window(9).with_pacing_rate(1_000_000); }"
+    problem = refused(written(tmp_path, on_ack="self.0 += 1;", control=late))
+    assert problem.found == "a pacing rate after none at first"
+
+
+def test_what_doesnt_compile_names_the_line(tmp_path, capsys):
+    file = written(tmp_path, on_ack="self.1 += 1;")
+    assert refused(file).place == "flows[0].cca"
+    assert main(["run", str(file), "--allow-code", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "error[E0609]: no field `1` on type `&mut Mine`" in said
+    assert "--> mine.rs:7:" in said
+    assert "Traceback" not in said
+
+
+def test_a_machine_without_a_compiler_is_told(tmp_path, monkeypatch):
+    file = written(tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    problem = refused(file)
+    assert problem.found == '"mine.rs", a control in Rust, but no rustc'
+    assert "rustup.rs" in problem.remedy
+
+
+def test_a_library_of_another_interface_is_refused(tmp_path, monkeypatch):
+    own = rust_control.crate_sources()
+    other = [(name, text.replace("VERSION: u64 = 1", "VERSION: u64 = 2")) for name, text in own]
+    assert other != own
+    monkeypatch.setattr(rust_control, "crate_sources", lambda: other)
+    assert "its interface has version 2, not 1" in refused(written(tmp_path)).found
+
+
+def test_what_is_no_control_is_refused(tmp_path):
+    (tmp_path / "no.so").write_bytes(b"no library")
+    with pytest.raises(_native.ControlError, match="can't be used"):
+        _native.RustControl(tmp_path / "no.so", "mine.rs")
+    file = written(tmp_path)
+    (tmp_path / "mine.rs").write_text("pub fn nothing() {}")
+    assert "narrows_control::export!" in refused(file).remedy
+
+
+@pytest.mark.parametrize(
+    ("option", "found"),
+    [
+        ("gain=2", '"gain", which is no option of the control'),
+        ("window=true", "window = True"),
+        ('window="a"', "window = 'a'"),
+    ],
+)
+def test_options_that_are_wrong(tmp_path, option, found):
+    problem = refused(written(tmp_path), Override(f"flows.0.options.{option}"))
+    assert problem.place == "flows[0].options"
+    assert problem.found == found
+
+
+def test_it_runs_only_once_it_is_named(tmp_path, capsys):
+    file = written(tmp_path)
+    command = ["run", str(file), "--out", str(tmp_path / "result")]
+    assert main(command) == 2
+    assert "code that nobody has allowed to run" in capsys.readouterr().err
+    assert main([*command, "--set", "flows.0.cca=mine.rs"]) == 0
+
+
+def test_a_changed_line_is_another_experiment(tmp_path):
+    def key():
+        with allowing([EVERYTHING]):
+            return plan(load_unasked(file).spec, Simulator().engine_of, "sim").hash
+
+    file = written(tmp_path)
+    before = key()
+    assert key() == before
+    (tmp_path / "mine.rs").write_text(CONTROL.replace("20.0", "21.0"))
+    assert key() != before
+
+
+def test_kernels_refuse_it(tmp_path):
+    with allowing([EVERYTHING]):
+        spec = load_unasked(written(tmp_path)).spec
+    with pytest.raises(SpecError, match="which is written in Rust"):
+        refuse_own_controls(spec.scenario)
+
+
+def test_evaluate_and_search_take_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "controls").mkdir()
+    written(tmp_path / "controls")
+    with allowing(controls=["controls/mine.rs"]):
+        made = evaluate(
+            ["controls/mine.rs:window=9"], suite="quick", only=["tail-drop"], beside=(), trials=1
+        )
+        found = search("controls/mine.rs", tries=2, most=1)
+    assert [one.trouble for one in made.judged] == [""]
+    assert found
