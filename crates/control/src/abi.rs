@@ -11,11 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::slice;
 use std::sync::Once;
 
+use crate::control::{CongestionControl, Control};
 use crate::samples::{
     AckSample, CongestionEvent, Connection, DeliveredSample, LostPacket, Maybe, StartEvent,
     UndoEvent, Unused,
 };
-use crate::{CongestionControl, Control};
 
 /// The version of this interface; a table of another version isn't read any further.
 pub const VERSION: u64 = 1;

@@ -4,7 +4,6 @@ mod convert;
 mod library;
 
 use std::cell::Cell;
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use narrows_base::Rate;
@@ -13,14 +12,13 @@ use narrows_cc::{
     self as cc, CcConfig, CongestionControl, INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS, RoundTrips,
 };
 use narrows_control as own;
-use narrows_control::abi::{RawConnection, State, Tell, Text, Visit};
+use narrows_control::abi::{RawConnection, State, Tell};
 use pyo3::prelude::*;
 
 use super::patience::Calls;
 use super::trouble::{Trouble, wrong};
 pub(super) use library::Library;
 pub use library::RustControl;
-use library::text;
 
 const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e13 bit/s, if any,";
 
@@ -255,16 +253,3 @@ impl CongestionControl for Loaded {
         self.ask("state", "", Library::state_name)
     }
 }
-
-/// A visitor of internals behind a pointer.
-struct Visitor<'a>(&'a mut dyn FnMut(&'static str, f64));
-
-#[expect(unsafe_code, reason = "a library calls it")]
-unsafe extern "C" fn visit(visitor: *mut c_void, name: Text, value: f64) {
-    // SAFETY: `Library::inspect` passes its visitor, and the library a text of its own.
-    let (visitor, name) = unsafe { (&mut *visitor.cast::<Visitor<'_>>(), text(name)) };
-    (visitor.0)(name, value);
-}
-
-/// The function with the type that a library takes.
-const VISIT: Visit = visit;

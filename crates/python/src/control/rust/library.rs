@@ -1,7 +1,7 @@
 //! The library of a control: loaded once and never unloaded, so that its texts stay.
 #![expect(unsafe_code, reason = "functions of a library")]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, c_void};
 use std::path::PathBuf;
 use std::slice;
 
@@ -9,12 +9,11 @@ use narrows_control::abi::{RawConnection, SYMBOL, State, Table, Tell, Text, VERS
 use narrows_control::{Control, SOURCES};
 use pyo3::prelude::*;
 
-use super::super::trouble::wrong;
-use super::{VISIT, Visitor};
+use crate::control::trouble::wrong;
 
 /// The functions of a control.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Library {
+pub(crate) struct Library {
     /// The file that it was compiled from, for messages.
     pub(super) file: String,
     pub(super) table: &'static Table,
@@ -24,7 +23,7 @@ pub(in super::super) struct Library {
 ///
 /// # Safety
 /// It must come from a library that was written against `narrows_control`.
-pub(super) unsafe fn text(text: Text) -> &'static str {
+unsafe fn text(text: Text) -> &'static str {
     // SAFETY: the library says where its text is; libraries stay.
     let bytes = unsafe { slice::from_raw_parts(text.start, text.length) };
     str::from_utf8(bytes).unwrap_or("?")
@@ -97,9 +96,9 @@ impl Library {
         unsafe { (self.table.min_tso_segs)(state, rate_bps, packets) }
     }
 
-    pub(super) fn inspect(&self, state: State, visit: &mut dyn FnMut(&'static str, f64)) -> bool {
-        let mut visitor = Visitor(visit);
-        unsafe { (self.table.inspect)(state, VISIT, (&raw mut visitor).cast()) }
+    pub(super) fn inspect(&self, state: State, show: &mut dyn FnMut(&'static str, f64)) -> bool {
+        let mut visitor = Visitor(show);
+        unsafe { (self.table.inspect)(state, visit, (&raw mut visitor).cast()) }
     }
 
     pub(super) fn state_name(&self, state: State, name: &mut &'static str) -> bool {
@@ -115,11 +114,20 @@ impl Library {
     }
 }
 
+/// A visitor of internals behind a pointer.
+struct Visitor<'a>(&'a mut dyn FnMut(&'static str, f64));
+
+unsafe extern "C" fn visit(visitor: *mut c_void, name: Text, value: f64) {
+    // SAFETY: `Library::inspect` passes its visitor, and the library a text of its own.
+    let (visitor, name) = unsafe { (&mut *visitor.cast::<Visitor<'_>>(), text(name)) };
+    (visitor.0)(name, value);
+}
+
 /// A control from a library that was compiled from a file in Rust.
 #[pyclass(frozen, module = "narrows._native")]
 #[derive(Debug)]
 pub struct RustControl {
-    pub(in super::super) library: Library,
+    pub(crate) library: Library,
 }
 
 #[pymethods]
