@@ -28,6 +28,10 @@ const PLRREF: f64 = 0.01;
 const PMRREF: f64 = 0.01;
 const DLOSS: f64 = 10.0;
 const DMARK: f64 = 2.0;
+/// The signal at most, in ms. The RFC's table has no such bound, but its authors' program does
+/// (cisco/ns3-rmcat, `NADA_PARAM_XMAX`). Without it a signal that falls by seconds, as it does after the
+/// losses of a full queue, multiplies the rate by several at once, which fills the queue again.
+const XMAX: f64 = 500.0;
 const BETA_S: f64 = 0.1;
 const BETA_V: f64 = 0.1;
 const ALPHA: f64 = 0.1;
@@ -104,6 +108,21 @@ impl Losses {
     }
 }
 
+/// When the receiver observed each packet: a gap is seen when the packet after it arrives. A loss that
+/// had the date of the report would stay in the window for longer than the packets around it.
+fn dates(report: &Report) -> Vec<Time> {
+    let mut next = report.highest.1;
+    let mut dates: Vec<Time> = Vec::with_capacity(report.seen.len());
+    for seen in report.seen.iter().rev() {
+        if let Fate::Arrived { at, .. } = seen.fate {
+            next = at;
+        }
+        dates.push(next);
+    }
+    dates.reverse();
+    dates
+}
+
 /// The control.
 pub(super) struct Nada {
     rate_min: f64,
@@ -149,13 +168,13 @@ impl Nada {
 
     /// Takes what the receiver observed (section 4.2 and 5.1).
     fn observe(&mut self, report: &Report) {
-        for seen in &report.seen {
+        let dates = dates(report);
+        for (seen, at) in report.seen.iter().zip(dates) {
             let (mut queue_ms, mut marks) = (0.0, false);
-            let mut at = report.at;
             match seen.fate {
                 Fate::Arrived { at: arrived, marked } => {
                     queue_ms = self.base.queued(milliseconds(seen.sent, arrived), report.now);
-                    (at, marks) = (arrived, marked);
+                    marks = marked;
                     self.recent.push_back(queue_ms);
                     self.losses.arrived();
                 }
@@ -198,7 +217,8 @@ impl Nada {
     /// The aggregate congestion signal in ms (equation 2).
     fn signal(&self) -> f64 {
         let square = |x: f64| x * x;
-        self.warped() + DMARK * square(self.marks / PMRREF) + DLOSS * square(self.loss / PLRREF)
+        let penalty = DMARK * square(self.marks / PMRREF) + DLOSS * square(self.loss / PLRREF);
+        (self.warped() + penalty).min(XMAX)
     }
 
     /// The rate at which packets arrived, in bit/s (section 5.1.3).
@@ -325,6 +345,27 @@ mod tests {
         near(nada.loss, 0.025);
         near(nada.congestion_ms, 62.5);
         near(nada.rate, 96e3);
+    }
+
+    #[test]
+    fn a_loss_leaves_the_window_with_the_packets_around_it() {
+        let mut nada = nada();
+        // The gap is seen at 100 ms, and reported 50 ms later.
+        let mut first = report(200, &[90, 100], 0, 1);
+        first.seen.swap(1, 2);
+        nada.report(&first, 0);
+        let kept = |nada: &Nada| nada.window.iter().filter(|one| one.lost).count();
+        nada.report(&report(650, &[590], 0, 0), 0);
+        assert_eq!((nada.window.len(), kept(&nada)), (3, 1), "of 600 ms, 100 and 590 are left");
+        nada.report(&report(660, &[605], 0, 0), 0);
+        assert_eq!((nada.window.len(), kept(&nada)), (2, 0));
+    }
+
+    #[test]
+    fn a_signal_is_bounded_however_many_packets_are_lost() {
+        let mut nada = nada();
+        nada.loss = 0.5;
+        near(nada.signal(), 500.0);
     }
 
     #[test]
