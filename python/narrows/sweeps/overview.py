@@ -70,9 +70,9 @@ def overview(
     varied = [place for place in places if whole[place].n_unique() > 1]
     axes = [axis(place, whole[place].to_list()) for place in varied]
     failed = store.failures()
-    groups = dict(_by_cell(known))
+    values, hashes = _values(known, list(metrics)), set(whole["run"])
     cells = [
-        _cell(number, rows, groups.get(number), axes, list(metrics), failed, pages)
+        _cell(number, rows, values.get(number, {}), axes, failed, pages)
         for number, rows in list(_by_cell(whole))[:MOST_CELLS]
     ]
     return Overview(
@@ -81,10 +81,10 @@ def overview(
         metrics,
         _columns(list(metrics)),
         cells,
-        [_failure(record) for key, record in failed.items() if key in set(whole["run"])],
+        [_failure(record) for key, record in failed.items() if key in hashes],
         whole["cell"].n_unique(),
         whole.height,
-        len(set(whole["run"]) & present),
+        len(hashes & present),
     )
 
 
@@ -122,15 +122,13 @@ def _columns(metrics: Sequence[str]) -> list[str]:
 def _cell(
     number: int,
     runs: pl.DataFrame,
-    known: pl.DataFrame | None,
+    values: Mapping[str, list[float]],
     axes: Sequence[Axis],
-    metrics: Sequence[str],
     failed: Mapping[str, Any],
     pages: Mapping[str, str],
 ) -> dict[str, Any]:
     first = runs.row(0, named=True)
     at = [list(found.positions).index(first[found.place]) for found in axes]
-    values = {} if known is None else {m: found for m in metrics if (found := _value(known, m))}
     trials = [
         {"trial": trial, "seed": seed, "run": key[:12], "failed": key in failed}
         | ({"page": pages[key]} if key in pages else {})
@@ -139,11 +137,23 @@ def _cell(
     return {"cell": number, "at": at, "values": values, "runs": trials}
 
 
-def _value(rows: pl.DataFrame, metric: str) -> list[float] | None:
+def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, list[float]]]:
+    """What each combination has of the metrics. Columns leave polars whole, which is quicker."""
+    rows: dict[int, list[int]] = {}
+    for row, cell in enumerate(known["cell"].to_list()):
+        rows.setdefault(int(cell), []).append(row)
+    found: dict[int, dict[str, list[float]]] = {cell: {} for cell in rows}
+    for metric in metrics:
+        column = known[metric].to_list()
+        for cell, its in rows.items():
+            values = [float(column[row]) for row in its if column[row] is not None]
+            if values:
+                found[cell][metric] = _value(values, metric)
+    return found
+
+
+def _value(values: Sequence[float], metric: str) -> list[float]:
     """The mean, and the ends of its interval if there are several values."""
-    values = [float(value) for value in rows[metric].drop_nulls()]
-    if not values:
-        return None
     middle, reach = mean(values), half_width(values)
     if not math.isfinite(reach):
         return [_short(middle)]
