@@ -16,6 +16,8 @@ use narrows_stacks::{Logs, with_stacks};
 use narrows_tcp::{Segment, SenderView};
 use serde_json::json;
 
+mod conservation;
+
 /// BBR of quinn beside Linux's CUBIC for ten seconds at 20 Mbit/s with 30 ms of round trip and a
 /// buffer of one BDP.
 const BBR_BESIDE_CUBIC: &str = include_str!("bbr_beside_cubic.json");
