@@ -47,7 +47,8 @@ def trace(situation: Situation, control: str, out: Path) -> dict[str, object]:
         problem = error.problems[0]
         return {"refused": f"{problem.place}: {problem.found}"}
     impairments = experiment.plan.trials[0].scenario["path"]["impairments"]
-    if control == "noq" and any(one["kind"] == "ack_thinning" for one in impairments):
+    has_stack = any(change.startswith("stack=") for change in CONTROLS[control])
+    if has_stack and any(one["kind"] == "ack_thinning" for one in impairments):
         return {"refused": "path.impairments: `ack_thinning`, which merges ACKs of TCP only"}
     directory = out / situation.name / control
     result = execute(experiment, out=directory, captures=CaptureOptions(qlog=True)).result
