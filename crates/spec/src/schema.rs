@@ -162,7 +162,7 @@ fn control() -> Value {
             "description": entry.info.summary,
         })
     });
-    let own = json!({ "type": "string", "pattern": "^([^:]+:[^:]+|.+\\.[co])$" });
+    let own = json!({ "type": "string", "pattern": "^([^:]+:[^:]+|.+\\.([co]|rs))$" });
     let none = json!({ "const": NO_CONTROL, "description": "that of datagrams" });
     json!({ "anyOf": names.chain([none, own]).collect::<Vec<_>>() })
 }
