@@ -23,6 +23,7 @@ from narrows.errors import InputError, NarrowsError
 from narrows.execute.cache import StoreCache, words
 from narrows.execute.job import Job
 from narrows.execute.parcel import Parcel
+from narrows.execute.steps import Steps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import LATER_S
 from narrows.execute.watcher import TICK_S, Watcher
@@ -51,33 +52,41 @@ class Answer:
     error: str | None = None
 
 
+class _Heard:
+    """Keeps what became of the one job; nobody follows its progress."""
+
+    answer: Answer
+
+    def note(self, job: Job, sim_s: float, packets: int) -> None:
+        """Discards the progress."""
+
+    def new(self, job: Job, packets: int) -> None:
+        """The job is done and kept."""
+        del job
+        self.answer = Answer(new=True, packets=packets)
+
+    def stored(self, job: Job) -> None:
+        """Another process has done the job."""
+        del job
+        self.answer = Answer(new=False)
+
+    def failed(self, job: Job, error: str) -> None:
+        """The job failed."""
+        del job
+        self.answer = Answer(new=False, error=error)
+
+
 def work(place: Place, parcel: Parcel) -> Answer:
-    """Does a job in a worker. Waits while another process does the same run."""
-    job, began = parcel.job(), time.time()
+    """Does a job in a worker. Waits while another process does the same run.
+
+    The client updates the index.
+    """
+    job, heard = parcel.job(), _Heard()
     kept = StoreCache(open_store(place), together=False)
-    while True:
-        with kept.claim(job.key) as ours:
-            if ours:
-                return _answer(job, kept, began)
+    steps = Steps(kept, heard, threading.Event(), time.time())
+    while not steps.one(job):
         time.sleep(LATER_S)
-
-
-def _answer(job: Job, kept: StoreCache, began: float) -> Answer:
-    """Does a job that we own, unless it is done by now. The client updates the index."""
-    if kept.has(job.key):
-        return Answer(new=False)
-    if (failure := kept.failure_since(job.key, began)) is not None:
-        return Answer(new=False, error=failure)
-    try:
-        made = kept.make(job, _unheard)
-    except Exception as error:
-        return Answer(new=False, error=kept.fail(job, error))
-    kept.keep(job, made)
-    return Answer(new=True, packets=made.result.info.packets)
-
-
-def _unheard(_sim_s: float, _packets: int) -> None:
-    """Discards the progress of a run on a worker."""
+    return heard.answer
 
 
 class ClusterPool:
