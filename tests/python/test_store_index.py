@@ -7,12 +7,13 @@ import shutil
 from pathlib import Path
 
 import polars as pl
+from exported import exported
 from polars.testing import assert_frame_equal
 from specimens import GOOD, write
 
 from narrows.store import collect, create_store, damage, open_store
 from narrows.store.index import MOST_PARTS, Entry, Gathered, rows, together
-from narrows.sweeps import execute, export, prepare
+from narrows.sweeps import execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 TABLES = ("runs", "summary", "flows")
@@ -21,12 +22,6 @@ TABLES = ("runs", "summary", "flows")
 def swept(directory: Path, text: str = SMALL, out: str = "out") -> Path:
     execute(prepare(write(directory, text), out=directory / out))
     return directory / out
-
-
-def exported(store: Path, table: str) -> bytes:
-    stream = io.BytesIO()
-    export(store, table, "csv", stream)
-    return stream.getvalue()
 
 
 def everything(store: Path) -> dict[str, bytes]:

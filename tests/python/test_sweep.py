@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from exported import everything, exported
 from specimens import GOOD, run_cli, scenario_of, write
 from waiting import HANG_S
 
@@ -25,7 +26,7 @@ from narrows.errors import InputError, SpecError, StoreError
 from narrows.execute import load
 from narrows.execute.watcher import State, clock, progress_line
 from narrows.store import RunResult, open_store
-from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, export, prepare
+from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 SMALL += "trials = 2\n"
@@ -41,22 +42,8 @@ def swept(directory: Path, text: str = SMALL, *filters: str) -> SweepOutcome:
     return execute(job(directory, text, *filters))
 
 
-def exported(directory: Path, table: str) -> bytes:
-    stream = io.BytesIO()
-    export(directory, table, "csv", stream)
-    return stream.getvalue()
-
-
 def frame(directory: Path, table: str = "summary") -> pl.DataFrame:
     return pl.read_csv(io.BytesIO(exported(directory, table)))
-
-
-TABLES = ("summary", "flows", "flow_samples", "queue_samples", "internals", "distributions")
-
-
-def everything(directory: Path) -> dict[str, bytes]:
-    """All tables of a store."""
-    return {table: exported(directory, table) for table in TABLES}
 
 
 def test_every_run_is_done_once(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -13,17 +12,17 @@ import time
 from pathlib import Path
 
 import pytest
+from exported import everything
 from specimens import GOOD, run_cli, write
 from waiting import HANG_S, await_that
 
-from narrows.sweeps import execute, export, prepare
+from narrows.sweeps import execute, prepare
 
 pytest.importorskip("distributed", reason="the extra `cluster` isn't installed")
 
 STUDY = GOOD.replace('"8mbit"', '["40mbit", "80mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 STUDY = STUDY.replace('"2s"', '"40s"') + "trials = 2\n"
 """Eight runs of some tenths of a second each."""
-TABLES = ("summary", "flows", "flow_samples", "queue_samples", "internals", "distributions")
 LOCAL = "import sys; from narrows.cli import main; sys.exit(main(sys.argv[1:]))"
 REMOTE = """
 import sys
@@ -34,15 +33,6 @@ if __name__ == "__main__":
         sys.exit(main([*sys.argv[1:], "--cluster", cluster.scheduler_address]))
 """
 Capture = pytest.CaptureFixture[str]
-
-
-def everything(store: Path) -> dict[str, bytes]:
-    found = {}
-    for table in TABLES:
-        stream = io.BytesIO()
-        export(store, table, "csv", stream)
-        found[table] = stream.getvalue()
-    return found
 
 
 @pytest.fixture(scope="module")

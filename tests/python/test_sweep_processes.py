@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pickle
@@ -12,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from exported import everything
 from specimens import GOOD, run_cli, write
 from waiting import HANG_S, await_that
 
@@ -22,7 +22,7 @@ from narrows.execute.processes import LostProcessError, worth
 from narrows.execute.watcher import State
 from narrows.spec.permission import allowing
 from narrows.store import create_store, open_store
-from narrows.sweeps import SweepJob, execute, export, prepare
+from narrows.sweeps import SweepJob, execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 SMALL += "trials = 6\n"
@@ -32,7 +32,6 @@ COMMAND = (
     "import sys; from narrows.cli import main; from narrows.execute import processes\n"
     "processes.WORTH_S, processes._RUN_S = 0, 1e6; sys.exit(main(sys.argv[1:]))"
 )
-TABLES = ("summary", "flows", "flow_samples", "queue_samples", "internals", "distributions")
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +42,6 @@ def _always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def job(directory: Path, text: str = SMALL, out: str = "out") -> SweepJob:
     return prepare(write(directory, text), out=directory / out)
-
-
-def everything(store: Path) -> dict[str, bytes]:
-    found = {}
-    for table in TABLES:
-        stream = io.BytesIO()
-        export(store, table, "csv", stream)
-        found[table] = stream.getvalue()
-    return found
 
 
 def children() -> set[int]:
