@@ -108,6 +108,7 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
     )
     if done.returncode:
         raise NarrowsError(f"{name} can't be built: {done.stderr.strip()[-2000:]}")
+    built.parent.mkdir(parents=True, exist_ok=True)
     with owned_file(built) as work:
         shutil.copy2(target / "release" / name, work)
 

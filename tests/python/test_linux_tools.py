@@ -1,0 +1,30 @@
+"""The programs of the back ends with real kernels, built from their sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from narrows.backends.linux import tools
+
+CARGO = """#!/bin/sh
+while [ "$1" != -p ]; do shift; done
+mkdir -p "{target}/release" && echo built > "{target}/release/$2"
+"""
+
+
+def test_the_first_build_makes_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace, cache = tmp_path / "workspace", tmp_path / "cache"
+    target = workspace / "target"
+    target.mkdir(parents=True)
+    cargo = tmp_path / "bin" / "cargo"
+    cargo.parent.mkdir()
+    cargo.write_text(CARGO.format(target=target))
+    cargo.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{cargo.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr(tools, "_sources", lambda: workspace)
+    monkeypatch.setattr(tools, "_fingerprint", lambda *_: "0")
+    assert tools.router_tool().read_text() == "built\n"
+    assert tools.router_tool() == cache / "narrows" / "tools" / "narrows-router-0"
