@@ -14,7 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 use rustix::thread::{
-    CpuSet, LinkNameSpaceType, UnshareFlags, sched_getaffinity, sched_setaffinity,
+    CpuSet, LinkNameSpaceType, UnshareFlags, clock_nanosleep_absolute, sched_getaffinity,
+    sched_setaffinity,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -225,16 +226,30 @@ pub(crate) fn write_parts(device: &OwnedFd, parts: [&[u8]; 3]) -> Result<()> {
     Ok(())
 }
 
-/// Waits up to `nanos` until one of them has a packet.
+/// Sleeps until CLOCK_MONOTONIC has this value.
+pub(crate) fn sleep_until(monotonic_ns: u64) -> Result<()> {
+    while monotonic_ns > self::monotonic_ns() {
+        match clock_nanosleep_absolute(ClockId::Monotonic, &timespec(monotonic_ns)) {
+            Ok(()) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}
+
+const fn timespec(nanos: u64) -> Timespec {
+    Timespec { tv_sec: (nanos / NANOS).cast_signed(), tv_nsec: (nanos % NANOS).cast_signed() }
+}
+
+/// Waits up to `nanos` until one of them has a packet; the end may be late by a thousandth of that
+/// (`select_estimate_accuracy()` of Linux).
 pub(crate) fn wait_readable<'a>(
     devices: impl Iterator<Item = &'a OwnedFd>,
     nanos: u64,
 ) -> Result<()> {
     let polled = |device: &'a OwnedFd| PollFd::from_borrowed_fd(device.as_fd(), PollFlags::IN);
     let mut set: Vec<_> = devices.map(polled).collect();
-    let timeout =
-        Timespec { tv_sec: (nanos / NANOS).cast_signed(), tv_nsec: (nanos % NANOS).cast_signed() };
-    match poll(&mut set, Some(&timeout)) {
+    match poll(&mut set, Some(&timespec(nanos))) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(e) => Err(e.into()),
     }

@@ -292,7 +292,7 @@ impl Run<'_> {
     }
 
     fn until_done(&mut self) -> Result<()> {
-        self.sleep_until_zero()?;
+        sys::sleep_until(self.zero)?;
         let mut next_sample = 0;
         loop {
             let now = self.now();
@@ -326,11 +326,6 @@ impl Run<'_> {
         sys::enter_namespace(&self.config.namespaces.receiver)?;
         flow.act(now, watched)?;
         sys::enter_namespace(&self.config.namespaces.sender)
-    }
-
-    fn sleep_until_zero(&self) -> Result<()> {
-        let left = self.zero.saturating_sub(sys::monotonic_ns());
-        sys::wait(self.epoll.as_raw_fd(), left).map(drop)
     }
 
     /// Multiples of the interval, the warm-up and the end.

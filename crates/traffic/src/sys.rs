@@ -17,32 +17,17 @@ use std::process::Command;
 
 use libc::{c_int, c_void, socklen_t};
 
+mod clock;
+
+use clock::timespec;
+pub use clock::{monotonic_ns, realtime_ns, sleep_until};
+
 fn check(result: c_int) -> Result<c_int> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
 }
 
 fn check_len(result: isize) -> Result<usize> {
     usize::try_from(result).map_err(|_| Error::last_os_error())
-}
-
-fn clock(id: libc::clockid_t) -> u64 {
-    // SAFETY: the structure is plain data and ours.
-    let mut t: libc::timespec = unsafe { zeroed() };
-    // SAFETY: `t` outlives the call.
-    unsafe { libc::clock_gettime(id, &raw mut t) };
-    u64::try_from(t.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(t.tv_nsec).unwrap_or(0)
-}
-
-/// CLOCK_MONOTONIC in ns.
-#[must_use]
-pub fn monotonic_ns() -> u64 {
-    clock(libc::CLOCK_MONOTONIC)
-}
-
-/// CLOCK_REALTIME in ns, the clock of packet time stamps.
-#[must_use]
-pub fn realtime_ns() -> u64 {
-    clock(libc::CLOCK_REALTIME)
 }
 
 /// Moves this thread into the network namespace of a file such as `/run/netns/snd`.
@@ -258,10 +243,7 @@ pub fn watch(epoll: RawFd, fd: RawFd, events: c_int, token: u64, modify: bool) -
 pub fn wait(epoll: RawFd, timeout_ns: u64) -> Result<Vec<(u64, c_int)>> {
     const MOST: usize = 64;
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
-    let timeout = libc::timespec {
-        tv_sec: (timeout_ns / 1_000_000_000).cast_signed(),
-        tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
-    };
+    let timeout = timespec(timeout_ns);
     // SAFETY: the array has MOST entries, the time-out outlives the call, no signal mask.
     let n = unsafe {
         let to = events.as_mut_ptr();
